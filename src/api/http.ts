@@ -1,0 +1,24 @@
+// The request and response that server and client share. Bodies are bytes in both directions, in process too,
+// so that an in-process client exercises the same encoding as one behind a socket.
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query as on the request line, still percent-encoded: `/api/v1/pods?limit=5`. */
+  readonly path: string;
+  /** Lower-case names. Repeated headers are joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  /** Aborted when the caller went away; ends streams. */
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Lower-case names; a list stands for repeated header lines (`warning`). */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** All bytes, or a stream of chunks (watches and large lists). */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** A whole server, or a whole connection to one: the only thing client and server have in common. */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;

@@ -1,0 +1,42 @@
+// JSON values as Kubernetes objects use them. Integers beyond 2^53 are bigint, so that an int64 survives a round trip.
+
+export type Json = null | boolean | number | bigint | string | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json | undefined;
+}
+
+export const isObject = (v: unknown): v is JsonObject =>
+  typeof v === 'object' && v !== null && !Array.isArray(v);
+
+/** Copies deeply. Prototype names are ordinary keys (`__proto__` stays an own property). */
+export function clone<T extends Json | undefined>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((v) => clone(v)) as T;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) setOwn(out, key, clone((value as JsonObject)[key]));
+  return out as T;
+}
+
+/** Sets an own property even when the key is `__proto__`. */
+export function setOwn(target: JsonObject, key: string, value: Json | undefined): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  } else target[key] = value;
+}
+
+/** Reads an own property: `constructor` or `__proto__` that nobody set is undefined. */
+export const getOwn = (target: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(target, key) ? target[key] : undefined;
+
+/** Deep equality; undefined properties count as absent. */
+export function equal(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((v, i) => equal(v, b[i]));
+  }
+  const keysA = Object.keys(a).filter((k) => a[k] !== undefined);
+  const keysB = Object.keys(b).filter((k) => b[k] !== undefined);
+  return keysA.length === keysB.length && keysA.every((k) => Object.hasOwn(b, k) && equal(a[k], b[k]));
+}

@@ -1,0 +1,33 @@
+// The only place that knows the real clock. Everything else is handed a Clock.
+
+import { type Instant, instant, type Millis, millis } from './instant.ts';
+
+export type Cancel = () => void;
+
+export interface Clock {
+  /** The wall clock. */
+  now(): Instant;
+  /** Monotonic milliseconds since an arbitrary start; for leases, round trips and measurements. */
+  elapsed(): Millis;
+  /** Calls `fn` once, at or after `at` by the wall clock. */
+  wakeAt(at: Instant, fn: () => void): Cancel;
+}
+
+// Timers are monotonic: a leg longer than this would sleep through a clock step or a suspend, and Node fires
+// timers beyond 24.8 days at once.
+const MAX_LEG = 30_000;
+
+export const realClock: Clock = {
+  now: () => instant(Date.now()),
+  elapsed: () => millis(performance.now()),
+  wakeAt(at, fn) {
+    let timer: NodeJS.Timeout;
+    const leg = () => {
+      const left = at - Date.now();
+      if (left <= 0) fn();
+      else timer = setTimeout(leg, Math.min(left, MAX_LEG));
+    };
+    timer = setTimeout(leg, Math.max(0, Math.min(at - Date.now(), MAX_LEG)));
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,29 @@
+// Time as the whole house speaks it: an Instant is a point, Millis is a length, and the two do not mix.
+
+/** Milliseconds since the Unix epoch. */
+export type Instant = number & { readonly __instant: unique symbol };
+
+/** A length of time in milliseconds. */
+export type Millis = number & { readonly __millis: unique symbol };
+
+export const instant = (epochMillis: number): Instant => epochMillis as Instant;
+export const millis = (length: number): Millis => length as Millis;
+export const seconds = (n: number): Millis => (n * 1000) as Millis;
+export const minutes = (n: number): Millis => (n * 60_000) as Millis;
+export const hours = (n: number): Millis => (n * 3_600_000) as Millis;
+
+export const plus = (at: Instant, length: Millis): Instant => (at + length) as Instant;
+export const minus = (later: Instant, earlier: Instant): Millis => (later - earlier) as Millis;
+
+/** A deadline is due from its own instant on. Every comparison with a deadline goes through here. */
+export const isDue = (at: Instant, now: Instant): boolean => now >= at;
+
+/** RFC 3339 with whole seconds, as Kubernetes writes metav1.Time (the fraction is cut, never rounded up). */
+export function formatTime(at: Instant): string {
+  return `${new Date(Math.floor(at / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+/** RFC 3339 with six fraction digits, as Kubernetes writes metav1.MicroTime. */
+export function formatMicroTime(at: Instant): string {
+  return `${new Date(at).toISOString().slice(0, 23)}000Z`;
+}

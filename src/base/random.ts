@@ -1,0 +1,47 @@
+// Chance, injected: the same seed gives the same names, uids and jitter.
+
+import { randomBytes } from 'node:crypto';
+
+export interface Random {
+  /** A float in [0, 1). */
+  next(): number;
+  /** `n` bytes. */
+  bytes(n: number): Uint8Array;
+}
+
+/** Cryptographic randomness, for a server that others talk to. */
+export const systemRandom: Random = {
+  next: () => randomBytes(4).readUInt32BE() / 2 ** 32,
+  bytes: (n) => randomBytes(n),
+};
+
+/** Repeatable randomness (mulberry32), for tests and simulations. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return { next, bytes: (n) => Uint8Array.from({ length: n }, () => Math.floor(next() * 256)) };
+}
+
+/** A version 4 UUID. */
+export function uuid(random: Random): string {
+  const b = random.bytes(16);
+  b[6] = (b[6]! & 0x0f) | 0x40;
+  b[8] = (b[8]! & 0x3f) | 0x80;
+  const hex = Buffer.from(b).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+// No vowels and no look-alikes: the alphabet Kubernetes uses, so that no suffix spells a word.
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** The five characters that generateName appends. */
+export function nameSuffix(random: Random): string {
+  let out = '';
+  for (let i = 0; i < 5; i++) out += SUFFIX_ALPHABET[Math.floor(random.next() * SUFFIX_ALPHABET.length)];
+  return out;
+}

@@ -1,0 +1,29 @@
+import { defineConfig } from 'vitest/config';
+
+// The suffix of a file says which round it belongs to: `.test.ts` is the fast sample (npm test),
+// `.check.ts` guards structure and docs, `.wire.ts` replays recorded answers, `.soak.ts` is long,
+// `.kube.ts` needs a real Kubernetes.
+const round = (name: string, suffix: string, testTimeout: number) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: [`{src,test,examples,scripts,bench}/**/*.${suffix}.ts`],
+    testTimeout,
+    hookTimeout: testTimeout,
+    ...(name === 'fast' || name === 'check' ? {} : { fileParallelism: false }),
+  },
+});
+
+export default defineConfig({
+  test: {
+    isolate: false,
+    pool: 'threads',
+    projects: [
+      round('fast', 'test', 20_000),
+      round('check', 'check', 60_000),
+      round('wire', 'wire', 120_000),
+      round('soak', 'soak', 900_000),
+      round('kube', 'kube', 900_000),
+    ],
+  },
+});
