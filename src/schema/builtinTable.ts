@@ -1,0 +1,79 @@
+// The table that drives everything the server knows about built-in kinds: which Go struct a kind is, and for each
+// JSON field its protobuf number, its type, and how patches and apply merge it. Generated (scripts/generate.ts) by Go
+// reflection over k8s.io/api and from the OpenAPI documents of a real kube-apiserver; never edited by hand.
+
+/** Scalars and the special types that Kubernetes encodes by hand. Anything else is the name of a struct. */
+export type ScalarType =
+  | 'string'
+  | 'bool'
+  | 'int32'
+  | 'int64'
+  | 'uint32'
+  | 'uint64'
+  | 'float64'
+  | 'bytes' // base64 text in JSON
+  | 'Time'
+  | 'MicroTime'
+  | 'Duration' // metav1.Duration: "5m0s" in JSON, nanoseconds in protobuf
+  | 'Quantity'
+  | 'IntOrString'
+  | 'RawExtension'
+  | 'FieldsV1'
+  | 'JSON'; // apiextensions JSON / JSONSchemaPropsOr…: any value, raw bytes in protobuf
+
+export interface BuiltinField {
+  /** A ScalarType, or a key of BuiltinTable.types (`io.k8s.api.core.v1.Container`). For lists and maps: of the element. */
+  t: string;
+  /** Protobuf field number; absent for fields that come from an embedded struct (see BuiltinType.embedded). */
+  n?: number;
+  /** Go type as encoding/json names it in errors: `int32`, `*int32`, `[]v1.Container`, `map[string]string`. */
+  g?: string;
+  list?: true;
+  map?: true;
+  /** Go pointer: an explicit zero value is kept, only null or absence drops the field. */
+  ptr?: true;
+  /** `omitempty`: left out of JSON when empty (zero scalar, empty list or map, nil pointer; structs are never empty). */
+  omit?: true;
+  /** `omitzero`: left out of JSON when the whole value is zero. */
+  omitzero?: true;
+  /** Listed in `required` of the OpenAPI schema. */
+  req?: true;
+  /** Values of `enum` in the OpenAPI schema. */
+  enum?: string[];
+  /** patchStrategy tag: `merge`, `replace`, `merge,retainKeys`, `retainKeys`. */
+  ps?: string;
+  /** patchMergeKey tag. */
+  mk?: string;
+  /** x-kubernetes-list-type. */
+  lt?: 'map' | 'set' | 'atomic';
+  /** x-kubernetes-list-map-keys. */
+  lk?: string[];
+  /** x-kubernetes-map-type. */
+  mt?: 'atomic' | 'granular';
+}
+
+export interface BuiltinType {
+  /** Go name with its package, as encoding/json prints it: `v1.Container`. */
+  go: string;
+  /** All JSON fields, those of inlined structs included, in Go's declaration order. */
+  fields: Record<string, BuiltinField>;
+  /** Inlined structs that are messages of their own in protobuf (Volume.volumeSource = 2). */
+  embedded?: { n: number; t: string }[];
+  /** x-kubernetes-map-type of the type itself. */
+  mt?: 'atomic' | 'granular';
+  /** x-kubernetes-unions discriminators are not kept. */
+}
+
+export interface BuiltinTable {
+  /** `k8s.io/api` version it was generated from. */
+  version: string;
+  /** `batch/v1/Job` or `v1/Pod` → name of its struct. Also DeleteOptions, review kinds, Scale, Status, … */
+  kinds: Record<string, string>;
+  types: Record<string, BuiltinType>;
+}
+
+/**
+ * Defaults that Kubernetes' scheme applies, per struct: field → value put there when the field is absent (or empty
+ * where Go cannot tell the difference). Only unconditional ones; the rest is code in the kind's strategy.
+ */
+export type DefaultsTable = Record<string, Record<string, unknown>>;
