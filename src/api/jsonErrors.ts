@@ -1,0 +1,68 @@
+// The words in which Go's encoding/json refuses a text. Clients see them inside Status messages, so they are kept
+// to the letter, including the habit of feeding a space to the state machine when the input ends too early.
+
+/** A text that is not JSON (or is nested too deeply). The message is what Go's decoder would say. */
+export class JsonSyntaxError extends Error {
+  /** Index into the text (UTF-16 units) of the character that was refused. */
+  readonly offset: number;
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = 'JsonSyntaxError';
+    this.offset = offset;
+  }
+}
+
+/** A number that is valid JSON but fits no float64; Go reports it as a type error. */
+export class JsonRangeError extends Error {
+  constructor(literal: string) {
+    super(`json: cannot unmarshal number ${literal} into Go value of type float64`);
+    this.name = 'JsonRangeError';
+  }
+}
+
+const ESCAPES: Record<number, string> = {
+  7: '\\a',
+  8: '\\b',
+  9: '\\t',
+  10: '\\n',
+  11: '\\v',
+  12: '\\f',
+  13: '\\r',
+  39: "\\'",
+  92: '\\\\',
+};
+
+/** The first UTF-8 byte of the character at `index`: Go's scanner complains about bytes, not characters. */
+function firstByte(text: string, index: number): number {
+  const code = text.codePointAt(index) ?? 32;
+  if (code < 0x80) return code;
+  if (code < 0x800) return 0xc0 | (code >> 6);
+  if (code < 0x10000) return 0xe0 | (code >> 12);
+  return 0xf0 | (code >> 18);
+}
+
+/** A byte as Go quotes it: `'x'`, `'\n'`, `'\x00'`, `'ï'` for the first byte of a byte-order mark. */
+function quoteByte(byte: number): string {
+  const escaped = ESCAPES[byte];
+  if (escaped !== undefined) return `'${escaped}'`;
+  if (byte < 0x20 || byte === 0x7f) return `'\\x${byte.toString(16).padStart(2, '0')}'`;
+  if ((byte >= 0x80 && byte < 0xa1) || byte === 0xad) return `'\\u${byte.toString(16).padStart(4, '0')}'`;
+  return `'${String.fromCharCode(byte)}'`;
+}
+
+export const unexpectedEnd = (offset: number): JsonSyntaxError =>
+  new JsonSyntaxError('unexpected end of JSON input', offset);
+
+/** `invalid character 'x' after object key`, for the character at `index`. */
+export function invalidCharacter(text: string, index: number, where: string): JsonSyntaxError {
+  return new JsonSyntaxError(`invalid character ${quoteByte(firstByte(text, index))} ${where}`, index);
+}
+
+/**
+ * As invalidCharacter, inside a literal: at the end of the input Go steps its scanner once more with a space, which
+ * literals refuse by name while everything else just ends too early.
+ */
+export function invalidInLiteral(text: string, index: number, where: string): JsonSyntaxError {
+  if (index >= text.length) return new JsonSyntaxError(`invalid character ' ' ${where}`, index);
+  return invalidCharacter(text, index, where);
+}
