@@ -1,0 +1,116 @@
+// A target that has learned one case by heart: it answers each request of the case as recorded, except for one step
+// that a test may spoil.
+
+import { gzipSync } from 'node:zlib';
+import type { HttpRequest, HttpResponse } from '#api/http';
+import { needsNamespace } from '../replay/runCase.ts';
+import type { Step, Target, Vars, WireCase } from '../replay/types.ts';
+import { answerTo, type FakeAnswer } from './answers.ts';
+
+/** Changes the answer to one step, the same way each time. */
+export interface Spoiler {
+  readonly step: Step;
+  readonly spoil: (answer: FakeAnswer) => void;
+}
+
+const TOKENS = { adminToken: 'admin-token', nobodyToken: 'nobody-token' };
+
+export function byHeartTarget(wireCase: WireCase, ns: string, spoiler?: Spoiler): Target {
+  const memory = new Memory(wireCase, { ns, ...TOKENS }, spoiler);
+  return {
+    name: 'by heart',
+    ...TOKENS,
+    compact: async () => {},
+    request: async (request) => memory.answer(request),
+  };
+}
+
+class Memory {
+  private readonly script: readonly Step[];
+  private readonly vars: Vars;
+  private readonly spoiler: Spoiler | undefined;
+  private next = 0;
+  private namespacePending: boolean;
+  /** What a step that polls keeps getting. */
+  private stuck: HttpResponse | undefined;
+  private readonly waiting: { until: number; resolve: () => void }[] = [];
+
+  constructor(wireCase: WireCase, vars: Vars, spoiler: Spoiler | undefined) {
+    this.script = requestSteps(wireCase.steps);
+    this.vars = vars;
+    this.spoiler = spoiler;
+    this.namespacePending = needsNamespace(wireCase);
+  }
+
+  answer(request: HttpRequest): HttpResponse {
+    if (this.stuck !== undefined) return this.stuck;
+    if (this.namespacePending) {
+      this.namespacePending = false;
+      return whole({ status: 201, headers: {}, body: undefined, events: undefined, closes: true });
+    }
+    const step = this.script[this.next++];
+    // Cleanup, which nobody compares.
+    if (step === undefined)
+      return whole({ status: 200, headers: {}, body: {}, events: undefined, closes: true });
+    const response = this.respond(step, request);
+    if (step === this.spoiler?.step && 'poll' in step.do) this.stuck = response;
+    for (const waiter of this.waiting) if (this.next >= waiter.until) waiter.resolve();
+    return response;
+  }
+
+  private respond(step: Step, request: HttpRequest): HttpResponse {
+    const answer = this.compose(step);
+    if (!('watch' in step.do) || answer.status !== 200) return whole(answer);
+    const meanwhile = requestSteps(step.do.while ?? []).length;
+    return { ...headOf(answer), body: this.events(step, request, this.reached(this.next + meanwhile)) };
+  }
+
+  private compose(step: Step): FakeAnswer {
+    const answer = answerTo(step, this.vars);
+    if (step === this.spoiler?.step) this.spoiler.spoil(answer);
+    return answer;
+  }
+
+  private reached(index: number): Promise<void> {
+    if (this.next >= index) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push({ until: index, resolve }));
+  }
+
+  /** Events may mention what is captured meanwhile, so they are composed after those steps were answered. */
+  private async *events(
+    step: Step,
+    { signal }: HttpRequest,
+    ready: Promise<void>,
+  ): AsyncIterable<Uint8Array> {
+    const gone = new Promise<void>((resolve) => {
+      signal?.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([ready, gone]);
+    const answer = this.compose(step);
+    for (const event of answer.events ?? []) yield Buffer.from(`${JSON.stringify(event)}\n`);
+    if (!answer.closes) await gone;
+  }
+}
+
+/** The steps that send something, in the order of their requests. */
+function requestSteps(steps: readonly Step[]): Step[] {
+  return steps.flatMap((step) => {
+    if ('sleep' in step.do || 'compact' in step.do) return [];
+    return 'watch' in step.do ? [step, ...requestSteps(step.do.while ?? [])] : [step];
+  });
+}
+
+const headOf = (answer: FakeAnswer) => ({
+  status: answer.status,
+  headers: answer.headers as Record<string, string | readonly string[]>,
+});
+
+function whole(answer: FakeAnswer): HttpResponse {
+  const bytes = Buffer.from(textOf(answer));
+  return { ...headOf(answer), body: answer.headers['content-encoding'] === 'gzip' ? gzipSync(bytes) : bytes };
+}
+
+function textOf({ body }: FakeAnswer): string {
+  if (body === undefined) return '';
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}

@@ -1,0 +1,20 @@
+// Every single change to every recorded answer is noticed by the replayer, at the step where it was made.
+
+import { expect, test } from 'vitest';
+import { unnoticed } from './byHeart/check.ts';
+import { mutationsOf } from './byHeart/mutations.ts';
+import { loadCases } from './replay/cases.ts';
+
+test('every single change to a recorded answer is noticed where it was made', async () => {
+  const missed: string[] = [];
+  let tried = 0;
+  for (const entry of loadCases()) {
+    for (const mutation of mutationsOf(entry.wireCase)) {
+      missed.push(...[await unnoticed(entry, mutation)].filter((m) => m !== undefined));
+      tried++;
+    }
+  }
+  expect(missed).toEqual([]);
+  expect(tried).toBeGreaterThan(10_000);
+  process.stdout.write(`${tried} mutations noticed\n`);
+});

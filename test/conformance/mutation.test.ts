@@ -1,0 +1,37 @@
+// Who tests the replayer? Each recorded case is replayed against a server that has learned it by heart, which must
+// pass; then one thing in one answer is made wrong, and the replayer must fail at that step. A sample over all
+// cases here; every mutation there is in mutation.soak.ts.
+
+import { expect, test } from 'vitest';
+import { seededRandom } from '#base/random';
+import { replayByHeart, unnoticed } from './byHeart/check.ts';
+import { mutationsOf } from './byHeart/mutations.ts';
+import { loadCases } from './replay/cases.ts';
+
+const PER_CASE = 3;
+const cases = loadCases();
+
+test('every case passes against a server that answers as recorded', async () => {
+  const failures: string[] = [];
+  for (const entry of cases) {
+    const verdict = await replayByHeart(entry);
+    if (verdict.kind !== 'passed') failures.push(`${entry.title}: ${JSON.stringify(verdict)}`);
+  }
+  expect(failures).toEqual([]);
+  expect(cases.length).toBe(539);
+});
+
+test(`${PER_CASE} single changes per case, drawn over all of its answers, are noticed where they were made`, async () => {
+  const random = seededRandom(1);
+  const missed: string[] = [];
+  let tried = 0;
+  for (const entry of cases) {
+    const mutations = mutationsOf(entry.wireCase);
+    for (let i = 0; i < PER_CASE; i++, tried++) {
+      const mutation = mutations[Math.floor(random.next() * mutations.length)]!;
+      missed.push(...[await unnoticed(entry, mutation)].filter((m) => m !== undefined));
+    }
+  }
+  expect(missed).toEqual([]);
+  expect(tried).toBe(PER_CASE * cases.length);
+});
