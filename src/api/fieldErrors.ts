@@ -1,6 +1,7 @@
 // Validation errors as Kubernetes reports them: a field path, a reason and a text, several at once.
 
 import type { Json } from './json.ts';
+import { writeJson } from './jsonWrite.ts';
 import { ApiError, type StatusCause } from './status.ts';
 
 export type FieldErrorReason =
@@ -12,6 +13,8 @@ export type FieldErrorReason =
   | 'FieldValueForbidden'
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
+  | 'FieldValueTooFew'
+  | 'FieldValueTooShort'
   | 'FieldValueTypeInvalid'
   | 'InternalError';
 
@@ -29,30 +32,53 @@ const error = (reason: FieldErrorReason, field: string, message: string): FieldE
   message,
 });
 
-/** A value as Go's %#v (strings, numbers, booleans) or JSON (everything else) prints it inside an error. */
+/** A value as Go prints it inside an error: quoted text, plain numbers, JSON for everything else. */
 export function quoteValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quoteGo(value);
-  if (typeof value === 'object')
-    return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? JSON.rawJSON(String(v)) : v));
-  return String(value);
+  if (typeof value === 'object') return writeJson(value).replace(HTML, escapeUnit);
+  return typeof value === 'number' ? formatFloat(value) : String(value);
 }
 
-/** Go's strconv.Quote for the characters that differ from JSON. */
-export function quoteGo(text: string): string {
-  let out = '"';
-  for (const ch of text) {
-    const code = ch.codePointAt(0)!;
-    if (ch === '"' || ch === '\\') out += `\\${ch}`;
-    else if (ch === '\n') out += '\\n';
-    else if (ch === '\t') out += '\\t';
-    else if (ch === '\r') out += '\\r';
-    else if (code < 0x20 || code === 0x7f) out += `\\x${code.toString(16).padStart(2, '0')}`;
-    else out += ch;
-  }
-  return `${out}"`;
+/** encoding/json writes these as escapes, and a reader of the message sees them. */
+const HTML = /[<>&\u2028\u2029]/g;
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Whole numbers as digits; others as Go's %v, which turns to exponents early: 1234567.5 is 1.2345675e+06. */
+function formatFloat(value: number): string {
+  if (Number.isInteger(value)) return String(value);
+  const [mantissa, exponent] = value.toExponential().split('e') as [string, string];
+  const power = Number(exponent);
+  if (power >= -4 && power < 6) return String(value);
+  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
+const GO_ESCAPES: Record<string, string> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+const UNPRINTABLE = /["\\]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
+
+function escapeRune(rune: string): string {
+  const short = GO_ESCAPES[rune];
+  if (short !== undefined) return short;
+  const code = rune.codePointAt(0)!;
+  const hex = code.toString(16);
+  if (code < 0x80) return `\\x${hex.padStart(2, '0')}`;
+  return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+}
+
+/** Go's strconv.Quote. */
+export const quoteGo = (text: string): string => `"${text.replace(UNPRINTABLE, escapeRune)}"`;
+
+const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 const withDetail = (head: string, detail: string) => (detail === '' ? head : `${head}: ${detail}`);
 
 export const required = (field: string, detail = ''): FieldError =>
@@ -77,9 +103,20 @@ export const notSupported = (field: string, value: Json | undefined, values: rea
     ),
   );
 export const tooLong = (field: string, max: number): FieldError =>
-  error('FieldValueTooLong', field, max >= 0 ? `Too long: may not be more than ${max} bytes` : 'Too long');
+  error(
+    'FieldValueTooLong',
+    field,
+    `Too long: ${max >= 0 ? `may not be more than ${count(max, 'byte')}` : 'value is too long'}`,
+  );
 export const tooMany = (field: string, actual: number, max: number): FieldError =>
-  error('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${max} items`);
+  error(
+    'FieldValueTooMany',
+    field,
+    withDetail(
+      actual >= 0 ? `Too many: ${actual}` : 'Too many',
+      max >= 0 ? `must have at most ${count(max, 'item')}` : 'has too many items',
+    ),
+  );
 export const internalError = (field: string, detail: string): FieldError =>
   error('InternalError', field, withDetail('Internal error', detail));
 
