@@ -1,0 +1,38 @@
+// Where the embedded server differs from kube-apiserver on purpose. The first part of differences.md.
+
+export interface Deliberate {
+  readonly what: string;
+  readonly why: string;
+}
+
+export const DELIBERATE: readonly Deliberate[] = [
+  {
+    what: 'Answers are never protobuf. Requests may be, for every built-in kind.',
+    why: 'Every client that asks for protobuf also accepts JSON; only requests come without an alternative.',
+  },
+  {
+    what: '`/openapi/v3` has no descriptions, so `kubectl explain` shows fields and types without prose.',
+    why: 'The texts are most of the size of the documents, and nothing but `explain` reads them.',
+  },
+  {
+    what: 'No `flowcontrol.apiserver.k8s.io` and no priority levels.',
+    why: 'One process, bounded concurrency, no tenants to be fair to.',
+  },
+  {
+    what: 'Custom resources convert between versions with strategy `None` only; no conversion webhooks.',
+    why: 'None of the kinds served here changes shape between versions.',
+  },
+  { what: 'No exec, attach, port-forward, log or proxy.', why: 'There is no kubelet: Pods are records.' },
+  {
+    what: 'No `authorizer` variable in CEL.',
+    why: 'Only ValidatingAdmissionPolicy uses it, and those are stored, not enforced.',
+  },
+  {
+    what: 'ValidatingAdmissionPolicy and its bindings are stored and not enforced.',
+    why: 'Policies are tested on a real server.',
+  },
+  {
+    what: 'A protobuf body for a custom resource is refused with 415.',
+    why: 'The real handler crashes on it; 415 is what clients understand.',
+  },
+];

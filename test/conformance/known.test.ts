@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { type KnownList, surprises, updated } from './known.ts';
+import type { Verdict } from './replay/types.ts';
+
+const passed: Verdict = { kind: 'passed' };
+const failed: Verdict = { kind: 'failed', difference: 'status: expected 200, got 500' };
+const known: KnownList = {
+  'a / b': { needs: 'todo', reason: 'old' },
+  'a / c': { needs: 'deliberate', reason: 'why' },
+};
+const verdicts = (entries: Record<string, Verdict>) => new Map(Object.entries(entries));
+
+test('a listed failure and an unlisted pass surprise nobody', () => {
+  expect(surprises(verdicts({ 'a / b': failed, 'a / c': failed, 'a / d': passed }), known)).toEqual([]);
+});
+
+test.each<[string, Record<string, Verdict>, string]>([
+  ['an unlisted failure', { 'a / b': failed, 'a / c': failed, 'a / d': failed }, 'fails: a / d'],
+  ['a listed pass', { 'a / b': passed, 'a / c': failed }, 'passes and is still in known.json: a / b'],
+  [
+    'an unlisted skip',
+    { 'a / b': failed, 'a / c': failed, x: { kind: 'skipped', why: 'no' } },
+    'was skipped: x',
+  ],
+  ['a title that no case has', { 'a / b': failed }, 'is in known.json and nowhere else: a / c'],
+])('%s is a surprise', (_, entries, text) => {
+  expect(surprises(verdicts(entries), known).join('\n')).toContain(text);
+});
+
+test('an update drops passes, keeps reasons people wrote, refreshes todo and adds new failures', () => {
+  const next = updated(
+    known,
+    verdicts({ 'a / b': failed, 'a / c': failed, 'a / d': passed, 'apply / e': failed }),
+  );
+  expect(next).toEqual({
+    'a / b': { needs: 'todo', reason: 'status: expected 200, got 500' },
+    'a / c': { needs: 'deliberate', reason: 'why' },
+    'apply / e': { needs: 'apply', reason: 'status: expected 200, got 500' },
+  });
+});
