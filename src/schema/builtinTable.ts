@@ -29,6 +29,7 @@ export interface BuiltinField {
   /** Go type as encoding/json names it in errors: `int32`, `*int32`, `[]v1.Container`, `map[string]string`. */
   g?: string;
   list?: true;
+  /** With `list` as well: a map whose values are lists (`extra` of the reviews). */
   map?: true;
   /** Go pointer: an explicit zero value is kept, only null or absence drops the field. */
   ptr?: true;
@@ -50,7 +51,19 @@ export interface BuiltinField {
   lk?: string[];
   /** x-kubernetes-map-type. */
   mt?: 'atomic' | 'granular';
+  /**
+   * Protobuf only: the key of BuiltinTable.types whose message stands for one value (for a list of a map's values: for
+   * the whole list), where JSON has another shape. That type has `wire`.
+   */
+  pb?: string;
 }
+
+/**
+ * How a protobuf message becomes the JSON value that stands in its place. `items`: the list in field `items`. `raw`: the
+ * JSON text in field `raw`. `orArray`: the list `jSONSchemas`, or if that is empty `schema`. `orStringArray`: the list
+ * `property`, or if that is empty `schema`. `orBool`: `schema`, or if that is absent the bool `allows`.
+ */
+export type WireForm = 'items' | 'raw' | 'orArray' | 'orBool' | 'orStringArray';
 
 export interface BuiltinType {
   /** Go name with its package, as encoding/json prints it: `v1.Container`. */
@@ -61,6 +74,8 @@ export interface BuiltinType {
   embedded?: { n: number; t: string }[];
   /** x-kubernetes-map-type of the type itself. */
   mt?: 'atomic' | 'granular';
+  /** This type exists for protobuf only: its fields are those of the message, and JSON has what WireForm says. */
+  wire?: WireForm;
   /** x-kubernetes-unions discriminators are not kept. */
 }
 

@@ -1,0 +1,34 @@
+// Regenerates every data file that comes from Kubernetes itself: `npm run generate` starts the test bed, asks its
+// kube-apiserver and its Go sources, and rewrites src/schema/data and src/apiserver/data. With a directory as argument
+// the files go there instead (the drift test compares).
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startBed } from '../test/kube/bed/bed.ts';
+import { stringifyByLine } from './generate/json.ts';
+import { generateTypes } from './generate/types.ts';
+
+const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Writes all generated files below `root` and answers their paths relative to it. */
+export async function generate(root: string): Promise<string[]> {
+  const written: string[] = [];
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+    written.push(path);
+  };
+  const bed = await startBed();
+  try {
+    const types = await generateTypes(bed);
+    write('src/schema/data/types.json', `${stringifyByLine(types, 2)}\n`);
+  } finally {
+    await bed.stop();
+  }
+  return written;
+}
+
+if (import.meta.main) {
+  for (const path of await generate(process.argv[2] ?? REPOSITORY)) console.log(path);
+}
