@@ -6,7 +6,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBed } from '../test/kube/bed/bed.ts';
+import { generateColumns } from './generate/columns.ts';
 import { stringifyByLine } from './generate/json.ts';
+import { generateResources } from './generate/resources.ts';
 import { generateTypes } from './generate/types.ts';
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -22,7 +24,11 @@ export async function generate(root: string): Promise<string[]> {
   const bed = await startBed();
   try {
     const types = await generateTypes(bed);
+    const served = await generateResources(bed, types);
     write('src/schema/data/types.json', `${stringifyByLine(types, 2)}\n`);
+    write('src/apiserver/data/resources.json', `${stringifyByLine(served, 2)}\n`);
+    const columns = await generateColumns(bed, served.resources);
+    write('src/apiserver/data/columns.json', `${stringifyByLine(columns, 2)}\n`);
   } finally {
     await bed.stop();
   }

@@ -1,0 +1,125 @@
+// The resources the embedded server offers, as the real server's discovery documents describe them: legacy discovery
+// for names, verbs and hashes, /apis for the order of groups. Cut down to the kinds of the type table, to v1, and to
+// subresources that make sense without kubelets.
+
+import type { BuiltinTable } from '#schema/builtinTable';
+import type { Bed } from '../../test/kube/bed/bed.ts';
+import { definedOnly } from './json.ts';
+
+interface ApiResource {
+  name: string;
+  singularName: string;
+  namespaced: boolean;
+  group?: string;
+  version?: string;
+  kind: string;
+  verbs: string[];
+  shortNames?: string[];
+  categories?: string[];
+  storageVersionHash?: string;
+}
+
+export interface ServedSubresource {
+  name: string;
+  kind: string;
+  /** Where the body's kind is of another group than the resource. */
+  group?: string;
+  version?: string;
+  verbs: string[];
+}
+
+export interface ServedResource {
+  group: string;
+  version: string;
+  resource: string;
+  singular: string;
+  kind: string;
+  namespaced: boolean;
+  shortNames: string[];
+  categories: string[];
+  verbs: string[];
+  storageVersionHash?: string;
+  subresources: ServedSubresource[];
+}
+
+export interface ServedResources {
+  /** The fields of /version that do not depend on the machine it was built on. */
+  version: Record<string, string>;
+  /** In the order of /apis, without the core group. */
+  groups: { name: string; versions: string[] }[];
+  resources: ServedResource[];
+}
+
+const WITHOUT_KUBELET = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+const REVIEW_GROUPS = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+const VERSION_FIELDS = [
+  'major',
+  'minor',
+  'emulationMajor',
+  'emulationMinor',
+  'minCompatibilityMajor',
+  'minCompatibilityMinor',
+  'gitVersion',
+];
+
+export async function generateResources(bed: Bed, table: BuiltinTable): Promise<ServedResources> {
+  const { groups } = (await bed.getJson('/apis')) as {
+    groups: { name: string; versions: { version: string }[] }[];
+  };
+  const resources = await readGroup(bed, '', table);
+  const served: ServedResources['groups'] = [];
+  for (const { name } of groups) {
+    const ofGroup = await readGroup(bed, name, table);
+    if (ofGroup.length > 0) served.push({ name, versions: ['v1'] });
+    resources.push(...ofGroup);
+  }
+  const version = (await bed.getJson('/version')) as Record<string, string>;
+  return {
+    version: Object.fromEntries(VERSION_FIELDS.map((field) => [field, version[field]!])),
+    groups: served,
+    resources,
+  };
+}
+
+async function readGroup(bed: Bed, group: string, table: BuiltinTable): Promise<ServedResource[]> {
+  const path = group ? `/apis/${group}/v1` : '/api/v1';
+  const list = (await bed.getJson(path)) as { resources: ApiResource[] };
+  return list.resources
+    .filter((resource) => !resource.name.includes('/') && isServed(group, resource.kind, table))
+    .map((resource) => describe(group, resource, list.resources));
+}
+
+function isServed(group: string, kind: string, table: BuiltinTable): boolean {
+  const key = `${group ? `${group}/` : ''}v1/${kind}`;
+  return key in table.kinds && (`${key}List` in table.kinds || REVIEW_GROUPS.has(group));
+}
+
+function describe(group: string, resource: ApiResource, all: ApiResource[]): ServedResource {
+  const prefix = `${resource.name}/`;
+  const subresources = all
+    .filter(({ name }) => name.startsWith(prefix) && !WITHOUT_KUBELET.has(name.slice(prefix.length)))
+    .map((sub) => describeSub(sub, sub.name.slice(prefix.length)));
+  return definedOnly<ServedResource>({
+    group,
+    version: 'v1',
+    resource: resource.name,
+    singular: resource.singularName,
+    kind: resource.kind,
+    namespaced: resource.namespaced,
+    shortNames: resource.shortNames ?? [],
+    categories: resource.categories ?? [],
+    verbs: resource.verbs,
+    storageVersionHash: resource.storageVersionHash,
+    subresources,
+  });
+}
+
+function describeSub(sub: ApiResource, name: string): ServedSubresource {
+  return definedOnly<ServedSubresource>({
+    name,
+    kind: sub.kind,
+    group: sub.group,
+    version: sub.version,
+    verbs: sub.verbs,
+  });
+}
