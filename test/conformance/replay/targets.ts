@@ -74,3 +74,21 @@ const responseOf = (incoming: IncomingMessage): HttpResponse => ({
 });
 
 const oneOrMany = (values: string[]) => (values.length === 1 ? values[0]! : values);
+
+/** A real server of the test bed. */
+export const bedTarget = (bed: {
+  readonly url: string;
+  readonly caFile: string;
+  readonly adminToken: string;
+  readonly nobodyToken: string;
+  compact(): Promise<void>;
+}): Target & { close(): Promise<void> } =>
+  socketTarget(
+    { url: bed.url, caFile: bed.caFile },
+    {
+      name: 'kube-apiserver',
+      adminToken: bed.adminToken,
+      nobodyToken: bed.nobodyToken,
+      compact: () => bed.compact(),
+    },
+  );

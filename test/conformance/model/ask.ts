@@ -1,0 +1,24 @@
+// Plain requests with JSON in and out, for tests that talk to a target directly.
+
+import type { Json } from '#api/json';
+import { buildRequest, exchange } from '../replay/exchange.ts';
+import type { Answer, Target } from '../replay/types.ts';
+
+export type Ask = (method: string, path: string, body?: Json, type?: string) => Promise<Answer>;
+
+export const asker =
+  (target: Target): Ask =>
+  (method, path, body, type) =>
+    exchange(
+      buildRequest(
+        {
+          method,
+          path,
+          ...(body === undefined ? {} : { body }),
+          ...(type === undefined ? {} : { headers: { 'content-type': type } }),
+        },
+        {},
+        target,
+      ),
+      target,
+    );
