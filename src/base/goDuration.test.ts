@@ -19,10 +19,20 @@ describe('parseGoDuration', () => {
     expect(parseGoDuration(text)).toEqual({ seconds, nanos });
   });
 
-  it.each(['', '-', '1', '1d', '2 weeks', '1h ', ' 1h', '.s', 's', '1e3s', '1h-1m', '2562047h47m16.854775808s'])(
-    '%j is refused',
-    (text) => {
-      expect(parseGoDuration(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    '-',
+    '1',
+    '1d',
+    '2 weeks',
+    '1h ',
+    ' 1h',
+    '.s',
+    's',
+    '1e3s',
+    '1h-1m',
+    '2562047h47m16.854775808s',
+  ])('%j is refused', (text) => {
+    expect(parseGoDuration(text)).toBeUndefined();
+  });
 });

@@ -27,3 +27,6 @@ export function formatTime(at: Instant): string {
 export function formatMicroTime(at: Instant): string {
   return `${new Date(at).toISOString().slice(0, 23)}000Z`;
 }
+
+/** Reads an RFC 3339 time; NaN when it is not one. */
+export const parseTime = (text: string): Instant => Date.parse(text) as Instant;

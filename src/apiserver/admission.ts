@@ -1,0 +1,143 @@
+// Admission: the last say on a write. Namespace lifecycle is built in; functions registered in process see every
+// write in the shape of admission.k8s.io/v1, so the same function can be hosted over HTTPS in front of a real cluster.
+
+import { alreadyExists, forbidden, notFound } from '#api/errors';
+import type { JsonObject } from '#api/json';
+import type { KubeObject } from '#api/object';
+import { ApiError, type StatusDetails } from '#api/status';
+import type { Call } from './context.ts';
+import type { UserInfo } from './resources/resource.ts';
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+
+export interface AdmissionRequest {
+  readonly uid: string;
+  readonly kind: { group: string; version: string; kind: string };
+  readonly resource: { group: string; version: string; resource: string };
+  readonly subResource?: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly operation: Operation;
+  readonly userInfo: UserInfo;
+  readonly object: KubeObject | null;
+  readonly oldObject: KubeObject | null;
+  readonly dryRun: boolean;
+  readonly options?: JsonObject;
+}
+
+export type AdmissionResponse =
+  | { readonly allowed: true; readonly warnings?: readonly string[]; readonly object?: KubeObject }
+  | {
+      readonly allowed: false;
+      readonly message: string;
+      readonly code?: number;
+      readonly reason?: string;
+      readonly details?: StatusDetails;
+      readonly warnings?: readonly string[];
+    };
+
+export interface AdmissionFunction {
+  readonly name: string;
+  /** Only writes of these resources (`jobs.batch`; subresources as `jobs.batch/status`) are shown to it. */
+  readonly resources: readonly string[];
+  /** Mutating functions answer with a changed `object`; validating ones run after all of them. */
+  readonly phase: 'mutating' | 'validating';
+  review(request: AdmissionRequest): Promise<AdmissionResponse> | AdmissionResponse;
+}
+
+export interface Write {
+  readonly operation: Operation;
+  readonly object: KubeObject | undefined;
+  readonly old: KubeObject | undefined;
+  readonly name: string;
+  readonly dryRun: boolean;
+}
+
+export class Admission {
+  readonly #functions: AdmissionFunction[] = [];
+
+  /** Returns the way to take it back. */
+  register(fn: AdmissionFunction): () => void {
+    this.#functions.push(fn);
+    return () => {
+      const i = this.#functions.indexOf(fn);
+      if (i >= 0) this.#functions.splice(i, 1);
+    };
+  }
+
+  /** The object as the mutating functions left it. */
+  async mutate(call: Call, write: Write): Promise<KubeObject | undefined> {
+    checkNamespace(call, write);
+    return this.#run(call, write, 'mutating');
+  }
+
+  async validate(call: Call, write: Write): Promise<void> {
+    await this.#run(call, write, 'validating');
+  }
+
+  async #run(call: Call, write: Write, phase: AdmissionFunction['phase']): Promise<KubeObject | undefined> {
+    let object = write.object;
+    const { resource, subresource } = call;
+    const target = subresource ? `${resource.storage}/${subresource}` : resource.storage;
+    for (const fn of this.#functions) {
+      if (fn.phase !== phase || !fn.resources.includes(target)) continue;
+      const answer = await fn.review(reviewOf(call, { ...write, object }));
+      call.warnings.push(...(answer.warnings ?? []));
+      if (!answer.allowed) throw denied(fn.name, answer);
+      if (phase === 'mutating' && answer.object) object = answer.object;
+    }
+    return object;
+  }
+}
+
+function reviewOf(call: Call, write: Write): AdmissionRequest {
+  const { group, version, kind, plural } = call.resource;
+  return {
+    uid: 'in-process',
+    kind: { group, version, kind },
+    resource: { group, version, resource: plural },
+    ...(call.subresource ? { subResource: call.subresource } : {}),
+    name: write.name,
+    ...(call.namespace ? { namespace: call.namespace } : {}),
+    operation: write.operation,
+    userInfo: call.user,
+    object: write.object ?? null,
+    oldObject: write.old ?? null,
+    dryRun: write.dryRun,
+  };
+}
+
+function denied(name: string, answer: Extract<AdmissionResponse, { allowed: false }>): ApiError {
+  const text = `admission webhook "${name}" denied the request: ${answer.message}`;
+  return new ApiError(answer.code ?? 403, answer.reason ?? 'Forbidden', text, answer.details);
+}
+
+const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);
+
+/** NamespaceLifecycle: no creation in a namespace that is missing or going; some namespaces stay. */
+function checkNamespace(call: Call, write: Write): void {
+  const { resource, namespace, core } = call;
+  if (resource.storage === 'namespaces') {
+    if (write.operation === 'DELETE' && IMMORTAL.has(write.name) && !call.subresource) {
+      throw forbidden(resource, write.name, 'this namespace may not be deleted');
+    }
+    return;
+  }
+  if (!namespace || write.operation !== 'CREATE') return;
+  const stored = core.store.getHead('namespaces', namespace);
+  if (!stored) throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (!stored.object.metadata.deletionTimestamp) return;
+  const name = write.object?.metadata.name ?? '';
+  if (name && core.store.getHead(resource.storage, `${namespace}/${name}`))
+    throw alreadyExists(resource, name);
+  const text = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const refusal = forbidden(resource, name, text);
+  refusal.status.details!.causes = [
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
+  ];
+  throw refusal;
+}

@@ -1,0 +1,106 @@
+// Who is asking, and may they. Tokens come from a table; a request without one is system:anonymous, who may read
+// health and version and nothing else. Whoever has a valid token may do everything (AlwaysAllow).
+
+import { unauthorized } from '#api/errors';
+import type { HttpRequest } from '#api/http';
+import { ApiError } from '#api/status';
+import type { Path } from './path.ts';
+import type { UserInfo } from './resources/resource.ts';
+
+export interface Authenticator {
+  /** The user of a bearer token; undefined when nobody was given it. */
+  user(token: string): UserInfo | undefined;
+}
+
+const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+/** In process, without credentials: the owner of the process. */
+export const LOCAL_ADMIN: UserInfo = {
+  username: 'admin',
+  groups: ['system:masters', 'system:authenticated'],
+};
+
+/** Tokens by value. The comparison is by hash of the map, so its time does not follow the token's prefix. */
+export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Authenticator {
+  return { user: (token) => tokens.get(token) };
+}
+
+/** `token,user,uid,"group1,group2"` per line, as kube-apiserver's --token-auth-file. */
+export function parseTokenFile(text: string): Map<string, UserInfo> {
+  const tokens = new Map<string, UserInfo>();
+  text.split(/\r?\n/).forEach((line, i) => {
+    if (line.trim() === '') return;
+    const fields = parseCsvLine(line);
+    if (!fields || fields.length < 3) {
+      throw new Error(
+        `line ${i + 1} of the token file must have at least 3 columns (token, user, uid), found ${fields?.length ?? 'an unclosed quote'}`,
+      );
+    }
+    const [token, username, uid, groups] = fields as [string, string, string, string | undefined];
+    if (token === '' || username === '')
+      throw new Error(`line ${i + 1} of the token file has an empty token or user`);
+    const named = (groups ?? '')
+      .split(',')
+      .map((g) => g.trim())
+      .filter((g) => g !== '');
+    tokens.set(token, { username, ...(uid ? { uid } : {}), groups: [...named, 'system:authenticated'] });
+  });
+  return tokens;
+}
+
+/** Fields of one CSV line; undefined when a quote is not closed. */
+function parseCsvLine(line: string): string[] | undefined {
+  const fields: string[] = [];
+  let rest = line;
+  for (;;) {
+    const quoted = /^\s*"((?:[^"]|"")*)"\s*(,|$)/.exec(rest);
+    if (quoted) {
+      fields.push(quoted[1]!.replaceAll('""', '"'));
+      rest = rest.slice(quoted[0].length);
+      if (quoted[2] === '') return fields;
+      continue;
+    }
+    if (/^\s*"/.test(rest)) return undefined;
+    const comma = rest.indexOf(',');
+    fields.push((comma < 0 ? rest : rest.slice(0, comma)).trim());
+    if (comma < 0) return fields;
+    rest = rest.slice(comma + 1);
+  }
+}
+
+export function authenticate(request: HttpRequest, authenticator: Authenticator | undefined): UserInfo {
+  if (!authenticator) return LOCAL_ADMIN;
+  const header = request.headers['authorization'];
+  if (header === undefined) return ANONYMOUS;
+  const bearer = /^bearer +(\S+)\s*$/i.exec(header);
+  const user = bearer ? authenticator.user(bearer[1]!) : undefined;
+  if (!user) throw unauthorized();
+  return user;
+}
+
+const PUBLIC = /^\/(version|healthz|livez|readyz)(\/|$)/;
+
+/** Anonymous users may read health and version; everybody else may do everything. */
+export function authorize(user: UserInfo, request: HttpRequest, path: Path, verb: string): void {
+  if (user !== ANONYMOUS) return;
+  if (path.kind === 'other' && PUBLIC.test(path.path)) return;
+  throw forbiddenFor(user, request, path, verb);
+}
+
+export function forbiddenFor(user: UserInfo, request: HttpRequest, path: Path, verb: string): ApiError {
+  const who = `User "${user.username}" cannot`;
+  if (path.kind !== 'resource') {
+    const at = request.path.split('?')[0];
+    return new ApiError(403, 'Forbidden', `forbidden: ${who} ${verb} path "${at}"`, {});
+  }
+  const { group, resource, subresource, name, namespace } = path;
+  const target = subresource ? `${resource}/${subresource}` : resource;
+  const scope = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
+  const what = `${group ? `${resource}.${group}` : resource}${name ? ` "${name}"` : ''}`;
+  const text = `${what} is forbidden: ${who} ${verb} resource "${target}" in API group "${group}" ${scope}`;
+  return new ApiError(403, 'Forbidden', text, {
+    ...(name ? { name } : {}),
+    ...(group ? { group } : {}),
+    kind: resource,
+  });
+}

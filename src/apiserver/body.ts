@@ -1,0 +1,86 @@
+// From the bytes of a request to a value: JSON, YAML or protobuf by Content-Type, with the refusals of the real server.
+
+import { badRequest, unsupportedMediaType } from '#api/errors';
+import { isObject, type Json, type JsonObject } from '#api/json';
+import { type JsonNotes, JsonRangeError, JsonSyntaxError, parseJson } from '#api/jsonParse';
+import { parseYaml } from './yaml.ts';
+
+export type BodyFormat = 'json' | 'yaml' | 'protobuf';
+
+// Deeper than any real object; low enough for code that walks values recursively.
+const MAX_DEPTH = 1000;
+
+const TYPES: Record<string, BodyFormat> = {
+  'application/json': 'json',
+  'application/yaml': 'yaml',
+  'application/vnd.kubernetes.protobuf': 'protobuf',
+};
+
+export const BODY_TYPES = Object.keys(TYPES);
+
+/** The format of a body; an absent Content-Type is JSON. */
+export function bodyFormat(contentType: string | undefined, custom: boolean): BodyFormat {
+  const type = (contentType ?? '').split(';')[0]!.trim().toLowerCase();
+  if (type === '') return 'json';
+  const format = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  if (!format || (custom && format === 'protobuf')) {
+    throw unsupportedMediaType(custom ? BODY_TYPES.filter((t) => TYPES[t] !== 'protobuf') : BODY_TYPES);
+  }
+  return format;
+}
+
+export interface ParsedBody {
+  readonly value: Json;
+  /** Paths of duplicate keys. */
+  readonly duplicates: readonly string[];
+  readonly notes?: JsonNotes;
+}
+
+/** What was wrong with the text, in the words that follow `json parse error: `. */
+export class BodyError extends Error {}
+
+export function parseBody(bytes: Uint8Array, format: 'json' | 'yaml'): ParsedBody {
+  try {
+    if (format === 'json') {
+      const { value, duplicates, notes } = parseJson(bytes, { maxDepth: MAX_DEPTH, notes: true });
+      return { value, duplicates, ...(notes ? { notes } : {}) };
+    }
+    return { value: parseYaml(Buffer.from(bytes).toString('utf8'), MAX_DEPTH), duplicates: [] };
+  } catch (cause) {
+    if (cause instanceof JsonSyntaxError || cause instanceof JsonRangeError)
+      throw new BodyError(cause.message);
+    throw cause;
+  }
+}
+
+const GO_META =
+  'json: cannot unmarshal %s into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** The object a body must be, or 400 as for a body whose version and kind cannot be found. */
+export function requireObject(body: ParsedBody, bytes: Uint8Array, kind: string): JsonObject {
+  if (isObject(body.value)) return body.value;
+  throw unrecognised(kind, GO_META.replace('%s', goKindOf(body.value)), bytes);
+}
+
+export function unrecognised(kind: string, why: string, bytes: Uint8Array) {
+  const text = `couldn't get version/kind; json parse error: ${why}`;
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${text} (${summarise(bytes)})`,
+  );
+}
+
+function goKindOf(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'string' ? 'string' : 'number';
+}
+
+const SUMMARY = 30;
+
+/** The first bytes of a body: as text when it looks like JSON, as hexadecimal digits otherwise. */
+function summarise(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const encoding = bytes[0] === 0x7b ? 'utf8' : 'hex';
+  const shown = Buffer.from(bytes.subarray(0, SUMMARY)).toString(encoding);
+  return bytes.length > SUMMARY ? `${shown} ...` : shown;
+}

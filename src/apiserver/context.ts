@@ -1,0 +1,48 @@
+// What every verb is handed: the parts of the server and one call.
+
+import type { HttpRequest } from '#api/http';
+import type { Clock } from '#base/clock';
+import type { Random } from '#base/random';
+import type { Admission } from './admission.ts';
+import type { Negotiated } from './negotiate.ts';
+import type { Query } from './query.ts';
+import type { Registry } from './registry.ts';
+import type { Resource, StrategyContext, UserInfo } from './resources/resource.ts';
+import type { Store } from './store/store.ts';
+import type { WatchHub } from './watchHub.ts';
+
+export interface Core {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly registry: Registry;
+  readonly admission: Admission;
+  readonly hub: WatchHub;
+}
+
+export interface Call {
+  readonly core: Core;
+  readonly request: HttpRequest;
+  readonly query: Query;
+  readonly user: UserInfo;
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+  readonly negotiated: Negotiated;
+  /** Becomes Warning headers. */
+  readonly warnings: string[];
+}
+
+export function strategyContext(call: Call, dryRun: boolean): StrategyContext {
+  return {
+    now: call.core.clock.now(),
+    random: call.core.random,
+    user: call.user,
+    get: (resource, key) => call.core.store.get(resource, key)?.object,
+    warn: (text) => {
+      if (!call.warnings.includes(text)) call.warnings.push(text);
+    },
+    dryRun,
+  };
+}

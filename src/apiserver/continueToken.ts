@@ -1,0 +1,53 @@
+// Continue tokens: where the next page starts and which revision it shows. Opaque to clients, the same form as
+// upstream's (base64url of JSON), so that a token that is not one is refused in the same words.
+
+import { badRequest } from '#api/errors';
+import { isObject } from '#api/json';
+import { JsonSyntaxError, parseJson } from '#api/jsonParse';
+
+export interface ContinueToken {
+  readonly revision: number;
+  /** The last key of the previous page, relative to the list's prefix. */
+  readonly after: string;
+}
+
+const VERSION = 'meta.k8s.io/v1';
+
+export function writeToken(token: ContinueToken): string {
+  const json = JSON.stringify({ v: VERSION, rv: token.revision, start: `${token.after}\u0000` });
+  return Buffer.from(json).toString('base64url');
+}
+
+export function readToken(text: string): ContinueToken {
+  const value = decode(text);
+  if (!isObject(value) || value['v'] !== VERSION) {
+    throw invalidToken(
+      `continue key is not valid: server does not recognize this encoded version ${JSON.stringify(isObject(value) ? (value['v'] ?? '') : '')}`,
+    );
+  }
+  const { rv, start } = value;
+  if (typeof rv !== 'number' || rv <= 0 || !Number.isInteger(rv)) {
+    throw invalidToken(
+      'continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+    );
+  }
+  if (typeof start !== 'string' || start === '' || start.includes('..')) {
+    throw invalidToken('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)');
+  }
+  return { revision: rv, after: start.endsWith('\u0000') ? start.slice(0, -1) : start };
+}
+
+const invalidToken = (why: string) => badRequest(`invalid continue token: ${why}`);
+
+function decode(text: string): unknown {
+  if (!/^[A-Za-z0-9_-]*=*$/.test(text))
+    throw invalidToken('continue key is not valid: illegal base64 data at input byte 0');
+  // Bytes, not UTF-8: a complaint about a byte names that byte.
+  const raw = Buffer.from(text, 'base64url').toString('latin1');
+  try {
+    return parseJson(raw).value;
+  } catch (cause) {
+    if (cause instanceof JsonSyntaxError) throw invalidToken(`continue key is not valid: ${cause.message}`);
+    throw cause;
+  }
+}

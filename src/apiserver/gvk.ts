@@ -1,0 +1,54 @@
+// Does the body's kind and apiVersion belong to the resource of the URL? The refusals differ by how wrong it is.
+
+import { badRequest } from '#api/errors';
+import { invalid, invalidError } from '#api/fieldErrors';
+import type { JsonObject } from '#api/json';
+import { apiVersionOf, parseApiVersion } from '#api/object';
+import type { ApiError } from '#api/status';
+import type { Call } from './context.ts';
+
+const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
+
+/** Missing kind or apiVersion are those of the URL. */
+export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => ApiError): void {
+  const { resource } = call;
+  const wanted = expectedKind(call);
+  const kind = typeof value['kind'] === 'string' && value['kind'] !== '' ? value['kind'] : wanted.kind;
+  const apiVersion =
+    typeof value['apiVersion'] === 'string' && value['apiVersion'] !== ''
+      ? value['apiVersion']
+      : wanted.apiVersion;
+  if (kind === wanted.kind && apiVersion === wanted.apiVersion) return;
+  if (resource.custom) return checkCustom(call, kind, apiVersion);
+  const gv = parseApiVersion(apiVersion);
+  const version = gv?.version ?? '';
+  const refuse = (why: string) =>
+    say?.(why) ?? badRequest(`${kind} in version "${version}" cannot be handled as a ${wanted.kind}: ${why}`);
+  if (!gv) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
+  if (call.core.registry.byKind(gv.group, gv.version, kind)) {
+    const internal = gv.group === '' ? 'core' : gv.group.split('.')[0];
+    throw refuse(`converting (${gv.version}.${kind}) to (${internal}.${wanted.kind}): unknown conversion`);
+  }
+  throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
+}
+
+function checkCustom(call: Call, kind: string, apiVersion: string): void {
+  const { resource } = call;
+  if (apiVersion !== apiVersionOf(resource)) {
+    const text = 'the API version in the data';
+    throw badRequest(
+      `${text} (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
+    );
+  }
+  throw invalidError(resource, call.name ?? '', [invalid('kind', kind, `must be ${resource.kind}`)]);
+}
+
+/** Subresources such as scale have a kind of their own. */
+function expectedKind(call: Call): { kind: string; apiVersion: string } {
+  const { resource, subresource } = call;
+  const info = subresource ? resource.subresources.find((s) => s.name === subresource) : undefined;
+  if (!info) return { kind: resource.kind, apiVersion: apiVersionOf(resource) };
+  const group = info.group ?? resource.group;
+  const version = info.version ?? resource.version;
+  return { kind: info.kind, apiVersion: apiVersionOf({ group, version }) };
+}

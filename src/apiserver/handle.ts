@@ -1,0 +1,200 @@
+// One request: path → user → resource → verb → response. Every refusal ends here as a Status; nothing else escapes.
+
+import { badRequest, internalError, methodNotAllowed, noSuchResource } from '#api/errors';
+import type { HttpRequest, HttpResponse } from '#api/http';
+import { ApiError } from '#api/status';
+import { uuid } from '#base/random';
+import { type Authenticator, authenticate, authorize } from './auth.ts';
+import type { Call, Core } from './context.ts';
+import { discover } from './discovery.ts';
+import { negotiate } from './negotiate.ts';
+import { otherPath } from './otherPaths.ts';
+import { type Path, parsePath, type ResourcePath } from './path.ts';
+import { booleanParam } from './query.ts';
+import type { UserInfo } from './resources/resource.ts';
+import { errorResponse, textResponse } from './respond.ts';
+import { create } from './verbs/create.ts';
+import { deleteOne } from './verbs/delete.ts';
+import { deleteCollection } from './verbs/deleteCollection.ts';
+import { get } from './verbs/get.ts';
+import { list } from './verbs/list.ts';
+import { patch } from './verbs/patch.ts';
+import { update } from './verbs/update.ts';
+
+export interface HandleOptions {
+  readonly authenticator: Authenticator | undefined;
+  /** Told about errors nobody expected; the client gets 500. */
+  readonly onUnexpected: (cause: unknown, request: HttpRequest) => void;
+}
+
+export async function handle(
+  core: Core,
+  options: HandleOptions,
+  request: HttpRequest,
+): Promise<HttpResponse> {
+  const warnings: string[] = [];
+  let response: HttpResponse;
+  try {
+    response = await dispatch(core, options, request, warnings);
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) options.onUnexpected(cause, request);
+    response = errorResponse(cause instanceof ApiError ? cause : internalError((cause as Error).message));
+  }
+  return withCommonHeaders(core, request, response, warnings);
+}
+
+function withCommonHeaders(
+  core: Core,
+  request: HttpRequest,
+  response: HttpResponse,
+  warnings: string[],
+): HttpResponse {
+  const sent = request.headers['audit-id'];
+  const headers: Record<string, string | readonly string[]> = {
+    'audit-id': sent !== undefined && /^[\x20-\x7e]{1,64}$/.test(sent) ? sent : uuid(core.random),
+    'cache-control': 'no-cache, private',
+    ...(response.status === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
+    ...response.headers,
+  };
+  if (warnings.length > 0) headers['warning'] = warnings.map((text) => `299 - ${quoteWarning(text)}`);
+  return { ...response, headers };
+}
+
+/** A quoted-string of RFC 7230: quotes and backslashes escaped, nothing that could end the header. */
+function quoteWarning(text: string): string {
+  const printable = text.replace(/[^\x20-\x7e]/g, '?');
+  return `"${printable.replace(/[\\"]/g, '\\$&')}"`;
+}
+
+async function dispatch(
+  core: Core,
+  options: HandleOptions,
+  request: HttpRequest,
+  warnings: string[],
+): Promise<HttpResponse> {
+  const mark = request.path.indexOf('?');
+  const pathname = mark < 0 ? request.path : request.path.slice(0, mark);
+  const query = new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
+  const path = parsePath(pathname);
+  const user = authenticate(request, options.authenticator);
+  authorize(user, request, path, verbOf(request.method, path, query));
+  switch (path.kind) {
+    case 'bad':
+      throw badRequest(path.why);
+    case 'discovery':
+      return discover(core, path, request);
+    case 'other':
+      return otherPath(core, path.path, query, request);
+    case 'resource':
+      return resourceCall(core, { path, query, user, request, warnings });
+  }
+}
+
+/** The verb a request is in the eyes of authorisation. */
+export function verbOf(method: string, path: Path, query: URLSearchParams): string {
+  const base = VERBS[method] ?? method.toLowerCase();
+  if (path.kind !== 'resource' || path.name !== undefined) return base;
+  if (base === 'get') return path.watch || booleanParam(query, 'watch') ? 'watch' : 'list';
+  return base === 'delete' ? 'deletecollection' : base;
+}
+
+const VERBS: Record<string, string> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+interface Incoming {
+  readonly path: ResourcePath;
+  readonly query: URLSearchParams;
+  readonly user: UserInfo;
+  readonly request: HttpRequest;
+  readonly warnings: string[];
+}
+
+async function resourceCall(
+  core: Core,
+  { path, query, user, request, warnings }: Incoming,
+): Promise<HttpResponse> {
+  const resource = core.registry.get(path.group, path.version, path.resource);
+  if (!resource) {
+    if (!core.registry.hasGroup(path.group)) return textResponse(404, '404 page not found\n');
+    throw noSuchResource();
+  }
+  // A namespace in the path of a cluster-scoped resource, or none for a named object, is no such path.
+  if (path.namespace !== undefined && !resource.namespaced) throw noSuchResource();
+  if (resource.namespaced && path.namespace === undefined && path.name !== undefined) throw noSuchResource();
+  if (path.subresource && !resource.subresources.some((s) => s.name === path.subresource))
+    throw noSuchResource();
+  const call: Call = {
+    core,
+    request,
+    query,
+    user,
+    resource,
+    namespace: path.namespace,
+    name: path.watch ? undefined : path.name,
+    subresource: path.subresource,
+    negotiated: negotiate(request.headers['accept'], { custom: resource.custom }),
+    warnings,
+  };
+  if (path.watch) return list(path.name ? { ...call, name: path.name } : call, true);
+  return route(call);
+}
+
+async function route(call: Call): Promise<HttpResponse> {
+  const { method } = call.request;
+  if (call.subresource) return routeSubresource(call);
+  const verb = call.name === undefined ? COLLECTION[method] : NAMED[method];
+  if (!verb || !call.resource.verbs.includes(verb)) throw methodNotAllowed();
+  // Writes to a namespaced kind need a namespace in the path.
+  if (call.resource.namespaced && call.namespace === undefined && verb !== 'list') throw methodNotAllowed();
+  switch (verb) {
+    case 'list':
+      return list(call, false);
+    case 'create':
+      return create(call);
+    case 'deletecollection':
+      return deleteCollection(call);
+    case 'get':
+      return get(call);
+    case 'update':
+      return update(call);
+    case 'patch':
+      return patch(call);
+    case 'delete':
+      return deleteOne(call);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+const COLLECTION: Record<string, string> = { GET: 'list', POST: 'create', DELETE: 'deletecollection' };
+const NAMED: Record<string, string> = { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+async function routeSubresource(call: Call): Promise<HttpResponse> {
+  const { method } = call.request;
+  const { strategy } = call.resource;
+  const endpoint = strategy.endpoints?.[call.subresource!];
+  if (endpoint) {
+    const run = Object.hasOwn(endpoint, method) ? endpoint[method] : undefined;
+    if (!run) throw methodNotAllowed();
+    return run(call);
+  }
+  const info = call.resource.subresources.find((s) => s.name === call.subresource)!;
+  const verb = NAMED[method];
+  if (!verb || !info.verbs.includes(verb)) throw methodNotAllowed();
+  switch (verb) {
+    case 'get':
+      return get(call);
+    case 'update':
+      return update(call);
+    case 'patch':
+      return patch(call);
+    default:
+      throw methodNotAllowed();
+  }
+}

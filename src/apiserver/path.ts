@@ -1,0 +1,87 @@
+// The fixed grammar of Kubernetes paths, parsed by hand.
+
+export interface ResourcePath {
+  readonly kind: 'resource';
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string | undefined;
+  readonly resource: string;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+  /** The old `/api/v1/watch/…` form. */
+  readonly watch: boolean;
+}
+
+export type Path =
+  | ResourcePath
+  | {
+      readonly kind: 'discovery';
+      readonly level: 'core' | 'groups' | 'group' | 'version';
+      readonly group: string;
+      readonly version: string;
+    }
+  | { readonly kind: 'other'; readonly path: string }
+  /** A path with an escape or a dot segment that no name can have. */
+  | { readonly kind: 'bad'; readonly why: string };
+
+export function parsePath(pathname: string): Path {
+  if (pathname.includes('//')) return { kind: 'other', path: pathname };
+  const raw = pathname.split('/').slice(1);
+  if (raw.at(-1) === '') raw.pop();
+  const segments: string[] = [];
+  for (const part of raw) {
+    const decoded = decodeSegment(part);
+    if (decoded === undefined) return { kind: 'bad', why: `invalid escape in path segment "${part}"` };
+    segments.push(decoded);
+  }
+  const [root, ...rest] = segments;
+  if (root === 'api') return parseGroup('', rest);
+  if (root === 'apis') {
+    if (rest.length === 0) return { kind: 'discovery', level: 'groups', group: '', version: '' };
+    return parseGroup(rest[0]!, rest.slice(1));
+  }
+  return { kind: 'other', path: pathname };
+}
+
+function decodeSegment(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseGroup(group: string, rest: string[]): Path {
+  if (rest.length === 0)
+    return { kind: 'discovery', level: group === '' ? 'core' : 'group', group, version: '' };
+  const [version, ...parts] = rest;
+  if (parts.length === 0) return { kind: 'discovery', level: 'version', group, version: version! };
+  const watch = parts[0] === 'watch' && parts.length > 1;
+  return parseResource(group, version!, watch ? parts.slice(1) : parts, watch);
+}
+
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
+
+function parseResource(group: string, version: string, parts: string[], watch: boolean): Path {
+  let namespace: string | undefined;
+  let rest = parts;
+  if (
+    parts[0] === 'namespaces' &&
+    parts.length > 2 &&
+    !(parts.length === 3 && NAMESPACE_SUBRESOURCES.has(parts[2]!))
+  ) {
+    namespace = parts[1];
+    rest = parts.slice(2);
+  }
+  const [resource, name, ...subresource] = rest;
+  return {
+    kind: 'resource',
+    group,
+    version,
+    namespace,
+    resource: resource!,
+    name,
+    subresource: subresource.length === 0 ? undefined : subresource.join('/'),
+    watch,
+  };
+}

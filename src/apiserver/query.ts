@@ -1,0 +1,152 @@
+// Query parameters as Kubernetes reads them into its options structs: lenient booleans, strict numbers.
+
+import { badRequest } from '#api/errors';
+import { type FieldError, forbidden, invalid, invalidError, notSupported, tooLong } from '#api/fieldErrors';
+
+export type Query = URLSearchParams;
+
+/** `0` and `false` (any case Go accepts) are false, anything else that is present is true. */
+export function booleanParam(query: Query, name: string): boolean | undefined {
+  const raw = query.get(name);
+  if (raw === null) return undefined;
+  return !/^(0|false|f)$/i.test(raw);
+}
+
+export function integerParam(query: Query, name: string): number | undefined {
+  const raw = query.get(name);
+  if (raw === null || raw === '') return undefined;
+  if (!/^[+-]?[0-9]+$/.test(raw)) throw badRequest(`strconv.ParseInt: parsing "${raw}": invalid syntax`);
+  const value = Number(raw);
+  if (!Number.isSafeInteger(value))
+    throw badRequest(`strconv.ParseInt: parsing "${raw}": value out of range`);
+  return value;
+}
+
+export interface ListOptions {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly watch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  readonly timeoutSeconds: number | undefined;
+  readonly limit: number;
+  readonly continue: string;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+export function parseListOptions(query: Query, watchPath: boolean): ListOptions {
+  const options: ListOptions = {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    watch: watchPath || (booleanParam(query, 'watch') ?? false),
+    allowWatchBookmarks: booleanParam(query, 'allowWatchBookmarks') ?? false,
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    timeoutSeconds: integerParam(query, 'timeoutSeconds'),
+    limit: integerParam(query, 'limit') ?? 0,
+    continue: query.get('continue') ?? '',
+    sendInitialEvents: booleanParam(query, 'sendInitialEvents'),
+  };
+  const errors = options.watch ? validateWatch(options) : validateList(options);
+  if (errors.length > 0) throw invalidError({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
+  return options;
+}
+
+const MATCH = 'resourceVersionMatch';
+
+function validateWatch(o: ListOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  if (o.sendInitialEvents !== undefined && o.resourceVersionMatch === '') {
+    errors.push(forbidden(MATCH, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+  }
+  if (o.resourceVersionMatch === '') return errors;
+  if (o.sendInitialEvents === undefined) {
+    errors.push(
+      forbidden(MATCH, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+    );
+  }
+  if (o.resourceVersionMatch !== 'NotOlderThan') {
+    if (o.sendInitialEvents !== undefined) {
+      errors.push(
+        forbidden(MATCH, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+      );
+    }
+    errors.push(notSupported(MATCH, o.resourceVersionMatch, ['NotOlderThan']));
+  }
+  if (o.continue !== '')
+    errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden when continue is provided'));
+  return errors;
+}
+
+function validateList(o: ListOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  if (o.resourceVersionMatch !== '') {
+    if (o.resourceVersion === '') {
+      errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    }
+    if (o.continue !== '')
+      errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden when continue is provided'));
+    if (o.resourceVersionMatch !== 'Exact' && o.resourceVersionMatch !== 'NotOlderThan') {
+      errors.push(notSupported(MATCH, o.resourceVersionMatch, ['Exact', 'NotOlderThan', '']));
+    }
+    if (o.resourceVersionMatch === 'Exact' && o.resourceVersion === '0') {
+      errors.push(forbidden(MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
+  if (o.sendInitialEvents !== undefined) {
+    errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  }
+  return errors;
+}
+
+export type WriteVerb = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+}
+
+export function parseWriteOptions(query: Query, kind: WriteVerb): WriteOptions {
+  const dryRun = query.getAll('dryRun').filter((v) => v !== '');
+  const fieldManager = query.get('fieldManager') ?? '';
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  const errors = [
+    ...validateDryRun(dryRun),
+    ...validateFieldManager(fieldManager),
+    ...validateFieldValidation(fieldValidation),
+  ];
+  if (errors.length > 0) throw invalidError({ group: 'meta.k8s.io', kind }, '', errors);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: (fieldValidation || 'Warn') as WriteOptions['fieldValidation'],
+  };
+}
+
+export function validateDryRun(dryRun: readonly string[]): FieldError[] {
+  return dryRun.every((v) => v === 'All') ? [] : [notSupported('dryRun', [...dryRun], ['All'])];
+}
+
+function validateFieldManager(manager: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(manager) > 128) errors.push(tooLong('fieldManager', 128));
+  let position = 0;
+  for (const ch of manager) {
+    if (!isPrintable(ch)) {
+      const code = ch.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+      errors.push(invalid('fieldManager', manager, `invalid character U+${code} (at position ${position})`));
+      break;
+    }
+    position += Buffer.byteLength(ch);
+  }
+  return errors;
+}
+
+const isPrintable = (ch: string) => ch === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(ch);
+
+function validateFieldValidation(value: string): FieldError[] {
+  const allowed = ['', 'Ignore', 'Warn', 'Strict'];
+  return allowed.includes(value) ? [] : [notSupported('fieldValidation', value, allowed)];
+}

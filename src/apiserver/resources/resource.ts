@@ -1,0 +1,137 @@
+// What the server knows about one served resource. Verbs are written once against this; kinds differ in data
+// (codec, strategy, columns), not in verbs.
+
+import type { FieldError } from '#api/fieldErrors';
+import type { HttpResponse } from '#api/http';
+import type { Json, JsonObject } from '#api/json';
+import type { JsonNotes } from '#api/jsonParse';
+import type { KubeObject } from '#api/object';
+import type { Instant } from '#base/instant';
+import type { Random } from '#base/random';
+import type { Call } from '../context.ts';
+import type { Stored } from '../store/stored.ts';
+import type { TablePrinter } from '../tables/printer.ts';
+import type { NameRule } from '../validateMeta.ts';
+
+/** What a body became: the object with defaults, and what strict validation would complain about. */
+export interface Decoded {
+  readonly object: KubeObject;
+  /** `unknown field "spec.foo"`, `duplicate field "spec.bar"`, in the order Kubernetes reports them. */
+  readonly problems: readonly string[];
+}
+
+/** Between bytes of a request and an object of this version, and between what is stored and what is shown. */
+export interface Codec {
+  /** Kind and apiVersion are already checked; throws DecodeError when the value cannot be this kind. */
+  decode(value: JsonObject, notes?: JsonNotes): Decoded;
+  /** A protobuf message of this kind; absent where there is no protobuf form. */
+  decodeProtobuf?(message: Uint8Array): Decoded;
+  /** The stored bytes are what this version shows: no need to parse them. */
+  verbatim(stored: Stored): boolean;
+  /** The stored object as this version shows it (the same object when verbatim). */
+  show(stored: Stored): KubeObject;
+  /** The object of this version as it is stored. */
+  toStorage(object: KubeObject): KubeObject;
+}
+
+/** What strategies may use besides the objects. */
+export interface StrategyContext {
+  readonly now: Instant;
+  readonly random: Random;
+  readonly user: UserInfo;
+  /** Reads a committed object of another resource, by store table and key. */
+  readonly get: (resource: string, key: string) => KubeObject | undefined;
+  /** Adds a Warning header to the answer. */
+  readonly warn: (text: string) => void;
+  readonly dryRun: boolean;
+}
+
+export interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Behaviour of an update through the resource itself or through one of its subresources. */
+export interface UpdateStrategy {
+  /** Resets what this endpoint may not change, computes what it must. `next` may be edited. */
+  prepareForUpdate?(next: KubeObject, old: KubeObject, context: StrategyContext): void;
+  validateUpdate?(next: KubeObject, old: KubeObject, context: StrategyContext): FieldError[];
+  warnings?(next: KubeObject, old: KubeObject | undefined): string[];
+}
+
+/** Behaviour of a kind that is code in Kubernetes. Everything is optional; absence means nothing special. */
+export interface Strategy extends UpdateStrategy {
+  readonly nameRule: NameRule;
+  /** Defaults beyond the table: run after decoding, before admission. */
+  applyDefaults?(object: KubeObject): void;
+  prepareForCreate?(object: KubeObject, context: StrategyContext): void;
+  validate?(object: KubeObject, context: StrategyContext): FieldError[];
+  /** PUT on a missing object creates it (Lease, Event, …). */
+  readonly createOnUpdate?: boolean;
+  /** PUT without a resourceVersion overwrites. Default true. */
+  readonly unconditionalUpdate?: boolean;
+  /** metadata.generation is the server's: 1 on create, +1 when anything but metadata and status changes. */
+  readonly generation?: boolean;
+  /** DELETE answers with the object instead of a Status. */
+  readonly returnDeleted?: boolean;
+  /** What DELETE without a propagation policy means. */
+  readonly defaultPropagation?: 'Orphan';
+  /** Seconds of grace for this object under the requested period; undefined = deleted at once. */
+  gracePeriod?(object: KubeObject, requested: number | undefined): number | undefined;
+  /** A chance to take over DELETE entirely (Namespace): answers the next state instead of removal. */
+  markDeleted?(object: KubeObject, context: StrategyContext): 'delete' | 'keep';
+  /** Endpoints that are neither the object nor a part of it: `binding`, `eviction`, `token`, `scale`; by method. */
+  readonly endpoints?: Readonly<
+    Record<string, Readonly<Record<string, (call: Call) => Promise<HttpResponse>>>>
+  >;
+  /** The update strategy of each subresource that is written with the whole object (`status`, `finalize`, …). */
+  readonly subresources?: Readonly<Record<string, UpdateStrategy>>;
+}
+
+export interface SubresourceInfo {
+  readonly name: string;
+  readonly kind: string;
+  readonly group?: string;
+  readonly version?: string;
+  readonly verbs: readonly string[];
+}
+
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  readonly storageVersionHash: string;
+  readonly subresources: readonly SubresourceInfo[];
+  /** Table of the store; versions of one resource share it. */
+  readonly storage: string;
+  /** Defined by a CustomResourceDefinition. */
+  readonly custom: boolean;
+  readonly codec: Codec;
+  readonly strategy: Strategy;
+  /** Values of field selectors besides metadata.name and metadata.namespace; the keys are the allowed labels. */
+  readonly fieldLabels: readonly string[];
+  fields(object: KubeObject): Record<string, string>;
+  readonly printer: TablePrinter;
+  /** Merge data for strategic patches; undefined where they are 415. */
+  readonly patchType?: string;
+}
+
+export const storageName = (group: string, plural: string) => (group === '' ? plural : `${plural}.${group}`);
+
+/** Key of an object inside its table. */
+export const keyOf = (namespace: string | undefined, name: string) =>
+  namespace ? `${namespace}/${name}` : name;
+
+export const specOf = (object: KubeObject): JsonObject => (object['spec'] as JsonObject | undefined) ?? {};
+export const statusOf = (object: KubeObject): JsonObject =>
+  (object['status'] as JsonObject | undefined) ?? {};
+export const field = (object: KubeObject, name: string): Json | undefined => object[name] as Json | undefined;

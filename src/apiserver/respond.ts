@@ -1,0 +1,68 @@
+// Objects, lists and refusals become responses in the negotiated representation.
+
+import { stringify } from 'yaml';
+import type { HttpResponse } from '#api/http';
+import type { Json } from '#api/json';
+import { writeJson } from '#api/jsonWrite';
+import type { KubeObject } from '#api/object';
+import type { ApiError } from '#api/status';
+import type { Call } from './context.ts';
+import type { Negotiated } from './negotiate.ts';
+import { partialMetadata } from './representations/partial.ts';
+import { tableOf } from './representations/table.ts';
+import type { Stored } from './store/stored.ts';
+
+export const JSON_TYPE = 'application/json';
+
+export function jsonResponse(status: number, value: Json | object): HttpResponse {
+  return bytesResponse(status, Buffer.from(writeJson(value)), JSON_TYPE);
+}
+
+export const bytesResponse = (status: number, body: Uint8Array, type: string): HttpResponse => ({
+  status,
+  headers: { 'content-type': type },
+  body,
+});
+
+export const textResponse = (status: number, text: string): HttpResponse =>
+  bytesResponse(status, Buffer.from(text), 'text/plain; charset=utf-8');
+
+export const errorResponse = (error: ApiError): HttpResponse => {
+  const retry = error.status.details?.retryAfterSeconds;
+  const response = jsonResponse(error.code, error.status);
+  return retry ? { ...response, headers: { ...response.headers, 'retry-after': String(retry) } } : response;
+};
+
+/** Any JSON document in the negotiated encoding. */
+export function encode(status: number, value: Json | object, negotiated: Negotiated): HttpResponse {
+  if (negotiated.encoding === 'json') return jsonResponse(status, value);
+  return bytesResponse(status, Buffer.from(stringify(JSON.parse(writeJson(value)))), 'application/yaml');
+}
+
+/** An object of the call's resource, as the client asked to see it. */
+export function objectResponse(call: Call, status: number, object: KubeObject): HttpResponse {
+  const { representation } = call.negotiated;
+  switch (representation.as) {
+    case 'object':
+      return encode(status, object, call.negotiated);
+    case 'PartialObjectMetadata':
+      return encode(status, partialMetadata(object), call.negotiated);
+    case 'Table':
+      return encode(
+        status,
+        tableOf(call, [object], {
+          version: representation.version,
+          meta: { resourceVersion: object.metadata.resourceVersion ?? '' },
+        }),
+        call.negotiated,
+      );
+  }
+}
+
+/** A stored object: its own bytes when they are what the client wants. */
+export function storedResponse(call: Call, status: number, stored: Stored): HttpResponse {
+  const { codec } = call.resource;
+  const plain = call.negotiated.representation.as === 'object' && call.negotiated.encoding === 'json';
+  if (plain && codec.verbatim(stored)) return bytesResponse(status, stored.bytes, JSON_TYPE);
+  return objectResponse(call, status, codec.show(stored));
+}

@@ -1,0 +1,63 @@
+// The embedded API server: `handle` is the whole of it. Sockets are a thin adapter (listen.ts); in process a client
+// calls `handle` directly, on a virtual clock if it likes.
+
+import type { HttpHandler, HttpRequest } from '#api/http';
+import { type Clock, realClock } from '#base/clock';
+import { type Random, systemRandom } from '#base/random';
+import { Admission, type AdmissionFunction } from './admission.ts';
+import type { Authenticator } from './auth.ts';
+import { bootstrap } from './bootstrap.ts';
+import type { Core } from './context.ts';
+import { handle } from './handle.ts';
+import { Registry } from './registry.ts';
+import { registerBuiltins } from './resources/builtin.ts';
+import { Store } from './store/store.ts';
+import { WatchHub } from './watchHub.ts';
+
+export interface ServerOptions {
+  /** Default: in memory. */
+  readonly store?: Store;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Absent: whoever calls `handle` is the administrator (in process only). */
+  readonly authenticator?: Authenticator;
+  readonly onUnexpected?: (cause: unknown, request: HttpRequest) => void;
+}
+
+export interface ApiServer {
+  readonly handle: HttpHandler;
+  /** Lets a function have its say on writes; returns the way to take it back. */
+  readonly admit: (fn: AdmissionFunction) => () => void;
+  /** Events handed to watchers and not read yet: 0 means every watcher has seen everything. */
+  readonly undelivered: () => number;
+  /** Forgets history, as a compaction of etcd does. */
+  readonly compact: () => void;
+  readonly revision: () => number;
+  /** Ends all watches and closes the store. */
+  readonly close: () => Promise<void>;
+}
+
+export async function createServer(options: ServerOptions = {}): Promise<ApiServer> {
+  const clock = options.clock ?? realClock;
+  const random = options.random ?? systemRandom;
+  const store = options.store ?? Store.inMemory(clock);
+  const registry = new Registry();
+  registerBuiltins(registry);
+  const core: Core = { store, clock, random, registry, admission: new Admission(), hub: new WatchHub(store) };
+  await bootstrap(core);
+  const handling = {
+    authenticator: options.authenticator,
+    onUnexpected: options.onUnexpected ?? (() => {}),
+  };
+  return {
+    handle: (request) => handle(core, handling, request),
+    admit: (fn) => core.admission.register(fn),
+    undelivered: () => core.hub.undelivered,
+    compact: () => store.compact(),
+    revision: () => store.revision,
+    close: async () => {
+      core.hub.closeAll();
+      await store.close();
+    },
+  };
+}

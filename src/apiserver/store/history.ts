@@ -1,0 +1,82 @@
+// The recent past: every committed change, oldest first, kept for a while so that watches can resume and later pages
+// of a list can show the revision of the first one.
+
+import { type Instant, type Millis, minutes } from '#base/instant';
+import type { Stored } from './stored.ts';
+
+export interface Change {
+  readonly revision: number;
+  readonly resource: string;
+  readonly key: string;
+  readonly at: Instant;
+  /** What was there before; absent for a creation. */
+  readonly prev: Stored | undefined;
+  /** What is there now; absent for a deletion. */
+  readonly next: Stored | undefined;
+}
+
+export interface HistoryLimits {
+  revisions: number;
+  age: Millis;
+}
+
+export const DEFAULT_HISTORY: HistoryLimits = { revisions: 100_000, age: minutes(10) };
+
+export class History {
+  #changes: Change[] = [];
+  #start = 0;
+  /** Changes after this revision are all here; those up to it are gone. */
+  floor: number;
+  readonly #limits: HistoryLimits;
+
+  constructor(floor: number, limits: HistoryLimits = DEFAULT_HISTORY) {
+    this.floor = floor;
+    this.#limits = limits;
+  }
+
+  push(change: Change): void {
+    this.#changes.push(change);
+    this.#trim(change.at);
+  }
+
+  /** Changes with a revision greater than `revision`, oldest first. */
+  *after(revision: number): Iterable<Change> {
+    for (let i = this.#indexAfter(revision); i < this.#changes.length; i++) yield this.#changes[i]!;
+  }
+
+  /** Forgets everything up to and including `revision`, as a compaction does. */
+  compact(revision: number): void {
+    this.#start = this.#indexAfter(revision);
+    this.floor = Math.max(this.floor, revision);
+    this.#squeeze();
+  }
+
+  #indexAfter(revision: number): number {
+    let low = this.#start;
+    let high = this.#changes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#changes[middle]!.revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #trim(now: Instant): void {
+    const oldest = now - this.#limits.age;
+    while (
+      this.#changes.length - this.#start > this.#limits.revisions ||
+      (this.#start < this.#changes.length && this.#changes[this.#start]!.at < oldest)
+    ) {
+      this.floor = this.#changes[this.#start]!.revision;
+      this.#start++;
+    }
+    this.#squeeze();
+  }
+
+  #squeeze(): void {
+    if (this.#start < 1024 || this.#start * 2 < this.#changes.length) return;
+    this.#changes = this.#changes.slice(this.#start);
+    this.#start = 0;
+  }
+}

@@ -1,0 +1,57 @@
+// One version of one object. The bytes of the commit are kept and shared by every list and watch; the parsed object
+// is made on demand and only the most recently used ones stay parsed, so that memory follows the bytes.
+
+import type { Json } from '#api/json';
+import { parseJson } from '#api/jsonParse';
+import type { KubeObject } from '#api/object';
+
+const LONG_NUMBER = /[0-9]{16}/;
+
+/** Parses what the server itself wrote: JSON.parse, unless a number may not fit a double. */
+export function parseOwn(bytes: Uint8Array): KubeObject {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const value: Json = LONG_NUMBER.test(text) ? parseJson(text).value : (JSON.parse(text) as Json);
+  return value as unknown as KubeObject;
+}
+
+// How many parsed objects stay in memory, whatever the number of stored ones.
+const PARSED = 4096;
+const ring: (Stored | undefined)[] = new Array(PARSED);
+let next = 0;
+
+export class Stored {
+  /** `namespace/name`, or `name` for cluster-scoped objects: the order of lists. */
+  readonly key: string;
+  readonly revision: number;
+  readonly bytes: Uint8Array;
+  #object: KubeObject | undefined;
+  #labels: Readonly<Record<string, string>> | undefined;
+
+  constructor(key: string, revision: number, bytes: Uint8Array, object?: KubeObject) {
+    this.key = key;
+    this.revision = revision;
+    this.bytes = bytes;
+    if (object) this.#keep(object);
+  }
+
+  /** The parsed object. Shared: callers clone before they change anything. */
+  get object(): KubeObject {
+    return this.#object ?? this.#keep(parseOwn(this.bytes));
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    this.#labels ??= this.object.metadata.labels ?? NO_LABELS;
+    return this.#labels;
+  }
+
+  #keep(object: KubeObject): KubeObject {
+    this.#object = object;
+    const evicted = ring[next];
+    if (evicted && evicted !== this) evicted.#object = undefined;
+    ring[next] = this;
+    next = (next + 1) % PARSED;
+    return object;
+  }
+}
+
+const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});

@@ -1,0 +1,128 @@
+// POST of a new object: decode → admission → prepare → validate → admission → commit.
+
+import { alreadyExists, badRequest, internal } from '#api/errors';
+import { invalidError } from '#api/fieldErrors';
+import type { HttpResponse } from '#api/http';
+import type { KubeObject } from '#api/object';
+import { formatTime } from '#base/instant';
+import { nameSuffix, uuid } from '#base/random';
+import { type Call, strategyContext } from '../context.ts';
+import { decodeBody } from '../decode.ts';
+import { parseWriteOptions, type WriteOptions } from '../query.ts';
+import { keyOf, type StrategyContext } from '../resources/resource.ts';
+import { objectResponse, storedResponse } from '../respond.ts';
+import { RevisionMismatch } from '../store/store.ts';
+import type { Stored } from '../store/stored.ts';
+import { finalizerWarnings, validateMeta } from '../validateMeta.ts';
+
+export async function create(call: Call): Promise<HttpResponse> {
+  const options = parseWriteOptions(call.query, 'CreateOptions');
+  const object = decodeBody(call, options);
+  matchNamespace(call, object);
+  const outcome = await createObject(call, object, options);
+  if (outcome.kind === 'dryRun') return objectResponse(call, 201, outcome.object);
+  return storedResponse(call, 201, outcome.stored);
+}
+
+/** The namespace of the body must be the one of the URL, or absent. */
+export function matchNamespace(call: Call, object: KubeObject): void {
+  if (!call.resource.namespaced) {
+    delete object.metadata.namespace;
+    return;
+  }
+  const given = object.metadata.namespace ?? '';
+  if (given !== '' && given !== call.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  object.metadata.namespace = call.namespace!;
+}
+
+export type CreateOutcome = { kind: 'created'; stored: Stored } | { kind: 'dryRun'; object: KubeObject };
+
+// A generated name that is taken is drawn again a few times; then the client is told.
+const NAME_ATTEMPTS = 8;
+
+export async function createObject(
+  call: Call,
+  object: KubeObject,
+  options: WriteOptions,
+): Promise<CreateOutcome> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await createOnce(call, structuredCloneOf(object), options);
+    } catch (cause) {
+      const generated = !object.metadata.name && object.metadata.generateName;
+      if (!(cause instanceof RevisionMismatch)) throw cause;
+      if (!generated || attempt === NAME_ATTEMPTS) throw alreadyExists(call.resource, cause.message);
+    }
+  }
+}
+
+// Admission functions and strategies may edit: every attempt starts from what the client sent.
+const structuredCloneOf = (object: KubeObject): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata },
+});
+
+async function createOnce(call: Call, sent: KubeObject, options: WriteOptions): Promise<CreateOutcome> {
+  const { core, resource } = call;
+  const write = { operation: 'CREATE' as const, old: undefined, dryRun: options.dryRun };
+  const object = (await core.admission.mutate(call, {
+    ...write,
+    object: sent,
+    name: sent.metadata.name ?? '',
+  }))!;
+  const context = strategyContext(call, options.dryRun);
+  fillSystemFields(call, object, context);
+  resource.strategy.prepareForCreate?.(object, context);
+  validateNew(call, object, context);
+  const name = object.metadata.name!;
+  await core.admission.validate(call, { ...write, object, name });
+  const key = keyOf(call.namespace, name);
+  if (core.store.getHead(resource.storage, key)) throw new RevisionMismatch(name);
+  if (options.dryRun) return { kind: 'dryRun', object };
+  const change = await commitNew(call, key, object);
+  return { kind: 'created', stored: change };
+}
+
+async function commitNew(call: Call, key: string, object: KubeObject): Promise<Stored> {
+  const { store } = call.core;
+  try {
+    const change = await store.put(call.resource.storage, key, 0, call.resource.codec.toStorage(object));
+    return change.next!;
+  } catch (cause) {
+    if (cause instanceof RevisionMismatch) throw new RevisionMismatch(object.metadata.name!);
+    throw cause;
+  }
+}
+
+function fillSystemFields(call: Call, object: KubeObject, context: StrategyContext): void {
+  const { metadata } = object;
+  if (metadata.resourceVersion) throw internal('resourceVersion should not be set on objects to be created');
+  for (const field of [
+    'resourceVersion',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'managedFields',
+    'selfLink',
+  ] as const) {
+    delete (metadata as Record<string, unknown>)[field];
+  }
+  metadata.uid = uuid(context.random);
+  metadata.creationTimestamp = formatTime(context.now);
+  if (call.resource.strategy.generation) metadata.generation = 1;
+  if (!metadata.name && metadata.generateName) {
+    metadata.name = metadata.generateName.slice(0, 63 - 5) + nameSuffix(context.random);
+  }
+}
+
+function validateNew(call: Call, object: KubeObject, context: StrategyContext): void {
+  const { strategy, namespaced } = call.resource;
+  const errors = [
+    ...validateMeta(object.metadata, namespaced, strategy.nameRule),
+    ...(strategy.validate?.(object, context) ?? []),
+  ];
+  if (errors.length > 0) throw invalidError(call.resource, object.metadata.name ?? '', errors);
+  for (const text of finalizerWarnings(object.metadata.finalizers)) context.warn(text);
+  for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
+}

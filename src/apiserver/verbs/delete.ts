@@ -1,0 +1,192 @@
+// DELETE of one object: preconditions, propagation through finalizers, graceful deletion, removal.
+
+import { conflict, notFound } from '#api/errors';
+import type { HttpResponse } from '#api/http';
+import { clone } from '#api/json';
+import { asJson, asObject, type KubeObject } from '#api/object';
+import { formatTime, type Instant, instant, parseTime } from '#base/instant';
+
+import { type Call, strategyContext } from '../context.ts';
+import { type DeleteOptions, parseDeleteOptions } from '../deleteOptions.ts';
+import { keyOf } from '../resources/resource.ts';
+import { encode, objectResponse } from '../respond.ts';
+import { RevisionMismatch } from '../store/store.ts';
+import type { Stored } from '../store/stored.ts';
+
+export async function deleteOne(call: Call): Promise<HttpResponse> {
+  const options = parseDeleteOptions(call);
+  const outcome = await deleteObject(call, call.namespace, call.name!, options);
+  if (outcome.kind === 'removed' && !call.resource.strategy.returnDeleted) {
+    return encode(200, successStatus(call, outcome.object), {
+      encoding: call.negotiated.encoding,
+      representation: { as: 'object' },
+    });
+  }
+  const waiting = outcome.kind === 'kept' && options.orphanDependents === false;
+  return objectResponse(call, waiting ? 202 : 200, outcome.object);
+}
+
+function successStatus(call: Call, object: KubeObject) {
+  const { group, plural } = call.resource;
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name: call.name!, ...(group ? { group } : {}), kind: plural, uid: object.metadata.uid! },
+  };
+}
+
+export type DeleteOutcome = { kind: 'removed' | 'kept'; object: KubeObject };
+
+/** Deletes or marks; again when the object changed meanwhile, since each round checks the preconditions anew. */
+export async function deleteObject(
+  call: Call,
+  namespace: string | undefined,
+  name: string,
+  options: DeleteOptions,
+): Promise<DeleteOutcome> {
+  const key = keyOf(namespace, name);
+  for (;;) {
+    const head = call.core.store.getHead(call.resource.storage, key);
+    if (!head) throw notFound(call.resource, name);
+    try {
+      return await deleteOnce(call, head, options);
+    } catch (cause) {
+      if (!(cause instanceof RevisionMismatch)) throw cause;
+    }
+  }
+}
+
+async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Promise<DeleteOutcome> {
+  const { core, resource } = call;
+  const old = resource.codec.show(head);
+  const name = old.metadata.name!;
+  const write = { operation: 'DELETE' as const, object: undefined, old, name, dryRun: options.dryRun };
+  await core.admission.mutate(call, write);
+  checkPreconditions(call, old, options);
+  const next = asObject(clone(asJson(old)));
+  const fate = decideFate(call, next, options);
+  await core.admission.validate(call, write);
+  if (fate === 'unchanged') {
+    await core.store.committed(head);
+    return { kind: 'kept', object: old };
+  }
+  if (fate === 'kept') {
+    if (options.dryRun) return { kind: 'kept', object: next };
+    const change = await core.store.put(
+      resource.storage,
+      head.key,
+      head.revision,
+      resource.codec.toStorage(next),
+    );
+    return { kind: 'kept', object: resource.codec.show(change.next!) };
+  }
+  if (!options.dryRun) await core.store.remove(resource.storage, head.key, head.revision);
+  return { kind: 'removed', object: next };
+}
+
+function checkPreconditions(call: Call, old: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
+  const { metadata } = old;
+  const asKind = { group: call.resource.group, plural: call.resource.kind };
+  if (uid && uid !== metadata.uid) {
+    if (call.resource.strategy.markDeleted) {
+      const text = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`;
+      throw conflict(call.resource, metadata.name!, text);
+    }
+    const text = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;
+    throw conflict(asKind, metadata.name!, text);
+  }
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
+    if (call.resource.strategy.markDeleted) {
+      const text = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
+      throw conflict(call.resource, metadata.name!, text);
+    }
+    const text = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
+    throw conflict(asKind, metadata.name!, text);
+  }
+}
+
+/** Edits `next` into its state after the DELETE and says what becomes of it. */
+function decideFate(call: Call, next: KubeObject, options: DeleteOptions): 'removed' | 'kept' | 'unchanged' {
+  const { strategy } = call.resource;
+  const context = strategyContext(call, options.dryRun);
+  if (strategy.markDeleted) {
+    const before = next.metadata.deletionTimestamp;
+    if (strategy.markDeleted(next, context) === 'delete') return 'removed';
+    return before ? 'unchanged' : 'kept';
+  }
+  const grace = applyGrace(call, next, options, context.now);
+  if (grace === 'pending') return 'unchanged';
+  const finalizers = finalizersAfter(call, next, options);
+  const changed = finalizers.join() !== (next.metadata.finalizers ?? []).join();
+  if (finalizers.length > 0) next.metadata.finalizers = finalizers;
+  else delete next.metadata.finalizers;
+  if (grace === 'started')
+    return finalizers.length > 0 || next.metadata.deletionGracePeriodSeconds! > 0 ? 'kept' : 'removed';
+  if (finalizers.length === 0) return 'removed';
+  const marked = markDeleted(next, context.now);
+  return marked || changed ? 'kept' : 'unchanged';
+}
+
+/** Marks an object without graceful deletion; false when it was marked already. */
+function markDeleted({ metadata }: KubeObject, now: Instant): boolean {
+  const first = metadata.deletionTimestamp === undefined;
+  if (metadata.deletionGracePeriodSeconds === undefined && (metadata.generation ?? 0) > 0)
+    metadata.generation!++;
+  const changed = first || metadata.deletionGracePeriodSeconds !== 0;
+  if (first || parseTime(metadata.deletionTimestamp!) > now) metadata.deletionTimestamp = formatTime(now);
+  metadata.deletionGracePeriodSeconds = 0;
+  return changed;
+}
+
+/** Graceful deletion (Pods): starts or shortens the wait; `none` where the object goes at once. */
+function applyGrace(
+  call: Call,
+  next: KubeObject,
+  options: DeleteOptions,
+  now: Instant,
+): 'none' | 'started' | 'pending' {
+  const { strategy } = call.resource;
+  const { metadata } = next;
+  if (!strategy.gracePeriod) return 'none';
+  if (metadata.deletionTimestamp !== undefined) {
+    const running = metadata.deletionGracePeriodSeconds ?? 0;
+    const wanted = options.gracePeriodSeconds;
+    if (wanted === undefined) return 'pending';
+    if (running === 0) return 'none';
+    if (wanted >= running) return 'pending';
+    const shortened = parseTime(metadata.deletionTimestamp) - (running - wanted) * 1000;
+    metadata.deletionTimestamp = formatTime(instant(shortened));
+    metadata.deletionGracePeriodSeconds = wanted;
+    return 'started';
+  }
+  const period = strategy.gracePeriod(next, options.gracePeriodSeconds);
+  if (period === undefined) return 'none';
+  metadata.deletionTimestamp = formatTime(instant(now + period * 1000));
+  metadata.deletionGracePeriodSeconds = period;
+  if ((metadata.generation ?? 0) > 0) metadata.generation!++;
+  return 'started';
+}
+
+const GC_FINALIZERS = ['orphan', 'foregroundDeletion'];
+
+/** The finalizers after the propagation policy: orphan and foregroundDeletion come and go by it, others stay. */
+function finalizersAfter(call: Call, { metadata }: KubeObject, options: DeleteOptions): string[] {
+  const present = metadata.finalizers ?? [];
+  const kept = present.filter((f) => !GC_FINALIZERS.includes(f));
+  const wanted = wantedFinalizer(call, present, options);
+  if (!wanted) return kept;
+  return present.includes(wanted)
+    ? present.filter((f) => f === wanted || !GC_FINALIZERS.includes(f))
+    : [...kept, wanted];
+}
+
+function wantedFinalizer(call: Call, present: string[], options: DeleteOptions): string | undefined {
+  if (options.propagationPolicy === 'Orphan' || options.orphanDependents === true) return 'orphan';
+  if (options.propagationPolicy === 'Foreground') return 'foregroundDeletion';
+  if (options.propagationPolicy === 'Background' || options.orphanDependents === false) return undefined;
+  const inherited = GC_FINALIZERS.find((f) => present.includes(f));
+  if (inherited) return inherited;
+  return call.resource.strategy.defaultPropagation === 'Orphan' ? 'orphan' : undefined;
+}

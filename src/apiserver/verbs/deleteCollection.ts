@@ -1,0 +1,24 @@
+// DELETE of everything that a selector matches. The answer is the list as it was before.
+
+import type { HttpResponse } from '#api/http';
+import { ApiError } from '#api/status';
+import type { Call } from '../context.ts';
+import { parseDeleteOptions } from '../deleteOptions.ts';
+import { parseListOptions } from '../query.ts';
+import { deleteObject } from './delete.ts';
+import { listResponse, selectPage } from './list.ts';
+
+export async function deleteCollection(call: Call): Promise<HttpResponse> {
+  const options = parseDeleteOptions(call);
+  const page = selectPage(call, { ...parseListOptions(call.query, false), watch: false });
+  for (const stored of page.items) {
+    const { namespace, name } = stored.object.metadata;
+    try {
+      await deleteObject(call, namespace, name!, options);
+    } catch (cause) {
+      // Somebody else was faster: what matters is that it is gone.
+      if (!(cause instanceof ApiError && cause.code === 404)) throw cause;
+    }
+  }
+  return listResponse(call, page);
+}

@@ -1,0 +1,197 @@
+// LIST: selection, paging at one revision, and an answer made of the stored bytes.
+
+import { badRequest, expired, internal } from '#api/errors';
+import type { HttpResponse } from '#api/http';
+import type { JsonObject } from '#api/json';
+import { writeJson } from '#api/jsonWrite';
+import { apiVersionOf } from '#api/object';
+import { ApiError } from '#api/status';
+import type { Call } from '../context.ts';
+import { readToken, writeToken } from '../continueToken.ts';
+import { type ListOptions, parseListOptions } from '../query.ts';
+import { partialMetadata } from '../representations/partial.ts';
+import { tableOf } from '../representations/table.ts';
+import { encode, JSON_TYPE } from '../respond.ts';
+import { isSelected, parseSelection, type Selection } from '../selection.ts';
+import type { Stored } from '../store/stored.ts';
+import type { View } from '../store/view.ts';
+import { watch } from './watch.ts';
+
+export async function list(call: Call, watchPath: boolean): Promise<HttpResponse> {
+  const options = parseListOptions(call.query, watchPath);
+  if (options.watch) return watch(call, options);
+  return listResponse(call, selectPage(call, options));
+}
+
+export interface Page {
+  readonly items: readonly Stored[];
+  readonly meta: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+}
+
+export function selectPage(call: Call, options: ListOptions): Page {
+  const selection = parseSelection(call, options);
+  const token = options.continue ? readToken(options.continue) : undefined;
+  if (token && options.resourceVersion !== '' && options.resourceVersion !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
+  const view = openView(call, options, token?.revision);
+  const after = token ? selection.prefix + token.after : '';
+  // resourceVersion=0 is answered from the cache, which does not page.
+  const limit = options.limit > 0 && !(options.resourceVersion === '0' && !token) ? options.limit : Infinity;
+  const { items, last } = take(call, view, selection, { after, limit });
+  if (last === undefined) return { items, meta: { resourceVersion: String(view.revision) } };
+  return { items, meta: pageMeta(view, selection, last) };
+}
+
+function pageMeta(view: View, selection: Selection, last: string): Page['meta'] {
+  return {
+    resourceVersion: String(view.revision),
+    continue: writeToken({ revision: view.revision, after: last.slice(selection.prefix.length) }),
+    ...(selection.selective ? {} : { remainingItemCount: view.count(selection.prefix, last) }),
+  };
+}
+
+/** Up to `limit` selected objects; `last` is the key to go on from when there is more. */
+function take(call: Call, view: View, selection: Selection, page: { after: string; limit: number }) {
+  const items: Stored[] = [];
+  for (const stored of view.entries(selection.prefix, page.after)) {
+    if (items.length === page.limit) return { items, last: items.at(-1)!.key };
+    if (isSelected(call.resource, selection, stored)) items.push(stored);
+  }
+  return { items, last: undefined };
+}
+
+const OUTDATED =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+function openView(call: Call, options: ListOptions, pageRevision: number | undefined): View {
+  const { store } = call.core;
+  const { storage } = call.resource;
+  if (pageRevision !== undefined) {
+    const view = store.view(storage, pageRevision);
+    if (!view) throw expired(OUTDATED);
+    return view;
+  }
+  const wanted = parseRevision(options.resourceVersion);
+  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
+  const exact =
+    options.resourceVersionMatch === 'Exact' || (options.limit > 0 && options.resourceVersionMatch === '');
+  const view = store.view(storage, wanted > 0 && exact ? wanted : store.revision);
+  if (!view) throw expired('The resourceVersion for the provided list is too old.');
+  return view;
+}
+
+function parseRevision(text: string): number {
+  if (text === '') return 0;
+  if (!/^[0-9]+$/.test(text)) {
+    throw badRequest(
+      `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    );
+  }
+  return Number(text);
+}
+
+export function tooLarge(wanted: number, current: number): ApiError {
+  return new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}
+
+/** Same parser for watches, where a version that is no number is 500. */
+export function watchRevision(text: string): number {
+  try {
+    return parseRevision(text);
+  } catch (cause) {
+    throw internal((cause as Error).message);
+  }
+}
+
+export function listResponse(call: Call, page: Page): HttpResponse {
+  const { resource, negotiated } = call;
+  const { representation, encoding } = negotiated;
+  // Lists of custom resources always show where they continue.
+  const meta: JsonObject = { ...(resource.custom ? { continue: '' } : {}), ...page.meta };
+  const shown = () => page.items.map((s) => resource.codec.show(s));
+  if (representation.as === 'Table') {
+    return encode(
+      200,
+      tableOf(call, shown(), { version: representation.version, meta: { ...page.meta } }),
+      negotiated,
+    );
+  }
+  if (representation.as === 'PartialObjectMetadata') {
+    const items = shown().map(partialMetadata) as unknown as JsonObject[];
+    const apiVersion = `meta.k8s.io/${representation.version}`;
+    return encode(200, { kind: 'PartialObjectMetadataList', apiVersion, metadata: meta, items }, negotiated);
+  }
+  const head = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata: meta };
+  if (encoding === 'yaml') {
+    return encode(
+      200,
+      { ...head, items: shown().map((o) => itemOf(call, o as unknown as JsonObject)) },
+      negotiated,
+    );
+  }
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body: listBytes(call, head, page.items) };
+}
+
+// Items of built-in lists carry no kind and apiVersion of their own; those of custom resources do.
+function itemOf(call: Call, object: JsonObject): JsonObject {
+  if (call.resource.custom) return object;
+  const { kind: _k, apiVersion: _a, ...rest } = object;
+  return rest;
+}
+
+// Lists up to this size are one buffer; longer ones are streamed in chunks of it.
+const CHUNK = 1 << 20;
+
+function listBytes(
+  call: Call,
+  head: JsonObject,
+  items: readonly Stored[],
+): Uint8Array | AsyncIterable<Uint8Array> {
+  const open = Buffer.from(`${writeJson(head).slice(0, -1)},"items":[`);
+  let size = 0;
+  for (const stored of items) size += stored.bytes.length;
+  if (size <= CHUNK) return Buffer.concat([open, ...itemParts(call, items, 0, items.length), CLOSE]);
+  return streamItems(call, open, items);
+}
+
+const CLOSE = Buffer.from(']}');
+const COMMA = Buffer.from(',');
+const BRACE = Buffer.from('{');
+
+function* itemParts(call: Call, items: readonly Stored[], from: number, to: number): Generator<Uint8Array> {
+  const { resource } = call;
+  const cut = resource.custom
+    ? 0
+    : `{"kind":"${resource.kind}","apiVersion":"${apiVersionOf(resource)}",`.length;
+  for (let i = from; i < to; i++) {
+    if (i > 0) yield COMMA;
+    const stored = items[i]!;
+    if (!resource.codec.verbatim(stored)) {
+      yield Buffer.from(writeJson(itemOf(call, resource.codec.show(stored) as unknown as JsonObject)));
+    } else if (cut === 0) yield stored.bytes;
+    else {
+      yield BRACE;
+      yield stored.bytes.subarray(cut);
+    }
+  }
+}
+
+async function* streamItems(
+  call: Call,
+  open: Uint8Array,
+  items: readonly Stored[],
+): AsyncGenerator<Uint8Array> {
+  yield open;
+  let from = 0;
+  while (from < items.length) {
+    let to = from;
+    for (let size = 0; to < items.length && size < CHUNK; to++) size += items[to]!.bytes.length;
+    yield Buffer.concat([...itemParts(call, items, from, to)]);
+    from = to;
+  }
+  yield CLOSE;
+}

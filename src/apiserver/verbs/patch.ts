@@ -1,0 +1,132 @@
+// PATCH: JSON patch, merge patch and, on built-in kinds, strategic merge patch. The patched object then goes the way of
+// an update.
+
+import { badRequest, internal, notImplemented } from '#api/errors';
+import { forbidden, invalid, invalidError } from '#api/fieldErrors';
+import type { HttpResponse } from '#api/http';
+import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import { JsonRangeError, JsonSyntaxError, parseJson } from '#api/jsonParse';
+import { writeJson } from '#api/jsonWrite';
+import { asJson, type KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import { applyJsonPatch, JsonPatchError, parseJsonPatch } from '#schema/jsonPatch';
+import { applyMergePatch } from '#schema/mergePatch';
+import { applyStrategicMerge, StrategicMergeError } from '#schema/strategicMerge';
+import { DecodeError } from '#schema/typed';
+import type { Call } from '../context.ts';
+import { builtinTable } from '../data.ts';
+import { checkGvk } from '../gvk.ts';
+import { booleanParam, parseWriteOptions, type WriteOptions } from '../query.ts';
+import { matchNamespace } from './create.ts';
+import { matchName, updateObject } from './update.ts';
+
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
+const STRATEGIC = 'application/strategic-merge-patch+json';
+const APPLY = 'application/apply-patch+yaml';
+
+export async function patch(call: Call): Promise<HttpResponse> {
+  const type = patchType(call);
+  const options = parseWriteOptions(call.query, 'PatchOptions');
+  if (booleanParam(call.query, 'force') !== undefined) {
+    const error = forbidden('force', 'may not be specified for non-apply patch');
+    throw invalidError({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error]);
+  }
+  const apply = parsePatch(call, type);
+  const versioned = namesVersion(call, type);
+  return updateObject(
+    call,
+    { versioned, make: (old) => patched(call, options, apply(toJson(old)), old) },
+    options,
+  );
+}
+
+/** A version in the patch makes a lost race the client's conflict. */
+function namesVersion(call: Call, type: string): boolean {
+  if (type === JSON_PATCH) return false;
+  const value = readJson(call.request.body ?? new Uint8Array());
+  return isObject(value) && isObject(value['metadata']) && Boolean(value['metadata']['resourceVersion']);
+}
+
+const toJson = (object: KubeObject): JsonObject => clone(asJson(object));
+
+export function patchType(call: Call): string {
+  const type = (call.request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  if (type === APPLY || type === 'application/apply-patch+cbor') throw notImplemented('server-side apply');
+  if (type === JSON_PATCH || type === MERGE_PATCH) return type;
+  if (type === STRATEGIC && !call.resource.custom) return type;
+  if (call.resource.custom) {
+    const accepted = [JSON_PATCH, MERGE_PATCH, APPLY].join(', ');
+    const text = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+    throw new ApiError(415, 'UnsupportedMediaType', text);
+  }
+  throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+}
+
+type Apply = (old: JsonObject) => Json;
+
+/** Reads the patch once; what it does to an object may run several times. */
+export function parsePatch(call: Call, type: string, structType = call.resource.patchType): Apply {
+  const value = readJson(call.request.body ?? new Uint8Array());
+  if (type === JSON_PATCH) {
+    const operations = guard(() => parseJsonPatch(value));
+    return (old) => guard(() => applyJsonPatch(old, operations));
+  }
+  if (!isObject(value)) {
+    const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : goName(value);
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
+    );
+  }
+  if (type === MERGE_PATCH) return (old) => applyMergePatch(old, value);
+  return (old) => guard(() => applyStrategicMerge(builtinTable(), structType!, old, value));
+}
+
+const goName = (value: Json) =>
+  typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
+
+function readJson(bytes: Uint8Array): Json {
+  try {
+    return parseJson(bytes, { maxDepth: 1000 }).value;
+  } catch (cause) {
+    if (cause instanceof JsonSyntaxError || cause instanceof JsonRangeError) {
+      throw badRequest(`error decoding patch: ${cause.message}`);
+    }
+    throw cause;
+  }
+}
+
+function guard<T>(apply: () => T): T {
+  try {
+    return apply();
+  } catch (cause) {
+    if (cause instanceof StrategicMergeError) throw internal(cause.message);
+    if (!(cause instanceof JsonPatchError)) throw cause;
+    if (cause.kind === 'malformed') throw badRequest(`error decoding patch: ${cause.message}`);
+    if (cause.kind === 'tooLarge') throw new ApiError(413, 'RequestEntityTooLarge', cause.message);
+    throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+  }
+}
+
+/** The result of a patch as an object of this resource; what it cannot be is 422 that quotes it. */
+function patched(call: Call, options: WriteOptions, value: Json, old: KubeObject): KubeObject {
+  const refuse = (why: string) =>
+    invalidError({ group: '', kind: '' }, '', [invalid('patch', writeJson(value), why)]);
+  if (!isObject(value)) throw refuse('json: cannot unmarshal value into Go value of type struct');
+  try {
+    if (!call.resource.custom) checkGvk(call, value, refuse);
+    const { object, problems } = call.resource.codec.decode(value);
+    if (problems.length > 0 && options.fieldValidation === 'Strict') {
+      throw refuse(`strict decoding error: ${problems.join(', ')}`);
+    }
+    if (options.fieldValidation === 'Warn')
+      for (const p of problems) if (!call.warnings.includes(p)) call.warnings.push(p);
+    matchName(call, object);
+    matchNamespace(call, object);
+    void old;
+    return object;
+  } catch (cause) {
+    if (cause instanceof DecodeError) throw refuse(cause.message);
+    throw cause;
+  }
+}

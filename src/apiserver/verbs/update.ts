@@ -1,0 +1,216 @@
+// PUT, and the part of PATCH after the patch was applied: read the head, prepare, validate, commit; again when the
+// head moved and the client did not insist on a version.
+
+import { badRequest, conflict, internal, MODIFIED, notFound } from '#api/errors';
+import { invalidError } from '#api/fieldErrors';
+import type { HttpResponse } from '#api/http';
+import { clone, equal, type Json } from '#api/json';
+import { asJson, asObject, type KubeObject } from '#api/object';
+import { type Call, strategyContext } from '../context.ts';
+import { decodeBody } from '../decode.ts';
+import { parseWriteOptions, type WriteOptions } from '../query.ts';
+import { keyOf, type StrategyContext, type UpdateStrategy } from '../resources/resource.ts';
+import { objectResponse, storedResponse } from '../respond.ts';
+import { RevisionMismatch } from '../store/store.ts';
+import type { Stored } from '../store/stored.ts';
+import { finalizerWarnings, validateMetaUpdate } from '../validateMeta.ts';
+import { createObject, matchNamespace } from './create.ts';
+
+export async function update(call: Call): Promise<HttpResponse> {
+  const options = parseWriteOptions(call.query, 'UpdateOptions');
+  const sent = decodeBody(call, options);
+  matchName(call, sent);
+  matchNamespace(call, sent);
+  const plan: UpdatePlan = {
+    make: () => asObject(clone(asJson(sent))),
+    uid: sent.metadata.uid,
+    versioned: Boolean(sent.metadata.resourceVersion),
+    createIfMissing: () => sent,
+  };
+  return updateObject(call, plan, options);
+}
+
+export function matchName(call: Call, object: KubeObject): void {
+  const name = object.metadata.name ?? '';
+  if (name === '') {
+    throw badRequest(
+      `the name of the object (${call.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (name !== call.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
+  }
+}
+
+export interface UpdatePlan {
+  /** The wanted object, made from the present one; a fresh copy each time. */
+  make(old: KubeObject): KubeObject;
+  /** A uid the stored object must have (409 otherwise). */
+  readonly uid?: string | undefined;
+  /** The client named a resourceVersion: a lost race is its conflict, not ours to retry. */
+  readonly versioned: boolean;
+  /** What to create when there is nothing to update and the kind allows that. */
+  createIfMissing?(): KubeObject;
+}
+
+// Every lost race means another write got through; a client that loses this often is better told.
+const ATTEMPTS = 64;
+
+export async function updateObject(
+  call: Call,
+  plan: UpdatePlan,
+  options: WriteOptions,
+): Promise<HttpResponse> {
+  const key = keyOf(call.namespace, call.name!);
+  for (let attempt = 1; ; attempt++) {
+    const head = call.core.store.getHead(call.resource.storage, key);
+    if (!head) return createMissing(call, plan, options);
+    try {
+      return await updateOnce(call, plan, head, options);
+    } catch (cause) {
+      if (!(cause instanceof RevisionMismatch)) throw cause;
+      if (attempt === ATTEMPTS || plan.versioned) throw conflict(call.resource, call.name!, MODIFIED);
+    }
+  }
+}
+
+async function createMissing(call: Call, plan: UpdatePlan, options: WriteOptions): Promise<HttpResponse> {
+  const { resource } = call;
+  if (!plan.createIfMissing || !resource.strategy.createOnUpdate || call.subresource) {
+    throw notFound(resource, call.name!);
+  }
+  const sent = plan.createIfMissing();
+  const outcome = await createObject(
+    call,
+    { ...sent, metadata: { ...sent.metadata, resourceVersion: '' } },
+    options,
+  );
+  if (outcome.kind === 'dryRun') return objectResponse(call, 201, outcome.object);
+  return storedResponse(call, 201, outcome.stored);
+}
+
+async function updateOnce(
+  call: Call,
+  plan: UpdatePlan,
+  head: Stored,
+  options: WriteOptions,
+): Promise<HttpResponse> {
+  const { core, resource } = call;
+  const old = resource.codec.show(head);
+  if (plan.uid && plan.uid !== old.metadata.uid) throw wrongUid(call, plan.uid, old);
+  let next = plan.make(old);
+  const write = { operation: 'UPDATE' as const, old, name: call.name!, dryRun: options.dryRun };
+  checkVersion(call, next, head);
+  const context = strategyContext(call, options.dryRun);
+  const admitted = await core.admission.mutate(call, { ...write, object: next });
+  next = admitted!;
+  const strategy = strategyOf(call);
+  prepareMeta(next, old);
+  strategy.prepareForUpdate?.(next, old, context);
+  bumpGeneration(call, next, old);
+  validateUpdate(call, strategy, { next, old, context });
+  await core.admission.validate(call, { ...write, object: next });
+  return commitUpdate(call, { head, next, dryRun: options.dryRun });
+}
+
+function strategyOf(call: Call): UpdateStrategy {
+  const { strategy } = call.resource;
+  return call.subresource ? (strategy.subresources?.[call.subresource] ?? {}) : strategy;
+}
+
+function wrongUid(call: Call, uid: string, old: KubeObject) {
+  const { plural, group } = call.resource;
+  const key = `/registry/${group === '' || !call.resource.custom ? plural : `${group}/${plural}`}/${keyOf(call.namespace, call.name!)}`;
+  const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
+  const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
+  return conflict(call.resource, call.name!, text);
+}
+
+/** An empty version is the present one where the kind allows it; another one is a conflict. */
+function checkVersion(call: Call, next: KubeObject, head: Stored): void {
+  const wanted = next.metadata.resourceVersion ?? '';
+  if (wanted === '' || wanted === '0') {
+    if (call.resource.strategy.unconditionalUpdate !== false)
+      next.metadata.resourceVersion = String(head.revision);
+    else delete next.metadata.resourceVersion;
+    return;
+  }
+  if (!/^[0-9]+$/.test(wanted)) {
+    throw internal(
+      `resourceVersion: Invalid value: "${wanted}": strconv.ParseUint: parsing "${wanted}": invalid syntax`,
+    );
+  }
+  if (wanted !== String(head.revision)) throw conflict(call.resource, call.name!, MODIFIED);
+}
+
+/** What a client cannot change by sending something else. */
+function prepareMeta(next: KubeObject, old: KubeObject): void {
+  const to = next.metadata as Record<string, unknown>;
+  const from = old.metadata as Record<string, unknown>;
+  const keep = (field: string) => {
+    if (from[field] === undefined) delete to[field];
+    else to[field] = from[field];
+  };
+  keep('generation');
+  keep('creationTimestamp');
+  keep('managedFields');
+  delete to['selfLink'];
+  if (!to['uid']) keep('uid');
+  if (from['deletionTimestamp'] !== undefined) keep('deletionTimestamp');
+  if (from['deletionGracePeriodSeconds'] !== undefined && to['deletionGracePeriodSeconds'] === undefined) {
+    keep('deletionGracePeriodSeconds');
+  }
+}
+
+function bumpGeneration(call: Call, next: KubeObject, old: KubeObject): void {
+  if (!call.resource.strategy.generation) return;
+  const strip = ({ metadata: _m, status: _s, ...rest }: KubeObject) => rest as unknown as Json;
+  if (!equal(strip(next), strip(old))) next.metadata.generation = (old.metadata.generation ?? 0) + 1;
+}
+
+function validateUpdate(
+  call: Call,
+  strategy: UpdateStrategy,
+  { next, old, context }: { next: KubeObject; old: KubeObject; context: StrategyContext },
+): void {
+  // Metadata is checked by the generic update and again by the strategy: the real server lists its causes twice.
+  const meta = validateMetaUpdate(next.metadata, old.metadata);
+  const errors = [...meta, ...meta, ...(strategy.validateUpdate?.(next, old, context) ?? [])];
+  if (errors.length > 0) throw invalidError(call.resource, call.name!, errors);
+  const fresh = (next.metadata.finalizers ?? []).filter((f) => !old.metadata.finalizers?.includes(f));
+  for (const text of finalizerWarnings(fresh)) context.warn(text);
+  for (const text of strategy.warnings?.(next, old) ?? []) context.warn(text);
+}
+
+async function commitUpdate(
+  call: Call,
+  { head, next, dryRun }: { head: Stored; next: KubeObject; dryRun: boolean },
+): Promise<HttpResponse> {
+  const { core, resource } = call;
+  const storage = resource.codec.toStorage(next);
+  storage.metadata.resourceVersion = String(head.revision);
+  if (dryRun)
+    return objectResponse(call, 200, {
+      ...next,
+      metadata: { ...next.metadata, resourceVersion: String(head.revision) },
+    });
+  if (isReleased(next)) {
+    await core.store.remove(resource.storage, head.key, head.revision);
+    return objectResponse(call, 200, next);
+  }
+  if (equal(asJson(storage), asJson(head.object))) {
+    await core.store.committed(head);
+    return storedResponse(call, 200, head);
+  }
+  const change = await core.store.put(resource.storage, head.key, head.revision, storage);
+  return storedResponse(call, 200, change.next!);
+}
+
+/** The last finalizer of an object that waits for nothing else went away: now it goes too. */
+function isReleased({ metadata }: KubeObject): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    metadata.deletionGracePeriodSeconds === 0 &&
+    (metadata.finalizers ?? []).length === 0
+  );
+}

@@ -1,0 +1,128 @@
+// WATCH: initial events if asked for, then every change after them, each exactly once and in order.
+
+import { expired } from '#api/errors';
+import type { HttpResponse } from '#api/http';
+import { writeJson } from '#api/jsonWrite';
+import { plus, seconds } from '#base/instant';
+import type { Call } from '../context.ts';
+import { EventStream } from '../eventStream.ts';
+import type { ListOptions } from '../query.ts';
+import { isSelected, parseSelection, type Selection } from '../selection.ts';
+import type { Change } from '../store/history.ts';
+import { type EventEncoder, eventEncoder } from '../watchEncoding.ts';
+import { tooLarge, watchRevision } from './list.ts';
+
+// As upstream: watches without a timeout end after 30 to 60 minutes, so that load spreads out.
+const MIN_TIMEOUT_SECONDS = 1800;
+const BOOKMARK_SECONDS = 60;
+// A last bookmark this long before the end lets the client resume from a fresh version.
+const LAST_BOOKMARK_SECONDS = 2;
+
+export async function watch(call: Call, options: ListOptions): Promise<HttpResponse> {
+  const { core, resource } = call;
+  const selection = parseSelection(call, options);
+  const revision = watchRevision(options.resourceVersion);
+  const encoder = eventEncoder(call);
+  const stream = new EventStream(core.hub);
+  const refusal = refuseStart(call, options, revision);
+  if (refusal) {
+    stream.push(errorEvent(refusal.status));
+    stream.close();
+    return streamResponse(call, stream);
+  }
+  const initial = options.sendInitialEvents ?? revision === 0;
+  let position = initial ? core.store.revision : revision;
+  if (initial) sendInitial(call, { stream, encoder, selection, bookmark: options.allowWatchBookmarks });
+  else for (const change of core.store.changesAfter(resource.storage, revision)) forward(change);
+  function forward(change: Change): void {
+    if (change.revision <= position) return;
+    position = change.revision;
+    const event = encodeChange(call, { change, selection, encoder });
+    if (event) stream.push(event);
+  }
+  const release = [
+    core.hub.subscribe(resource.storage, forward),
+    ...schedule(call, { stream, encoder, options, start: revision }),
+  ];
+  release.push(
+    core.hub.track(() => stream.close()),
+    core.hub.trackResource(resource.storage, () => stream.close()),
+  );
+  const onAbort = () => stream.abort();
+  call.request.signal?.addEventListener('abort', onAbort);
+  stream.onClose = () => {
+    for (const undo of release) undo();
+    call.request.signal?.removeEventListener('abort', onAbort);
+  };
+  if (call.request.signal?.aborted) stream.abort();
+  return streamResponse(call, stream);
+}
+
+function streamResponse(call: Call, stream: EventStream): HttpResponse {
+  const type = call.negotiated.encoding === 'yaml' ? 'application/yaml' : 'application/json';
+  return { status: 200, headers: { 'content-type': type }, body: stream };
+}
+
+/** Starting points that cannot be served: the stream then holds one ERROR event and ends. */
+function refuseStart(call: Call, options: ListOptions, revision: number) {
+  const { store } = call.core;
+  if (options.sendInitialEvents && revision > store.revision) return tooLarge(revision, store.revision);
+  const floor = store.floor(call.resource.storage);
+  const fromHere = !options.sendInitialEvents && revision > 0;
+  if (fromHere && revision < floor) return expired(`too old resource version: ${revision} (${floor})`);
+  return undefined;
+}
+
+const errorEvent = (status: object) => Buffer.from(`${writeJson({ type: 'ERROR', object: status })}\n`);
+
+interface Sending {
+  readonly stream: EventStream;
+  readonly encoder: EventEncoder;
+}
+
+function sendInitial(call: Call, s: Sending & { selection: Selection; bookmark: boolean }): void {
+  const { store } = call.core;
+  const view = store.view(call.resource.storage)!;
+  for (const stored of view.entries(s.selection.prefix)) {
+    if (isSelected(call.resource, s.selection, stored)) s.stream.push(s.encoder.event('ADDED', stored));
+  }
+  if (s.bookmark) s.stream.push(s.encoder.bookmark(store.revision, true));
+}
+
+/** The event a change is for this selection, if it is one: entering is ADDED, leaving is DELETED. */
+function encodeChange(
+  call: Call,
+  w: { change: Change; selection: Selection; encoder: EventEncoder },
+): Uint8Array | undefined {
+  const { prev, next } = w.change;
+  const was = prev !== undefined && isSelected(call.resource, w.selection, prev);
+  const is = next !== undefined && isSelected(call.resource, w.selection, next);
+  if (is) return w.encoder.event(was ? 'MODIFIED' : 'ADDED', next);
+  return was ? w.encoder.deleted(w.change) : undefined;
+}
+
+/** Timeout and bookmarks. */
+function schedule(call: Call, w: Sending & { options: ListOptions; start: number }): (() => void)[] {
+  const { clock, random, store } = call.core;
+  const timeout = w.options.timeoutSeconds || MIN_TIMEOUT_SECONDS * (1 + random.next());
+  const end = plus(clock.now(), seconds(timeout));
+  const stopTimer = clock.wakeAt(end, () => w.stream.close());
+  if (!w.options.allowWatchBookmarks) return [stopTimer];
+  let sent = w.start;
+  const send = () => {
+    if (store.revision > sent) w.stream.push(w.encoder.bookmark(store.revision, false));
+    sent = store.revision;
+  };
+  let cancel = () => {};
+  const arm = () => {
+    const regular = plus(clock.now(), seconds(BOOKMARK_SECONDS));
+    const last = plus(end, seconds(-LAST_BOOKMARK_SECONDS));
+    const at = last > clock.now() && last < regular ? last : regular;
+    cancel = clock.wakeAt(at, () => {
+      send();
+      if (!w.stream.closed) arm();
+    });
+  };
+  arm();
+  return [stopTimer, () => cancel()];
+}

@@ -1,0 +1,98 @@
+// Watch events as bytes. Plain JSON events of a change are made once and shared by all watchers of the resource;
+// tables and metadata are made per watcher, since their first event differs.
+
+import type { Json, JsonObject } from '#api/json';
+import { writeJson } from '#api/jsonWrite';
+import { apiVersionOf, asJson, type KubeObject } from '#api/object';
+import type { Call } from './context.ts';
+import { partialMetadata } from './representations/partial.ts';
+import { tableOf } from './representations/table.ts';
+import type { Change } from './store/history.ts';
+import { Stored } from './store/stored.ts';
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+export interface EventEncoder {
+  event(type: EventType, stored: Stored): Uint8Array;
+  /** DELETED: the previous state with the revision of the deletion. */
+  deleted(change: Change): Uint8Array;
+  bookmark(revision: number, initialEnd: boolean): Uint8Array;
+}
+
+export function eventEncoder(call: Call): EventEncoder {
+  const { representation } = call.negotiated;
+  const shown = (stored: Stored) => call.resource.codec.show(stored);
+  const empty = (revision: number, initialEnd: boolean) => bookmarkObject(call, revision, initialEnd);
+  switch (representation.as) {
+    case 'object':
+      return { ...plainEncoder(call), bookmark: (r, end) => wrap('BOOKMARK', asJson(empty(r, end))) };
+    case 'PartialObjectMetadata':
+      return transforming((object) => asJson(partialMetadata(object)), shown, empty);
+    case 'Table': {
+      let first = true;
+      const table = (object: KubeObject): JsonObject => {
+        const meta = { resourceVersion: object.metadata.resourceVersion ?? '' };
+        const value = tableOf(call, [object], { version: representation.version, meta, columns: first });
+        first = false;
+        return value;
+      };
+      return transforming(table, shown, empty);
+    }
+  }
+}
+
+function transforming(
+  transform: (object: KubeObject) => JsonObject,
+  shown: (stored: Stored) => KubeObject,
+  empty: (revision: number, initialEnd: boolean) => KubeObject,
+): EventEncoder {
+  return {
+    event: (type, stored) => wrap(type, transform(shown(stored))),
+    deleted: (change) => wrap('DELETED', transform(shown(deletedState(change)))),
+    bookmark: (revision, end) => wrap('BOOKMARK', transform(empty(revision, end))),
+  };
+}
+
+const wrap = (type: string, object: Json) => Buffer.from(`${writeJson({ type, object })}\n`);
+
+function plainEncoder(call: Call): Pick<EventEncoder, 'event' | 'deleted'> {
+  const { codec } = call.resource;
+  const { hub } = call.core;
+  const event = (type: EventType, stored: Stored): Uint8Array => {
+    if (!codec.verbatim(stored)) return wrap(type, asJson(codec.show(stored)));
+    return hub.shared(stored, type, () => Buffer.concat([HEADS[type], stored.bytes, TAIL]));
+  };
+  return { event, deleted: (change) => event('DELETED', deletedState(change)) };
+}
+
+const headOf = (type: EventType) => Buffer.from(`{"type":"${type}","object":`);
+const HEADS: Record<EventType, Uint8Array> = {
+  ADDED: headOf('ADDED'),
+  MODIFIED: headOf('MODIFIED'),
+  DELETED: headOf('DELETED'),
+};
+const TAIL = Buffer.from('}\n');
+
+const lastStates = new WeakMap<Change, Stored>();
+
+function deletedState(change: Change): Stored {
+  let state = lastStates.get(change);
+  if (!state) {
+    const { object } = change.prev!;
+    const resourceVersion = String(change.revision);
+    const last = { ...object, metadata: { ...object.metadata, resourceVersion } };
+    state = new Stored(change.key, change.revision, Buffer.from(writeJson(asJson(last))), last);
+    lastStates.set(change, state);
+  }
+  return state;
+}
+
+function bookmarkObject(call: Call, revision: number, initialEnd: boolean): KubeObject {
+  const { resource } = call;
+  const annotations = { 'k8s.io/initial-events-end': 'true' };
+  return {
+    kind: resource.kind,
+    apiVersion: apiVersionOf(resource),
+    metadata: { resourceVersion: String(revision), ...(initialEnd ? { annotations } : {}) },
+  };
+}
