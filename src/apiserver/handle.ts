@@ -3,8 +3,10 @@
 import { badRequest, internalError, methodNotAllowed, noSuchResource } from '#api/errors';
 import type { HttpRequest, HttpResponse } from '#api/http';
 import { ApiError } from '#api/status';
+import { formatHttpDate } from '#base/httpDate';
 import { uuid } from '#base/random';
 import { type Authenticator, authenticate, authorize } from './auth.ts';
+import { compressed } from './compress.ts';
 import type { Call, Core } from './context.ts';
 import { discover } from './discovery.ts';
 import { negotiate } from './negotiate.ts';
@@ -27,6 +29,12 @@ export interface HandleOptions {
   readonly onUnexpected: (cause: unknown, request: HttpRequest) => void;
 }
 
+/** Bytes of a request body, as etcd and the real server limit it. */
+export const MAX_BODY = 3 * 1024 * 1024;
+
+export const tooLarge = () =>
+  new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BODY}`);
+
 export async function handle(
   core: Core,
   options: HandleOptions,
@@ -35,7 +43,8 @@ export async function handle(
   const warnings: string[] = [];
   let response: HttpResponse;
   try {
-    response = await dispatch(core, options, request, warnings);
+    if ((request.body?.length ?? 0) > MAX_BODY) throw tooLarge();
+    response = await compressed(request, await dispatch(core, options, request, warnings));
   } catch (cause) {
     if (!(cause instanceof ApiError)) options.onUnexpected(cause, request);
     response = errorResponse(cause instanceof ApiError ? cause : internalError((cause as Error).message));
@@ -53,6 +62,7 @@ function withCommonHeaders(
   const headers: Record<string, string | readonly string[]> = {
     'audit-id': sent !== undefined && /^[\x20-\x7e]{1,64}$/.test(sent) ? sent : uuid(core.random),
     'cache-control': 'no-cache, private',
+    date: formatHttpDate(core.clock.now()),
     ...(response.status === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
     ...response.headers,
   };

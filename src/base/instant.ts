@@ -30,3 +30,6 @@ export function formatMicroTime(at: Instant): string {
 
 /** Reads an RFC 3339 time; NaN when it is not one. */
 export const parseTime = (text: string): Instant => Date.parse(text) as Instant;
+
+/** For libraries that insist on a Date. */
+export const toDate = (at: Instant): Date => new Date(at);

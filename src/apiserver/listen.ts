@@ -1,0 +1,172 @@
+// Sockets in front of `handle`: node:https (or node:http for tests on loopback) and nothing else.
+
+import {
+  createServer as createHttp,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttps } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
+import { ApiError } from '#api/status';
+import { MAX_BODY, tooLarge } from './handle.ts';
+import { errorResponse } from './respond.ts';
+
+export interface ListenOptions {
+  /** Default 127.0.0.1: the server is for this machine unless told otherwise. */
+  readonly host?: string;
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** PEM; absent means plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Requests being answered at once, watches not counted. */
+  readonly maxInFlight?: number;
+}
+
+export interface Listener {
+  readonly url: string;
+  readonly port: number;
+  /** Stops accepting, ends open connections, resolves when the port is free. */
+  readonly close: () => Promise<void>;
+}
+
+// Go clients reuse idle connections for 90 s and report EOF on POST when the server closed first.
+const KEEP_ALIVE_MS = 120_000;
+const MAX_IN_FLIGHT = 600;
+
+export async function listen(handle: HttpHandler, options: ListenOptions = {}): Promise<Listener> {
+  const gate = new Gate(options.maxInFlight ?? MAX_IN_FLIGHT);
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    serve(handle, gate, req, res).catch(() => res.destroy());
+  };
+  const limits = {
+    maxHeaderSize: 64 * 1024,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: 60_000,
+    noDelay: true,
+  };
+  const server: Server = options.tls
+    ? createHttps(
+        { ...limits, cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2' },
+        onRequest,
+      )
+    : createHttp(limits, onRequest);
+  const host = options.host ?? '127.0.0.1';
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `${options.tls ? 'https' : 'http'}://${shown}:${port}`,
+    port,
+    close: () => closeServer(server),
+  };
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+/** Bounded concurrency: beyond it a client is told to come back, not queued without end. */
+class Gate {
+  #free: number;
+  constructor(size: number) {
+    this.#free = size;
+  }
+  enter(): boolean {
+    if (this.#free === 0) return false;
+    this.#free--;
+    return true;
+  }
+  leave(): void {
+    this.#free++;
+  }
+}
+
+const TOO_MANY = new ApiError(429, 'TooManyRequests', 'Too many requests, please try again later.', {
+  retryAfterSeconds: 1,
+});
+
+async function serve(
+  handle: HttpHandler,
+  gate: Gate,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  // The Date header is the server's own clock's, set by `handle`.
+  res.sendDate = false;
+  if (!gate.enter()) {
+    req.resume();
+    return send(req, res, errorResponse(TOO_MANY));
+  }
+  let response: HttpResponse;
+  try {
+    const body = await readBody(req);
+    if (body === 'too large') {
+      res.setHeader('connection', 'close');
+      response = errorResponse(tooLarge());
+    } else response = await handle(requestOf(req, res, body));
+  } finally {
+    gate.leave();
+  }
+  await send(req, res, response);
+}
+
+function requestOf(req: IncomingMessage, res: ServerResponse, body: Buffer | undefined): HttpRequest {
+  const gone = new AbortController();
+  res.once('close', () => gone.abort());
+  return {
+    method: req.method!,
+    path: req.url!,
+    headers: headersOf(req),
+    ...(body ? { body } : {}),
+    signal: gone.signal,
+  };
+}
+
+function headersOf(req: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return headers;
+}
+
+async function readBody(req: IncomingMessage): Promise<Buffer | undefined | 'too large'> {
+  if (Number(req.headers['content-length'] ?? 0) > MAX_BODY) return drain(req);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY) return drain(req);
+    chunks.push(chunk);
+  }
+  return size === 0 ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+}
+
+function drain(req: IncomingMessage): 'too large' {
+  req.resume();
+  return 'too large';
+}
+
+async function send(req: IncomingMessage, res: ServerResponse, response: HttpResponse): Promise<void> {
+  const { status, headers, body } = response;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value as string | string[]);
+  res.statusCode = status;
+  if (body instanceof Uint8Array) {
+    res.setHeader('content-length', body.length);
+    res.end(req.method === 'HEAD' ? undefined : body);
+    return;
+  }
+  // Headers go out before the first event, so that a client knows its watch is open.
+  res.flushHeaders();
+  await pipeline(Readable.from(body, { objectMode: false, highWaterMark: 1 << 20 }), res);
+}

@@ -1,0 +1,136 @@
+// The durable journal: SQLite in a worker thread, one connection, one transaction per batch. The main thread never
+// waits for the disk; a write is acknowledged when its transaction is.
+
+import { Worker } from 'node:worker_threads';
+import type { Journal, JournalRecord } from './store.ts';
+
+export interface PackedBatch {
+  readonly records: readonly { resource: string; key: string; revision: number; length: number }[];
+  /** The bytes of all records, one after the other; a length of -1 is a deletion. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type WorkerRequest =
+  | { readonly kind: 'load' }
+  | { readonly kind: 'append'; readonly batch: PackedBatch }
+  | { readonly kind: 'close' };
+
+export type WorkerAnswer =
+  | { readonly kind: 'opened'; readonly settings: JournalSettings }
+  | { readonly kind: 'loading'; readonly batch: PackedBatch }
+  | { readonly kind: 'loaded'; readonly revision: number }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** What SQLite says its settings are, read back after they were set. */
+export interface JournalSettings {
+  readonly journalMode: string;
+  /** 2 is FULL: an acknowledged transaction survives a power cut. */
+  readonly synchronous: number;
+}
+
+export interface SqliteJournal extends Journal {
+  readonly settings: JournalSettings;
+}
+
+const SCRIPT = import.meta.url.endsWith('.ts') ? './sqliteWorker.ts' : './sqliteWorker.js';
+
+/** Opens (or creates) the database file. Fails when another process has it open. */
+export async function openSqliteJournal(file: string): Promise<SqliteJournal> {
+  const worker = new Worker(new URL(SCRIPT, import.meta.url), { workerData: { file } });
+  const inbox = new Inbox(worker);
+  const opened = await inbox.next();
+  if (opened.kind !== 'opened')
+    throw new Error(`cannot open ${file}: ${opened.kind === 'failed' ? opened.message : opened.kind}`);
+  return {
+    settings: opened.settings,
+    load: () => load(worker, inbox),
+    append: (batch) => append(worker, inbox, batch),
+    close: async () => {
+      worker.postMessage({ kind: 'close' } satisfies WorkerRequest);
+      await inbox.ended;
+    },
+  };
+}
+
+const GONE: WorkerAnswer = { kind: 'failed', message: 'the storage thread has ended' };
+
+/** Answers of the worker, in order; requests are never in flight together. */
+class Inbox {
+  readonly #answers: WorkerAnswer[] = [];
+  #waiting: ((answer: WorkerAnswer) => void) | undefined;
+  #dead = false;
+  readonly ended: Promise<void>;
+
+  constructor(worker: Worker) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    worker.on('message', (answer: WorkerAnswer) => this.#deliver(answer));
+    worker.on('error', (cause: Error) => this.#deliver({ kind: 'failed', message: cause.message }));
+    worker.on('exit', () => {
+      this.#dead = true;
+      this.#waiting?.(GONE);
+      resolve();
+    });
+  }
+
+  next(): Promise<WorkerAnswer> {
+    const ready = this.#answers.shift();
+    if (ready) return Promise.resolve(ready);
+    if (this.#dead) return Promise.resolve(GONE);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  #deliver(answer: WorkerAnswer): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) waiting(answer);
+    else this.#answers.push(answer);
+  }
+}
+
+async function load(worker: Worker, inbox: Inbox): Promise<{ revision: number; records: JournalRecord[] }> {
+  worker.postMessage({ kind: 'load' } satisfies WorkerRequest);
+  const records: JournalRecord[] = [];
+  for (;;) {
+    const answer = await inbox.next();
+    if (answer.kind === 'loaded') return { revision: answer.revision, records };
+    if (answer.kind !== 'loading') throw new Error(answer.kind === 'failed' ? answer.message : answer.kind);
+    for (const record of unpack(answer.batch)) records.push(record);
+  }
+}
+
+async function append(worker: Worker, inbox: Inbox, batch: readonly JournalRecord[]): Promise<void> {
+  const packed = pack(batch);
+  worker.postMessage({ kind: 'append', batch: packed } satisfies WorkerRequest, [packed.bytes.buffer]);
+  const answer = await inbox.next();
+  if (answer.kind !== 'done') throw new Error(answer.kind === 'failed' ? answer.message : answer.kind);
+}
+
+/** One buffer for the whole batch: it changes threads without being copied. */
+export function pack(batch: readonly JournalRecord[]): PackedBatch {
+  let size = 0;
+  for (const r of batch) size += r.bytes?.length ?? 0;
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  const records = batch.map(({ resource, key, revision, bytes: own }) => {
+    if (!own) return { resource, key, revision, length: -1 };
+    bytes.set(own, offset);
+    offset += own.length;
+    return { resource, key, revision, length: own.length };
+  });
+  return { records, bytes };
+}
+
+export function* unpack({ records, bytes }: PackedBatch): Generator<JournalRecord> {
+  let offset = 0;
+  for (const { resource, key, revision, length } of records) {
+    if (length < 0) yield { resource, key, revision, bytes: undefined };
+    else {
+      yield { resource, key, revision, bytes: bytes.subarray(offset, offset + length) };
+      offset += length;
+    }
+  }
+}
