@@ -1,0 +1,45 @@
+// Bytes ↔ JSON values. Native JSON.parse unless a number would lose digits: a 64-bit integer that was read and is
+// written back must be the same integer.
+
+import type { Json } from '#api/json';
+
+// An integer of 16 digits or more may be beyond 2^53. A match inside a string only costs time.
+const LONG_INTEGER = /[:[,]\s*-?\d{16}/;
+const INTEGER = /^-?\d+$/;
+
+type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
+const jsonWithSource = JSON as unknown as {
+  parse(text: string, reviver: Reviver): Json;
+  rawJSON(text: string): unknown;
+};
+
+const exactRead: Reviver = (_key, value, context) => {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context.source ?? '';
+  return INTEGER.test(source) ? BigInt(source) : value;
+};
+
+const exactWrite = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? jsonWithSource.rawJSON(value.toString()) : value;
+
+/** Throws SyntaxError. Invalid UTF-8 becomes U+FFFD, as in Go. */
+export function parseText(text: string): Json {
+  return LONG_INTEGER.test(text) ? jsonWithSource.parse(text, exactRead) : (JSON.parse(text) as Json);
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+export const textOf = (bytes: Uint8Array): string => asBuffer(bytes).toString('utf8');
+
+export const parseBytes = (bytes: Uint8Array): Json => parseText(textOf(bytes));
+
+/** Undefined properties are left out. */
+export function encodeBytes(value: unknown): Uint8Array {
+  try {
+    return Buffer.from(JSON.stringify(value));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return Buffer.from(JSON.stringify(value, exactWrite));
+  }
+}

@@ -1,0 +1,126 @@
+// DELETE. The options travel in the body, never in the query: a server that ignores query parameters it does not know
+// would delete without the preconditions.
+
+import { isObject, type JsonObject } from '#api/json';
+import type { Kind, ObjectKey } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import { type Answered, ask, type Caller, type CallOptions, readObject, send } from './call.ts';
+import { type ConflictCause, conflictCause, isMissing } from './errors.ts';
+import { collectionPath, objectPath } from './paths.ts';
+import type { List, SelectOptions } from './read.ts';
+import { TransportError } from './transport.ts';
+
+export type Propagation = 'Background' | 'Foreground' | 'Orphan';
+
+interface Manner {
+  readonly propagation?: Propagation;
+  readonly gracePeriodSeconds?: number;
+  readonly dryRun?: boolean;
+}
+
+export interface DeleteOptions extends CallOptions, Manner {
+  /** Only if it is this object and not another of the same name. */
+  readonly ifUid?: string;
+  /** Only if the object still has this version. */
+  readonly ifVersion?: string;
+}
+
+export interface DeleteCollectionOptions extends SelectOptions, Manner {}
+
+/**
+ * - `deleted`: it is gone, and this request did it
+ * - `terminating`: accepted; finalizers, foreground deletion or a grace period keep it for now
+ * - `gone`: it did not exist
+ * - `conflict`: refused; `changed` means that a precondition did not hold, `admission` that a webhook said no
+ */
+export type DeleteAnswer<T extends KubeObject> =
+  | { readonly kind: 'deleted'; readonly uid?: string }
+  | { readonly kind: 'terminating'; readonly uid?: string; readonly object?: T }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'conflict'; readonly by: ConflictCause; readonly error: ApiError };
+
+function optionsBody(options: DeleteOptions): object {
+  const { ifUid, ifVersion, propagation, gracePeriodSeconds, dryRun } = options;
+  const preconditions =
+    ifUid === undefined && ifVersion === undefined ? undefined : { uid: ifUid, resourceVersion: ifVersion };
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    preconditions,
+    propagationPolicy: propagation,
+    gracePeriodSeconds,
+    dryRun: dryRun === true ? ['All'] : undefined,
+  };
+}
+
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+
+/** Some kinds answer with the object even when it is already gone: what still holds it decides. */
+function isHeld(object: JsonObject): boolean {
+  const metadata = object.metadata as JsonObject;
+  if (metadata.deletionTimestamp === undefined) return false;
+  const grace = metadata.deletionGracePeriodSeconds;
+  const inSpec = isObject(object.spec) && isFilled(object.spec.finalizers);
+  return isFilled(metadata.finalizers) || inSpec || (typeof grace === 'number' && grace > 0);
+}
+
+const uidFrom = (from: unknown): { uid?: string } =>
+  isObject(from) && typeof from.uid === 'string' ? { uid: from.uid } : {};
+
+function readDeletion<T extends KubeObject>(kind: Kind<T>, { status, json }: Answered): DeleteAnswer<T> {
+  if (json.kind === 'Status') {
+    if (json.status !== 'Success')
+      throw new TransportError('malformed', `DELETE answered ${status} with a failure`, { sent: true });
+    const uid = uidFrom(json.details);
+    return status === 202 ? { kind: 'terminating', ...uid } : { kind: 'deleted', ...uid };
+  }
+  const object = readObject(kind, json, 'DELETE');
+  const uid = uidFrom(json.metadata);
+  return isHeld(json) ? { kind: 'terminating', ...uid, object } : { kind: 'deleted', ...uid };
+}
+
+/** Throws when the kind is not served (also a 404), on 403 and on everything else that is not an answer. */
+export async function deleteObject<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  key: ObjectKey,
+  options: DeleteOptions = {},
+): Promise<DeleteAnswer<T>> {
+  const { signal, timeout } = options;
+  const answer = await ask(caller, {
+    method: 'DELETE',
+    path: objectPath(kind, key),
+    body: optionsBody(options),
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeout === undefined ? {} : { timeout }),
+  });
+  if (!(answer instanceof ApiError)) return readDeletion(kind, answer);
+  if (isMissing(answer, key.name)) return { kind: 'gone' };
+  if (answer.code === 409) return { kind: 'conflict', by: conflictCause(answer), error: answer };
+  throw answer;
+}
+
+/** Deletes what matches; answers with the objects as they were before. */
+export async function deleteCollection<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  options: DeleteCollectionOptions,
+): Promise<List<T>> {
+  const { namespace, labelSelector, fieldSelector, signal, timeout, ...manner } = options;
+  const path = collectionPath(kind, namespace);
+  const { json } = await send(caller, {
+    method: 'DELETE',
+    path,
+    query: { labelSelector, fieldSelector },
+    body: optionsBody(manner),
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeout === undefined ? {} : { timeout }),
+  });
+  const items = Array.isArray(json.items) ? json.items : [];
+  const version = isObject(json.metadata) ? json.metadata.resourceVersion : undefined;
+  return {
+    items: items.map((item) => readObject(kind, item, path)),
+    resourceVersion: typeof version === 'string' ? version : '',
+  };
+}

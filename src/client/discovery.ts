@@ -1,0 +1,167 @@
+// Which kinds the server serves. Read once, kept, and read again when somebody asks for a kind that is not there (a CRD
+// may have been created since), but not more often than every few seconds.
+
+import { isObject, type Json, type JsonObject } from '#api/json';
+import type { Kind } from '#api/kind';
+import { parseApiVersion } from '#api/object';
+import { ApiError } from '#api/status';
+import type { Clock } from '#base/clock';
+import { type Millis, seconds } from '#base/instant';
+import { type Caller, type CallOptions, send } from './call.ts';
+
+export interface ServedKind extends Kind {
+  readonly verbs: readonly string[];
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly singular: string;
+  /** Names after the slash: `status`, `scale`. */
+  readonly subresources: readonly string[];
+}
+
+export interface KindQuery {
+  readonly group: string;
+  /** Unset: the version the server prefers. */
+  readonly version?: string;
+  /** `Job`. */
+  readonly kind?: string;
+  /** `jobs`. */
+  readonly resource?: string;
+}
+
+export interface Discovery {
+  /** The kind, or undefined when the server does not serve it. A miss looks once more before it says so. */
+  find(query: KindQuery): Promise<ServedKind | undefined>;
+  /** Everything, preferred versions of a group first. */
+  all(): Promise<readonly ServedKind[]>;
+  /** Forget what is known. */
+  invalidate(): void;
+}
+
+/** A miss right after a look is believed. */
+const MISS_INTERVAL: Millis = seconds(5);
+const AGGREGATED =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
+
+const objects = (json: Json | undefined): JsonObject[] => (Array.isArray(json) ? json.filter(isObject) : []);
+const texts = (json: Json | undefined): string[] =>
+  Array.isArray(json) ? json.filter((item) => typeof item === 'string') : [];
+const text = (json: Json | undefined): string => (typeof json === 'string' ? json : '');
+
+/** Aggregated discovery: every group, version and resource in one document. */
+function readAggregated(document: JsonObject): ServedKind[] {
+  const found: ServedKind[] = [];
+  for (const group of objects(document.items)) {
+    const groupName = isObject(group.metadata) ? text(group.metadata.name) : '';
+    for (const version of objects(group.versions))
+      for (const resource of objects(version.resources)) {
+        const kind = isObject(resource.responseKind) ? text(resource.responseKind.kind) : '';
+        if (kind === '') continue;
+        found.push({
+          group: groupName,
+          version: text(version.version),
+          kind,
+          resource: text(resource.resource),
+          namespaced: resource.scope === 'Namespaced',
+          verbs: texts(resource.verbs),
+          shortNames: texts(resource.shortNames),
+          categories: texts(resource.categories),
+          singular: text(resource.singularResource),
+          subresources: objects(resource.subresources).map((sub) => text(sub.subresource)),
+        });
+      }
+  }
+  return found;
+}
+
+/** The older form: one APIResourceList per group and version, subresources among the resources. */
+function readResourceList(document: JsonObject, groupVersion: string): ServedKind[] {
+  const gv = parseApiVersion(groupVersion);
+  if (gv === undefined) return [];
+  const resources = objects(document.resources);
+  const names = resources.map((resource) => text(resource.name));
+  return resources
+    .filter((resource) => text(resource.name) !== '' && !text(resource.name).includes('/'))
+    .map((resource) => {
+      const name = text(resource.name);
+      return {
+        ...gv,
+        kind: text(resource.kind),
+        resource: name,
+        namespaced: resource.namespaced === true,
+        verbs: texts(resource.verbs),
+        shortNames: texts(resource.shortNames),
+        categories: texts(resource.categories),
+        singular: text(resource.singularName),
+        subresources: names
+          .filter((other) => other.startsWith(`${name}/`))
+          .map((other) => other.slice(name.length + 1)),
+      };
+    });
+}
+
+/** Group versions that an APIVersions or APIGroupList document names, preferred first. */
+function readGroupVersions(document: JsonObject): string[] {
+  if (document.kind === 'APIVersions') return texts(document.versions);
+  return objects(document.groups).flatMap((group) => {
+    const preferred = isObject(group.preferredVersion) ? text(group.preferredVersion.groupVersion) : '';
+    const all = objects(group.versions).map((version) => text(version.groupVersion));
+    return [...new Set([preferred, ...all])].filter((name) => name !== '');
+  });
+}
+
+async function readLegacy(caller: Caller, document: JsonObject): Promise<ServedKind[]> {
+  const reads = readGroupVersions(document).map(async (groupVersion) => {
+    const path = groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+    try {
+      const { json } = await send(caller, { method: 'GET', path });
+      return readResourceList(json, groupVersion);
+    } catch (error) {
+      // One aggregated API that is down must not hide all others.
+      if (error instanceof ApiError) return [];
+      throw error;
+    }
+  });
+  return (await Promise.all(reads)).flat();
+}
+
+async function readRoot(caller: Caller, path: string): Promise<ServedKind[]> {
+  const { json } = await send(caller, { method: 'GET', path, accept: AGGREGATED });
+  return json.kind === 'APIGroupDiscoveryList' ? readAggregated(json) : readLegacy(caller, json);
+}
+
+const fits = (kind: ServedKind, query: KindQuery): boolean =>
+  kind.group === query.group &&
+  (query.version === undefined || kind.version === query.version) &&
+  (query.kind === undefined || kind.kind === query.kind) &&
+  (query.resource === undefined || kind.resource === query.resource);
+
+export function createDiscovery(caller: Caller, clock: Clock): Discovery {
+  let known: Promise<readonly ServedKind[]> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  const read = (): Promise<readonly ServedKind[]> => {
+    readAt = clock.elapsed();
+    const reading = Promise.all([readRoot(caller, '/api'), readRoot(caller, '/apis')]).then((p) => p.flat());
+    known = reading;
+    // A failed look is not knowledge.
+    reading.catch(() => {
+      if (known === reading) known = undefined;
+    });
+    return reading;
+  };
+
+  return {
+    async find(query) {
+      const first = known ?? read();
+      const hit = (await first).find((kind) => fits(kind, query));
+      if (hit !== undefined) return hit;
+      const lookedSince = known !== undefined && known !== first;
+      if (!lookedSince && clock.elapsed() - readAt < MISS_INTERVAL) return undefined;
+      return (await (lookedSince ? known! : read())).find((kind) => fits(kind, query));
+    },
+    all: () => known ?? read(),
+    invalidate() {
+      known = undefined;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+// The transport to a server in the same process: no socket, still bytes.
+
+import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
+import { abortable, linkedController, whenOver } from './abortable.ts';
+import {
+  abortError,
+  type HeaderMap,
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+  type TransportStream,
+} from './transport.ts';
+
+function joinHeaders(headers: HeaderMap): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    joined[name] = typeof value === 'string' ? value : value.join(', ');
+  return joined;
+}
+
+const toHttp = (request: TransportRequest, signal: AbortSignal): HttpRequest => ({
+  method: request.method,
+  path: request.path,
+  headers: joinHeaders(request.headers),
+  ...(request.body === undefined ? {} : { body: request.body }),
+  signal,
+});
+
+/** Settles with the first of: the handler's answer, an abort. The handler is told about the abort through its signal. */
+function answerOrAbort<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal?.aborted) return Promise.reject(abortError(signal, false));
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(abortError(signal, true));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const settle = () => signal?.removeEventListener('abort', onAbort);
+    work().then(
+      (value) => {
+        settle();
+        resolve(value);
+      },
+      (cause: unknown) => {
+        settle();
+        if (cause instanceof TransportError) reject(cause);
+        else
+          reject(new TransportError('broken', `the server failed: ${String(cause)}`, { sent: true, cause }));
+      },
+    );
+  });
+}
+
+async function collect(body: HttpResponse['body']): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
+
+async function openStream(handler: HttpHandler, request: TransportRequest): Promise<TransportStream> {
+  const { controller, unlink } = linkedController(request.signal);
+  const close = () => {
+    unlink();
+    controller.abort();
+  };
+  try {
+    const answer = await answerOrAbort(() => handler(toHttp(request, controller.signal)), request.signal);
+    const body = answer.body instanceof Uint8Array ? once(answer.body) : answer.body;
+    const chunks = whenOver(abortable(body, controller.signal), close);
+    return { status: answer.status, headers: answer.headers, chunks, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+export function inProcessTransport(handler: HttpHandler): Transport {
+  return {
+    request: (request) =>
+      answerOrAbort(async (): Promise<TransportResponse> => {
+        const signal = request.signal ?? new AbortController().signal;
+        const answer = await handler(toHttp(request, signal));
+        return { status: answer.status, headers: answer.headers, body: await collect(answer.body) };
+      }, request.signal),
+    stream: (request) => openStream(handler, request),
+  };
+}

@@ -1,0 +1,152 @@
+// GET and LIST.
+
+import { isObject, type JsonObject } from '#api/json';
+import type { Kind, ObjectKey } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import { acceptFor, ask, type Caller, type CallOptions, readObject } from './call.ts';
+import { isExpired, isMissing } from './errors.ts';
+import { collectionPath, objectPath } from './paths.ts';
+import { TransportError } from './transport.ts';
+
+export interface GetOptions extends CallOptions {
+  /** "0": any version a cache holds. Unset: the latest. */
+  readonly resourceVersion?: string;
+  readonly subresource?: string;
+}
+
+export interface SelectOptions extends CallOptions {
+  /** Unset: all namespaces. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface ListOptions extends SelectOptions {
+  /** Items per page; 500 unless told, 0 for everything at once. */
+  readonly limit?: number;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+}
+
+export interface PageOptions extends ListOptions {
+  /** From the page before. */
+  readonly continue?: string;
+}
+
+export interface Page<T extends KubeObject> {
+  readonly kind: 'page';
+  readonly items: T[];
+  readonly resourceVersion: string;
+  /** Absent on the last page. */
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** `expired`: the list cannot be continued (or not at that version); start over. */
+export type PageAnswer<T extends KubeObject> =
+  | Page<T>
+  | { readonly kind: 'expired'; readonly error: ApiError };
+
+export interface List<T extends KubeObject> {
+  readonly items: T[];
+  readonly resourceVersion: string;
+}
+
+const PAGE_SIZE = 500;
+
+/** The object, or undefined when it does not exist. Throws when its kind is not served (also a 404) or on refusal. */
+export async function get<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  key: ObjectKey,
+  options: GetOptions = {},
+): Promise<T | undefined> {
+  const { subresource, resourceVersion, ...rest } = options;
+  const path = objectPath(kind, key, subresource);
+  const answer = await ask(caller, {
+    method: 'GET',
+    path,
+    accept: acceptFor(kind),
+    query: { resourceVersion },
+    ...rest,
+  });
+  if (!(answer instanceof ApiError)) return readObject(kind, answer.json, path);
+  if (isMissing(answer, key.name)) return undefined;
+  throw answer;
+}
+
+function readPage<T extends KubeObject>(kind: Kind<T>, json: JsonObject, path: string): Page<T> {
+  const metadata = isObject(json.metadata) ? json.metadata : {};
+  const items = json.items ?? [];
+  if (!Array.isArray(items) || typeof metadata.resourceVersion !== 'string') {
+    const message = `${path}: expected a list, got ${String(json.kind)} without items or resourceVersion`;
+    throw new TransportError('malformed', message, { sent: true });
+  }
+  const { continue: token, remainingItemCount: remaining, resourceVersion } = metadata;
+  return {
+    kind: 'page',
+    items: items.map((item) => readObject(kind, item, path)),
+    resourceVersion,
+    ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
+    ...(typeof remaining === 'number' ? { remainingItemCount: remaining } : {}),
+  };
+}
+
+export async function listPage<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  options: PageOptions = {},
+): Promise<PageAnswer<T>> {
+  const { namespace, signal, timeout, limit = PAGE_SIZE, ...query } = options;
+  const path = collectionPath(kind, namespace);
+  const answer = await ask(caller, {
+    method: 'GET',
+    path,
+    accept: acceptFor(kind, true),
+    query: { ...query, limit: limit > 0 ? limit : undefined },
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeout === undefined ? {} : { timeout }),
+  });
+  if (!(answer instanceof ApiError)) return readPage(kind, answer.json, path);
+  if (isExpired(answer)) return { kind: 'expired', error: answer };
+  throw answer;
+}
+
+/** Page after page, all of one version. Ends after the last page, or after `expired`. */
+export async function* pages<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  options: ListOptions = {},
+): AsyncGenerator<PageAnswer<T>> {
+  // The version belongs to the first request only: afterwards it is inside the token.
+  const { resourceVersion: _, resourceVersionMatch: __, ...following } = options;
+  let page = await listPage(caller, kind, options);
+  yield page;
+  while (page.kind === 'page' && page.continue !== undefined) {
+    const token: string = page.continue;
+    page = await listPage(caller, kind, { ...following, continue: token });
+    if (page.kind === 'page' && page.continue === token)
+      throw new TransportError('malformed', 'the server repeats its continue token', { sent: true });
+    yield page;
+  }
+}
+
+/** Everything. When the pages expire on the way, once more in a single request, which cannot. */
+export async function list<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  options: ListOptions = {},
+): Promise<List<T>> {
+  const items: T[] = [];
+  let resourceVersion = '';
+  for await (const page of pages(caller, kind, options)) {
+    if (page.kind === 'expired') {
+      if (items.length === 0 || options.limit === 0) throw page.error;
+      return list(caller, kind, { ...options, limit: 0 });
+    }
+    for (const item of page.items) items.push(item);
+    resourceVersion = page.resourceVersion;
+  }
+  return { items, resourceVersion };
+}

@@ -1,0 +1,131 @@
+// WATCH: a stream of bytes as a stream of events. However it fails, the failure is the last event; resuming, relisting
+// and waiting are the reflector's business.
+
+import type { Kind } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { acceptFor, type Caller, toRequest } from './call.ts';
+import { apiErrorFrom } from './errors.ts';
+import { LineSplitter, LineTooLong } from './lines.ts';
+import { collectionPath } from './paths.ts';
+import type { SelectOptions } from './read.ts';
+import { headerOf, TransportError, type TransportStream } from './transport.ts';
+import { decodeEvent, malformedEvent, type WatchEvent } from './watchEvents.ts';
+
+export interface WatchOptions extends SelectOptions {
+  /** Events after this version. Unset or "0": synthetic `added` events for what exists come first. */
+  readonly resourceVersion?: string;
+  /** Ask for bookmarks; on unless told. Without them a quiet kind cannot resume. */
+  readonly bookmarks?: boolean;
+  /** Streaming list: everything that exists first, then a bookmark with `initialEventsEnd`. */
+  readonly sendInitialEvents?: boolean;
+  /** The server ends the stream after this long. Unset: the server's own choice. */
+  readonly timeoutSeconds?: number;
+  /** Longest line accepted; 16 MiB unless told (etcd's objects end near 1.5 MiB). */
+  readonly maxLineBytes?: number;
+  /** The server accepted the watch; events will follow. */
+  readonly onOpen?: () => void;
+}
+
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Enough for any Status; whatever a proxy says beyond it does not matter. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+const errorEvent = (error: Error): WatchEvent<never> => ({ type: 'error', error });
+
+async function open(caller: Caller, kind: Kind, options: WatchOptions): Promise<TransportStream> {
+  const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, signal, timeout } =
+    options;
+  const streamingList = options.sendInitialEvents === true;
+  const request = toRequest(caller, {
+    method: 'GET',
+    path: collectionPath(kind, namespace),
+    accept: acceptFor(kind),
+    query: {
+      watch: true,
+      allowWatchBookmarks: options.bookmarks === false ? undefined : true,
+      resourceVersion,
+      labelSelector,
+      fieldSelector,
+      timeoutSeconds,
+      sendInitialEvents: streamingList ? true : undefined,
+      resourceVersionMatch: streamingList ? 'NotOlderThan' : undefined,
+    },
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeout === undefined ? {} : { timeout }),
+  });
+  return caller.transport.stream(request);
+}
+
+async function readRefusal({ status, headers, chunks }: TransportStream): Promise<Error> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_REFUSAL_BYTES) break;
+  }
+  return apiErrorFrom({ status, headers, body: Buffer.concat(parts) });
+}
+
+/** The reason not to read the stream at all, if there is one. */
+async function objection(stream: TransportStream): Promise<Error | undefined> {
+  if (stream.status !== 200) return readRefusal(stream);
+  const type = headerOf(stream.headers, 'content-type');
+  if (type === undefined || type.startsWith('application/json')) return undefined;
+  const message = `watch: expected application/json, the server answers ${type}`;
+  return new TransportError('malformed', message, { sent: true });
+}
+
+async function* readEvents<T extends KubeObject>(
+  stream: TransportStream,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<T>> {
+  const splitter = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES);
+  for await (const chunk of stream.chunks) {
+    for (const line of splitter.push(chunk)) {
+      if (line.length === 0) continue;
+      const event = decodeEvent<T>(line.toString('utf8'));
+      yield event;
+      if (event.type === 'error') return;
+    }
+  }
+  if (splitter.unfinished > 0 && options.signal?.aborted !== true)
+    yield errorEvent(new TransportError('broken', 'watch: the stream ended inside a line', { sent: true }));
+}
+
+function asFailure(error: unknown): Error {
+  if (error instanceof LineTooLong) {
+    const event = malformedEvent('an event too large to be one', error.message);
+    return event.type === 'error' ? event.error : error;
+  }
+  if (error instanceof Error) return error;
+  return new TransportError('broken', `watch: ${String(error)}`, { sent: true, cause: error });
+}
+
+/**
+ * Never throws. Ends without an error event when the server closed the stream between two lines or `signal` was
+ * aborted. To stop, abort `signal` (at any time) or leave the loop (between events).
+ */
+export async function* watch<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  options: WatchOptions = {},
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const stopped = () => options.signal?.aborted === true;
+  let stream: TransportStream | undefined;
+  try {
+    stream = await open(caller, kind, options);
+    const refusal = await objection(stream);
+    if (stopped()) return;
+    if (refusal !== undefined) {
+      yield errorEvent(refusal);
+      return;
+    }
+    options.onOpen?.();
+    yield* readEvents<T>(stream, options);
+  } catch (error) {
+    if (!stopped()) yield errorEvent(asFailure(error));
+  } finally {
+    stream?.close();
+  }
+}

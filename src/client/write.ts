@@ -1,0 +1,233 @@
+// CREATE, UPDATE, PATCH and APPLY. What a caller is expected to handle is a value; everything else is thrown.
+
+import { isObject, type JsonObject } from '#api/json';
+import { type Kind, keyOf, type ObjectKey } from '#api/kind';
+import { apiVersionOf, type KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import { type Answered, acceptFor, ask, type Caller, type CallOptions, readObject } from './call.ts';
+import { type ConflictCause, conflictCause, isAlreadyExists, isInvalid, isMissing } from './errors.ts';
+import { homePath, objectPath } from './paths.ts';
+
+export interface WriteOptions extends CallOptions {
+  /** Validate and answer as usual, store nothing. */
+  readonly dryRun?: boolean;
+  readonly fieldManager?: string;
+  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
+  /** `status`, `scale`, `token`, … */
+  readonly subresource?: string;
+}
+
+export interface PatchOptions extends WriteOptions {
+  /** Only if the object still has this version. */
+  readonly ifVersion?: string;
+  /** Only if it is this object and not another of the same name. */
+  readonly ifUid?: string;
+}
+
+export interface ApplyOptions extends WriteOptions {
+  /** Take fields over from other managers. */
+  readonly force?: boolean;
+}
+
+export interface JsonPatchOperation {
+  readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: unknown;
+}
+
+export type Patch =
+  | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
+  | { readonly type: 'merge'; readonly patch: object }
+  | { readonly type: 'strategic'; readonly patch: object };
+
+export interface Invalid {
+  readonly kind: 'invalid';
+  readonly error: ApiError;
+}
+export interface Conflict {
+  readonly kind: 'conflict';
+  readonly by: ConflictCause;
+  readonly error: ApiError;
+}
+export interface Missing {
+  readonly kind: 'missing';
+  readonly error: ApiError;
+}
+
+export type CreateAnswer<T extends KubeObject> =
+  | { readonly kind: 'created'; readonly object: T }
+  | { readonly kind: 'exists'; readonly error: ApiError }
+  | Invalid;
+export type UpdateAnswer<T extends KubeObject> =
+  | { readonly kind: 'updated'; readonly object: T }
+  | Conflict
+  | Missing
+  | Invalid;
+export type PatchAnswer<T extends KubeObject> =
+  | { readonly kind: 'patched'; readonly object: T }
+  | Conflict
+  | Missing
+  | Invalid;
+export type ApplyAnswer<T extends KubeObject> =
+  | { readonly kind: 'applied'; readonly object: T; readonly created: boolean }
+  | Conflict
+  | Missing
+  | Invalid;
+
+const CONTENT_TYPES = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+const queryOf = (caller: Caller, options: WriteOptions) => ({
+  dryRun: options.dryRun === true ? 'All' : undefined,
+  fieldManager: options.fieldManager ?? caller.fieldManager,
+  fieldValidation: options.fieldValidation,
+});
+
+const callOptions = ({ signal, timeout }: CallOptions): CallOptions => ({
+  ...(signal === undefined ? {} : { signal }),
+  ...(timeout === undefined ? {} : { timeout }),
+});
+
+const withType = (kind: Kind, object: KubeObject): object => ({
+  ...object,
+  apiVersion: object.apiVersion ?? apiVersionOf(kind),
+  kind: object.kind ?? kind.kind,
+});
+
+/** A refusal of a write to an existing object as a value, or thrown. */
+function refused(error: ApiError, name: string): Conflict | Missing | Invalid {
+  if (isMissing(error, name)) return { kind: 'missing', error };
+  if (error.code === 409) return { kind: 'conflict', by: conflictCause(error), error };
+  // A patch that names another uid is refused as an attempt to change it.
+  if (isInvalid(error) && error.status.details?.causes?.some((cause) => cause.field === 'metadata.uid'))
+    return { kind: 'conflict', by: 'changed', error };
+  if (isInvalid(error)) return { kind: 'invalid', error };
+  throw error;
+}
+
+/** With `subresource`, the POST goes to that subresource of the named object (`token`, `eviction`). */
+export async function create<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  object: T,
+  options: WriteOptions = {},
+): Promise<CreateAnswer<T>> {
+  const { subresource } = options;
+  const path =
+    subresource === undefined
+      ? homePath(kind, object.metadata.namespace)
+      : objectPath(kind, keyOf(object), subresource);
+  const answer = await ask(caller, {
+    method: 'POST',
+    path,
+    accept: acceptFor(kind),
+    query: queryOf(caller, options),
+    body: withType(kind, object),
+    ...callOptions(options),
+  });
+  if (!(answer instanceof ApiError)) return { kind: 'created', object: readObject(kind, answer.json, path) };
+  if (isAlreadyExists(answer)) return { kind: 'exists', error: answer };
+  if (isInvalid(answer)) return { kind: 'invalid', error: answer };
+  throw answer;
+}
+
+/** Replaces the object. It must carry the resourceVersion it was read with, unless overwriting blindly is meant. */
+export async function update<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  object: T,
+  options: WriteOptions = {},
+): Promise<UpdateAnswer<T>> {
+  const key = keyOf(object);
+  const path = objectPath(kind, key, options.subresource);
+  const answer = await ask(caller, {
+    method: 'PUT',
+    path,
+    accept: acceptFor(kind),
+    query: queryOf(caller, options),
+    body: withType(kind, object),
+    ...callOptions(options),
+  });
+  if (answer instanceof ApiError) return refused(answer, key.name);
+  return { kind: 'updated', object: readObject(kind, answer.json, path) };
+}
+
+/** Preconditions ride inside the patch: the server compares them with the object it is about to write. */
+function patchBody(patch: Patch, options: PatchOptions): unknown {
+  const { ifVersion, ifUid } = options;
+  if (patch.type === 'json') {
+    const operations: JsonPatchOperation[] = [];
+    if (ifUid !== undefined) operations.push({ op: 'replace', path: '/metadata/uid', value: ifUid });
+    if (ifVersion !== undefined)
+      operations.push({ op: 'replace', path: '/metadata/resourceVersion', value: ifVersion });
+    return operations.concat(patch.operations);
+  }
+  if (ifVersion === undefined && ifUid === undefined) return patch.patch;
+  const body = patch.patch as JsonObject;
+  const metadata: JsonObject = { ...(isObject(body.metadata) ? body.metadata : {}) };
+  if (ifVersion !== undefined) metadata.resourceVersion = ifVersion;
+  if (ifUid !== undefined) metadata.uid = ifUid;
+  return { ...body, metadata };
+}
+
+export async function patch<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  key: ObjectKey,
+  { patch, ...options }: PatchOptions & { patch: Patch },
+): Promise<PatchAnswer<T>> {
+  const answer = await sendPatch(caller, kind, key, {
+    contentType: CONTENT_TYPES[patch.type],
+    body: patchBody(patch, options),
+    query: queryOf(caller, options),
+    options,
+  });
+  if (answer instanceof ApiError) return refused(answer, key.name);
+  return { kind: 'patched', object: readObject(kind, answer.json, 'PATCH') };
+}
+
+/** Server-side apply: states the fields we own; creates the object when it does not exist. */
+export async function apply<T extends KubeObject>(
+  caller: Caller,
+  kind: Kind<T>,
+  object: KubeObject,
+  options: ApplyOptions = {},
+): Promise<ApplyAnswer<T>> {
+  const key = keyOf(object);
+  const answer = await sendPatch(caller, kind, key, {
+    contentType: CONTENT_TYPES.apply,
+    // YAML is the documented type, and JSON is YAML.
+    body: withType(kind, object),
+    query: { ...queryOf(caller, options), force: options.force === true ? true : undefined },
+    options,
+  });
+  if (answer instanceof ApiError) return refused(answer, key.name);
+  return { kind: 'applied', object: readObject(kind, answer.json, 'APPLY'), created: answer.status === 201 };
+}
+
+function sendPatch(
+  caller: Caller,
+  kind: Kind,
+  key: ObjectKey,
+  what: {
+    contentType: string;
+    body: unknown;
+    query: Record<string, string | boolean | undefined>;
+    options: WriteOptions;
+  },
+): Promise<Answered | ApiError> {
+  return ask(caller, {
+    method: 'PATCH',
+    path: objectPath(kind, key, what.options.subresource),
+    accept: acceptFor(kind),
+    contentType: what.contentType,
+    body: what.body,
+    query: what.query,
+    ...callOptions(what.options),
+  });
+}
