@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBed } from '../test/kube/bed/bed.ts';
 import { generateColumns } from './generate/columns.ts';
+import { generateDefaults } from './generate/defaults.ts';
 import { stringifyByLine } from './generate/json.ts';
 import { generateResources } from './generate/resources.ts';
 import { generateTypes } from './generate/types.ts';
@@ -29,6 +30,9 @@ export async function generate(root: string): Promise<string[]> {
     write('src/apiserver/data/resources.json', `${stringifyByLine(served, 2)}\n`);
     const columns = await generateColumns(bed, served.resources);
     write('src/apiserver/data/columns.json', `${stringifyByLine(columns, 2)}\n`);
+    const { table, page } = await generateDefaults(join(root, 'src/schema/data/types.json'));
+    write('src/schema/data/defaults.json', `${stringifyByLine(table, 1)}\n`);
+    write('test/kube/bed/gen/conditional-defaults.md', page);
   } finally {
     await bed.stop();
   }

@@ -6,15 +6,22 @@ import (
 	"reflect"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// How many random objects of each kind are defaulted: a third of them nearly empty, a third mixed, a third nearly full.
-const samples = 3000
+// How many random objects of each kind are defaulted, and how often a struct must have been among them.
+const (
+	samples      = 4000
+	minSightings = 100
+)
 
 type defaultsReport struct {
 	Defaults    map[string]map[string]json.RawMessage `json:"defaults"`
 	Conditional []conditional                         `json:"conditional"`
+	// What the way through the internal version changes after defaulting: not defaults, but visible to users.
+	Conversion []conditional `json:"conversion"`
 }
 
 // A conditional default is one that a table of constants cannot say.
@@ -36,25 +43,61 @@ type observer struct {
 	seen map[string]map[string]*sighting
 }
 
+func newObserver() *observer { return &observer{seen: map[string]map[string]*sighting{}} }
+
 // collectDefaults finds out by experiment: a default is unconditional when, in every random object of every served
 // kind and in every place where its struct occurs, an absent field came back with the same value.
 func collectDefaults(enums enumTable) defaultsReport {
 	scheme := newScheme()
-	watch := &observer{seen: map[string]map[string]*sighting{}}
+	defaulting, conversion := newObserver(), newObserver()
 	eachRoot(scheme, func(key string, prototype runtime.Object) {
-		random := rand.New(rand.NewSource(1))
-		for i := range samples {
-			share := float64(i%3) * 0.45
-			f := &filler{random: random, enums: enums, fill: share, alloc: 0.3 + 0.2*float64(i%4)}
+		f := &filler{random: rand.New(rand.NewSource(1)), enums: enums, fill: 0.5, alloc: 0.9}
+		kind := key[strings.LastIndex(key, "/")+1:]
+		for range samples {
 			before := prototype.DeepCopyObject()
 			f.value(reflect.ValueOf(before).Elem(), nil, 0)
 			after := before.DeepCopyObject()
 			scheme.Default(after)
-			kind := key[strings.LastIndex(key, "/")+1:]
-			watch.compare(reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem(), kind)
+			defaulting.compare(reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem(), kind)
+			if converted := roundTrip(scheme, after); converted != nil {
+				conversion.compare(reflect.ValueOf(after).Elem(), reflect.ValueOf(converted).Elem(), kind)
+			}
 		}
 	})
-	return watch.report()
+	defaulting.requireCoverage(reachable(scheme))
+	constants, rest := defaulting.report()
+	return defaultsReport{Defaults: constants, Conditional: rest, Conversion: conversion.everything()}
+}
+
+// reachable names the structs with fields that occur in served kinds.
+func reachable(scheme *runtime.Scheme) []string {
+	table := typeTable{Kinds: map[string]string{}, Types: map[string]typeRow{}}
+	eachRoot(scheme, func(_ string, object runtime.Object) { table.add(reflect.TypeOf(object).Elem()) })
+	names := []string{}
+	for _, name := range sortedKeys(table.Types) {
+		if row := table.Types[name]; row.Wire == "" && len(row.Fields) > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// roundTrip converts to the internal version and back, as every write does; nil if the random object was nonsense.
+func roundTrip(scheme *runtime.Scheme, object runtime.Object) runtime.Object {
+	kinds, _, err := scheme.ObjectKinds(object)
+	if err != nil {
+		panic(err)
+	}
+	gv := kinds[0].GroupVersion()
+	internal, err := scheme.ConvertToVersion(object.DeepCopyObject(), schema.GroupVersion{Group: gv.Group, Version: runtime.APIVersionInternal})
+	if err != nil {
+		return nil
+	}
+	external, err := scheme.ConvertToVersion(internal, gv)
+	if err != nil {
+		return nil
+	}
+	return external
 }
 
 // compare walks two structs of one type; where is the kind and the JSON path so far.
@@ -64,22 +107,28 @@ func (o *observer) compare(before, after reflect.Value, where string) {
 
 // fields credits the fields of before to the struct named owner: inlined structs belong to the one they are in, for
 // that is where the JSON has them, and to themselves.
+//
+// TypeMeta is left out: defaulting does not touch it, and conversion always does.
 func (o *observer) fields(owner string, before, after reflect.Value, where string) {
+	if o.seen[owner] == nil {
+		o.seen[owner] = map[string]*sighting{}
+	}
 	for i := range before.NumField() {
 		field := before.Type().Field(i)
 		name := jsonNameOf(field)
 		switch {
-		case !field.IsExported() || name == "-":
+		case !field.IsExported() || name == "-" || field.Type == reflect.TypeFor[metav1.TypeMeta]():
 		case field.Anonymous && name == "":
 			o.fields(owner, before.Field(i), after.Field(i), where)
-			o.fields(modelName(field.Type), before.Field(i), after.Field(i), where)
+			o.compare(before.Field(i), after.Field(i), where)
 		default:
-			o.field(owner, name, before.Field(i), after.Field(i), where)
+			o.field(owner, field, before.Field(i), after.Field(i), where)
 		}
 	}
 }
 
-func (o *observer) field(owner, name string, before, after reflect.Value, where string) {
+func (o *observer) field(owner string, field reflect.StructField, before, after reflect.Value, where string) {
+	name := jsonNameOf(field)
 	place := where + "." + name
 	if isStruct(before.Type()) {
 		o.compare(before, after, place)
@@ -87,10 +136,12 @@ func (o *observer) field(owner, name string, before, after reflect.Value, where 
 	}
 	s := o.sighting(owner, name)
 	if before.IsZero() {
-		count(s.absent, where, valueOf(before, after))
+		count(s.absent, where, valueOf(field, after))
 		return
 	}
 	switch {
+	case after.IsZero():
+		s.changed[place] = true
 	case before.Kind() == reflect.Pointer && isStruct(before.Type().Elem()):
 		o.compare(before.Elem(), after.Elem(), place)
 	case before.Kind() == reflect.Slice && isStruct(before.Type().Elem()) && before.Len() == after.Len():
@@ -101,15 +152,12 @@ func (o *observer) field(owner, name string, before, after reflect.Value, where 
 		for _, key := range before.MapKeys() {
 			o.compare(before.MapIndex(key), after.MapIndex(key), place+"{}")
 		}
-	case encode(before) != encode(after):
+	case !reflect.DeepEqual(before.Interface(), after.Interface()) && encode(before) != encode(after):
 		s.changed[place] = true
 	}
 }
 
 func (o *observer) sighting(owner, name string) *sighting {
-	if o.seen[owner] == nil {
-		o.seen[owner] = map[string]*sighting{}
-	}
 	if o.seen[owner][name] == nil {
 		o.seen[owner][name] = &sighting{absent: map[string]map[string]int{}, changed: map[string]bool{}}
 	}
@@ -123,9 +171,11 @@ func count(counts map[string]map[string]int, place, value string) {
 	counts[place][value]++
 }
 
-// valueOf is what an absent field came back as, in JSON; "" is nothing.
-func valueOf(before, after reflect.Value) string {
-	if reflect.DeepEqual(before.Interface(), after.Interface()) {
+// valueOf is what an absent field came back as, in JSON; "" is nothing that JSON would show.
+func valueOf(field reflect.StructField, after reflect.Value) string {
+	isEmpty := after.Kind() == reflect.Map || after.Kind() == reflect.Slice
+	isEmpty = isEmpty && after.Len() == 0 && strings.Contains(field.Tag.Get("json"), "omitempty")
+	if after.IsZero() || isEmpty {
 		return ""
 	}
 	return encode(after)

@@ -40,19 +40,24 @@ func readEnums(path string) (enumTable, error) {
 	return enums, nil
 }
 
-// A filler writes objects to be defaulted. fill is the share of fields that get a value: 0 leaves everything absent.
-// Structs and lists on the way down are allocated with probability alloc, so that deep structs are reached even when
-// nothing else is set. The same seed writes the same objects.
+// A filler writes random objects to be defaulted. How full they are changes from struct to struct, so that every
+// mixture occurs: structs with nothing in them, with one of many alternatives (a volume's source), with everything.
+// The same seed writes the same objects.
 type filler struct {
 	random *rand.Rand
 	enums  enumTable
-	fill   float64
-	alloc  float64
+	fill   float64 // share of values that are set, in the struct at hand
+	alloc  float64 // share of structs, lists and maps that are there, in the struct at hand
 }
 
-const maxDepth = 14
+const maxDepth = 16
+
+// Structs with more fields than this are unions like VolumeSource: filling most of them at once only costs time.
+const manyFields = 20
 
 func (f *filler) chance(p float64) bool { return f.random.Float64() < p }
+
+func (f *filler) pick(shares ...float64) float64 { return shares[f.random.Intn(len(shares))] }
 
 // value writes v; choices are the enum of the field it belongs to.
 func (f *filler) value(v reflect.Value, choices []string, depth int) {
@@ -92,6 +97,12 @@ func (f *filler) pointer(v reflect.Value, choices []string, depth int) {
 
 func (f *filler) structure(v reflect.Value, depth int) {
 	enums := f.enums[modelName(v.Type())]
+	fill, alloc := f.fill, f.alloc
+	defer func() { f.fill, f.alloc = fill, alloc }()
+	f.fill, f.alloc = f.pick(0, 0.2, 0.5, 0.9), f.pick(0.1, 0.3, 0.6, 0.9)
+	if v.NumField() > manyFields {
+		f.alloc = f.pick(0, 0.03, 0.1, 0.3)
+	}
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		if !field.IsExported() || field.Type == reflect.TypeFor[metav1.TypeMeta]() {

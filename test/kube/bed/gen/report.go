@@ -8,28 +8,63 @@ import (
 )
 
 // report sorts what was seen into constants and the rest.
-func (o *observer) report() defaultsReport {
-	result := defaultsReport{Defaults: map[string]map[string]json.RawMessage{}, Conditional: []conditional{}}
+func (o *observer) report() (map[string]map[string]json.RawMessage, []conditional) {
+	constants := map[string]map[string]json.RawMessage{}
+	rest := []conditional{}
+	o.each(func(owner, name string, s *sighting) {
+		value, isConstant := only(s.values())
+		if isConstant && value != "" {
+			if constants[owner] == nil {
+				constants[owner] = map[string]json.RawMessage{}
+			}
+			constants[owner][name] = json.RawMessage(value)
+		}
+		if len(s.values()) > 1 || len(s.changed) > 0 {
+			rest = append(rest, s.describe(owner, name))
+		}
+	})
+	return constants, rest
+}
+
+// everything lists all fields that did not stay as they were.
+func (o *observer) everything() []conditional {
+	list := []conditional{}
+	o.each(func(owner, name string, s *sighting) {
+		if value, single := only(s.values()); len(s.changed) > 0 || len(s.values()) > 1 || (single && value != "") {
+			list = append(list, s.describe(owner, name))
+		}
+	})
+	return list
+}
+
+func (o *observer) each(visit func(owner, name string, s *sighting)) {
 	for _, owner := range sortedKeys(o.seen) {
 		for _, name := range sortedKeys(o.seen[owner]) {
-			s := o.seen[owner][name]
-			values := s.values()
-			constant, isConstant := only(values)
-			if isConstant && constant != "" {
-				if result.Defaults[owner] == nil {
-					result.Defaults[owner] = map[string]json.RawMessage{}
-				}
-				result.Defaults[owner][name] = json.RawMessage(constant)
-			}
-			if (isConstant || len(values) == 0) && len(s.changed) == 0 {
-				continue
-			}
-			result.Conditional = append(result.Conditional, conditional{
-				Type: owner, Field: name, Values: values, Where: s.places(), Why: s.why(),
-			})
+			visit(owner, name, o.seen[owner][name])
 		}
 	}
-	return result
+}
+
+// requireCoverage stops when a struct that defaulting could reach, or a field of it, was seen too rarely for a verdict.
+func (o *observer) requireCoverage(reachable []string) {
+	for _, owner := range reachable {
+		if o.seen[owner] == nil {
+			panic(owner + " was never sampled")
+		}
+	}
+	o.each(func(owner, name string, s *sighting) {
+		total := 0
+		for _, times := range s.values() {
+			total += times
+		}
+		if total < minSightings {
+			panic(fmt.Sprintf("%s.%s was absent in %d samples only", owner, name, total))
+		}
+	})
+}
+
+func (s *sighting) describe(owner, name string) conditional {
+	return conditional{Type: owner, Field: name, Values: s.values(), Where: s.places(), Why: s.why()}
 }
 
 func (s *sighting) values() map[string]int {
