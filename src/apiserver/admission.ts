@@ -5,7 +5,7 @@ import { alreadyExists, forbidden, notFound } from '#api/errors';
 import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { ApiError, type StatusDetails } from '#api/status';
-import type { Call } from './context.ts';
+import { type Call, strategyContext } from './context.ts';
 import type { UserInfo } from './resources/resource.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
@@ -68,6 +68,9 @@ export class Admission {
   /** The object as the mutating functions left it. */
   async mutate(call: Call, write: Write): Promise<KubeObject | undefined> {
     checkNamespace(call, write);
+    const { object, old, dryRun } = write;
+    if (object && !call.subresource)
+      call.resource.strategy.admit?.(object, old, strategyContext(call, dryRun));
     return this.#run(call, write, 'mutating');
   }
 

@@ -18,7 +18,7 @@ export function validateMeta(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (meta.generateName) {
-    // Room for the suffix is made by cutting, so only the characters matter: a trailing dash or dot is fine.
+    // A dash at the end is fine, since a suffix follows.
     for (const c of nameRule(maskTrailing(meta.generateName))) {
       errors.push(invalid(`${path}.generateName`, meta.generateName, c));
     }
@@ -37,7 +37,8 @@ export function validateMeta(
   return errors;
 }
 
-const maskTrailing = (prefix: string) => (prefix.length > 1 ? `${prefix.slice(0, -1)}a` : prefix);
+const maskTrailing = (prefix: string) =>
+  prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix;
 
 export function validateLabels(labels: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -81,17 +82,13 @@ const nameOf = (owner: OwnerReference) => `${owner.kind}/${owner.name}`;
 function validateOwner(owner: OwnerReference, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const gv = parseApiVersion(owner.apiVersion);
-  if (!gv) {
-    errors.push(
-      invalid(`${path}.apiVersion`, owner.apiVersion, `unexpected GroupVersion string: ${owner.apiVersion}`),
-    );
-  } else if (gv.version === '')
+  if (!gv || gv.version === '')
     errors.push(invalid(`${path}.apiVersion`, owner.apiVersion, 'version must not be empty'));
   if (!owner.kind) errors.push(invalid(`${path}.kind`, owner.kind, 'must not be empty'));
   if (!owner.name) errors.push(invalid(`${path}.name`, owner.name, 'must not be empty'));
   if (!owner.uid) errors.push(invalid(`${path}.uid`, owner.uid, 'must not be empty'));
-  if (gv && owner.kind === 'Event' && (gv.group === '' || gv.group === 'events.k8s.io')) {
-    const detail = `${gv.group}/${gv.version}, Kind=Event is disallowed from being an owner`;
+  if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
+    const detail = '/v1, Kind=Event is disallowed from being an owner';
     errors.push(invalid(path, owner as unknown as Json, detail));
   }
   return errors;
@@ -118,6 +115,14 @@ export function finalizerWarnings(finalizers: string[] | undefined): string[] {
       (f) =>
         `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
     );
+}
+
+/** Finalizers of built-in kinds have a domain or are Kubernetes' own. */
+export function validateKubeFinalizers(finalizers: string[] | undefined, path: string): FieldError[] {
+  const text = 'name is neither a standard finalizer name nor is it fully qualified';
+  return (finalizers ?? []).flatMap((f, i) =>
+    f.includes('/') || STANDARD_FINALIZERS.has(f) ? [] : [invalid(`${path}[${i}]`, f, text)],
+  );
 }
 
 const IMMUTABLE = [

@@ -9,6 +9,7 @@ import type { KubeObject } from '#api/object';
 import type { Instant } from '#base/instant';
 import type { Random } from '#base/random';
 import type { Call } from '../context.ts';
+import type { DeleteOptions } from '../deleteOptions.ts';
 import type { Stored } from '../store/stored.ts';
 import type { TablePrinter } from '../tables/printer.ts';
 import type { NameRule } from '../validateMeta.ts';
@@ -58,6 +59,10 @@ export interface UpdateStrategy {
   /** Resets what this endpoint may not change, computes what it must. `next` may be edited. */
   prepareForUpdate?(next: KubeObject, old: KubeObject, context: StrategyContext): void;
   validateUpdate?(next: KubeObject, old: KubeObject, context: StrategyContext): FieldError[];
+  /** validateUpdate checks metadata itself, where Kubernetes does; otherwise the generic check is repeated before it. */
+  readonly validatesMeta?: boolean;
+  /** The last touch, on create and update, after validation. */
+  canonicalize?(object: KubeObject): void;
   warnings?(next: KubeObject, old: KubeObject | undefined): string[];
 }
 
@@ -66,6 +71,8 @@ export interface Strategy extends UpdateStrategy {
   readonly nameRule: NameRule;
   /** Defaults beyond the table: run after decoding, before admission. */
   applyDefaults?(object: KubeObject): void;
+  /** What the admission plugins of a default server do to the object itself; `old` is absent on create. May refuse. */
+  admit?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate?(object: KubeObject, context: StrategyContext): void;
   validate?(object: KubeObject, context: StrategyContext): FieldError[];
   /** PUT on a missing object creates it (Lease, Event, …). */
@@ -80,6 +87,10 @@ export interface Strategy extends UpdateStrategy {
   readonly defaultPropagation?: 'Orphan';
   /** Seconds of grace for this object under the requested period; undefined = deleted at once. */
   gracePeriod?(object: KubeObject, requested: number | undefined): number | undefined;
+  /** Warnings of a DELETE with these options. */
+  deleteWarnings?(options: DeleteOptions): string[];
+  /** A terminating object without finalizers goes only if this agrees (Namespace). */
+  isReleased?(object: KubeObject): boolean;
   /** A chance to take over DELETE entirely (Namespace): answers the next state instead of removal. */
   markDeleted?(object: KubeObject, context: StrategyContext): 'delete' | 'keep';
   /** Endpoints that are neither the object nor a part of it: `binding`, `eviction`, `token`, `scale`; by method. */

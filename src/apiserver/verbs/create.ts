@@ -3,7 +3,8 @@
 import { alreadyExists, badRequest, internal } from '#api/errors';
 import { invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
-import type { KubeObject } from '#api/object';
+import { clone } from '#api/json';
+import { asJson, asObject, type KubeObject } from '#api/object';
 import { formatTime } from '#base/instant';
 import { nameSuffix, uuid } from '#base/random';
 import { type Call, strategyContext } from '../context.ts';
@@ -13,7 +14,7 @@ import { keyOf, type StrategyContext } from '../resources/resource.ts';
 import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
-import { finalizerWarnings, validateMeta } from '../validateMeta.ts';
+import { finalizerWarnings, validateKubeFinalizers, validateMeta } from '../validateMeta.ts';
 
 export async function create(call: Call): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'CreateOptions');
@@ -47,22 +48,17 @@ export async function createObject(
   object: KubeObject,
   options: WriteOptions,
 ): Promise<CreateOutcome> {
+  const generated = !object.metadata.name && object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await createOnce(call, structuredCloneOf(object), options);
+      // Admission and strategies edit the object: every attempt starts from what the client sent.
+      return await createOnce(call, generated ? asObject(clone(asJson(object))) : object, options);
     } catch (cause) {
-      const generated = !object.metadata.name && object.metadata.generateName;
       if (!(cause instanceof RevisionMismatch)) throw cause;
       if (!generated || attempt === NAME_ATTEMPTS) throw alreadyExists(call.resource, cause.message);
     }
   }
 }
-
-// Admission functions and strategies may edit: every attempt starts from what the client sent.
-const structuredCloneOf = (object: KubeObject): KubeObject => ({
-  ...object,
-  metadata: { ...object.metadata },
-});
 
 async function createOnce(call: Call, sent: KubeObject, options: WriteOptions): Promise<CreateOutcome> {
   const { core, resource } = call;
@@ -117,12 +113,15 @@ function fillSystemFields(call: Call, object: KubeObject, context: StrategyConte
 }
 
 function validateNew(call: Call, object: KubeObject, context: StrategyContext): void {
-  const { strategy, namespaced } = call.resource;
+  const { strategy, namespaced, custom } = call.resource;
+  const { finalizers } = object.metadata;
   const errors = [
     ...validateMeta(object.metadata, namespaced, strategy.nameRule),
+    ...(custom ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers')),
     ...(strategy.validate?.(object, context) ?? []),
   ];
   if (errors.length > 0) throw invalidError(call.resource, object.metadata.name ?? '', errors);
-  for (const text of finalizerWarnings(object.metadata.finalizers)) context.warn(text);
+  if (custom) for (const text of finalizerWarnings(finalizers)) context.warn(text);
   for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
+  strategy.canonicalize?.(object);
 }

@@ -15,6 +15,7 @@ import type { Stored } from '../store/stored.ts';
 
 export async function deleteOne(call: Call): Promise<HttpResponse> {
   const options = parseDeleteOptions(call);
+  call.warnings.push(...(call.resource.strategy.deleteWarnings?.(options) ?? []));
   const outcome = await deleteObject(call, call.namespace, call.name!, options);
   if (outcome.kind === 'removed' && !call.resource.strategy.returnDeleted) {
     return encode(200, successStatus(call, outcome.object), {
@@ -150,18 +151,19 @@ function applyGrace(
   const { strategy } = call.resource;
   const { metadata } = next;
   if (!strategy.gracePeriod) return 'none';
+  const requested = (options.gracePeriodSeconds ?? 0) < 0 ? 1 : options.gracePeriodSeconds;
   if (metadata.deletionTimestamp !== undefined) {
     const running = metadata.deletionGracePeriodSeconds ?? 0;
-    const wanted = options.gracePeriodSeconds;
-    if (wanted === undefined) return 'pending';
     if (running === 0) return 'none';
-    if (wanted >= running) return 'pending';
-    const shortened = parseTime(metadata.deletionTimestamp) - (running - wanted) * 1000;
-    metadata.deletionTimestamp = formatTime(instant(shortened));
-    metadata.deletionGracePeriodSeconds = wanted;
+    if (requested === undefined || requested >= running) return 'pending';
+    const shortened = parseTime(metadata.deletionTimestamp) - (running - requested) * 1000;
+    // Never into the past: a wait that is over already is as short as a wait can be.
+    const past = shortened < now;
+    metadata.deletionTimestamp = formatTime(past ? now : instant(shortened));
+    metadata.deletionGracePeriodSeconds = past && requested > 0 ? 1 : requested;
     return 'started';
   }
-  const period = strategy.gracePeriod(next, options.gracePeriodSeconds);
+  const period = strategy.gracePeriod(next, requested);
   if (period === undefined) return 'none';
   metadata.deletionTimestamp = formatTime(instant(now + period * 1000));
   metadata.deletionGracePeriodSeconds = period;

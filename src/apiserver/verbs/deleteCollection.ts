@@ -10,6 +10,7 @@ import { listResponse, selectPage } from './list.ts';
 
 export async function deleteCollection(call: Call): Promise<HttpResponse> {
   const options = parseDeleteOptions(call);
+  call.warnings.push(...(call.resource.strategy.deleteWarnings?.(options) ?? []));
   const page = selectPage(call, { ...parseListOptions(call.query, false), watch: false });
   for (const stored of page.items) {
     const { namespace, name } = stored.object.metadata;

@@ -5,6 +5,7 @@ import { badRequest, conflict, internal, MODIFIED, notFound } from '#api/errors'
 import { invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
 import { clone, equal, type Json } from '#api/json';
+import { checkPathSegment } from '#api/names';
 import { asJson, asObject, type KubeObject } from '#api/object';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
@@ -13,7 +14,12 @@ import { keyOf, type StrategyContext, type UpdateStrategy } from '../resources/r
 import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
-import { finalizerWarnings, validateMetaUpdate } from '../validateMeta.ts';
+import {
+  finalizerWarnings,
+  validateKubeFinalizers,
+  validateMeta,
+  validateMetaUpdate,
+} from '../validateMeta.ts';
 import { createObject, matchNamespace } from './create.ts';
 
 export async function update(call: Call): Promise<HttpResponse> {
@@ -174,12 +180,21 @@ function validateUpdate(
   { next, old, context }: { next: KubeObject; old: KubeObject; context: StrategyContext },
 ): void {
   // Metadata is checked by the generic update and again by the strategy: the real server lists its causes twice.
+  const { custom, namespaced } = call.resource;
+  const { finalizers } = next.metadata;
   const meta = validateMetaUpdate(next.metadata, old.metadata);
-  const errors = [...meta, ...meta, ...(strategy.validateUpdate?.(next, old, context) ?? [])];
+  const kube = custom ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers');
+  const errors = [
+    ...validateMeta(next.metadata, namespaced, checkPathSegment),
+    ...meta,
+    ...(strategy.validatesMeta ? [] : [...meta, ...kube]),
+    ...(strategy.validateUpdate?.(next, old, context) ?? []),
+  ];
   if (errors.length > 0) throw invalidError(call.resource, call.name!, errors);
-  const fresh = (next.metadata.finalizers ?? []).filter((f) => !old.metadata.finalizers?.includes(f));
-  for (const text of finalizerWarnings(fresh)) context.warn(text);
+  const fresh = (finalizers ?? []).filter((f) => !old.metadata.finalizers?.includes(f));
+  if (custom) for (const text of finalizerWarnings(fresh)) context.warn(text);
   for (const text of strategy.warnings?.(next, old) ?? []) context.warn(text);
+  strategy.canonicalize?.(next);
 }
 
 async function commitUpdate(
@@ -194,7 +209,7 @@ async function commitUpdate(
       ...next,
       metadata: { ...next.metadata, resourceVersion: String(head.revision) },
     });
-  if (isReleased(next)) {
+  if (isReleased(call, next, head.object)) {
     await core.store.remove(resource.storage, head.key, head.revision);
     return objectResponse(call, 200, next);
   }
@@ -207,10 +222,12 @@ async function commitUpdate(
 }
 
 /** The last finalizer of an object that waits for nothing else went away: now it goes too. */
-function isReleased({ metadata }: KubeObject): boolean {
+function isReleased(call: Call, next: KubeObject, old: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
   return (
-    metadata.deletionTimestamp !== undefined &&
-    metadata.deletionGracePeriodSeconds === 0 &&
-    (metadata.finalizers ?? []).length === 0
+    deletionTimestamp !== undefined &&
+    (deletionGracePeriodSeconds ?? 0) === 0 &&
+    (next.metadata.finalizers ?? []).length === 0 &&
+    (call.resource.strategy.isReleased?.(next) ?? true)
   );
 }
