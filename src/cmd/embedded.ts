@@ -1,0 +1,101 @@
+// Puts an embedded API server together for a command: data directory, store, certificates, tokens, kubeconfig, socket.
+
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { HttpHandler } from '#api/http';
+import { parseTokenFile, tokenAuthenticator } from '#apiserver/auth';
+import { servingCertificate, writePrivate } from '#apiserver/certificates';
+import { type Listener, listen } from '#apiserver/listen';
+import type { UserInfo } from '#apiserver/resources/resource';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { openSqliteJournal } from '#apiserver/store/sqlite';
+import { Store } from '#apiserver/store/store';
+import { realClock } from '#base/clock';
+import { systemRandom } from '#base/random';
+import { renderKubeconfig } from '#client/kubeconfigWrite';
+import { explained, UsageError } from './usage.ts';
+
+export interface EmbeddedOptions {
+  readonly data: string;
+  readonly store: 'sqlite' | 'memory';
+  readonly host: string;
+  readonly port: number;
+  readonly kubeconfigOut: string;
+  readonly tokenAuthFile?: string;
+  /** Sees every request; the answer of the server passes through it. */
+  readonly around?: (handle: HttpHandler) => HttpHandler;
+  readonly onUnexpected: (cause: unknown) => void;
+}
+
+export interface Embedded {
+  readonly server: ApiServer;
+  readonly listener: Listener;
+  readonly kubeconfig: string;
+  readonly close: () => Promise<void>;
+}
+
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const data = resolve(options.data);
+  explained(`--data ${options.data}`, () => mkdirSync(data, { recursive: true, mode: 0o700 }));
+  const { tokens, admin } = readTokens(data, options.tokenAuthFile);
+  const hosts = [...new Set(['127.0.0.1', '::1', 'localhost', options.host])].filter((h) => h !== '0.0.0.0' && h !== '::');
+  const [store, certificate] = await Promise.all([
+    openStore(data, options.store),
+    servingCertificate(data, hosts, realClock.now()),
+  ]);
+  const server = await createServer({
+    store,
+    clock: realClock,
+    random: systemRandom,
+    authenticator: tokenAuthenticator(tokens),
+    onUnexpected: options.onUnexpected,
+  });
+  const listener = await bind(options, options.around?.(server.handle) ?? server.handle, certificate);
+  const kubeconfig = resolve(options.kubeconfigOut);
+  explained(`--kubeconfig-out ${options.kubeconfigOut}`, () => {
+    mkdirSync(dirname(kubeconfig), { recursive: true });
+    writePrivate(kubeconfig, renderKubeconfig({ server: listener.url, ca: certificate.ca, token: admin, name: 'lapse' }));
+  });
+  const close = async () => {
+    // Watches end first, or their connections would keep the listener open.
+    const stopped = server.close();
+    await listener.close();
+    await stopped;
+  };
+  return { server, listener, kubeconfig, close };
+}
+
+async function openStore(data: string, kind: EmbeddedOptions['store']): Promise<Store> {
+  if (kind === 'memory') return Store.inMemory(realClock);
+  const file = join(data, 'lapse.db');
+  try {
+    return await Store.open(realClock, await openSqliteJournal(file));
+  } catch (cause) {
+    const { message } = cause as Error;
+    const busy = /locked|busy/i.test(message);
+    throw new UsageError(busy ? `${file} is in use by another lapse; choose another --data directory` : message);
+  }
+}
+
+async function bind(options: EmbeddedOptions, handle: HttpHandler, tls: { cert: string; key: string }): Promise<Listener> {
+  try {
+    return await listen(handle, { host: options.host, port: options.port, tls });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new UsageError(`port ${options.port} on ${options.host} is taken; choose another --port (0 picks a free one)`);
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') throw new UsageError(`cannot listen on ${options.host}:${options.port}: ${message}`);
+    throw cause;
+  }
+}
+
+/** The administrator's own token, made on first start, and the users of a token file. */
+function readTokens(data: string, tokenAuthFile: string | undefined): { tokens: Map<string, UserInfo>; admin: string } {
+  const file = join(data, 'token');
+  if (!existsSync(file)) writePrivate(file, Buffer.from(systemRandom.bytes(32)).toString('base64url'));
+  const admin = readFileSync(file, 'utf8').trim();
+  const tokens = tokenAuthFile
+    ? explained(`--token-auth-file ${tokenAuthFile}`, () => parseTokenFile(readFileSync(tokenAuthFile, 'utf8')))
+    : new Map<string, UserInfo>();
+  tokens.set(admin, { username: 'lapse-admin', groups: ['system:masters', 'system:authenticated'] });
+  return { tokens, admin };
+}

@@ -1,0 +1,19 @@
+// Mistakes of the person at the keyboard: one line that says what, where and what to do next; exit code 2.
+
+export class UsageError extends Error {}
+
+/** A port from a flag: 0 means any free one. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^[0-9]+$/.test(text) || port > 65_535) throw new UsageError(`--port must be a number from 0 to 65535, got "${text}"`);
+  return port;
+}
+
+/** Wraps what a file system or parser says into a message that names the flag. */
+export function explained<T>(what: string, fn: () => T): T {
+  try {
+    return fn();
+  } catch (cause) {
+    throw new UsageError(`${what}: ${(cause as Error).message}`);
+  }
+}
