@@ -1,0 +1,34 @@
+// What the real server answers to the bad requests, as recorded by record.ts.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject, type Json } from '#api/json';
+import type { Answer } from '../replay/types.ts';
+
+export interface Recorded {
+  readonly code: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export const ANSWERS_FILE = join(import.meta.dirname, '..', 'fixtures', 'badInput.json');
+
+export const loadAnswers = (): Record<string, Recorded> =>
+  JSON.parse(readFileSync(ANSWERS_FILE, 'utf8')) as Record<string, Recorded>;
+
+/** Code, reason and message of a refusal; the code alone of anything else. */
+export function normalise({ status, body }: Answer): Recorded {
+  if (!isObject(body) || body.kind !== 'Status') return { code: status };
+  return {
+    code: status,
+    ...(typeof body.reason === 'string' ? { reason: body.reason } : {}),
+    ...(typeof body.message === 'string' ? { message: withoutVolatile(body.message) } : {}),
+  };
+}
+
+/** Without uids, versions and times; whole objects quoted in a message are cut out. */
+const withoutVolatile = (message: Json & string): string =>
+  message
+    .replace(/(Invalid value: )"\{\\"apiVersion[\s\S]*\}": /, '$1"…": ')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
+    .replace(/in scheme "[^"]*"/g, 'in scheme "…"');

@@ -1,0 +1,19 @@
+// Records what the real server answers to each bad request: node test/conformance/badInput/record.ts
+
+import { writeFileSync } from 'node:fs';
+import { startBed } from '../../kube/bed/bed.ts';
+import { bedTarget } from '../replay/targets.ts';
+import { ANSWERS_FILE, normalise } from './answers.ts';
+import { BAD_REQUESTS } from './requests.ts';
+import { prepareStage } from './stage.ts';
+
+const bed = await startBed();
+const target = bedTarget(bed);
+const stage = await prepareStage(target);
+const answers: Record<string, unknown> = {};
+for (const [rule, request] of Object.entries(BAD_REQUESTS)) {
+  answers[rule] = normalise(await stage.send(request));
+}
+writeFileSync(ANSWERS_FILE, `${JSON.stringify(answers, null, 1)}\n`);
+await target.close();
+await bed.stop();

@@ -1,0 +1,37 @@
+// The embedded server as a target: in memory, with the two users the recorded cases know.
+
+import { tokenAuthenticator } from '#apiserver/auth';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { inProcessTarget } from './replay/targets.ts';
+import type { Target } from './replay/types.ts';
+
+const ADMIN = 'token-of-admin';
+const NOBODY = 'token-of-nobody';
+
+export const authenticator = tokenAuthenticator(
+  new Map([
+    [ADMIN, { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] }],
+    [NOBODY, { username: 'nobody', uid: 'nobody', groups: ['system:authenticated'] }],
+  ]),
+);
+
+export const access = { adminToken: ADMIN, nobodyToken: NOBODY };
+
+export interface Embedded extends Target {
+  readonly server: ApiServer;
+  /** What went wrong inside, answered as 500. */
+  readonly unexpected: string[];
+  close(): Promise<void>;
+}
+
+export async function startEmbedded(): Promise<Embedded> {
+  const unexpected: string[] = [];
+  const server = await createServer({
+    authenticator,
+    onUnexpected: (cause, request) =>
+      unexpected.push(`${request.method} ${request.path}: ${cause instanceof Error ? cause.stack : cause}`),
+  });
+  const compact = async () => server.compact();
+  const target = inProcessTarget(server.handle, { name: 'embedded', ...access, compact });
+  return { ...target, server, unexpected, close: () => server.close() };
+}
