@@ -3,6 +3,7 @@
 
 import type { DefaultsTable } from '#schema/builtinTable';
 import { runGo } from '../../test/kube/bed/build.ts';
+import { CONDITIONAL, CONVERSION } from './reasons.ts';
 
 interface Observation {
   type: string;
@@ -30,6 +31,7 @@ function pageOf({ conditional, conversion }: GoDefaults): string {
   const isRounding = ({ values, where }: Observation) =>
     Object.keys(values).join() === '' && where.every((line) => line.endsWith(': changed'));
   const rounded = conditional.filter(isRounding);
+  const others = conditional.filter((observation) => !isRounding(observation));
   return [
     '# Defaults that depend on something',
     '',
@@ -37,32 +39,38 @@ function pageOf({ conditional, conversion }: GoDefaults): string {
     '`src/schema/data/defaults.json`; what is listed here has to be code. "Nothing" means that the field stays absent.',
     'Behind each place are the values seen there.',
     '',
-    ...conditional.filter((observation) => !isRounding(observation)).map(entry),
+    ...others.map((observation) => entry(observation, CONDITIONAL)),
     '',
     '## Quantities rounded up to whole thousandths',
     '',
-    ...rounded.map(({ type, field }) => `- ${shortName(type)}.${field}`),
+    'Every list of resources, those named above included; here are the ones to which nothing else happens.',
+    '',
+    ...rounded.map((observation) => `- ${nameOf(observation)}`),
     '',
     '## Changed by the way through the internal version',
     '',
     'Not defaults, but every write passes through it after defaulting.',
     '',
-    ...conversion.map(entry),
+    ...conversion.map((observation) => entry(observation, CONVERSION)),
     '',
   ].join('\n');
 }
 
-function entry({ type, field, why, where }: Observation): string {
+function entry(observation: Observation, reasons: Record<string, string>): string {
+  const { where } = observation;
+  const name = nameOf(observation);
+  const reason = reasons[name];
+  if (!reason) throw new Error(`scripts/generate/reasons.ts does not explain ${name}: ${observation.why}`);
   const shown = where.slice(0, MAX_PLACES).map((line) => `  - ${shorten(line)}`);
   if (where.length > MAX_PLACES) shown.push(`  - and ${where.length - MAX_PLACES} more places`);
-  return [`- **${shortName(type)}.${field}**${why ? `: ${why}` : ''}`, ...shown].join('\n');
+  return [`- **${name}**: ${reason}`, ...shown].join('\n');
+}
+
+/** `io.k8s.api.core.v1.Container`, `image` → `core.v1.Container.image`. */
+function nameOf({ type, field }: Observation): string {
+  return `${type.split('.').slice(-3).join('.')}.${field}`;
 }
 
 function shorten(line: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)} …` : line;
-}
-
-/** `io.k8s.api.core.v1.Container` → `core.v1.Container`. */
-function shortName(type: string): string {
-  return type.split('.').slice(-3).join('.');
 }

@@ -130,17 +130,20 @@ func (f *filler) mapping(v reflect.Value, depth int) {
 	}
 	v.Set(reflect.MakeMap(v.Type()))
 	key := reflect.New(v.Type().Key()).Elem()
-	key.SetString([]string{"cpu", "memory", "a"}[f.random.Intn(3)])
+	key.SetString([]string{"cpu", "memory", "hugepages-2Mi", "a"}[f.random.Intn(4)])
 	value := reflect.New(v.Type().Elem()).Elem()
 	f.value(value, nil, depth+1)
 	v.SetMapIndex(key, value)
 }
 
+// words are what defaulting looks for in strings that have no enum: image tags, kinds of subjects, types of limits.
+var words = []string{"a", "b:latest", "c:1", "User", "ServiceAccount", "Container"}
+
 func (f *filler) text(choices []string) string {
 	if len(choices) > 0 && f.chance(0.9) {
 		return choices[f.random.Intn(len(choices))]
 	}
-	return []string{"a", "b:latest", "c:1", "User", "ServiceAccount"}[f.random.Intn(5)]
+	return words[f.random.Intn(len(words))]
 }
 
 // special writes the structs that are one value in JSON, and says whether v was one.
