@@ -9,7 +9,7 @@ describe('parse and encode', () => {
     ['int64, negative', '[-9223372036854775808]', [-9223372036854775808n]],
     ['white space before the digits', '{"a": \n 9223372036854775807}', { a: 9223372036854775807n }],
     ['digits in a string stay a string', '{"a":"9223372036854775807"}', { a: '9223372036854775807' }],
-    ['a fraction is a number', '{"a":12345678901234567.5}', { a: 12345678901234567.5 }],
+    ['a fraction is a number', '{"a":1234567890123456.5}', { a: 1234567890123456.5 }],
     ['an exponent is a number', '{"a":1e30}', { a: 1e30 }],
   ])('%s', (_rule, text, value) => {
     expect(parseText(text)).toEqual(value);

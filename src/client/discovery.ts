@@ -7,7 +7,7 @@ import { parseApiVersion } from '#api/object';
 import { ApiError } from '#api/status';
 import type { Clock } from '#base/clock';
 import { type Millis, seconds } from '#base/instant';
-import { type Caller, type CallOptions, send } from './call.ts';
+import { type Caller, send } from './call.ts';
 
 export interface ServedKind extends Kind {
   readonly verbs: readonly string[];

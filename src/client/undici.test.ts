@@ -1,54 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { realClock } from '#base/clock';
-import { millis, seconds } from '#base/instant';
-import { httpServer, type LocalServer, manualClock, settle, tcpServer } from './testkit.ts';
-import { TransportError, type TransportRequest, type TransportStream } from './transport.ts';
-import { type UndiciOptions, type UndiciTransport, undiciTransport } from './undici.ts';
+import { httpServer, settle, tcpServer } from './testkit.ts';
+import { closeAfterEach, del, failureOf, get, serve, transportTo } from './undici.testkit.ts';
+import { undiciTransport } from './undici.ts';
 
-const cleanup: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of cleanup.splice(0).reverse()) await close();
-});
-
-async function serve(server: Promise<LocalServer>): Promise<LocalServer> {
-  const local = await server;
-  cleanup.push(() => local.close());
-  return local;
-}
-
-function transportTo(local: { url: string }, options: Partial<UndiciOptions> = {}): UndiciTransport {
-  const transport = undiciTransport({ server: local.url, clock: realClock, ...options });
-  cleanup.push(() => transport.close().catch(() => {}));
-  return transport;
-}
-
-const get = (path: string, more: Partial<TransportRequest> = {}): TransportRequest => ({
-  method: 'GET',
-  path,
-  headers: {},
-  ...more,
-});
-const del = (path: string): TransportRequest => ({
-  method: 'DELETE',
-  path,
-  headers: { 'content-type': 'application/json' },
-  body: Buffer.from('{"kind":"DeleteOptions","apiVersion":"v1"}'),
-});
-
-const failureOf = async (work: Promise<unknown>): Promise<TransportError> => {
-  const error = await work.then(
-    () => new Error('it answered'),
-    (e: unknown) => e,
-  );
-  if (!(error instanceof TransportError)) throw error;
-  return error;
-};
-
-const collect = async (stream: TransportStream): Promise<string> => {
-  let text = '';
-  for await (const chunk of stream.chunks) text += Buffer.from(chunk).toString();
-  return text;
-};
+closeAfterEach();
 
 describe('connections', () => {
   it('a DELETE with a body leaves its connection open: 200 requests, as many sockets as are allowed', async () => {
@@ -104,7 +60,8 @@ describe('requests', () => {
           request.url,
           request.rawHeaders.filter((_, i, all) => /^x-|^impersonate/.test(all[i - (i % 2)]!)),
         );
-        response.writeHead(418, { warning: ['299 - "a"', '299 - "b"'], 'X-Answer': 'yes' }).end('body');
+        response.setHeader('warning', ['299 - "a"', '299 - "b"']);
+        response.writeHead(418, { 'X-Answer': 'yes' }).end('body');
       }),
     );
     const transport = transportTo({ url: `${server.url}/k8s/clusters/c-1/` });
@@ -252,76 +209,5 @@ describe('aborts', () => {
     controller.abort();
     expect(await failed).toMatchObject({ failure: 'aborted', sent: true });
     while (server.sockets.size > 0) await settle();
-  });
-});
-
-describe('streams', () => {
-  it('chunks arrive as they are sent; the server ends the stream', async () => {
-    const server = await serve(
-      httpServer((_, response) => {
-        response.write('one\n');
-        setImmediate(() => response.end('two\n'));
-      }),
-    );
-    const stream = await transportTo(server).stream(get('/watch'));
-    expect(stream.status).toBe(200);
-    expect(await collect(stream)).toBe('one\ntwo\n');
-  });
-
-  it('a connection that breaks is an error', async () => {
-    const server = await serve(
-      httpServer((request, response) => {
-        response.write('one\n');
-        setImmediate(() => request.socket.destroy());
-      }),
-    );
-    const stream = await transportTo(server).stream(get('/watch'));
-    expect(await failureOf(collect(stream))).toMatchObject({ failure: 'broken', sent: true });
-  });
-
-  it.each(['close', 'abort'])(
-    '%s ends the iteration without an error and the connection with it',
-    async (how) => {
-      const server = await serve(httpServer((_, response) => void response.write('one\n')));
-      const controller = new AbortController();
-      const stream = await transportTo(server).stream(get('/watch', { signal: controller.signal }));
-      const text = collect(stream);
-      await settle();
-      if (how === 'close') stream.close();
-      else controller.abort();
-      expect(await text).toBe('one\n');
-      while (server.sockets.size > 0) await settle();
-    },
-  );
-
-  it('closing a stream that nobody reads is harmless', async () => {
-    const server = await serve(httpServer((_, response) => void response.write('one\n')));
-    const stream = await transportTo(server).stream(get('/watch'));
-    stream.close();
-    stream.close();
-    while (server.sockets.size > 0) await settle();
-    expect(await collect(stream)).toBe('');
-  });
-
-  it('a half-open connection is noticed by the injected clock', async () => {
-    const clock = manualClock();
-    const server = await serve(httpServer((_, response) => void response.write('one\n')));
-    const transport = transportTo(server, { clock, streamSilence: seconds(60) });
-    const stream = await transport.stream(get('/watch'));
-    const failed = failureOf(collect(stream));
-    while (clock.sleepers === 0) await settle();
-    await clock.advance(millis(59_999));
-    expect(server.sockets.size).toBe(1);
-    await clock.advance(millis(1));
-    expect(await failed).toMatchObject({ failure: 'timeout', message: expect.stringContaining('60 s') });
-    expect(clock.sleepers).toBe(0);
-  });
-
-  it('closing the transport ends its streams', async () => {
-    const server = await serve(httpServer((_, response) => void response.write('one\n')));
-    const transport = transportTo(server);
-    const failed = failureOf(collect(await transport.stream(get('/watch'))));
-    await transport.close();
-    expect(await failed).toMatchObject({ failure: 'broken' });
   });
 });

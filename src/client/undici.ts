@@ -14,7 +14,7 @@ import {
   type TransportRequest,
   type TransportStream,
 } from './transport.ts';
-import { fromUndici } from './undiciErrors.ts';
+import { fromUndici, neverConnected } from './undiciErrors.ts';
 import { dispatchRequest, type Target, toDispatchOptions } from './undiciRequest.ts';
 import { watchSilence } from './watchdog.ts';
 
@@ -74,7 +74,8 @@ async function openStream(
     answer = await target.dispatcher.request(sending);
   } catch (error) {
     unlink();
-    throw request.signal?.aborted ? abortError(request.signal, true) : fromUndici(error, target.origin, true);
+    if (request.signal?.aborted) throw abortError(request.signal, true);
+    throw fromUndici(error, target.origin, !neverConnected(error));
   }
   const body = answer.body;
   // Errors reach the consumer through the iteration; a body nobody iterates must not end the process.

@@ -9,7 +9,6 @@ const FAILURES: Readonly<Record<string, TransportFailure>> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'malformed',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'broken',
   UND_ERR_INVALID_ARG: 'unsendable',
-  UND_ERR_ABORTED: 'aborted',
 };
 
 const codeOf = (error: unknown): string => {
@@ -31,6 +30,20 @@ function textOf(error: unknown): string {
   if (error instanceof Error) return error.message === '' ? codeOf(error) || error.name : error.message;
   return String(error);
 }
+
+const NO_CONNECTION = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_PRX_CONN',
+  'UND_ERR_PRX_TLS',
+]);
+
+/** For callers that cannot tell whether the request began to go out. */
+export const neverConnected = (error: unknown): boolean => NO_CONNECTION.has(codeOf(error));
 
 /** `sent`: whether the request had begun to go out when it failed. */
 export function fromUndici(error: unknown, target: string, sent: boolean): TransportError {

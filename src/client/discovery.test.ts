@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import type { HttpRequest, HttpResponse } from '#api/http';
+import { seconds } from '#base/instant';
+import { createClient } from './client.ts';
+import { inProcessTransport } from './inProcess.ts';
+import { bytes, json, manualClock, refusal } from './testkit.ts';
+
+const resource = (name: string, kind: string, more: object = {}) => ({
+  resource: name,
+  responseKind: { group: '', version: '', kind },
+  scope: 'Namespaced',
+  singularResource: kind.toLowerCase(),
+  verbs: ['get', 'list'],
+  ...more,
+});
+const aggregated = (...items: object[]) =>
+  json(200, { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items });
+const core = aggregated({
+  metadata: {},
+  versions: [
+    {
+      version: 'v1',
+      resources: [
+        resource('nodes', 'Node', {
+          scope: 'Cluster',
+          shortNames: ['no'],
+          subresources: [{ subresource: 'status' }],
+        }),
+      ],
+    },
+  ],
+});
+const batch = {
+  metadata: { name: 'batch' },
+  versions: [
+    { version: 'v1', resources: [resource('jobs', 'Job', { categories: ['all'] })] },
+    { version: 'v1beta1', resources: [resource('jobs', 'Job'), resource('cronjobs', 'CronJob')] },
+  ],
+};
+
+function setup(answers: Record<string, HttpResponse | (() => HttpResponse)>) {
+  const paths: string[] = [];
+  const clock = manualClock();
+  const handler = async ({ path }: HttpRequest) => {
+    paths.push(path);
+    const answer =
+      answers[path] ?? refusal(404, 'NotFound', 'the server could not find the requested resource', {});
+    return typeof answer === 'function' ? answer() : answer;
+  };
+  const { discovery } = createClient({ transport: inProcessTransport(handler), clock });
+  return { discovery, paths, clock };
+}
+
+describe('aggregated discovery', () => {
+  const served = { '/api': core, '/apis': aggregated(batch) };
+
+  it('finds kinds by name or plural, in the preferred version unless told', async () => {
+    const { discovery, paths } = setup(served);
+    expect(await discovery.find({ group: '', kind: 'Node' })).toEqual({
+      group: '',
+      version: 'v1',
+      kind: 'Node',
+      resource: 'nodes',
+      namespaced: false,
+      verbs: ['get', 'list'],
+      shortNames: ['no'],
+      categories: [],
+      singular: 'node',
+      subresources: ['status'],
+    });
+    expect(await discovery.find({ group: 'batch', resource: 'jobs' })).toMatchObject({
+      version: 'v1',
+      kind: 'Job',
+      categories: ['all'],
+    });
+    expect(await discovery.find({ group: 'batch', version: 'v1beta1', kind: 'Job' })).toMatchObject({
+      version: 'v1beta1',
+    });
+    expect(await discovery.find({ group: 'batch', kind: 'CronJob' })).toMatchObject({
+      version: 'v1beta1',
+      resource: 'cronjobs',
+    });
+    expect(paths).toEqual(['/api', '/apis']);
+  });
+
+  it('a miss looks again, but not again at once', async () => {
+    let groups = [batch];
+    const { discovery, paths, clock } = setup({ '/api': core, '/apis': () => aggregated(...groups) });
+    await discovery.all();
+    await clock.advance(seconds(6));
+    groups = [
+      batch,
+      {
+        metadata: { name: 'example.com' },
+        versions: [{ version: 'v1', resources: [resource('widgets', 'Widget')] }],
+      },
+    ];
+    expect(await discovery.find({ group: 'example.com', kind: 'Widget' })).toMatchObject({
+      resource: 'widgets',
+    });
+    expect(paths).toHaveLength(4);
+    expect(await discovery.find({ group: 'example.com', kind: 'Gadget' })).toBeUndefined();
+    expect(await discovery.find({ group: 'example.com', kind: 'Gadget' })).toBeUndefined();
+    expect(paths).toHaveLength(4);
+    await clock.advance(seconds(6));
+    expect(await discovery.find({ group: 'example.com', kind: 'Gadget' })).toBeUndefined();
+    expect(paths).toHaveLength(6);
+  });
+
+  it('many misses at one moment share one look', async () => {
+    const { discovery, paths, clock } = setup(served);
+    await discovery.all();
+    await clock.advance(seconds(6));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => discovery.find({ group: `g${i}`, kind: 'X' })));
+    expect(paths).toHaveLength(4);
+  });
+
+  it('many first questions share one look, and invalidate forgets it', async () => {
+    const { discovery, paths } = setup(served);
+    await Promise.all([discovery.all(), discovery.all(), discovery.find({ group: '', kind: 'Node' })]);
+    expect(paths).toHaveLength(2);
+    discovery.invalidate();
+    await discovery.all();
+    expect(paths).toHaveLength(4);
+  });
+
+  it('a failed look is thrown and tried again the next time', async () => {
+    let down = true;
+    const { discovery } = setup({
+      '/api': core,
+      '/apis': () => (down ? refusal(503, 'ServiceUnavailable', 'starting') : aggregated(batch)),
+    });
+    await expect(discovery.find({ group: 'batch', kind: 'Job' })).rejects.toMatchObject({ code: 503 });
+    down = false;
+    expect(await discovery.find({ group: 'batch', kind: 'Job' })).toMatchObject({ resource: 'jobs' });
+  });
+
+  it.each<[string, HttpResponse]>([
+    [
+      'entries of the wrong type',
+      aggregated(
+        ...([
+          null,
+          1,
+          { metadata: 'x', versions: 'y' },
+          { versions: [{ resources: [null, {}, { responseKind: 5 }] }] },
+        ] as object[]),
+      ),
+    ],
+    ['no items', json(200, { kind: 'APIGroupDiscoveryList' })],
+    ['another document', json(200, { kind: 'Whatever' })],
+  ])('survives %s', async (_name, answer) => {
+    expect(await setup({ '/api': answer, '/apis': answer }).discovery.all()).toEqual([]);
+  });
+});
+
+describe('the older form', () => {
+  const list = (groupVersion: string, ...resources: object[]) =>
+    json(200, { kind: 'APIResourceList', groupVersion, resources });
+  const served = {
+    '/api': json(200, { kind: 'APIVersions', versions: ['v1'] }),
+    '/api/v1': list(
+      'v1',
+      { name: 'pods', kind: 'Pod', namespaced: true, verbs: ['get'], singularName: 'pod' },
+      { name: 'pods/status', kind: 'Pod', namespaced: true, verbs: ['get'] },
+    ),
+    '/apis': json(200, {
+      kind: 'APIGroupList',
+      groups: [
+        {
+          name: 'batch',
+          versions: [{ groupVersion: 'batch/v2alpha1' }, { groupVersion: 'batch/v1' }],
+          preferredVersion: { groupVersion: 'batch/v1' },
+        },
+        { name: 'metrics.k8s.io', versions: [{ groupVersion: 'metrics.k8s.io/v1' }] },
+      ],
+    }),
+    '/apis/batch/v1': list('batch/v1', { name: 'jobs', kind: 'Job', namespaced: true, verbs: ['get'] }),
+    '/apis/batch/v2alpha1': list('batch/v2alpha1', {
+      name: 'jobs',
+      kind: 'Job',
+      namespaced: true,
+      verbs: ['get'],
+    }),
+    '/apis/metrics.k8s.io/v1': { status: 503, headers: {}, body: bytes('service unavailable') },
+  };
+
+  it('is understood; the preferred version comes first; a group that is down hides only itself', async () => {
+    const { discovery } = setup(served);
+    expect(
+      (await discovery.all()).map(({ group, version, resource }) => `${group}/${version}/${resource}`),
+    ).toEqual(['/v1/pods', 'batch/v1/jobs', 'batch/v2alpha1/jobs']);
+    expect(await discovery.find({ group: '', kind: 'Pod' })).toMatchObject({
+      subresources: ['status'],
+      singular: 'pod',
+    });
+    expect(await discovery.find({ group: 'batch', kind: 'Job' })).toMatchObject({ version: 'v1' });
+  });
+});
