@@ -19,7 +19,7 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
       ? value['apiVersion']
       : wanted.apiVersion;
   if (kind === wanted.kind && apiVersion === wanted.apiVersion) return;
-  if (resource.custom) return checkCustom(call, kind, apiVersion);
+  if (resource.custom) throw customMismatch(call, kind, apiVersion);
   const gv = parseApiVersion(apiVersion);
   const version = gv?.version ?? '';
   const refuse = (why: string) =>
@@ -32,15 +32,15 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
   throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
 }
 
-function checkCustom(call: Call, kind: string, apiVersion: string): void {
+function customMismatch(call: Call, kind: string, apiVersion: string): ApiError {
   const { resource } = call;
   if (apiVersion !== apiVersionOf(resource)) {
     const text = 'the API version in the data';
-    throw badRequest(
+    return badRequest(
       `${text} (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
     );
   }
-  throw invalidError(resource, call.name ?? '', [invalid('kind', kind, `must be ${resource.kind}`)]);
+  return invalidError(resource, call.name ?? '', [invalid('kind', kind, `must be ${resource.kind}`)]);
 }
 
 /** Subresources such as scale have a kind of their own. */

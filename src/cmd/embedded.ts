@@ -38,7 +38,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const data = resolve(options.data);
   explained(`--data ${options.data}`, () => mkdirSync(data, { recursive: true, mode: 0o700 }));
   const { tokens, admin } = readTokens(data, options.tokenAuthFile);
-  const hosts = [...new Set(['127.0.0.1', '::1', 'localhost', options.host])].filter((h) => h !== '0.0.0.0' && h !== '::');
+  const hosts = [...new Set(['127.0.0.1', '::1', 'localhost', options.host])].filter(
+    (h) => h !== '0.0.0.0' && h !== '::',
+  );
   const [store, certificate] = await Promise.all([
     openStore(data, options.store),
     servingCertificate(data, hosts, realClock.now()),
@@ -54,7 +56,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const kubeconfig = resolve(options.kubeconfigOut);
   explained(`--kubeconfig-out ${options.kubeconfigOut}`, () => {
     mkdirSync(dirname(kubeconfig), { recursive: true });
-    writePrivate(kubeconfig, renderKubeconfig({ server: listener.url, ca: certificate.ca, token: admin, name: 'lapse' }));
+    writePrivate(
+      kubeconfig,
+      renderKubeconfig({ server: listener.url, ca: certificate.ca, token: admin, name: 'lapse' }),
+    );
   });
   const close = async () => {
     // Watches end first, or their connections would keep the listener open.
@@ -73,28 +78,43 @@ async function openStore(data: string, kind: EmbeddedOptions['store']): Promise<
   } catch (cause) {
     const { message } = cause as Error;
     const busy = /locked|busy/i.test(message);
-    throw new UsageError(busy ? `${file} is in use by another lapse; choose another --data directory` : message);
+    throw new UsageError(
+      busy ? `${file} is in use by another lapse; choose another --data directory` : message,
+    );
   }
 }
 
-async function bind(options: EmbeddedOptions, handle: HttpHandler, tls: { cert: string; key: string }): Promise<Listener> {
+async function bind(
+  options: EmbeddedOptions,
+  handle: HttpHandler,
+  tls: { cert: string; key: string },
+): Promise<Listener> {
   try {
     return await listen(handle, { host: options.host, port: options.port, tls });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new UsageError(`port ${options.port} on ${options.host} is taken; choose another --port (0 picks a free one)`);
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') throw new UsageError(`cannot listen on ${options.host}:${options.port}: ${message}`);
+    if (code === 'EADDRINUSE')
+      throw new UsageError(
+        `port ${options.port} on ${options.host} is taken; choose another --port (0 picks a free one)`,
+      );
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
+      throw new UsageError(`cannot listen on ${options.host}:${options.port}: ${message}`);
     throw cause;
   }
 }
 
 /** The administrator's own token, made on first start, and the users of a token file. */
-function readTokens(data: string, tokenAuthFile: string | undefined): { tokens: Map<string, UserInfo>; admin: string } {
+function readTokens(
+  data: string,
+  tokenAuthFile: string | undefined,
+): { tokens: Map<string, UserInfo>; admin: string } {
   const file = join(data, 'token');
   if (!existsSync(file)) writePrivate(file, Buffer.from(systemRandom.bytes(32)).toString('base64url'));
   const admin = readFileSync(file, 'utf8').trim();
   const tokens = tokenAuthFile
-    ? explained(`--token-auth-file ${tokenAuthFile}`, () => parseTokenFile(readFileSync(tokenAuthFile, 'utf8')))
+    ? explained(`--token-auth-file ${tokenAuthFile}`, () =>
+        parseTokenFile(readFileSync(tokenAuthFile, 'utf8')),
+      )
     : new Map<string, UserInfo>();
   tokens.set(admin, { username: 'lapse-admin', groups: ['system:masters', 'system:authenticated'] });
   return { tokens, admin };

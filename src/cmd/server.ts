@@ -23,9 +23,16 @@ export function withServerFlags(command: Command): Command {
     .option('--port <n>', 'port to listen on; 0 picks a free one', '0')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <dir>', 'where objects, certificates and the token are kept', '.lapse')
-    .addOption(new Option('--store <kind>', 'sqlite survives restarts, memory does not').choices(['sqlite', 'memory']).default('sqlite'))
-    .option('--kubeconfig-out <file>', 'where to write a kubeconfig (default: kubeconfig in the data directory)')
-    .option('--token-auth-file <csv>', "more users: lines of token,user,uid,\"group1,group2\"")
+    .addOption(
+      new Option('--store <kind>', 'sqlite survives restarts, memory does not')
+        .choices(['sqlite', 'memory'])
+        .default('sqlite'),
+    )
+    .option(
+      '--kubeconfig-out <file>',
+      'where to write a kubeconfig (default: kubeconfig in the data directory)',
+    )
+    .option('--token-auth-file <csv>', 'more users: lines of token,user,uid,"group1,group2"')
     .option('--request-log <file>', 'append one JSON line per request to this file');
 }
 
@@ -38,14 +45,18 @@ export function embeddedOptions(flags: ServerFlags) {
     kubeconfigOut: flags.kubeconfigOut ?? join(flags.data, 'kubeconfig'),
     ...(flags.tokenAuthFile ? { tokenAuthFile: flags.tokenAuthFile } : {}),
     ...(flags.requestLog ? { around: requestLog(flags.requestLog) } : {}),
-    onUnexpected: (cause: unknown) => process.stderr.write(`lapse: unexpected: ${(cause as Error).stack ?? String(cause)}\n`),
+    onUnexpected: (cause: unknown) =>
+      process.stderr.write(`lapse: unexpected: ${(cause as Error).stack ?? String(cause)}\n`),
   };
 }
 
 export function serverCommand(): Command {
   return withServerFlags(new Command('server'))
     .description('the embedded Kubernetes API server alone')
-    .addHelpText('after', '\nExample:\n  lapse server --port 6443 --data ./data --kubeconfig-out ./kubeconfig\n  kubectl --kubeconfig ./kubeconfig get namespaces')
+    .addHelpText(
+      'after',
+      '\nExample:\n  lapse server --port 6443 --data ./data --kubeconfig-out ./kubeconfig\n  kubectl --kubeconfig ./kubeconfig get namespaces',
+    )
     .action(async (flags: ServerFlags) => {
       const stop = untilAskedToStop();
       const embedded = await startEmbedded(embeddedOptions(flags));

@@ -18,7 +18,9 @@ export function upCommand(): Command {
       await stop;
       const revision = embedded.server.revision();
       await embedded.close();
-      process.stdout.write(`\nstopped at revision ${revision}; ${flags.store === 'sqlite' ? 'the data is kept' : 'nothing was kept (memory store)'}\n`);
+      process.stdout.write(
+        `\nstopped at revision ${revision}; ${flags.store === 'sqlite' ? 'the data is kept' : 'nothing was kept (memory store)'}\n`,
+      );
     });
 }
 
@@ -26,7 +28,10 @@ function firstScreen(flags: ServerFlags, url: string, kubeconfig: string): strin
   const bold = (text: string) => (process.stdout.isTTY ? styleText('bold', text) : text);
   const dim = (text: string) => (process.stdout.isTTY ? styleText('dim', text) : text);
   const config = relative('.', kubeconfig);
-  const kept = flags.store === 'sqlite' ? `${resolve(flags.data)} ${dim('(delete it to start over)')}` : 'memory only: gone when this ends';
+  const kept =
+    flags.store === 'sqlite'
+      ? `${resolve(flags.data)} ${dim('(delete it to start over)')}`
+      : 'memory only: gone when this ends';
   return [
     '',
     `${bold('lapse')} ${VERSION}`,

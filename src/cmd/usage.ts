@@ -5,7 +5,8 @@ export class UsageError extends Error {}
 /** A port from a flag: 0 means any free one. */
 export function parsePort(text: string): number {
   const port = Number(text);
-  if (!/^[0-9]+$/.test(text) || port > 65_535) throw new UsageError(`--port must be a number from 0 to 65535, got "${text}"`);
+  if (!/^[0-9]+$/.test(text) || port > 65_535)
+    throw new UsageError(`--port must be a number from 0 to 65535, got "${text}"`);
   return port;
 }
 

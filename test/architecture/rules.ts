@@ -22,7 +22,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'anything'>
 
 export const layerOf = (path: string): string => path.split('/')[1]!;
 
-const IMPORT = /(?:^|[;\n])\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[;\n])\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
+const IMPORT =
+  /(?:^|[;\n])\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[;\n])\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
 
 export const importsOf = (text: string): string[] =>
   [...withoutComments(text).matchAll(IMPORT)].map((m) => (m[1] ?? m[2] ?? m[3])!);
@@ -41,7 +42,8 @@ export function violations(path: string, text: string): string[] {
   for (const specifier of importsOf(text)) {
     const target = targetLayer(path, specifier);
     if (target === undefined) {
-      if (layer === 'controllers' && specifier.startsWith('node:')) out.push(`${path} imports ${specifier}: controllers do no I/O`);
+      if (layer === 'controllers' && specifier.startsWith('node:'))
+        out.push(`${path} imports ${specifier}: controllers do no I/O`);
       continue;
     }
     if (specifier.startsWith('.') && target !== layer) {
@@ -68,5 +70,6 @@ export function bannedGlobals(path: string, text: string): string[] {
   );
 }
 
-const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`\\])\/\/[^\n]*/g, '$1');
+const withoutComments = (text: string) =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`\\])\/\/[^\n]*/g, '$1');
 const withoutStrings = (text: string) => text.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, "''");

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
 import { openSqliteJournal } from '#apiserver/store/sqlite';
 import { seededRandom } from '#base/random';
-import { afterAll, expect, test } from 'vitest';
 import { type Answer, type ServerProcess, startServerProcess } from './serverProcess.ts';
 
 const ROUNDS = Number(process.env['LAPSE_CRASH_ROUNDS'] ?? 200);
@@ -27,7 +27,9 @@ interface Belief {
 }
 
 const contentOf = (object: Answer) =>
-  createHash('sha256').update(JSON.stringify([object.metadata.uid, object.metadata.name, object.data])).digest('hex');
+  createHash('sha256')
+    .update(JSON.stringify([object.metadata.uid, object.metadata.name, object.data]))
+    .digest('hex');
 
 class Witness {
   readonly beliefs = new Map<string, Belief>();
@@ -40,7 +42,8 @@ class Witness {
     const version = object.metadata.resourceVersion as string;
     const content = `${type === 'DELETED' ? 'deleted' : 'stored'} ${contentOf(object)}`;
     const known = this.contents.get(version);
-    if (known !== undefined && known !== content) throw new Error(`oneContentPerRevision: ${version} was ${known}, now ${content}`);
+    if (known !== undefined && known !== content)
+      throw new Error(`oneContentPerRevision: ${version} was ${known}, now ${content}`);
     this.contents.set(version, content);
     this.seen++;
   }
@@ -51,7 +54,12 @@ class Witness {
   }
 }
 
-async function write(server: ServerProcess, witness: Witness, name: string, next: () => number): Promise<void> {
+async function write(
+  server: ServerProcess,
+  witness: Witness,
+  name: string,
+  next: () => number,
+): Promise<void> {
   const belief = witness.beliefs.get(name) ?? { acked: undefined, maybe: undefined };
   witness.beliefs.set(name, belief);
   const value = String(Math.floor(next() * 1e9));
@@ -69,8 +77,13 @@ async function write(server: ServerProcess, witness: Witness, name: string, next
   witness.acked(answer.body.metadata?.resourceVersion);
 }
 
-async function writeUntilKilled(server: ServerProcess, witness: Witness, writer: number, next: () => number): Promise<void> {
-  for (let i = 0; ; i++) {
+async function writeUntilKilled(
+  server: ServerProcess,
+  witness: Witness,
+  writer: number,
+  next: () => number,
+): Promise<void> {
+  for (;;) {
     try {
       await write(server, witness, `w${writer}-${Math.floor(next() * 12)}`, next);
     } catch (cause) {
@@ -87,13 +100,15 @@ async function verify(server: ServerProcess, witness: Witness): Promise<string> 
   for (const [name, belief] of witness.beliefs) {
     const value = stored.get(name)?.data.value as string | undefined;
     const allowed = [belief.acked, ...(belief.maybe ? [belief.maybe.value] : [])];
-    if (!allowed.includes(value)) throw new Error(`noAckedWriteLost: ${name} holds ${value}, allowed ${allowed.join(' or ')}`);
+    if (!allowed.includes(value))
+      throw new Error(`noAckedWriteLost: ${name} holds ${value}, allowed ${allowed.join(' or ')}`);
     belief.acked = value;
     belief.maybe = undefined;
   }
   for (const object of stored.values()) witness.saw('ADDED', object);
   const revision = Number(body.metadata.resourceVersion);
-  if (revision < witness.highest) throw new Error(`revisionNeverGoesBack: ${revision} after ${witness.highest}`);
+  if (revision < witness.highest)
+    throw new Error(`revisionNeverGoesBack: ${revision} after ${witness.highest}`);
   witness.highest = revision;
   return body.metadata.resourceVersion;
 }
@@ -122,7 +137,9 @@ test(`${ROUNDS} rounds of kill -9 lose nothing (seed ${SEED})`, async () => {
   const last = await startServerProcess(data);
   await verify(last, witness);
   expect(await last.stop(), 'SIGTERM ends with 0').toBe(0);
-  process.stdout.write(`crash: ${ROUNDS} rounds, ${witness.acknowledged} acknowledged writes, ${witness.seen} events seen\n`);
+  process.stdout.write(
+    `crash: ${ROUNDS} rounds, ${witness.acknowledged} acknowledged writes, ${witness.seen} events seen\n`,
+  );
   expect(witness.acknowledged).toBeGreaterThan(ROUNDS * 5);
   expect(witness.seen).toBeGreaterThan(ROUNDS * 5);
 });

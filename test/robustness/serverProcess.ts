@@ -24,12 +24,20 @@ export type Answer = any;
 
 export async function startServerProcess(data: string, args: readonly string[] = []): Promise<ServerProcess> {
   const kubeconfig = join(data, 'kubeconfig');
-  const child = spawn(join(root, 'bin/lapse'), ['server', '--port', '0', '--data', data, '--kubeconfig-out', kubeconfig, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    join(root, 'bin/lapse'),
+    ['server', '--port', '0', '--data', data, '--kubeconfig-out', kubeconfig, ...args],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const url = await ready(child);
   const token = readFileSync(join(data, 'token'), 'utf8').trim();
-  const agent = new Agent({ connect: { ca: readFileSync(join(data, 'ca.crt'), 'utf8') }, connections: 16, bodyTimeout: 0 });
+  const agent = new Agent({
+    connect: { ca: readFileSync(join(data, 'ca.crt'), 'utf8') },
+    connections: 16,
+    bodyTimeout: 0,
+  });
   const headers = { authorization: `Bearer ${token}` };
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   return {
@@ -39,7 +47,12 @@ export async function startServerProcess(data: string, args: readonly string[] =
       const response = await request(url + path, {
         method: method as 'GET',
         dispatcher: agent,
-        headers: { ...headers, ...(body ? { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } : {}) },
+        headers: {
+          ...headers,
+          ...(body
+            ? { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }
+            : {}),
+        },
         ...(body ? { body: JSON.stringify(body), reset: false } : {}),
       });
       return { status: response.statusCode, body: await response.body.json() };
@@ -69,11 +82,17 @@ function ready(child: ChildProcess): Promise<string> {
       const found = /^serving (\S+)$/m.exec(out);
       if (found) resolve(found[1]!);
     });
-    child.once('exit', (code) => reject(new Error(`lapse server ended with ${code} before it served:\n${err}`)));
+    child.once('exit', (code) =>
+      reject(new Error(`lapse server ended with ${code} before it served:\n${err}`)),
+    );
   });
 }
 
-async function* watchLines(url: string, headers: Record<string, string>, agent: Agent): AsyncGenerator<{ type: string; object: Answer }> {
+async function* watchLines(
+  url: string,
+  headers: Record<string, string>,
+  agent: Agent,
+): AsyncGenerator<{ type: string; object: Answer }> {
   let rest = '';
   try {
     const response = await request(url, { dispatcher: agent, headers });

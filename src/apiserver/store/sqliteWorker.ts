@@ -85,10 +85,12 @@ function writer(db: DatabaseSync): (batch: PackedBatch) => void {
 function serve(db: DatabaseSync, write: (batch: PackedBatch) => void, request: WorkerRequest): void {
   switch (request.kind) {
     case 'load':
-      return load(db);
+      load(db);
+      break;
     case 'append':
       write(request.batch);
-      return answer({ kind: 'done' });
+      answer({ kind: 'done' });
+      break;
     case 'close':
       db.close();
       parentPort!.close();

@@ -1,17 +1,26 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '#api/object';
 import { realClock } from '#base/clock';
 import { instant, millis, seconds } from '#base/instant';
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
 import { type Journal, type JournalRecord, RevisionMismatch, Store } from './store.ts';
 
-const thing = (name: string, value: number): KubeObject => ({ kind: 'Thing', apiVersion: 'v1', metadata: { name }, value });
+const thing = (name: string, value: number): KubeObject => ({
+  kind: 'Thing',
+  apiVersion: 'v1',
+  metadata: { name },
+  value,
+});
 const keysOf = (store: Store, revision?: number) =>
   [...store.view('things', revision)!.entries('')].map((s) => `${s.key}=${s.object['value']}`);
 
 /** Commits when told to: what is pending can be looked at. */
 class ManualJournal implements Journal {
-  readonly batches: { records: readonly JournalRecord[]; commit: () => void; fail: (cause: Error) => void }[] = [];
+  readonly batches: {
+    records: readonly JournalRecord[];
+    commit: () => void;
+    fail: (cause: Error) => void;
+  }[] = [];
   async load() {
     return { revision: 0, records: [] };
   }
@@ -102,7 +111,11 @@ describe('durability', () => {
 
 describe('the past', () => {
   test('at every revision the view is what the store held then (random histories)', async () => {
-    const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'ns/a', 'ns/b', 'ns-2/a'), remove: fc.boolean(), value: fc.nat(9) });
+    const step = fc.record({
+      key: fc.constantFrom('a', 'b', 'c', 'ns/a', 'ns/b', 'ns-2/a'),
+      remove: fc.boolean(),
+      value: fc.nat(9),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const store = Store.inMemory(realClock);
@@ -133,7 +146,8 @@ describe('the past', () => {
 
   test('keys are in byte order of namespace/name, whatever the order of creation', async () => {
     const store = Store.inMemory(realClock);
-    for (const key of ['b/x', 'a/z', 'a-b/y', 'a/a', 'a.b/q']) await store.put('things', key, 0, thing(key, 0));
+    for (const key of ['b/x', 'a/z', 'a-b/y', 'a/a', 'a.b/q'])
+      await store.put('things', key, 0, thing(key, 0));
     expect(keysOf(store).map((k) => k.split('=')[0])).toEqual(['a-b/y', 'a.b/q', 'a/a', 'a/z', 'b/x']);
   });
 

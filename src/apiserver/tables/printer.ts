@@ -1,6 +1,6 @@
 // How objects become rows of a table.
 
-import type { Json } from '#api/json';
+import type { Json, JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import type { Instant } from '#base/instant';
 
@@ -15,5 +15,11 @@ export interface Column {
 
 export interface TablePrinter {
   readonly columns: readonly Column[];
+  /** One value per column. The object may be empty: bookmarks are rows too. */
   cells(object: KubeObject, now: Instant): Json[];
+  /** What is remarkable about the row (Pods that are over); absent for nearly all kinds. */
+  conditions?(object: KubeObject): JsonObject[] | undefined;
 }
+
+/** The cells of one kind, in the order of its columns. */
+export type Cells = (object: KubeObject, now: Instant) => Json[];

@@ -1,0 +1,160 @@
+// npm run bench -- apiserver [--quick]: the embedded server beside a real kube-apiserver + etcd, same client, same run.
+
+import { machine } from '../machine.ts';
+import { markdownTable, ratio } from '../table.ts';
+import { Load } from './load.ts';
+import { type BenchTarget, startKubernetes, startLapse } from './targets.ts';
+
+const NAMESPACE = '/apis/batch/v1/namespaces/default/jobs';
+
+const job = (name: string, parallelism = 1) => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: {
+    name,
+    labels: { app: 'bench', tier: 'batch' },
+    annotations: { 'example.com/why': 'a realistic size' },
+  },
+  spec: {
+    parallelism,
+    ttlSecondsAfterFinished: 3600,
+    template: {
+      metadata: { labels: { app: 'bench' } },
+      spec: {
+        restartPolicy: 'Never',
+        containers: [
+          {
+            name: 'main',
+            image: 'registry.example.com/team/report:1.2.3',
+            args: ['--from', 'yesterday', '--to', 'today'],
+            env: [{ name: 'MODE', value: 'fast' }],
+            resources: { requests: { cpu: '100m', memory: '64Mi' } },
+          },
+        ],
+      },
+    },
+  },
+});
+
+interface Figures {
+  readonly target: string;
+  readonly startup: number;
+  readonly create: number;
+  readonly get: number;
+  readonly update: number;
+  readonly list: number;
+  readonly remove: number;
+  readonly fanOut: number;
+  readonly rss: number;
+}
+
+interface Sizes {
+  readonly writes: number;
+  readonly stored: number;
+  readonly watchers: number;
+  readonly events: number;
+}
+
+async function measure(target: BenchTarget, sizes: Sizes): Promise<Figures> {
+  const load = new Load(target);
+  try {
+    // Warm both sides: connections, JIT, caches.
+    await load.rate(300, (i) => load.call('POST', NAMESPACE, job(`warm-${i}`)));
+    await load.rate(300, (i) => load.call('DELETE', `${NAMESPACE}/warm-${i}?propagationPolicy=Background`));
+    const create = await load.rate(sizes.writes, (i) => load.call('POST', NAMESPACE, job(`j-${i}`)));
+    const get = await load.rate(sizes.writes, (i) => load.call('GET', `${NAMESPACE}/j-${i}`));
+    const update = await load.rate(sizes.writes, (i) =>
+      load.call('PUT', `${NAMESPACE}/j-${i}`, job(`j-${i}`, 2)),
+    );
+    const list = await load.rate(100, () => load.call('GET', `${NAMESPACE}?limit=1000`));
+    const fanOut = await fanOutRate(load, sizes);
+    const remove = await load.rate(sizes.writes, (i) =>
+      load.call('DELETE', `${NAMESPACE}/j-${i}?propagationPolicy=Background`),
+    );
+    await load.rate(sizes.stored, (i) => load.call('POST', NAMESPACE, job(`kept-${i}`)));
+    return {
+      target: target.name,
+      startup: target.startup,
+      create,
+      get,
+      update,
+      list,
+      remove,
+      fanOut,
+      rss: target.rss(),
+    };
+  } finally {
+    await load.close();
+  }
+}
+
+/** Deliveries per second: every event to every watcher, from the first write to the last delivery. */
+async function fanOutRate(load: Load, { watchers, events }: Sizes): Promise<number> {
+  const path = '/api/v1/namespaces/default/configmaps';
+  const { metadata } = JSON.parse((await load.call('GET', path)).toString()) as {
+    metadata: { resourceVersion: string };
+  };
+  const wanted = watchers * events;
+  let delivered = 0;
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  const closers = await Promise.all(
+    Array.from({ length: watchers }, () =>
+      load.watch(`${path}?watch=1&resourceVersion=${metadata.resourceVersion}`, (n) => {
+        delivered += n;
+        if (delivered >= wanted) resolve();
+      }),
+    ),
+  );
+  const begin = performance.now();
+  const value = 'x'.repeat(1000);
+  await load.rate(events, (i) =>
+    load.call('POST', path, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `fan-${i}` },
+      data: { value },
+    }),
+  );
+  await all;
+  const rate = (wanted * 1000) / (performance.now() - begin);
+  for (const close of closers) close();
+  return rate;
+}
+
+const whole = (n: number) => Math.round(n).toLocaleString('en');
+
+const ROWS: readonly { name: string; of: (f: Figures) => number; show: (n: number) => string }[] = [
+  { name: 'start-up to first answer, ms', of: (f) => f.startup, show: whole },
+  { name: 'create Job, /s', of: (f) => f.create, show: whole },
+  { name: 'get Job, /s', of: (f) => f.get, show: whole },
+  { name: 'update Job, /s', of: (f) => f.update, show: whole },
+  { name: 'list 1,000 Jobs, /s', of: (f) => f.list, show: (n) => n.toFixed(1) },
+  { name: 'delete Job, /s', of: (f) => f.remove, show: whole },
+  { name: 'fan-out to 100 watchers, deliveries/s', of: (f) => f.fanOut, show: whole },
+  { name: 'RSS with 10,000 Jobs, MB', of: (f) => f.rss / 2 ** 20, show: whole },
+];
+
+export default async function run(args: readonly string[]): Promise<void> {
+  const quick = args.includes('--quick');
+  const sizes: Sizes = quick
+    ? { writes: 500, stored: 1000, watchers: 10, events: 50 }
+    : { writes: 3000, stored: 10_000, watchers: 100, events: 300 };
+  const results: Figures[] = [];
+  for (const start of [startKubernetes, () => startLapse('memory'), () => startLapse('sqlite')]) {
+    const target = await start();
+    process.stderr.write(`measuring ${target.name} …\n`);
+    try {
+      results.push(await measure(target, sizes));
+    } finally {
+      await target.stop();
+    }
+  }
+  const [real, ...ours] = results as [Figures, ...Figures[]];
+  const header = ['', real.target, ...ours.flatMap((f) => [f.target, 'ratio'])];
+  const rows = ROWS.map(({ name, of, show }) => [
+    name,
+    show(of(real)),
+    ...ours.flatMap((f) => [show(of(f)), ratio(of(f), of(real))]),
+  ]);
+  process.stdout.write(`\n${machine()}${quick ? ' (quick)' : ''}\n\n${markdownTable(header, rows)}\n`);
+}

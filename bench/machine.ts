@@ -1,0 +1,9 @@
+// What the figures were measured on.
+
+import { cpus, totalmem } from 'node:os';
+
+export function machine(): string {
+  const [first] = cpus();
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `${cpus().length} × ${first?.model.trim() ?? 'unknown CPU'}, ${memory} GiB, Node ${process.versions.node}`;
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { authenticate, parseTokenFile, tokenAuthenticator } from './auth.ts';
+
+describe('token files', () => {
+  test('token, user, uid and quoted groups; blank lines are skipped', () => {
+    const users = parseTokenFile('t1,ann,u1,"system:masters,dev"\n\nt2,bob,u2\r\n"t,3","b ""o"" b",u3,one\n');
+    expect([...users]).toEqual([
+      ['t1', { username: 'ann', uid: 'u1', groups: ['system:masters', 'dev', 'system:authenticated'] }],
+      ['t2', { username: 'bob', uid: 'u2', groups: ['system:authenticated'] }],
+      ['t,3', { username: 'b "o" b', uid: 'u3', groups: ['one', 'system:authenticated'] }],
+    ]);
+  });
+
+  test.each([
+    ['t1,ann', 'line 1 of the token file must have at least 3 columns (token, user, uid), found 2'],
+    [
+      'ok,a,b\n"t1,ann,u',
+      'line 2 of the token file must have at least 3 columns (token, user, uid), found an unclosed quote',
+    ],
+    [',ann,u', 'line 1 of the token file has an empty token or user'],
+  ])('%j is refused by line', (text, message) => {
+    expect(() => parseTokenFile(text)).toThrow(message);
+  });
+});
+
+describe('who asks', () => {
+  const users = tokenAuthenticator(new Map([['secret', { username: 'ann', groups: [] }]]));
+  const request = (authorization?: string) => ({
+    method: 'GET',
+    path: '/',
+    headers: authorization ? { authorization } : {},
+  });
+
+  test.each([
+    ['Bearer secret', 'ann'],
+    ['bearer   secret ', 'ann'],
+    [undefined, 'system:anonymous'],
+  ])('%s is %s', (header, name) => {
+    expect(authenticate(request(header), users).username).toBe(name);
+  });
+
+  test.each([
+    'Bearer wrong',
+    'Bearer',
+    'Basic c2VjcmV0',
+    'secret',
+    'Bearer __proto__',
+    'Bearer secret extra',
+  ])('%s is refused', (header) => {
+    expect(() => authenticate(request(header), users)).toThrow('Unauthorized');
+  });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { readToken, writeToken } from './continueToken.ts';
+
+test('a token comes back as it was', () => {
+  expect(readToken(writeToken({ revision: 42, after: 'ns/name' }))).toEqual({
+    revision: 42,
+    after: 'ns/name',
+  });
+});
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+test.each([
+  ['nonsense', /invalid character/],
+  ['!!!', /illegal base64/],
+  ['', /unexpected end of JSON input/],
+  [encode({ v: 'v2', rv: 1, start: 'a' }), /does not recognize this encoded version/],
+  [encode({ v: 'meta.k8s.io/v1', rv: 0, start: 'a' }), /incorrect encoded start resourceVersion/],
+  [encode({ v: 'meta.k8s.io/v1', rv: '1', start: 'a' }), /incorrect encoded start resourceVersion/],
+  [encode({ v: 'meta.k8s.io/v1', rv: 1, start: '' }), /encoded start key empty/],
+  [encode({ v: 'meta.k8s.io/v1', rv: 1, start: '../../etc' }), /not valid/],
+  [encode([]), /does not recognize/],
+])('%s is refused with 400', (token, message) => {
+  expect(() => readToken(token)).toThrow(message);
+});

@@ -1,0 +1,35 @@
+// Names of a definition: what each may look like. The same rules hold for the wished ones and the accepted ones.
+
+import { type FieldError, invalid, required } from '#api/fieldErrors';
+import { checkDns1035Label } from '#api/names';
+import type { Names } from '../definition.ts';
+
+export function validateNames(names: Names, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const label = (field: string, value: string) => {
+    const complaints = checkDns1035Label(value);
+    if (complaints.length > 0) errors.push(invalid(`${path}.${field}`, value, complaints.join(',')));
+  };
+  const kind = (field: string, value: string) => {
+    const complaints = checkDns1035Label(value.toLowerCase());
+    const text = `may have mixed case, but should otherwise match: ${complaints.join(',')}`;
+    if (complaints.length > 0) errors.push(invalid(`${path}.${field}`, value, text));
+  };
+  if (names.plural) label('plural', names.plural);
+  if (names.singular) label('singular', names.singular);
+  if (names.kind) kind('kind', names.kind);
+  if (names.listKind) kind('listKind', names.listKind);
+  for (const [i, name] of names.shortNames.entries()) label(`shortNames[${i}]`, name);
+  if (names.kind && names.kind === names.listKind) {
+    errors.push(invalid(`${path}.listKind`, names.listKind, 'kind and listKind may not be the same'));
+  }
+  for (const [i, name] of names.categories.entries()) label(`categories[${i}]`, name);
+  return errors;
+}
+
+/** Names that a definition cannot do without. */
+export function requireNames(names: Names, path: string): FieldError[] {
+  return (['plural', 'singular', 'kind', 'listKind'] as const)
+    .filter((field) => names[field] === '')
+    .map((field) => required(`${path}.${field}`));
+}

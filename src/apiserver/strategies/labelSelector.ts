@@ -1,0 +1,66 @@
+// metav1.LabelSelector: what is refused, and which labels it selects.
+
+import { type FieldError, forbidden, invalid, required } from '#api/fieldErrors';
+import type { JsonObject } from '#api/json';
+import { validateLabels } from '../validateMeta.ts';
+import { labelValue, qualifiedName } from './checks.ts';
+import { list, objects, stringMap, text, texts } from './values.ts';
+
+export function validateLabelSelector(selector: JsonObject | undefined, path: string): FieldError[] {
+  if (!selector) return [];
+  return [
+    ...validateLabels(stringMap(selector, 'matchLabels'), `${path}.matchLabels`),
+    ...objects(selector, 'matchExpressions').flatMap((expression, i) =>
+      validateRequirement(expression, `${path}.matchExpressions[${i}]`),
+    ),
+  ];
+}
+
+function validateRequirement(expression: JsonObject, path: string): FieldError[] {
+  const operator = text(expression, 'operator');
+  const values = texts(expression, 'values');
+  const errors: FieldError[] = [];
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0)
+      errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0)
+      errors.push(
+        forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      );
+  } else errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'));
+  errors.push(...qualifiedName(text(expression, 'key'), `${path}.key`));
+  values.forEach((v, i) => {
+    errors.push(...labelValue(v, `${path}.values[${i}]`));
+  });
+  return errors;
+}
+
+export const isEmptySelector = (selector: JsonObject | undefined): boolean =>
+  Object.keys(stringMap(selector, 'matchLabels')).length + list(selector, 'matchExpressions').length === 0;
+
+/** Nothing is selected by no selector, everything by an empty one; undefined when the selector makes no sense. */
+export function selects(
+  selector: JsonObject | undefined,
+  labels: Readonly<Record<string, string>>,
+): boolean | undefined {
+  if (!selector) return false;
+  if (validateLabelSelector(selector, '').length > 0) return undefined;
+  const own = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined);
+  const exact = Object.entries(stringMap(selector, 'matchLabels')).every(([k, v]) => own(k) === v);
+  return exact && objects(selector, 'matchExpressions').every((e) => meets(e, own(text(e, 'key'))));
+}
+
+function meets(expression: JsonObject, actual: string | undefined): boolean {
+  const values = texts(expression, 'values');
+  switch (text(expression, 'operator')) {
+    case 'In':
+      return actual !== undefined && values.includes(actual);
+    case 'NotIn':
+      return actual === undefined || !values.includes(actual);
+    case 'Exists':
+      return actual !== undefined;
+    default:
+      return actual === undefined;
+  }
+}
