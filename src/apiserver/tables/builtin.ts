@@ -1,22 +1,45 @@
 // Tables of the built-in kinds: the columns are recorded from the real server, the cells are computed here.
 
-import type { KubeObject } from '#api/object';
-import { type Instant, parseTime } from '#base/instant';
 import { columnsData } from '../data.ts';
-import { formatAge } from './age.ts';
-import type { Column, TablePrinter } from './printer.ts';
+import { ACCESS } from './access.ts';
+import { nameOf } from './cells.ts';
+import { CORE_KINDS } from './coreKinds.ts';
+import { eventCells } from './events.ts';
+import { NETWORK } from './network.ts';
+import { podCells, podConditions } from './pods.ts';
+import type { Cells, Column, TablePrinter } from './printer.ts';
+import { VOLUMES } from './volumes.ts';
+import { WORKLOADS } from './workloads.ts';
 
-export function builtinPrinter(storage: string): TablePrinter {
-  const columns: Column[] = (columnsData()[storage] ?? NAME_AND_AGE).map((c) => ({ ...c, description: '' }));
-  return { columns, cells: (object, now) => [object.metadata.name ?? '', ageOf(object, now)] };
-}
+export { ageOf } from './cells.ts';
 
-const NAME_AND_AGE = [
+/** By store table: `jobs.batch`, `pods`. */
+const CELLS: Readonly<Record<string, Cells>> = {
+  pods: podCells,
+  events: eventCells,
+  'events.events.k8s.io': eventCells,
+  ...ACCESS,
+  ...CORE_KINDS,
+  ...NETWORK,
+  ...VOLUMES,
+  ...WORKLOADS,
+};
+
+// Kinds without a printer of their own show when they were created.
+const NAME_AND_CREATION: readonly Omit<Column, 'description'>[] = [
   { name: 'Name', type: 'string', format: 'name', priority: 0 },
-  { name: 'Age', type: 'string', format: '', priority: 0 },
+  { name: 'Created At', type: 'date', format: '', priority: 0 },
+];
+const nameAndCreation: Cells = (object) => [
+  nameOf(object),
+  object.metadata.creationTimestamp ?? '0001-01-01T00:00:00Z',
 ];
 
-export function ageOf(object: KubeObject, now: Instant): string {
-  const { creationTimestamp } = object.metadata;
-  return creationTimestamp ? formatAge(parseTime(creationTimestamp), now) : '<unknown>';
+export function builtinPrinter(storage: string): TablePrinter {
+  const known = Object.hasOwn(CELLS, storage) ? CELLS[storage] : undefined;
+  const recorded = known ? columnsData()[storage] : NAME_AND_CREATION;
+  if (!recorded) throw new Error(`no columns are recorded for ${storage}: run npm run generate`);
+  const columns = recorded.map((c) => ({ ...c, description: '' }));
+  const printer: TablePrinter = { columns, cells: known ?? nameAndCreation };
+  return storage === 'pods' ? { ...printer, conditions: podConditions } : printer;
 }
