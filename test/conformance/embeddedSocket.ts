@@ -1,0 +1,65 @@
+// The embedded server behind a real HTTPS socket on loopback, with a kubeconfig for clients nobody here wrote.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { HttpHandler } from '#api/http';
+import { servingCertificate } from '#apiserver/certificates';
+import { listen } from '#apiserver/listen';
+import { realClock } from '#base/clock';
+import { renderKubeconfig } from '#client/kubeconfigWrite';
+import { access, type Embedded, startEmbedded } from './embeddedTarget.ts';
+import { socketTarget } from './replay/targets.ts';
+import type { Target } from './replay/types.ts';
+
+export interface LoggedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly contentType: string | undefined;
+}
+
+export interface EmbeddedSocket {
+  readonly embedded: Embedded;
+  readonly target: Target;
+  readonly url: string;
+  readonly kubeconfig: string;
+  /** Every request since the start. */
+  readonly requests: LoggedRequest[];
+  close(): Promise<void>;
+}
+
+export async function startEmbeddedSocket(): Promise<EmbeddedSocket> {
+  const embedded = await startEmbedded();
+  const directory = mkdtempSync(join(tmpdir(), 'lapse-conformance-'));
+  const tls = await servingCertificate(directory, ['127.0.0.1'], realClock.now());
+  const requests: LoggedRequest[] = [];
+  const logged: HttpHandler = (request) => {
+    requests.push({
+      method: request.method,
+      path: request.path,
+      contentType: request.headers['content-type'],
+    });
+    return embedded.server.handle(request);
+  };
+  const listener = await listen(logged, { tls });
+  const kubeconfig = join(directory, 'kubeconfig');
+  const config = { server: listener.url, ca: tls.ca, token: access.adminToken, name: 'embedded' };
+  writeFileSync(kubeconfig, renderKubeconfig(config), { mode: 0o600 });
+  const socket = socketTarget(
+    { url: listener.url, ca: tls.ca },
+    { name: 'embedded over HTTPS', ...access, compact: async () => embedded.server.compact() },
+  );
+  return {
+    embedded,
+    target: socket,
+    url: listener.url,
+    kubeconfig,
+    requests,
+    close: async () => {
+      await socket.close();
+      await embedded.close();
+      await listener.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

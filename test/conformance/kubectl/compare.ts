@@ -1,0 +1,43 @@
+// Compares what kubectl printed on the two servers.
+
+import { assertNever } from '#base/assertNever';
+import { normalise, withoutProse } from './normalise.ts';
+import type { Command, Outcome } from './types.ts';
+
+/** Everything that can be seen of a command, normalised. */
+function seen({ exit, stdout, stderr, inner }: Outcome): string {
+  const own = `exit ${exit}\n${normalise(stdout)}${normalise(stderr)}`;
+  return [own, ...inner.map((o) => `meanwhile ${o.command}: ${seen(o)}`)].join('\n');
+}
+
+/** What is wrong with the pair, or undefined. */
+export function compareOutcomes(command: Command, real: Outcome, embedded: Outcome): string | undefined {
+  const comparison = command.compare ?? { kind: 'same' };
+  const [expected, actual] = [seen(real), seen(embedded)];
+  switch (comparison.kind) {
+    case 'same':
+      return expected === actual ? undefined : report(embedded, expected, actual);
+    case 'withoutProse':
+      return withoutProse(expected) === withoutProse(actual)
+        ? undefined
+        : report(embedded, withoutProse(expected), withoutProse(actual));
+    case 'part':
+      return isPart(actual, expected) ? undefined : report(embedded, expected, actual);
+    case 'differs':
+      return expected === actual
+        ? `${embedded.command}: no longer differs (${comparison.reason})`
+        : undefined;
+    default:
+      return assertNever(comparison);
+  }
+}
+
+/** Every line of the part is in the whole, in the same order, and there are some. */
+function isPart(part: string, whole: string): boolean {
+  const lines = whole.split('\n').values();
+  const wanted = part.split('\n').filter((line) => line !== '');
+  return wanted.length > 1 && wanted.every((line) => lines.some((l) => l === line));
+}
+
+const report = (outcome: Outcome, expected: string, actual: string) =>
+  `kubectl ${outcome.command}\n--- real\n${expected}\n--- embedded\n${actual}\n`;

@@ -1,0 +1,52 @@
+// What the server says about itself and its kinds, and about the user.
+
+import { defineWidgets } from './sessionsRead.ts';
+import { k, type Session } from './types.ts';
+
+const FEWER_KINDS = { kind: 'part' as const, reason: 'the embedded server serves a part of the kinds' };
+const NO_PROSE = { kind: 'withoutProse' as const, reason: 'the embedded server has no field descriptions' };
+const NO_RBAC = { kind: 'differs' as const, reason: 'reviews of access are not there yet' };
+
+export const DISCOVER_SESSIONS: readonly Session[] = [
+  {
+    name: 'discovery',
+    commands: [
+      k('api-versions', { compare: FEWER_KINDS }),
+      k('api-resources --no-headers', { compare: FEWER_KINDS }),
+      k('api-resources --no-headers -o wide', { compare: FEWER_KINDS }),
+      k('api-resources --api-group=batch'),
+      k('api-resources --namespaced=false --api-group=apiextensions.k8s.io'),
+      ...defineWidgets,
+      k('api-resources --api-group={{ns}}.example.com'),
+      k('version -o yaml'),
+      k('get --raw /healthz'),
+      k('get --raw /readyz'),
+      k('get --raw /version'),
+      k('get --raw /nothing/here'),
+    ],
+  },
+  {
+    name: 'explain',
+    commands: [
+      ...defineWidgets,
+      k('explain job', { compare: NO_PROSE }),
+      k('explain job.spec', { compare: NO_PROSE }),
+      k('explain job.spec.template.spec.containers', { compare: NO_PROSE }),
+      k('explain cm --recursive', { compare: NO_PROSE }),
+      k('explain deployment --recursive', { compare: NO_PROSE }),
+      k('explain {{widget}}', { compare: NO_PROSE }),
+      k('explain {{widget}}.spec'),
+      k('explain {{widget}} --recursive', { compare: NO_PROSE }),
+      k('explain job.nothing'),
+      k('explain nothing'),
+    ],
+  },
+  {
+    name: 'access',
+    commands: [
+      k('auth whoami', { compare: NO_RBAC }),
+      k('auth can-i create jobs', { compare: NO_RBAC }),
+      k('auth can-i create jobs --as=nobody', { compare: NO_RBAC }),
+    ],
+  },
+];

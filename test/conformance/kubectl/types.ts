@@ -1,0 +1,45 @@
+// A kubectl session as data: commands that run one after the other in a namespace of their own, on both servers.
+
+/** How the outputs of the two servers are compared. */
+export type Comparison =
+  /** Equal after normalising. */
+  | { readonly kind: 'same' }
+  /** The embedded server prints a part of the lines of the real one. */
+  | { readonly kind: 'part'; readonly reason: string }
+  /** Equal but for the prose of field descriptions. */
+  | { readonly kind: 'withoutProse'; readonly reason: string }
+  /** Known to differ; the test fails when they do not. */
+  | { readonly kind: 'differs'; readonly reason: string };
+
+export interface Command {
+  readonly args: readonly string[];
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly compare?: Comparison;
+  /** Ends by itself only when killed: after this many lines of output. */
+  readonly untilLines?: number;
+  /** Runs while the command is running, once its first line is there. */
+  readonly meanwhile?: readonly Command[];
+  /** Its POST has a protobuf body, as typed clients send it. */
+  readonly sendsProtobuf?: boolean;
+}
+
+export interface Session {
+  readonly name: string;
+  readonly commands: readonly Command[];
+}
+
+export interface Outcome {
+  readonly command: string;
+  readonly exit: number | 'killed';
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What ran meanwhile. */
+  readonly inner: readonly Outcome[];
+}
+
+/** A line of a shell script: words, with single quotes around what has spaces. */
+export function k(line: string, more: Omit<Command, 'args'> = {}): Command {
+  const words = line.match(/(?:'[^']*'|[^\s'])+/g) ?? [];
+  return { args: words.map((w) => w.replace(/'/g, '')), ...more };
+}
