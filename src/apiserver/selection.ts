@@ -52,16 +52,15 @@ function guarded<T>(parse: () => T): T {
 
 const COMMON = ['metadata.name', 'metadata.namespace'];
 
-function checkField(resource: Resource, term: FieldTerm): void {
-  const allowed = resource.namespaced ? COMMON : COMMON.slice(0, 1);
-  if (COMMON.includes(term.field) && (resource.namespaced || term.field === 'metadata.name')) return;
-  if (resource.fieldLabels.includes(term.field)) return;
-  if (resource.fieldLabels.length === 0 && !resource.custom) {
+function checkField(resource: Resource, { field }: FieldTerm): void {
+  const special = resource.fieldLabels.length > 0;
+  if (field === 'metadata.name' || resource.fieldLabels.includes(field)) return;
+  if (field === 'metadata.namespace' && (resource.namespaced || (!special && !resource.custom))) return;
+  if (!special && !resource.custom) {
     const both = COMMON.map((f) => `"${f}"`).join(', ');
-    throw badRequest(`"${term.field}" is not a known field selector: only ${both}`);
+    throw badRequest(`"${field}" is not a known field selector: only ${both}`);
   }
-  void allowed;
-  throw badRequest(`field label not supported: ${term.field}`);
+  throw badRequest(resource.unsupportedField?.(field) ?? `field label not supported: ${field}`);
 }
 
 export function isSelected(resource: Resource, selection: Selection, stored: Stored): boolean {

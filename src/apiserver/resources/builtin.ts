@@ -10,7 +10,7 @@ import { builtinTable, defaultsTable, type ServedResource, servedData } from '..
 import { withGvk } from '../decode.ts';
 import type { Registry } from '../registry.ts';
 import { fieldsOf } from '../strategies/fieldLabels.ts';
-import { strategyFor } from '../strategies/strategies.ts';
+import { sharedTable, strategyFor } from '../strategies/strategies.ts';
 import { builtinPrinter } from '../tables/builtin.ts';
 import { type Codec, type Decoded, type Resource, type Strategy, storageName } from './resource.ts';
 
@@ -22,11 +22,14 @@ export function registerBuiltins(registry: Registry): void {
 
 export function builtinResource(served: ServedResource): Resource {
   const { group, version, kind } = served;
-  const strategy = strategyFor(storageName(group, served.resource));
-  const selectable = fieldsOf(storageName(group, served.resource));
+  const name = storageName(group, served.resource);
+  const strategy = strategyFor(name);
+  const selectable = fieldsOf(name);
+  const shared = sharedTable(name);
   const structName = builtinTable().kinds[`${apiVersionOf(served)}/${kind}`];
   if (!structName)
     throw new Error(`the type table has no struct for ${apiVersionOf(served)} ${kind}: run npm run generate`);
+  const codec = structCodec({ group, version, kind }, structName, strategy);
   return {
     group,
     version,
@@ -40,13 +43,15 @@ export function builtinResource(served: ServedResource): Resource {
     verbs: served.verbs,
     storageVersionHash: served.storageVersionHash ?? '',
     subresources: served.subresources,
-    storage: storageName(group, served.resource),
+    storage: shared?.storage ?? name,
     custom: false,
-    codec: structCodec({ group, version, kind }, structName, strategy),
+    codec: shared ? shared.codec(codec) : codec,
     strategy,
     fieldLabels: selectable.labels,
     fields: selectable.values,
-    printer: builtinPrinter(storageName(group, served.resource)),
+    ...(selectable.unsupported ? { unsupportedField: selectable.unsupported } : {}),
+    ...(shared ? { refusedAs: shared.refusedAs } : {}),
+    printer: builtinPrinter(name),
     patchType: structName,
   };
 }

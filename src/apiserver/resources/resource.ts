@@ -83,8 +83,10 @@ export interface Strategy extends UpdateStrategy {
   readonly generation?: boolean;
   /** DELETE answers with the object instead of a Status. */
   readonly returnDeleted?: boolean;
-  /** What DELETE without a propagation policy means. */
-  readonly defaultPropagation?: 'Orphan';
+  /** What DELETE without a propagation policy means; Unsupported: policies are ignored altogether (Event). */
+  readonly defaultPropagation?: 'Orphan' | 'Unsupported';
+  /** Finalizers without a domain are accepted, as in the few built-in groups that Kubernetes checks less. */
+  readonly anyFinalizer?: boolean;
   /** Seconds of grace for this object under the requested period; undefined = deleted at once. */
   gracePeriod?(object: KubeObject, requested: number | undefined): number | undefined;
   /** Warnings of a DELETE with these options. */
@@ -131,10 +133,17 @@ export interface Resource {
   /** Values of field selectors besides metadata.name and metadata.namespace; the keys are the allowed labels. */
   readonly fieldLabels: readonly string[];
   fields(object: KubeObject): Record<string, string>;
+  /** The words for a field selector that is not supported, where they differ from the usual ones. */
+  unsupportedField?(label: string): string;
+  /** What refusals call the resource, where that is not its own group: Events of events.k8s.io are just `events`. */
+  readonly refusedAs?: { readonly group: string; readonly plural: string; readonly kind: string };
   readonly printer: TablePrinter;
   /** Merge data for strategic patches; undefined where they are 415. */
   readonly patchType?: string;
 }
+
+/** What refusals call a resource. */
+export const refused = (resource: Resource) => resource.refusedAs ?? resource;
 
 export const storageName = (group: string, plural: string) => (group === '' ? plural : `${plural}.${group}`);
 

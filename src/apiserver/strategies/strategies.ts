@@ -1,12 +1,53 @@
 // Which strategy each built-in kind has. A kind that is not listed is stored: types are checked, values are not.
 
-import { checkDns1123Subdomain } from '#api/names';
-import type { Strategy } from '../resources/resource.ts';
+import type { Codec, Strategy } from '../resources/resource.ts';
+import { configMapStrategy } from './core/configMap.ts';
+import { endpointsStrategy } from './core/endpoints.ts';
+import { eventStrategy, modernEventStrategy } from './core/event.ts';
+import { modernEventCodec } from './core/eventForms.ts';
+import { leaseStrategy } from './core/lease.ts';
+import { limitRangeStrategy } from './core/limitRange.ts';
+import { namespaceStrategy } from './core/namespace.ts';
+import { nodeStrategy } from './core/node.ts';
+import { resourceQuotaStrategy } from './core/resourceQuota.ts';
+import { secretStrategy } from './core/secret.ts';
+import { serviceAccountStrategy } from './core/serviceAccount.ts';
+import { subdomainName } from './names.ts';
 
-/** By store table: `jobs.batch`, `pods`. */
-const STRATEGIES: Readonly<Record<string, Strategy>> = {};
+/** By resource: `jobs.batch`, `pods`. */
+const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  configmaps: configMapStrategy,
+  endpoints: endpointsStrategy,
+  events: eventStrategy,
+  'events.events.k8s.io': modernEventStrategy,
+  'leases.coordination.k8s.io': leaseStrategy,
+  limitranges: limitRangeStrategy,
+  namespaces: namespaceStrategy,
+  nodes: nodeStrategy,
+  resourcequotas: resourceQuotaStrategy,
+  secrets: secretStrategy,
+  serviceaccounts: serviceAccountStrategy,
+};
 
-const STORED: Strategy = { nameRule: checkDns1123Subdomain };
+const STORED: Strategy = { nameRule: subdomainName };
 
-export const strategyFor = (storage: string): Strategy =>
-  Object.hasOwn(STRATEGIES, storage) ? STRATEGIES[storage]! : STORED;
+export const strategyFor = (resource: string): Strategy =>
+  Object.hasOwn(STRATEGIES, resource) ? STRATEGIES[resource]! : STORED;
+
+/** A resource that shows the objects of another one: where they are stored, how they are shown and refused. */
+export interface SharedTable {
+  readonly storage: string;
+  codec(own: Codec): Codec;
+  readonly refusedAs: { readonly group: string; readonly plural: string; readonly kind: string };
+}
+
+const SHARED: Readonly<Record<string, SharedTable>> = {
+  'events.events.k8s.io': {
+    storage: 'events',
+    codec: modernEventCodec,
+    refusedAs: { group: '', plural: 'events', kind: 'Event' },
+  },
+};
+
+export const sharedTable = (resource: string): SharedTable | undefined =>
+  Object.hasOwn(SHARED, resource) ? SHARED[resource] : undefined;

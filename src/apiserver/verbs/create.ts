@@ -10,7 +10,7 @@ import { nameSuffix, uuid } from '#base/random';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
-import { keyOf, type StrategyContext } from '../resources/resource.ts';
+import { keyOf, refused, type StrategyContext } from '../resources/resource.ts';
 import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
@@ -55,7 +55,7 @@ export async function createObject(
       return await createOnce(call, generated ? asObject(clone(asJson(object))) : object, options);
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
-      if (!generated || attempt === NAME_ATTEMPTS) throw alreadyExists(call.resource, cause.message);
+      if (!generated || attempt === NAME_ATTEMPTS) throw alreadyExists(refused(call.resource), cause.message);
     }
   }
 }
@@ -117,10 +117,10 @@ function validateNew(call: Call, object: KubeObject, context: StrategyContext): 
   const { finalizers } = object.metadata;
   const errors = [
     ...validateMeta(object.metadata, namespaced, strategy.nameRule),
-    ...(custom ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers')),
+    ...(custom || strategy.anyFinalizer ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers')),
     ...(strategy.validate?.(object, context) ?? []),
   ];
-  if (errors.length > 0) throw invalidError(call.resource, object.metadata.name ?? '', errors);
+  if (errors.length > 0) throw invalidError(refused(call.resource), object.metadata.name ?? '', errors);
   if (custom) for (const text of finalizerWarnings(finalizers)) context.warn(text);
   for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
   strategy.canonicalize?.(object);

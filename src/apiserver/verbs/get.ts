@@ -3,11 +3,11 @@
 import { notFound } from '#api/errors';
 import type { HttpResponse } from '#api/http';
 import type { Call } from '../context.ts';
-import { keyOf } from '../resources/resource.ts';
+import { keyOf, refused } from '../resources/resource.ts';
 import { storedResponse } from '../respond.ts';
 
 export async function get(call: Call): Promise<HttpResponse> {
   const stored = call.core.store.get(call.resource.storage, keyOf(call.namespace, call.name!));
-  if (!stored) throw notFound(call.resource, call.name!);
+  if (!stored) throw notFound(refused(call.resource), call.name!);
   return storedResponse(call, 200, stored);
 }

@@ -10,7 +10,7 @@ import { asJson, asObject, type KubeObject } from '#api/object';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
-import { keyOf, type StrategyContext, type UpdateStrategy } from '../resources/resource.ts';
+import { keyOf, refused, type StrategyContext, type UpdateStrategy } from '../resources/resource.ts';
 import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
@@ -75,7 +75,8 @@ export async function updateObject(
       return await updateOnce(call, plan, head, options);
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
-      if (attempt === ATTEMPTS || plan.versioned) throw conflict(call.resource, call.name!, MODIFIED);
+      if (attempt === ATTEMPTS || plan.versioned)
+        throw conflict(refused(call.resource), call.name!, MODIFIED);
     }
   }
 }
@@ -83,7 +84,7 @@ export async function updateObject(
 async function createMissing(call: Call, plan: UpdatePlan, options: WriteOptions): Promise<HttpResponse> {
   const { resource } = call;
   if (!plan.createIfMissing || !resource.strategy.createOnUpdate || call.subresource) {
-    throw notFound(resource, call.name!);
+    throw notFound(refused(resource), call.name!);
   }
   const sent = plan.createIfMissing();
   const outcome = await createObject(
@@ -129,7 +130,7 @@ function wrongUid(call: Call, uid: string, old: KubeObject) {
   const key = `/registry/${group === '' || !call.resource.custom ? plural : `${group}/${plural}`}/${keyOf(call.namespace, call.name!)}`;
   const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
   const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
-  return conflict(call.resource, call.name!, text);
+  return conflict(refused(call.resource), call.name!, text);
 }
 
 /** An empty version is the present one where the kind allows it; another one is a conflict. */
@@ -146,7 +147,7 @@ function checkVersion(call: Call, next: KubeObject, head: Stored): void {
       `resourceVersion: Invalid value: "${wanted}": strconv.ParseUint: parsing "${wanted}": invalid syntax`,
     );
   }
-  if (wanted !== String(head.revision)) throw conflict(call.resource, call.name!, MODIFIED);
+  if (wanted !== String(head.revision)) throw conflict(refused(call.resource), call.name!, MODIFIED);
 }
 
 /** What a client cannot change by sending something else. */
@@ -180,17 +181,17 @@ function validateUpdate(
   { next, old, context }: { next: KubeObject; old: KubeObject; context: StrategyContext },
 ): void {
   // Metadata is checked by the generic update and again by the strategy: the real server lists its causes twice.
-  const { custom, namespaced } = call.resource;
+  const { custom, namespaced, strategy: kind } = call.resource;
   const { finalizers } = next.metadata;
   const meta = validateMetaUpdate(next.metadata, old.metadata);
-  const kube = custom ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers');
+  const kube = custom || kind.anyFinalizer ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers');
   const errors = [
     ...validateMeta(next.metadata, namespaced, checkPathSegment),
     ...meta,
     ...(strategy.validatesMeta ? [] : [...meta, ...kube]),
     ...(strategy.validateUpdate?.(next, old, context) ?? []),
   ];
-  if (errors.length > 0) throw invalidError(call.resource, call.name!, errors);
+  if (errors.length > 0) throw invalidError(refused(call.resource), call.name!, errors);
   const fresh = (finalizers ?? []).filter((f) => !old.metadata.finalizers?.includes(f));
   if (custom) for (const text of finalizerWarnings(fresh)) context.warn(text);
   for (const text of strategy.warnings?.(next, old) ?? []) context.warn(text);
