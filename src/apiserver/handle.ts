@@ -148,7 +148,10 @@ async function resourceCall(
     namespace: path.namespace,
     name: path.watch ? undefined : path.name,
     subresource: path.subresource,
-    negotiated: negotiate(request.headers['accept'], { custom: resource.custom }),
+    negotiated: negotiate(request.headers['accept'], {
+      custom: resource.custom,
+      streams: path.name === undefined && request.method === 'GET',
+    }),
     warnings,
   };
   if (path.watch) return list(path.name ? { ...call, name: path.name } : call, true);

@@ -8,7 +8,7 @@ import type { KubeObject } from '#api/object';
 import type { ApiError } from '#api/status';
 import type { Call } from './context.ts';
 import type { Negotiated } from './negotiate.ts';
-import { partialMetadata } from './representations/partial.ts';
+import { checkPartialFits, partialMetadata } from './representations/partial.ts';
 import { tableOf } from './representations/table.ts';
 import type { Stored } from './store/stored.ts';
 
@@ -46,7 +46,8 @@ export function objectResponse(call: Call, status: number, object: KubeObject): 
     case 'object':
       return encode(status, object, call.negotiated);
     case 'PartialObjectMetadata':
-      return encode(status, partialMetadata(object), call.negotiated);
+      checkPartialFits(call.resource, representation, false);
+      return encode(status, partialMetadata(object, representation.version), call.negotiated);
     case 'Table':
       return encode(
         status,

@@ -6,7 +6,7 @@ import { writeJson } from '#api/jsonWrite';
 import { apiVersionOf, asJson, type KubeObject } from '#api/object';
 import type { Call } from './context.ts';
 import { partialMetadata } from './representations/partial.ts';
-import { tableOf } from './representations/table.ts';
+import { includeObject, tableOf } from './representations/table.ts';
 import type { Change } from './store/history.ts';
 import { Stored } from './store/stored.ts';
 
@@ -27,8 +27,9 @@ export function eventEncoder(call: Call): EventEncoder {
     case 'object':
       return { ...plainEncoder(call), bookmark: (r, end) => wrap('BOOKMARK', asJson(empty(r, end))) };
     case 'PartialObjectMetadata':
-      return transforming((object) => asJson(partialMetadata(object)), shown, empty);
+      return transforming((object) => asJson(partialMetadata(object, representation.version)), shown, empty);
     case 'Table': {
+      includeObject(call);
       let first = true;
       const table = (object: KubeObject): JsonObject => {
         const meta = { resourceVersion: object.metadata.resourceVersion ?? '' };

@@ -1,9 +1,29 @@
-// PartialObjectMetadata: an object reduced to its metadata.
+// PartialObjectMetadata: an object reduced to its metadata, and lists of such.
 
 import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import type { Representation } from '../negotiate.ts';
+import type { Resource } from '../resources/resource.ts';
 
-export const partialMetadata = (object: KubeObject): KubeObject => ({
+type Partial = Extract<Representation, { as: 'PartialObjectMetadata' }>;
+
+export const partialMetadata = (object: KubeObject, version = 'v1'): KubeObject => ({
   kind: 'PartialObjectMetadata',
-  apiVersion: 'meta.k8s.io/v1',
+  apiVersion: `meta.k8s.io/${version}`,
   metadata: object.metadata,
 });
+
+/** The kind asked for must fit the answer: an object or a list. */
+export function checkPartialFits(resource: Resource, { list }: Partial, isList: boolean): void {
+  if (list === isList) return;
+  const asked = list ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
+  const got = `${isList ? 'a' : 'not a'} list (${goType(resource, isList)})`;
+  throw new ApiError(406, 'NotAcceptable', `you requested ${asked}, but the requested object is ${got}`);
+}
+
+/** The Go type that the real server holds in its hands at this point, which its message names. */
+function goType({ custom, group, kind, listKind }: Resource, isList: boolean): string {
+  if (custom) return isList ? '*unstructured.UnstructuredList' : '*unstructured.Unstructured';
+  const name = group === '' || group === 'events.k8s.io' ? 'core' : group.split('.', 1)[0];
+  return `*${name}.${isList ? listKind : kind}`;
+}

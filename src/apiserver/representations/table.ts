@@ -1,10 +1,11 @@
 // meta.k8s.io Table: columns and rows, as kubectl get prints them.
 
 import { badRequest } from '#api/errors';
-import type { Json, JsonObject } from '#api/json';
+import { quoteGo } from '#api/fieldErrors';
+import type { JsonObject } from '#api/json';
 import { asJson, type KubeObject } from '#api/object';
 import type { Call } from '../context.ts';
-import type { Column } from '../tables/printer.ts';
+import type { Column, TablePrinter } from '../tables/printer.ts';
 import { partialMetadata } from './partial.ts';
 
 export interface TableOptions {
@@ -15,16 +16,17 @@ export interface TableOptions {
 }
 
 export function tableOf(call: Call, objects: readonly KubeObject[], options: TableOptions): JsonObject {
-  const { printer } = call.resource;
-  const include = includeObject(call);
-  const now = call.core.clock.now();
-  const showColumns = (options.columns ?? true) && call.query.get('noHeaders') !== 'true';
+  const row = rowMaker(call, options.version);
+  return { ...tableHead(call.resource.printer, options), rows: objects.map(row) };
+}
+
+/** A table without its rows. */
+export function tableHead({ columns }: TablePrinter, options: TableOptions): JsonObject {
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata: options.meta,
-    columnDefinitions: showColumns ? printer.columns.map(columnJson) : null,
-    rows: objects.map((object) => ({ cells: printer.cells(object, now), ...included(object, include) })),
+    columnDefinitions: (options.columns ?? true) ? columns.map(columnJson) : null,
   };
 }
 
@@ -36,6 +38,21 @@ const columnJson = (c: Column): JsonObject => ({
   priority: c.priority,
 });
 
+/** Makes the rows of one answer; refuses an unknown `includeObject` before the first. */
+export function rowMaker(call: Call, version: string): (object: KubeObject) => JsonObject {
+  const { printer } = call.resource;
+  const include = includeObject(call);
+  const now = call.core.clock.now();
+  return (object) => {
+    const conditions = printer.conditions?.(object);
+    return {
+      cells: printer.cells(object, now),
+      ...(conditions ? { conditions } : {}),
+      object: included(object, include, version),
+    };
+  };
+}
+
 type Include = 'None' | 'Metadata' | 'Object';
 
 /** Which part of each object rides along with its row. */
@@ -44,11 +61,15 @@ export function includeObject(call: Call): Include {
   if (raw === '') return 'Metadata';
   if (raw === 'None' || raw === 'Metadata' || raw === 'Object') return raw;
   throw badRequest(
-    `Table.meta.k8s.io "" is invalid: includeObject: Invalid value: "${raw}": must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quoteGo(raw)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 
-function included(object: KubeObject, include: Include): { object?: Json } {
-  if (include === 'None') return { object: null };
-  return { object: asJson(include === 'Object' ? object : partialMetadata(object)) };
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+function included(object: KubeObject, include: Include, version: string): JsonObject | null {
+  if (include === 'Object') return asJson(object);
+  // The mark that ends the initial events is an annotation: it is sent in any case.
+  const marked = object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true';
+  return include === 'None' && !marked ? null : asJson(partialMetadata(object, version));
 }

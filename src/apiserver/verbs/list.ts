@@ -9,8 +9,7 @@ import { ApiError } from '#api/status';
 import type { Call } from '../context.ts';
 import { readToken, writeToken } from '../continueToken.ts';
 import { type ListOptions, parseListOptions } from '../query.ts';
-import { partialMetadata } from '../representations/partial.ts';
-import { tableOf } from '../representations/table.ts';
+import { transformedList } from '../representations/lists.ts';
 import { encode, JSON_TYPE } from '../respond.ts';
 import { isSelected, parseSelection, type Selection } from '../selection.ts';
 import type { Stored } from '../store/stored.ts';
@@ -113,18 +112,7 @@ export function listResponse(call: Call, page: Page): HttpResponse {
   // Lists of custom resources always show where they continue.
   const meta: JsonObject = { ...(resource.custom ? { continue: '' } : {}), ...page.meta };
   const shown = () => page.items.map((s) => resource.codec.show(s));
-  if (representation.as === 'Table') {
-    return encode(
-      200,
-      tableOf(call, shown(), { version: representation.version, meta: { ...page.meta } }),
-      negotiated,
-    );
-  }
-  if (representation.as === 'PartialObjectMetadata') {
-    const items = shown().map(partialMetadata) as unknown as JsonObject[];
-    const apiVersion = `meta.k8s.io/${representation.version}`;
-    return encode(200, { kind: 'PartialObjectMetadataList', apiVersion, metadata: meta, items }, negotiated);
-  }
+  if (representation.as !== 'object') return transformedList(call, page, representation);
   const head = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata: meta };
   if (encoding === 'yaml') {
     return encode(

@@ -6,6 +6,7 @@ import { writeJson } from '#api/jsonWrite';
 import { plus, seconds } from '#base/instant';
 import type { Call } from '../context.ts';
 import { EventStream } from '../eventStream.ts';
+import { refuseYamlStream } from '../negotiate.ts';
 import type { ListOptions } from '../query.ts';
 import { isSelected, parseSelection, type Selection } from '../selection.ts';
 import type { Change } from '../store/history.ts';
@@ -22,13 +23,14 @@ export async function watch(call: Call, options: ListOptions): Promise<HttpRespo
   const { core, resource } = call;
   const selection = parseSelection(call, options);
   const revision = watchRevision(options.resourceVersion);
+  refuseYamlStream(call.negotiated);
   const encoder = eventEncoder(call);
   const stream = new EventStream(core.hub);
   const refusal = refuseStart(call, options, revision);
   if (refusal) {
     stream.push(errorEvent(refusal.status));
     stream.close();
-    return streamResponse(call, stream);
+    return streamResponse(stream);
   }
   const initial = options.sendInitialEvents ?? revision === 0;
   let position = initial ? core.store.revision : revision;
@@ -55,12 +57,11 @@ export async function watch(call: Call, options: ListOptions): Promise<HttpRespo
     call.request.signal?.removeEventListener('abort', onAbort);
   };
   if (call.request.signal?.aborted) stream.abort();
-  return streamResponse(call, stream);
+  return streamResponse(stream);
 }
 
-function streamResponse(call: Call, stream: EventStream): HttpResponse {
-  const type = call.negotiated.encoding === 'yaml' ? 'application/yaml' : 'application/json';
-  return { status: 200, headers: { 'content-type': type }, body: stream };
+function streamResponse(stream: EventStream): HttpResponse {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: stream };
 }
 
 /** Starting points that cannot be served: the stream then holds one ERROR event and ends. */
