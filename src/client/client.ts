@@ -9,8 +9,10 @@ import type { Kind, ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import type { Clock } from '#base/clock';
 import { type Millis, seconds } from '#base/instant';
+import type { Random } from '#base/random';
 import { VERSION } from '#base/version';
 import type { Caller, CallOptions } from './call.ts';
+import { type Credentials, withCredentials } from './credentials.ts';
 import { type Exchange, withDeadline } from './deadline.ts';
 import {
   type DeleteAnswer,
@@ -20,6 +22,7 @@ import {
   deleteObject,
 } from './delete.ts';
 import { createDiscovery, type Discovery } from './discovery.ts';
+import { createFlow, type Flow } from './flow.ts';
 import {
   type GetOptions,
   get,
@@ -52,6 +55,13 @@ import {
 export interface ClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
+  /** For the jitter of repeated reads. */
+  readonly random: Random;
+  /** Anonymous unless told. */
+  readonly credentials?: Credentials;
+  /** Limits, shared by all clients that are given the same one; 32 requests in flight unless told. `none`: no limits
+   * and no repetitions, for a client whose requests must go out at once (a lease). */
+  readonly flow?: Flow | 'none';
   /** `lapse/<version>` unless told. */
   readonly userAgent?: string;
   /** `lapse` unless told. */
@@ -112,13 +122,21 @@ export function objectOf<T extends KubeObject>(
   throw answer.error;
 }
 
-export function createClient(options: ClientOptions): Client {
-  const { clock, observe } = options;
-  const transport = withDeadline(options.transport, {
+/** Outside in: flow control, credentials, the deadline of one attempt, the wire. */
+function layered(options: ClientOptions): Transport {
+  const { clock, observe, credentials, random } = options;
+  const timed = withDeadline(options.transport, {
     clock,
     timeout: options.timeout ?? TIMEOUT,
     ...(observe === undefined ? {} : { observe }),
   });
+  const signed = credentials === undefined ? timed : withCredentials(timed, credentials);
+  if (options.flow === 'none') return signed;
+  return (options.flow ?? createFlow({ clock, random })).around(signed);
+}
+
+export function createClient(options: ClientOptions): Client {
+  const transport = layered(options);
   const caller: Caller = {
     transport,
     userAgent: options.userAgent ?? `lapse/${VERSION}`,
@@ -137,7 +155,7 @@ export function createClient(options: ClientOptions): Client {
     apply: (kind, object, o) => apply(caller, kind, object, o),
     delete: (kind, key, o) => deleteObject(caller, kind, key, o),
     deleteCollection: (kind, o) => deleteCollection(caller, kind, o ?? {}),
-    discovery: createDiscovery(caller, clock),
+    discovery: createDiscovery(caller, options.clock),
     raw: ({ headers = {}, ...request }) =>
       transport.request({ ...request, headers: { 'user-agent': caller.userAgent, ...headers } }),
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest, HttpResponse } from '#api/http';
 import { seconds } from '#base/instant';
+import { seededRandom } from '#base/random';
 import { createClient } from './client.ts';
 import { inProcessTransport } from './inProcess.ts';
 import { bytes, json, manualClock, refusal } from './testkit.ts';
@@ -47,7 +48,12 @@ function setup(answers: Record<string, HttpResponse | (() => HttpResponse)>) {
       answers[path] ?? refusal(404, 'NotFound', 'the server could not find the requested resource', {});
     return typeof answer === 'function' ? answer() : answer;
   };
-  const { discovery } = createClient({ transport: inProcessTransport(handler), clock });
+  const { discovery } = createClient({
+    transport: inProcessTransport(handler),
+    clock,
+    random: seededRandom(1),
+    flow: 'none',
+  });
   return { discovery, paths, clock };
 }
 

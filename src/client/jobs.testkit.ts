@@ -3,6 +3,7 @@
 import type { HttpResponse } from '#api/http';
 import { defineKind } from '#api/kind';
 import type { KubeObject } from '#api/object';
+import { seededRandom } from '#base/random';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 import { inProcessTransport } from './inProcess.ts';
 import { bytes, manualClock, refusal, type Scripted, scripted } from './testkit.ts';
@@ -75,6 +76,8 @@ export function setup(
   const client = createClient({
     transport: inProcessTransport(server.handler),
     clock: manualClock(),
+    random: seededRandom(1),
+    flow: 'none',
     ...options,
   });
   return { client, server };

@@ -1,6 +1,6 @@
 // A kubeconfig for one cluster, one user and one context, as `kubectl --kubeconfig` reads it.
 
-import { chmod, rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 
 export interface KubeconfigEntry {
@@ -42,8 +42,8 @@ export function renderKubeconfig(entry: KubeconfigEntry): string {
 /** Writes the file at once and for its owner only: it holds a credential. */
 export async function writeKubeconfig(file: string, entry: KubeconfigEntry): Promise<void> {
   const draft = `${file}.new`;
-  await writeFile(draft, renderKubeconfig(entry), { mode: 0o600 });
-  // The mode above counts only for a new file; a draft left behind by a crash keeps its own.
-  await chmod(draft, 0o600);
+  // A mode counts only for a file that is made here; one that a crash left behind keeps its own.
+  await rm(draft, { force: true });
+  await writeFile(draft, renderKubeconfig(entry), { mode: 0o600, flag: 'wx' });
   await rename(draft, file);
 }

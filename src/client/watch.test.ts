@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HttpResponse } from '#api/http';
 import { defineKind } from '#api/kind';
 import { ApiError } from '#api/status';
+import { seededRandom } from '#base/random';
 import { createClient } from './client.ts';
 import { inProcessTransport } from './inProcess.ts';
 import { chunked, manualClock, refusal, scripted, settle } from './testkit.ts';
@@ -25,7 +26,11 @@ const streaming = (...parts: (string | Uint8Array)[]): HttpResponse => ({
 
 function watching(answer: HttpResponse, options: WatchOptions = {}) {
   const server = scripted(answer);
-  const client = createClient({ transport: inProcessTransport(server.handler), clock: manualClock() });
+  const client = createClient({
+    transport: inProcessTransport(server.handler),
+    clock: manualClock(),
+    random: seededRandom(1),
+  });
   return { server, events: client.watch(Job, options) };
 }
 
