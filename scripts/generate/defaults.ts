@@ -20,7 +20,6 @@ interface GoDefaults {
 }
 
 const MAX_PLACES = 3;
-const MAX_LINE = 160;
 
 export async function generateDefaults(typesFile: string): Promise<{ table: DefaultsTable; page: string }> {
   const found = JSON.parse(await runGo(['run', './gen', 'defaults', typesFile])) as GoDefaults;
@@ -61,7 +60,7 @@ function entry(observation: Observation, reasons: Record<string, string>): strin
   const name = nameOf(observation);
   const reason = reasons[name];
   if (!reason) throw new Error(`scripts/generate/reasons.ts does not explain ${name}: ${observation.why}`);
-  const shown = where.slice(0, MAX_PLACES).map((line) => `  - ${shorten(line)}`);
+  const shown = where.slice(0, MAX_PLACES).map((line) => `  - ${line}`);
   if (where.length > MAX_PLACES) shown.push(`  - and ${where.length - MAX_PLACES} more places`);
   return [`- **${name}**: ${reason}`, ...shown].join('\n');
 }
@@ -69,8 +68,4 @@ function entry(observation: Observation, reasons: Record<string, string>): strin
 /** `io.k8s.api.core.v1.Container`, `image` → `core.v1.Container.image`. */
 function nameOf({ type, field }: Observation): string {
   return `${type.split('.').slice(-3).join('.')}.${field}`;
-}
-
-function shorten(line: string): string {
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)} …` : line;
 }

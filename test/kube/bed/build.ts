@@ -103,5 +103,10 @@ function isExecutable(path: string): boolean {
 }
 
 if (import.meta.main) {
-  for (const path of Object.values(await ensureBinaries())) console.log(path);
+  try {
+    for (const path of Object.values(await ensureBinaries())) console.log(path);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
 }

@@ -4,7 +4,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const POLL_MS = 500;
+const POLL_MS = 100;
 
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   while (!tryLock(path)) await sleep(POLL_MS);

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+const maxShown = 4
+
 // report sorts what was seen into constants and the rest.
 func (o *observer) report() (map[string]map[string]json.RawMessage, []conditional) {
 	constants := map[string]map[string]json.RawMessage{}
@@ -102,19 +104,29 @@ func (s *sighting) places() []string {
 		if value, single := only(values); single && value == "" {
 			continue
 		}
-		shown := []string{}
-		for _, value := range sortedKeys(values) {
-			if value == "" {
-				value = "nothing"
-			}
-			shown = append(shown, value)
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s", place, strings.Join(shown, " | ")))
+		lines = append(lines, fmt.Sprintf("%s: %s", place, show(values)))
 	}
 	for _, place := range sortedKeys(s.changed) {
 		lines = append(lines, place+": changed")
 	}
 	return lines
+}
+
+// show lists the values, unless they are many: then they follow other fields, and the random ones say nothing.
+func show(values map[string]int) string {
+	shown := []string{}
+	if _, ok := values[""]; ok {
+		shown = append(shown, "nothing")
+	}
+	if len(values) > maxShown {
+		return strings.Join(append(shown, "different values"), " | ")
+	}
+	for _, value := range sortedKeys(values) {
+		if value != "" {
+			shown = append(shown, value)
+		}
+	}
+	return strings.Join(shown, " | ")
 }
 
 func only(values map[string]int) (string, bool) {
