@@ -1,0 +1,76 @@
+// Go durations in nanoseconds (bigint, int64): time.ParseDuration with its refusals, and Duration.String.
+
+import { quote } from './goTime.ts';
+
+export class GoDurationError extends Error {}
+
+const UNITS = new Map<string, bigint>([
+  ['ns', 1n],
+  ['us', 1000n],
+  ['µs', 1000n],
+  ['μs', 1000n],
+  ['ms', 1_000_000n],
+  ['s', 1_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['h', 3_600_000_000_000n],
+]);
+const LIMIT = 2n ** 63n;
+
+/** `1h30m`, `-1.5s`, `0`. Throws GoDurationError. */
+export function parseGoDuration(text: string): bigint {
+  const refuse = (what: string): never => {
+    throw new GoDurationError(`time: ${what} ${quote(text)}`);
+  };
+  const negative = text[0] === '-';
+  let rest = negative || text[0] === '+' ? text.slice(1) : text;
+  if (rest === '0') return 0n;
+  if (rest === '') refuse('invalid duration');
+  let total = 0n;
+  while (rest !== '') {
+    const part = /^(\d*)(?:\.(\d*))?([^.\d]*)/.exec(rest)!;
+    const [all, whole = '', fraction = '', unit = ''] = part;
+    if (whole === '' && fraction === '') refuse('invalid duration');
+    if (whole.length > 30 || BigInt(whole) > LIMIT) refuse('invalid duration');
+    if (unit === '') refuse('missing unit in duration');
+    const size = UNITS.get(unit) ?? refuse(`unknown unit ${quote(unit)} in duration`);
+    total += BigInt(whole) * size + nanosOf(fraction, size);
+    if (total > LIMIT) refuse('invalid duration');
+    rest = rest.slice(all.length);
+  }
+  if (negative) return -total;
+  if (total === LIMIT) refuse('invalid duration');
+  return total;
+}
+
+/** As Go: digits until int64 is full, then in float64, cut. */
+function nanosOf(fraction: string, unit: bigint): bigint {
+  let digits = fraction.slice(0, 18);
+  if (fraction.length > 18 && BigInt(fraction.slice(0, 19)) <= LIMIT) digits = fraction.slice(0, 19);
+  if (Number(digits) === 0) return 0n;
+  return BigInt(Math.trunc(Number(digits) * (Number(unit) / 10 ** digits.length)));
+}
+
+/** At most nine digits behind the point. */
+const trimZeros = (text: string): string => text.replace(/\.?0+$/, '');
+
+/** `1h30m0s`, `1.5s`, `20µs`, `0s`. */
+export function formatGoDuration(nanos: bigint): string {
+  if (nanos === 0n) return '0s';
+  const sign = nanos < 0n ? '-' : '';
+  const size = nanos < 0n ? -nanos : nanos;
+  if (size < 1_000_000_000n) return sign + formatBelowSecond(size);
+  const seconds = size / 1_000_000_000n;
+  const fraction = trimZeros(`.${String(size % 1_000_000_000n).padStart(9, '0')}`);
+  const hours = seconds / 3600n;
+  const minutes = (seconds / 60n) % 60n;
+  const tail = `${seconds % 60n}${fraction}s`;
+  if (hours > 0n) return `${sign}${hours}h${minutes}m${tail}`;
+  return minutes > 0n ? `${sign}${minutes}m${tail}` : sign + tail;
+}
+
+function formatBelowSecond(nanos: bigint): string {
+  if (nanos < 1000n) return `${nanos}ns`;
+  const [unit, name, digits] =
+    nanos < 1_000_000n ? ([1000n, 'µs', 3] as const) : ([1_000_000n, 'ms', 6] as const);
+  return `${nanos / unit}${trimZeros(`.${String(nanos % unit).padStart(digits, '0')}`)}${name}`;
+}
