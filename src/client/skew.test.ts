@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { formatHttpDate } from '#base/httpDate';
+import { instant, millis, minutes, seconds } from '#base/instant';
+import { seededRandom } from '#base/random';
+import { createClient } from './client.ts';
+import { inProcessTransport } from './inProcess.ts';
+import { createSkew, measureSkew } from './skew.ts';
+import { bytes, manualClock } from './testkit.ts';
+
+/** A server whose clock differs from ours by `offset`; each question costs one round trip. */
+function setup() {
+  const clock = manualClock(1_700_000_000_000);
+  const skew = createSkew(clock);
+  const ask = async (offset: number, roundTrip = 0, more: Record<string, string> = {}) => {
+    const sentAt = clock.now();
+    await clock.advance(millis(roundTrip / 2));
+    const date = formatHttpDate(instant(clock.now() + offset));
+    await clock.advance(millis(roundTrip / 2));
+    skew.observe({
+      method: 'GET',
+      path: '/',
+      stream: false,
+      status: 200,
+      headers: { date, ...more },
+      sentAt,
+      roundTrip: millis(roundTrip),
+    });
+  };
+  return { clock, skew, ask };
+}
+
+describe('the estimate', () => {
+  it.each([
+    ['same time', 0],
+    ['our clock is 10 s ahead', -10_000],
+    ['our clock is 10 s behind', 10_000],
+    ['a day', 86_400_000],
+    ['a fraction of a second', 300],
+  ])('is right to half a second: %s', async (_name, offset) => {
+    const { clock, skew, ask } = setup();
+    for (let i = 0; i < 9; i++) {
+      await ask(offset, 40);
+      await clock.advance(millis(377));
+    }
+    const estimate = skew.estimate();
+    expect(Math.abs(estimate!.offset - offset)).toBeLessThanOrEqual(500);
+    expect(estimate).toMatchObject({ uncertainty: 520, samples: 9 });
+  });
+
+  it('counts the truncation of the Date: half a second more than it says', async () => {
+    const { skew, ask } = setup();
+    for (let i = 0; i < 3; i++) await ask(0);
+    expect(skew.estimate()?.offset).toBe(500);
+  });
+
+  it('takes the middle between question and answer', async () => {
+    const { skew, ask } = setup();
+    for (let i = 0; i < 3; i++) await ask(0, 2000);
+    expect(skew.estimate()).toMatchObject({ offset: 500, uncertainty: 1500 });
+  });
+
+  it('needs three samples', async () => {
+    const { skew, ask } = setup();
+    await ask(0);
+    await ask(0);
+    expect(skew.estimate()).toBeUndefined();
+    await ask(0);
+    expect(skew.estimate()).toMatchObject({ samples: 3 });
+  });
+
+  it('one strange answer changes nothing; a lasting change does', async () => {
+    const { skew, ask } = setup();
+    for (let i = 0; i < 4; i++) await ask(0);
+    await ask(3_600_000);
+    expect(skew.estimate()?.offset).toBe(500);
+    for (let i = 0; i < 15; i++) await ask(60_000);
+    expect(skew.estimate()).toMatchObject({ offset: 60_500, samples: 15 });
+  });
+});
+
+describe('what is not a sample', () => {
+  const three = async (ask: () => Promise<void>) => {
+    for (let i = 0; i < 3; i++) await ask();
+  };
+  it.each<[string, number, Record<string, string>, boolean]>([
+    ['a round trip of two seconds is one', 2000, {}, true],
+    ['a longer one is not', 2002, {}, false],
+    ['an answer without a date', 0, { date: '' }, false],
+    ['a date in words', 0, { date: 'yesterday' }, false],
+    ['an answer from a cache', 0, { age: '5' }, false],
+  ])('%s', async (_name, roundTrip, headers, counted) => {
+    const { skew, ask } = setup();
+    await three(() => ask(0, roundTrip, headers));
+    expect(skew.estimate() !== undefined).toBe(counted);
+  });
+
+  it('a failed exchange', () => {
+    const clock = manualClock();
+    const skew = createSkew(clock);
+    for (let i = 0; i < 3; i++)
+      skew.observe({
+        method: 'GET',
+        path: '/',
+        stream: false,
+        failure: 'timeout',
+        sentAt: clock.now(),
+        roundTrip: millis(0),
+      });
+    expect(skew.estimate()).toBeUndefined();
+  });
+
+  it('samples older than half an hour', async () => {
+    const { clock, skew, ask } = setup();
+    await three(() => ask(0));
+    await clock.advance(minutes(30));
+    expect(skew.estimate()).toBeDefined();
+    await clock.advance(millis(1));
+    expect(skew.estimate()).toBeUndefined();
+  });
+
+  it.each([3_600_000, -3_600_000, 501])(
+    'samples from before the local clock was set by %d ms',
+    async (by) => {
+      const { clock, skew, ask } = setup();
+      await three(() => ask(0));
+      clock.step(millis(by));
+      expect(skew.estimate()).toBeUndefined();
+      await three(() => ask(-by));
+      expect(Math.abs(skew.estimate()!.offset + by)).toBeLessThanOrEqual(1000);
+    },
+  );
+
+  it('a small correction of the clock forgets nothing', async () => {
+    const { clock, skew, ask } = setup();
+    await three(() => ask(0));
+    clock.step(millis(400));
+    expect(skew.estimate()).toBeDefined();
+  });
+
+  it('a clock that was set between question and answer', () => {
+    const clock = manualClock();
+    const skew = createSkew(clock);
+    for (let i = 0; i < 3; i++) {
+      const sentAt = clock.now();
+      clock.step(seconds(10));
+      const headers = { date: formatHttpDate(clock.now()) };
+      skew.observe({
+        method: 'GET',
+        path: '/',
+        stream: false,
+        status: 200,
+        headers,
+        sentAt,
+        roundTrip: millis(5),
+      });
+    }
+    expect(skew.estimate()).toBeUndefined();
+  });
+});
+
+describe('measureSkew', () => {
+  function client(date: (count: number) => string) {
+    const clock = manualClock();
+    const skew = createSkew(clock);
+    let asked = 0;
+    const handler = async () => ({ status: 403, headers: { date: date(++asked) }, body: bytes('{}') });
+    const { raw } = createClient({
+      transport: inProcessTransport(handler),
+      clock,
+      random: seededRandom(1),
+      observe: (exchange) => skew.observe(exchange),
+    });
+    return { skew, raw, asked: () => asked, now: formatHttpDate(clock.now()) };
+  }
+
+  it('asks three times; any answer will do', async () => {
+    const { skew, raw, asked } = client(() => formatHttpDate(manualClock().now()));
+    expect(await measureSkew(skew, raw)).toMatchObject({ samples: 3 });
+    expect(asked()).toBe(3);
+    await measureSkew(skew, raw);
+    expect(asked()).toBe(3);
+  });
+
+  it('gives up on a server without a clock', async () => {
+    const { skew, raw, asked } = client(() => '');
+    expect(await measureSkew(skew, raw)).toBeUndefined();
+    expect(asked()).toBe(5);
+  });
+});

@@ -1,0 +1,91 @@
+// How far the server's clock is from ours, from the Date header of answers we get anyway. A controller whose clock runs
+// ahead would delete early; this is how it knows.
+
+import type { Clock } from '#base/clock';
+import { parseHttpDate } from '#base/httpDate';
+import { type Millis, millis, minutes, seconds } from '#base/instant';
+import type { Exchange } from './deadline.ts';
+import { headerOf } from './transport.ts';
+
+export interface SkewEstimate {
+  /** Server time minus local time. Negative: our clock is ahead. */
+  readonly offset: Millis;
+  /** The offset is right to about this much: half a second for the Date's whole seconds, and half the round trip. */
+  readonly uncertainty: Millis;
+  readonly samples: number;
+}
+
+export interface Skew {
+  /** For `createClient({ observe })`. */
+  observe(exchange: Exchange): void;
+  /** Undefined until there are enough samples, and again after the local clock was set. */
+  estimate(): SkewEstimate | undefined;
+}
+
+interface Sample {
+  readonly offset: number;
+  readonly uncertainty: number;
+  readonly takenAt: number;
+  /** Wall minus monotonic time when it was taken: another value later means that the local clock was set since. */
+  readonly base: number;
+}
+
+/** The median of recent samples: one strange answer changes nothing. */
+const KEPT = 15;
+const LEAST = 3;
+const LONGEST_ROUND_TRIP = seconds(2);
+const OLDEST = minutes(30);
+/** Date is cut to whole seconds: on average the server is half a second further. */
+const TRUNCATION = 500;
+/** A clock that is slewed moves less than this between two looks; one that was set, or a machine that slept, more. */
+const CLOCK_SET = 500;
+
+export function createSkew(clock: Clock): Skew {
+  let samples: Sample[] = [];
+  const baseNow = () => clock.now() - clock.elapsed();
+
+  function isUsable(sample: Sample): boolean {
+    const fresh = clock.elapsed() - sample.takenAt <= OLDEST;
+    return fresh && Math.abs(baseNow() - sample.base) <= CLOCK_SET;
+  }
+
+  return {
+    observe({ headers = {}, sentAt, roundTrip }) {
+      const date = parseHttpDate(headerOf(headers, 'date') ?? '');
+      // An answer out of a cache has the date of the day it was stored.
+      if (date === undefined || headerOf(headers, 'age') !== undefined) return;
+      if (roundTrip > LONGEST_ROUND_TRIP) return;
+      // Set between question and answer: where the middle was, nobody knows.
+      if (Math.abs(clock.now() - sentAt - roundTrip) > CLOCK_SET) return;
+      samples.push({
+        offset: date + TRUNCATION - (sentAt + roundTrip / 2),
+        uncertainty: TRUNCATION + roundTrip / 2,
+        takenAt: clock.elapsed(),
+        base: baseNow(),
+      });
+      if (samples.length > KEPT) samples.shift();
+    },
+    estimate() {
+      samples = samples.filter(isUsable);
+      if (samples.length < LEAST) return undefined;
+      const ordered = samples.toSorted((a, b) => a.offset - b.offset);
+      // Of two in the middle the lower: whoever believes it deletes later, not earlier.
+      const middle = ordered[Math.floor((ordered.length - 1) / 2)]!;
+      return {
+        offset: millis(middle.offset),
+        uncertainty: millis(middle.uncertainty),
+        samples: samples.length,
+      };
+    },
+  };
+}
+
+/** Asks for the server's version, which everybody may read, until there is an estimate; a few times at most. */
+export async function measureSkew(
+  skew: Skew,
+  raw: (request: { method: string; path: string }) => Promise<unknown>,
+): Promise<SkewEstimate | undefined> {
+  for (let asked = 0; asked < LEAST + 2 && skew.estimate() === undefined; asked++)
+    await raw({ method: 'GET', path: '/version' });
+  return skew.estimate();
+}
