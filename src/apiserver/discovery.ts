@@ -1,81 +1,55 @@
-// Discovery: which groups, versions and resources are served, in the legacy form.
+// Discovery: which groups, versions and resources are served. Two forms, negotiated: aggregated and legacy.
 
-import { noSuchResource } from '#api/errors';
+import { methodNotAllowed, noSuchResource } from '#api/errors';
 import type { HttpRequest, HttpResponse } from '#api/http';
-import { apiVersionOf } from '#api/object';
 import type { Core } from './context.ts';
+import { aggregated, aggregatedEncoding } from './discovery/aggregated.ts';
+import { coreVersions, groupList, oneGroup, resourceList } from './discovery/legacy.ts';
+import { negotiate } from './negotiate.ts';
 import type { Path } from './path.ts';
-import type { Resource } from './resources/resource.ts';
-import { jsonResponse, textResponse } from './respond.ts';
+import { encode, notFoundPage } from './respond.ts';
 
 type DiscoveryPath = Extract<Path, { kind: 'discovery' }>;
 
-export async function discover(
-  core: Core,
-  path: DiscoveryPath,
-  _request: HttpRequest,
-): Promise<HttpResponse> {
+// Where clients inside a cluster would reach the server; nobody has used it since legacy discovery was new.
+const SERVER_ADDRESS = '127.0.0.1:443';
+
+export async function discover(core: Core, path: DiscoveryPath, request: HttpRequest): Promise<HttpResponse> {
+  if (path.level === 'core' && request.method !== 'GET') throw methodNotAllowed();
+  if (path.level === 'core' || path.level === 'groups') {
+    const encoding = aggregatedEncoding(request.headers['accept']);
+    if (encoding) return aggregated(core.registry, path.level, encoding, request);
+  }
+  const found = describe(core, path);
+  if (!found) return notFoundPage();
+  if (found.routed && request.method !== 'GET') throw methodNotAllowed();
+  const offer = { custom: !found.routed, transforms: false };
+  return encode(200, found.document, negotiate(request.headers['accept'], offer));
+}
+
+interface Found {
+  readonly document: object;
+  /** Answered by the router of built-in resources, which knows methods and media types; the rest answers anything. */
+  readonly routed: boolean;
+}
+
+function describe({ registry }: Core, path: DiscoveryPath): Found | undefined {
   switch (path.level) {
     case 'core':
-      return jsonResponse(200, {
-        kind: 'APIVersions',
-        versions: ['v1'],
-        serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1' }],
-      });
+      return { document: coreVersions(SERVER_ADDRESS), routed: true };
     case 'groups':
-      return jsonResponse(200, {
-        kind: 'APIGroupList',
-        apiVersion: 'v1',
-        groups: core.registry
-          .groups()
-          .filter((g) => g.group !== '')
-          .map(groupJson),
-      });
+      return { document: groupList(registry), routed: false };
     case 'group': {
-      const group = core.registry.groups().find((g) => g.group === path.group);
-      if (!group) return textResponse(404, '404 page not found\n');
-      return jsonResponse(200, { kind: 'APIGroup', apiVersion: 'v1', ...groupJson(group) });
+      const group = registry.groups().find((g) => g.group === path.group);
+      return group && { document: oneGroup(group), routed: false };
     }
     case 'version': {
-      const resources = core.registry.version(path.group, path.version);
-      if (!resources) {
-        if (!core.registry.hasGroup(path.group)) return textResponse(404, '404 page not found\n');
-        throw noSuchResource();
-      }
-      const groupVersion = apiVersionOf(path);
-      return jsonResponse(200, {
-        kind: 'APIResourceList',
-        apiVersion: 'v1',
-        groupVersion,
-        resources: resources.flatMap(resourceJson),
-      });
+      const { group, version } = path;
+      const resources = registry.version(group, version);
+      const custom = registry.isCustomGroup(group);
+      if (resources) return { document: resourceList(group, version, resources), routed: !custom };
+      if (registry.hasGroup(group) && !custom) throw noSuchResource();
+      return undefined;
     }
   }
-}
-
-function groupJson({ group, versions }: { group: string; versions: readonly string[] }) {
-  const list = versions.map((version) => ({ groupVersion: `${group}/${version}`, version }));
-  return { name: group, versions: list, preferredVersion: list[0] };
-}
-
-function resourceJson(r: Resource): object[] {
-  const main = {
-    name: r.plural,
-    singularName: r.singular,
-    namespaced: r.namespaced,
-    kind: r.kind,
-    verbs: r.verbs,
-    ...(r.shortNames.length > 0 ? { shortNames: r.shortNames } : {}),
-    ...(r.categories.length > 0 ? { categories: r.categories } : {}),
-    ...(r.storageVersionHash ? { storageVersionHash: r.storageVersionHash } : {}),
-  };
-  const subs = r.subresources.map((s) => ({
-    name: `${r.plural}/${s.name}`,
-    singularName: '',
-    namespaced: r.namespaced,
-    ...(s.group !== undefined ? { group: s.group, version: s.version } : {}),
-    kind: s.kind,
-    verbs: s.verbs,
-  }));
-  return [main, ...subs];
 }

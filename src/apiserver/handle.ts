@@ -14,7 +14,7 @@ import { otherPath } from './otherPaths.ts';
 import { type Path, parsePath, type ResourcePath } from './path.ts';
 import { booleanParam } from './query.ts';
 import type { UserInfo } from './resources/resource.ts';
-import { errorResponse, textResponse } from './respond.ts';
+import { errorResponse, notFoundPage } from './respond.ts';
 import { create } from './verbs/create.ts';
 import { deleteOne } from './verbs/delete.ts';
 import { deleteCollection } from './verbs/deleteCollection.ts';
@@ -131,7 +131,8 @@ async function resourceCall(
 ): Promise<HttpResponse> {
   const resource = core.registry.get(path.group, path.version, path.resource);
   if (!resource) {
-    if (!core.registry.hasGroup(path.group)) return textResponse(404, '404 page not found\n');
+    const { group } = path;
+    if (!core.registry.hasGroup(group) || core.registry.isCustomGroup(group)) return notFoundPage();
     throw noSuchResource();
   }
   // A namespace in the path of a cluster-scoped resource, or none for a named object, is no such path.

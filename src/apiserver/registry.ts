@@ -49,6 +49,12 @@ export class Registry {
     return this.#groups.has(group);
   }
 
+  /** All that is served of this group is defined by CRDs: its unknown paths are unknown to the router, too. */
+  isCustomGroup(group: string): boolean {
+    const versions = this.#groups.get(group) ?? [];
+    return versions.length > 0 && versions.every((v) => this.version(group, v)!.every((r) => r.custom));
+  }
+
   /** Resources of a group version, by plural; undefined when nobody serves it. */
   version(group: string, version: string): Resource[] | undefined {
     const resources = this.#versions.get(`${group}/${version}`);

@@ -27,6 +27,12 @@ export const bytesResponse = (status: number, body: Uint8Array, type: string): H
 export const textResponse = (status: number, text: string): HttpResponse =>
   bytesResponse(status, Buffer.from(text), 'text/plain; charset=utf-8');
 
+/** What Go's own router says about a path that nobody registered. */
+export function notFoundPage(): HttpResponse {
+  const page = textResponse(404, '404 page not found\n');
+  return { ...page, headers: { ...page.headers, 'x-content-type-options': 'nosniff' } };
+}
+
 export const errorResponse = (error: ApiError): HttpResponse => {
   const retry = error.status.details?.retryAfterSeconds;
   const response = jsonResponse(error.code, error.status);
