@@ -2,7 +2,7 @@
 // head moved and the client did not insist on a version.
 
 import { badRequest, conflict, internal, MODIFIED, notFound } from '#api/errors';
-import { invalidError } from '#api/fieldErrors';
+import { invalid, invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
 import { clone, equal, type Json } from '#api/json';
 import { checkPathSegment } from '#api/names';
@@ -57,6 +57,8 @@ export interface UpdatePlan {
   readonly versioned: boolean;
   /** What to create when there is nothing to update and the kind allows that. */
   createIfMissing?(): KubeObject;
+  /** What the answer shows of the result (`/scale` shows another kind); default: all of it. */
+  show?(result: KubeObject): KubeObject;
 }
 
 // Every lost race means another write got through; a client that loses this often is better told.
@@ -117,7 +119,7 @@ async function updateOnce(
   bumpGeneration(call, next, old);
   validateUpdate(call, strategy, { next, old, context });
   await core.admission.validate(call, { ...write, object: next });
-  return commitUpdate(call, { head, next, dryRun: options.dryRun });
+  return commitUpdate(call, { head, next, plan, dryRun: options.dryRun });
 }
 
 function strategyOf(call: Call): UpdateStrategy {
@@ -137,9 +139,8 @@ function wrongUid(call: Call, uid: string, old: KubeObject) {
 function checkVersion(call: Call, next: KubeObject, head: Stored): void {
   const wanted = next.metadata.resourceVersion ?? '';
   if (wanted === '' || wanted === '0') {
-    if (call.resource.strategy.unconditionalUpdate !== false)
-      next.metadata.resourceVersion = String(head.revision);
-    else delete next.metadata.resourceVersion;
+    if (call.resource.strategy.unconditionalUpdate === false) throw unversioned(call);
+    next.metadata.resourceVersion = String(head.revision);
     return;
   }
   if (!/^[0-9]+$/.test(wanted)) {
@@ -148,6 +149,13 @@ function checkVersion(call: Call, next: KubeObject, head: Stored): void {
     );
   }
   if (wanted !== String(head.revision)) throw conflict(refused(call.resource), call.name!, MODIFIED);
+}
+
+/** The store refuses this, not the kind: the resource stands where refusals usually name the kind. */
+function unversioned(call: Call) {
+  const { group, plural } = refused(call.resource);
+  const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update');
+  return invalidError({ group, kind: plural }, call.name!, [error]);
 }
 
 /** What a client cannot change by sending something else. */
@@ -198,28 +206,33 @@ function validateUpdate(
   strategy.canonicalize?.(next);
 }
 
-async function commitUpdate(
-  call: Call,
-  { head, next, dryRun }: { head: Stored; next: KubeObject; dryRun: boolean },
-): Promise<HttpResponse> {
+interface Commit {
+  readonly head: Stored;
+  readonly next: KubeObject;
+  readonly plan: UpdatePlan;
+  readonly dryRun: boolean;
+}
+
+async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): Promise<HttpResponse> {
   const { core, resource } = call;
+  const show = (object: KubeObject) => objectResponse(call, 200, plan.show?.(object) ?? object);
+  const showStored = (stored: Stored) =>
+    plan.show ? show(resource.codec.show(stored)) : storedResponse(call, 200, stored);
   const storage = resource.codec.toStorage(next);
   storage.metadata.resourceVersion = String(head.revision);
-  if (dryRun)
-    return objectResponse(call, 200, {
-      ...next,
-      metadata: { ...next.metadata, resourceVersion: String(head.revision) },
-    });
+  if (dryRun) {
+    return show({ ...next, metadata: { ...next.metadata, resourceVersion: String(head.revision) } });
+  }
   if (isReleased(call, next, head.object)) {
     await core.store.remove(resource.storage, head.key, head.revision);
-    return objectResponse(call, 200, next);
+    return show(next);
   }
   if (equal(asJson(storage), asJson(head.object))) {
     await core.store.committed(head);
-    return storedResponse(call, 200, head);
+    return showStored(head);
   }
   const change = await core.store.put(resource.storage, head.key, head.revision, storage);
-  return storedResponse(call, 200, change.next!);
+  return showStored(change.next!);
 }
 
 /** The last finalizer of an object that waits for nothing else went away: now it goes too. */
