@@ -61,7 +61,7 @@ test.each([
 test('megabytes of digits do not stall', () => {
   expect(canonicalQuantity(`1${'0'.repeat(1_000_002)}`)).toHaveLength(1);
   expect(canonicalQuantity(`${'0'.repeat(1_000_000)}1000`)).toBe('1k');
-  expect(canonicalQuantity(`0.${'9'.repeat(1_000_000)}Ki`)).toBe('1024');
+  expect(canonicalQuantity(`0.${'9'.repeat(1_000_000)}Ki`)).toBe('1Ki');
   expect(canonicalQuantity('1e-2000000000')).toBe('1e-9');
   expect(() => canonicalQuantity(`${'0'.repeat(1_000_000)}x`)).toThrow(QuantityError);
 });
