@@ -23,9 +23,9 @@ export function bodyFormat(contentType: string | undefined, custom: boolean): Bo
   const type = (contentType ?? '').split(';')[0]!.trim().toLowerCase();
   if (type === '') return 'json';
   const format = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
-  if (!format || (custom && format === 'protobuf')) {
-    throw unsupportedMediaType(custom ? BODY_TYPES.filter((t) => TYPES[t] !== 'protobuf') : BODY_TYPES);
-  }
+  if (!format) throw unsupportedMediaType(BODY_TYPES);
+  // The real server names protobuf among the types it takes here, and then fails on it.
+  if (custom && format === 'protobuf') throw unsupportedMediaType(BODY_TYPES.slice(0, 2));
   return format;
 }
 
@@ -58,8 +58,15 @@ const GO_META =
 
 /** The object a body must be, or 400 as for a body whose version and kind cannot be found. */
 export function requireObject(body: ParsedBody, bytes: Uint8Array, kind: string): JsonObject {
-  if (isObject(body.value)) return body.value;
-  throw unrecognised(kind, GO_META.replace('%s', goKindOf(body.value)), bytes);
+  const { value } = body;
+  if (!isObject(value)) throw unrecognised(kind, GO_META.replace('%s', goKindOf(value)), bytes);
+  for (const name of ['apiVersion', 'kind']) {
+    const text = value[name] ?? '';
+    if (typeof text === 'string') continue;
+    const why = `json: cannot unmarshal ${goKindOf(text)} into Go struct field .${name} of type string`;
+    throw unrecognised(kind, why, bytes);
+  }
+  return value;
 }
 
 export function unrecognised(kind: string, why: string, bytes: Uint8Array) {
@@ -69,8 +76,16 @@ export function unrecognised(kind: string, why: string, bytes: Uint8Array) {
   );
 }
 
+export function missingKind(kind: string, bytes: Uint8Array) {
+  const text = `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`;
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${text} (${summarise(bytes)})`,
+  );
+}
+
 function goKindOf(value: Json): string {
   if (Array.isArray(value)) return 'array';
+  if (isObject(value)) return 'object';
   if (typeof value === 'boolean') return 'bool';
   return typeof value === 'string' ? 'string' : 'number';
 }

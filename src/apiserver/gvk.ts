@@ -2,16 +2,21 @@
 
 import { badRequest } from '#api/errors';
 import { invalid, invalidError } from '#api/fieldErrors';
-import type { JsonObject } from '#api/json';
+import { isObject, type JsonObject } from '#api/json';
 import { apiVersionOf, parseApiVersion } from '#api/object';
 import type { ApiError } from '#api/status';
+import { missingKind } from './body.ts';
 import type { Call } from './context.ts';
+import type { Resource } from './resources/resource.ts';
 
 const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
 
-/** Missing kind or apiVersion are those of the URL. */
+/** Missing kind or apiVersion are those of the URL, except for custom resources. */
 export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => ApiError): void {
-  const { resource } = call;
+  if (call.resource.custom) {
+    checkCustom(call, value);
+    return;
+  }
   const wanted = expectedKind(call);
   const kind = typeof value['kind'] === 'string' && value['kind'] !== '' ? value['kind'] : wanted.kind;
   const apiVersion =
@@ -19,7 +24,6 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
       ? value['apiVersion']
       : wanted.apiVersion;
   if (kind === wanted.kind && apiVersion === wanted.apiVersion) return;
-  if (resource.custom) throw customMismatch(call, kind, apiVersion);
   const gv = parseApiVersion(apiVersion);
   const version = gv?.version ?? '';
   const refuse = (why: string) =>
@@ -32,15 +36,28 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
   throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
 }
 
-function customMismatch(call: Call, kind: string, apiVersion: string): ApiError {
-  const { resource } = call;
+/** Custom resources have no struct that knows its kind: the body has to say everything. */
+function checkCustom(call: Call, value: JsonObject): void {
+  const { resource, request } = call;
+  const bytes = request.body ?? new Uint8Array();
+  const kind = typeof value['kind'] === 'string' ? value['kind'] : '';
+  const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';
+  if (kind === '') throw missingKind(resource.kind, bytes);
   if (apiVersion !== apiVersionOf(resource)) {
     const text = 'the API version in the data';
-    return badRequest(
+    throw badRequest(
       `${text} (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
     );
   }
-  return invalidError(resource, call.name ?? '', [invalid('kind', kind, `must be ${resource.kind}`)]);
+  if (kind !== resource.kind) throw customMismatch(resource, value, kind);
+}
+
+/** The object is refused as one of the kind it says it is. */
+export function customMismatch(resource: Resource, value: JsonObject, kind: string): ApiError {
+  const metadata = isObject(value['metadata']) ? value['metadata'] : {};
+  const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  const error = invalid('kind', kind, `must be ${resource.kind}`);
+  return invalidError({ group: resource.group, kind }, name, [error]);
 }
 
 /** Subresources such as scale have a kind of their own. */

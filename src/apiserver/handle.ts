@@ -8,12 +8,13 @@ import { uuid } from '#base/random';
 import { type Authenticator, authenticate, authorize } from './auth.ts';
 import { compressed } from './compress.ts';
 import type { Call, Core } from './context.ts';
+import { routeCustom } from './crd/route.ts';
 import { discover } from './discovery.ts';
 import { negotiate } from './negotiate.ts';
 import { otherPath } from './otherPaths.ts';
 import { type Path, parsePath, type ResourcePath } from './path.ts';
 import { booleanParam } from './query.ts';
-import type { UserInfo } from './resources/resource.ts';
+import type { Resource, UserInfo } from './resources/resource.ts';
 import { errorResponse, notFoundPage } from './respond.ts';
 import { create } from './verbs/create.ts';
 import { deleteOne } from './verbs/delete.ts';
@@ -135,11 +136,25 @@ async function resourceCall(
     if (!core.registry.hasGroup(group) || core.registry.isCustomGroup(group)) return notFoundPage();
     throw noSuchResource();
   }
+  if (resource.custom) {
+    const routed = routeCustom(resource, path, request);
+    if (!routed) return notFoundPage();
+    warnings.push(...(resource.warnings ?? []));
+    return verbCall(core, { query, user, warnings, resource, ...routed });
+  }
   // A namespace in the path of a cluster-scoped resource, or none for a named object, is no such path.
   if (path.namespace !== undefined && !resource.namespaced) throw noSuchResource();
   if (resource.namespaced && path.namespace === undefined && path.name !== undefined) throw noSuchResource();
   if (path.subresource && !resource.subresources.some((s) => s.name === path.subresource))
     throw noSuchResource();
+  return verbCall(core, { path, query, user, request, warnings, resource });
+}
+
+/** The path is one of the resource's: the verb decides. */
+async function verbCall(
+  core: Core,
+  { path, query, user, request, warnings, resource }: Incoming & { readonly resource: Resource },
+): Promise<HttpResponse> {
   const call: Call = {
     core,
     request,
@@ -163,7 +178,7 @@ async function route(call: Call): Promise<HttpResponse> {
   const { method } = call.request;
   if (call.subresource) return routeSubresource(call);
   const verb = call.name === undefined ? COLLECTION[method] : NAMED[method];
-  if (!verb || !call.resource.verbs.includes(verb)) throw methodNotAllowed();
+  if (!verb || !(call.resource.custom || call.resource.verbs.includes(verb))) throw methodNotAllowed();
   // Writes to a namespaced kind need a namespace in the path.
   if (call.resource.namespaced && call.namespace === undefined && verb !== 'list') throw methodNotAllowed();
   switch (verb) {

@@ -67,7 +67,7 @@ export function isSelected(resource: Resource, selection: Selection, stored: Sto
   if (!stored.key.startsWith(selection.prefix)) return false;
   if (selection.labels.length > 0 && !matchesLabels(selection.labels, stored.labels)) return false;
   if (selection.fields.length === 0) return true;
-  return matchesFields(selection.fields, fieldsOf(resource, stored.object));
+  return matchesFields(selection.fields, fieldsOf(resource, resource.codec.show(stored)));
 }
 
 function fieldsOf(resource: Resource, object: KubeObject): Record<string, string> {

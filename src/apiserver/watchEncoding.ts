@@ -7,6 +7,7 @@ import { apiVersionOf, asJson, type KubeObject } from '#api/object';
 import type { Call } from './context.ts';
 import { partialMetadata } from './representations/partial.ts';
 import { includeObject, tableOf } from './representations/table.ts';
+import type { Codec } from './resources/resource.ts';
 import type { Change } from './store/history.ts';
 import { Stored } from './store/stored.ts';
 
@@ -21,13 +22,13 @@ export interface EventEncoder {
 
 export function eventEncoder(call: Call): EventEncoder {
   const { representation } = call.negotiated;
-  const shown = (stored: Stored) => call.resource.codec.show(stored);
+  const { codec } = call.resource;
   const empty = (revision: number, initialEnd: boolean) => bookmarkObject(call, revision, initialEnd);
   switch (representation.as) {
     case 'object':
       return { ...plainEncoder(call), bookmark: (r, end) => wrap('BOOKMARK', asJson(empty(r, end))) };
     case 'PartialObjectMetadata':
-      return transforming((object) => asJson(partialMetadata(object, representation.version)), shown, empty);
+      return transforming((object) => asJson(partialMetadata(object, representation.version)), codec, empty);
     case 'Table': {
       includeObject(call);
       let first = true;
@@ -37,19 +38,20 @@ export function eventEncoder(call: Call): EventEncoder {
         first = false;
         return value;
       };
-      return transforming(table, shown, empty);
+      return transforming(table, codec, empty);
     }
   }
 }
 
 function transforming(
   transform: (object: KubeObject) => JsonObject,
-  shown: (stored: Stored) => KubeObject,
+  codec: Codec,
   empty: (revision: number, initialEnd: boolean) => KubeObject,
 ): EventEncoder {
+  const shown = (stored: Stored) => codec.show(stored);
   return {
     event: (type, stored) => wrap(type, transform(shown(stored))),
-    deleted: (change) => wrap('DELETED', transform(shown(deletedState(change)))),
+    deleted: (change) => wrap('DELETED', transform(shown(deletedState(change, codec)))),
     bookmark: (revision, end) => wrap('BOOKMARK', transform(empty(revision, end))),
   };
 }
@@ -63,7 +65,7 @@ function plainEncoder(call: Call): Pick<EventEncoder, 'event' | 'deleted'> {
     if (!codec.verbatim(stored)) return wrap(type, asJson(codec.show(stored)));
     return hub.shared(stored, type, () => Buffer.concat([HEADS[type], stored.bytes, TAIL]));
   };
-  return { event, deleted: (change) => event('DELETED', deletedState(change)) };
+  return { event, deleted: (change) => event('DELETED', deletedState(change, codec)) };
 }
 
 const headOf = (type: EventType) => Buffer.from(`{"type":"${type}","object":`);
@@ -76,16 +78,22 @@ const TAIL = Buffer.from('}\n');
 
 const lastStates = new WeakMap<Change, Stored>();
 
-function deletedState(change: Change): Stored {
+/** What was there, as the codec shows it. Shared by all watchers where the stored bytes are what they see. */
+function deletedState(change: Change, codec: Codec): Stored {
+  const prev = change.prev!;
+  if (!codec.verbatim(prev)) return lastState(change, codec.show(prev));
   let state = lastStates.get(change);
   if (!state) {
-    const { object } = change.prev!;
-    const resourceVersion = String(change.revision);
-    const last = { ...object, metadata: { ...object.metadata, resourceVersion } };
-    state = new Stored(change.key, change.revision, Buffer.from(writeJson(asJson(last))), last);
+    state = lastState(change, prev.object);
     lastStates.set(change, state);
   }
   return state;
+}
+
+function lastState(change: Change, object: KubeObject): Stored {
+  const resourceVersion = String(change.revision);
+  const last = { ...object, metadata: { ...object.metadata, resourceVersion } };
+  return new Stored(change.key, change.revision, Buffer.from(writeJson(asJson(last))), last);
 }
 
 function bookmarkObject(call: Call, revision: number, initialEnd: boolean): KubeObject {

@@ -6,6 +6,7 @@ import type { HttpResponse } from '#api/http';
 import type { Json, JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import type { KubeObject } from '#api/object';
+import type { ApiError } from '#api/status';
 import type { Instant } from '#base/instant';
 import type { Random } from '#base/random';
 import type { Call } from '../context.ts';
@@ -42,6 +43,8 @@ export interface StrategyContext {
   readonly user: UserInfo;
   /** Reads a committed object of another resource, by store table and key. */
   readonly get: (resource: string, key: string) => KubeObject | undefined;
+  /** All committed objects of another resource, in key order. */
+  readonly list: (resource: string) => Iterable<KubeObject>;
   /** Adds a Warning header to the answer. */
   readonly warn: (text: string) => void;
   readonly dryRun: boolean;
@@ -73,6 +76,8 @@ export interface Strategy extends UpdateStrategy {
   applyDefaults?(object: KubeObject): void;
   /** What the admission plugins of a default server do to the object itself; `old` is absent on create. May refuse. */
   admit?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
+  /** What validating admission plugins of a default server check, after validation. Throws to refuse. */
+  approve?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate?(object: KubeObject, context: StrategyContext): void;
   validate?(object: KubeObject, context: StrategyContext): FieldError[];
   /** PUT on a missing object creates it (Lease, Event, …). */
@@ -140,6 +145,12 @@ export interface Resource {
   readonly printer: TablePrinter;
   /** Merge data for strategic patches; undefined where they are 415. */
   readonly patchType?: string;
+  /** openAPIV3Schema of a custom resource's version. */
+  readonly schema?: JsonObject;
+  /** Warning headers of every answer: this version is deprecated. */
+  readonly warnings?: readonly string[];
+  /** Every request is refused with this: the version needs something that the server does not have. */
+  readonly unservable?: () => ApiError;
 }
 
 /** What refusals call a resource. */
