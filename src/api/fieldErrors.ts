@@ -134,7 +134,7 @@ export function invalidError(
   return new ApiError(422, 'Invalid', `${kind} ${quoteGo(name)} is invalid: ${summary}`, {
     ...(name === '' ? {} : { name }),
     ...(gk.group === '' ? {} : { group: gk.group }),
-    kind: gk.kind,
+    ...(gk.kind === '' ? {} : { kind: gk.kind }),
     causes: errors.map(causeOf),
   });
 }

@@ -42,10 +42,8 @@ const invalidToken = (why: string) => badRequest(`invalid continue token: ${why}
 function decode(text: string): unknown {
   if (!/^[A-Za-z0-9_-]*=*$/.test(text))
     throw invalidToken('continue key is not valid: illegal base64 data at input byte 0');
-  // Bytes, not UTF-8: a complaint about a byte names that byte.
-  const raw = Buffer.from(text, 'base64url').toString('latin1');
   try {
-    return parseJson(raw).value;
+    return parseJson(Buffer.from(text, 'base64url')).value;
   } catch (cause) {
     if (cause instanceof JsonSyntaxError) throw invalidToken(`continue key is not valid: ${cause.message}`);
     throw cause;

@@ -5,6 +5,7 @@ import { invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
 import { clone } from '#api/json';
 import { asJson, asObject, type KubeObject } from '#api/object';
+import type { ApiError } from '#api/status';
 import { formatTime } from '#base/instant';
 import { nameSuffix, uuid } from '#base/random';
 import { type Call, strategyContext } from '../context.ts';
@@ -55,9 +56,19 @@ export async function createObject(
       return await createOnce(call, generated ? asObject(clone(asJson(object))) : object, options);
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
-      if (!generated || attempt === NAME_ATTEMPTS) throw alreadyExists(refused(call.resource), cause.message);
+      if (!generated || attempt === NAME_ATTEMPTS) throw taken(call, cause.message);
     }
   }
+}
+
+/** The name is in use, perhaps by something that is on its way out. */
+function taken(call: Call, name: string): ApiError {
+  const error = alreadyExists(refused(call.resource), name);
+  const holder = call.core.store.getHead(call.resource.storage, keyOf(call.namespace, name));
+  if (holder?.object.metadata.deletionTimestamp) {
+    error.status.message = `object is being deleted: ${error.status.message}`;
+  }
+  return error;
 }
 
 async function createOnce(call: Call, sent: KubeObject, options: WriteOptions): Promise<CreateOutcome> {

@@ -1,16 +1,16 @@
 // LIST: selection, paging at one revision, and an answer made of the stored bytes.
 
-import { badRequest, expired, internal } from '#api/errors';
+import { badRequest, expired } from '#api/errors';
 import type { HttpResponse } from '#api/http';
 import type { JsonObject } from '#api/json';
 import { writeJson } from '#api/jsonWrite';
 import { apiVersionOf } from '#api/object';
-import { ApiError } from '#api/status';
 import type { Call } from '../context.ts';
 import { readToken, writeToken } from '../continueToken.ts';
 import { type ListOptions, parseListOptions } from '../query.ts';
 import { transformedList } from '../representations/lists.ts';
 import { encode, JSON_TYPE } from '../respond.ts';
+import { listRevision, tooLarge } from '../revision.ts';
 import { isSelected, parseSelection, type Selection } from '../selection.ts';
 import type { Stored } from '../store/stored.ts';
 import type { View } from '../store/view.ts';
@@ -71,39 +71,13 @@ function openView(call: Call, options: ListOptions, pageRevision: number | undef
     if (!view) throw expired(OUTDATED);
     return view;
   }
-  const wanted = parseRevision(options.resourceVersion);
+  const wanted = listRevision(options.resourceVersion);
   if (wanted > store.revision) throw tooLarge(wanted, store.revision);
   const exact =
     options.resourceVersionMatch === 'Exact' || (options.limit > 0 && options.resourceVersionMatch === '');
   const view = store.view(storage, wanted > 0 && exact ? wanted : store.revision);
   if (!view) throw expired('The resourceVersion for the provided list is too old.');
   return view;
-}
-
-function parseRevision(text: string): number {
-  if (text === '') return 0;
-  if (!/^[0-9]+$/.test(text)) {
-    throw badRequest(
-      `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
-    );
-  }
-  return Number(text);
-}
-
-export function tooLarge(wanted: number, current: number): ApiError {
-  return new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
-    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-    retryAfterSeconds: 1,
-  });
-}
-
-/** Same parser for watches, where a version that is no number is 500. */
-export function watchRevision(text: string): number {
-  try {
-    return parseRevision(text);
-  } catch (cause) {
-    throw internal((cause as Error).message);
-  }
 }
 
 export function listResponse(call: Call, page: Page): HttpResponse {

@@ -8,10 +8,10 @@ import type { Call } from '../context.ts';
 import { EventStream } from '../eventStream.ts';
 import { refuseYamlStream } from '../negotiate.ts';
 import type { ListOptions } from '../query.ts';
+import { tooLarge, watchRevision } from '../revision.ts';
 import { isSelected, parseSelection, type Selection } from '../selection.ts';
 import type { Change } from '../store/history.ts';
 import { type EventEncoder, eventEncoder } from '../watchEncoding.ts';
-import { tooLarge, watchRevision } from './list.ts';
 
 // As upstream: watches without a timeout end after 30 to 60 minutes, so that load spreads out.
 const MIN_TIMEOUT_SECONDS = 1800;
