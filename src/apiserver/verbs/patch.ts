@@ -27,13 +27,9 @@ const APPLY = 'application/apply-patch+yaml';
 
 export async function patch(call: Call): Promise<HttpResponse> {
   const type = patchType(call);
-  const options = parseWriteOptions(call.query, 'PatchOptions');
-  if (booleanParam(call.query, 'force') !== undefined) {
-    const error = forbidden('force', 'may not be specified for non-apply patch');
-    throw invalidError({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error]);
-  }
+  const options = patchOptions(call);
   const apply = parsePatch(call, type);
-  const versioned = namesVersion(call, type);
+  const versioned = patchVersion(call, type);
   return updateObject(
     call,
     { versioned, make: (old) => patched(call, options, apply(toJson(old)), old) },
@@ -41,8 +37,15 @@ export async function patch(call: Call): Promise<HttpResponse> {
   );
 }
 
-/** A version in the patch makes a lost race the client's conflict. */
-function namesVersion(call: Call, type: string): boolean {
+export function patchOptions(call: Call): WriteOptions {
+  const options = parseWriteOptions(call.query, 'PatchOptions');
+  if (booleanParam(call.query, 'force') === undefined) return options;
+  const error = forbidden('force', 'may not be specified for non-apply patch');
+  throw invalidError({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error]);
+}
+
+/** Whether the patch names a version: then a lost race is the client's conflict. */
+export function patchVersion(call: Call, type: string): boolean {
   if (type === JSON_PATCH) return false;
   const value = readJson(call.request.body ?? new Uint8Array());
   return isObject(value) && isObject(value['metadata']) && Boolean(value['metadata']['resourceVersion']);
