@@ -7,7 +7,7 @@ import { type BenchTarget, startKubernetes, startLapse } from './targets.ts';
 
 const NAMESPACE = '/apis/batch/v1/namespaces/default/jobs';
 
-const job = (name: string, parallelism = 1) => ({
+const job = (name: string) => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
   metadata: {
@@ -16,7 +16,7 @@ const job = (name: string, parallelism = 1) => ({
     annotations: { 'example.com/why': 'a realistic size' },
   },
   spec: {
-    parallelism,
+    parallelism: 1,
     ttlSecondsAfterFinished: 3600,
     template: {
       metadata: { labels: { app: 'bench' } },
@@ -61,11 +61,17 @@ async function measure(target: BenchTarget, sizes: Sizes): Promise<Figures> {
     // Warm both sides: connections, JIT, caches.
     await load.rate(300, (i) => load.call('POST', NAMESPACE, job(`warm-${i}`)));
     await load.rate(300, (i) => load.call('DELETE', `${NAMESPACE}/warm-${i}?propagationPolicy=Background`));
-    const create = await load.rate(sizes.writes, (i) => load.call('POST', NAMESPACE, job(`j-${i}`)));
+    const created: Buffer[] = [];
+    const create = await load.rate(sizes.writes, async (i) => {
+      created[i] = await load.call('POST', NAMESPACE, job(`j-${i}`));
+    });
+    const changed = created.map((bytes) => {
+      const object = JSON.parse(bytes.toString()) as { spec: { parallelism: number } };
+      object.spec.parallelism = 2;
+      return object;
+    });
     const get = await load.rate(sizes.writes, (i) => load.call('GET', `${NAMESPACE}/j-${i}`));
-    const update = await load.rate(sizes.writes, (i) =>
-      load.call('PUT', `${NAMESPACE}/j-${i}`, job(`j-${i}`, 2)),
-    );
+    const update = await load.rate(sizes.writes, (i) => load.call('PUT', `${NAMESPACE}/j-${i}`, changed[i]!));
     const list = await load.rate(100, () => load.call('GET', `${NAMESPACE}?limit=1000`));
     const fanOut = await fanOutRate(load, sizes);
     const remove = await load.rate(sizes.writes, (i) =>
