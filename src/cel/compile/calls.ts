@@ -1,0 +1,177 @@
+// Function calls. Overloads try themselves on the arguments, so the checked and the unchecked call are the same code;
+// checking only shortens the list. Costs are charged before the body runs.
+
+import type { Call } from '../ast.ts';
+import type { CallCost, FunctionDecl, Overload } from '../declarations.ts';
+import { Frame } from '../frame.ts';
+import { canonicalKey } from '../select.ts';
+import { typeOfValue } from '../typeOfValue.ts';
+import { formatType } from '../types.ts';
+import { Double, Failure, Optional, Uint, type Value } from '../values.ts';
+import { compileAttribute } from './attributes.ts';
+import { type CompileContext, type Compiled, constant, isConstant, locate, type Run } from './node.ts';
+
+type Body1 = (a: Value, f: Frame) => Value | undefined;
+type Body2 = (a: Value, b: Value, f: Frame) => Value | undefined;
+type BodyN = (...args: (Value | Frame)[]) => Value | undefined;
+
+const ATTRIBUTES = new Set(['_[_]', '_[?_]', '_?._', '_?_:_']);
+const CONVERSIONS = new Set([
+  'bool',
+  'bytes',
+  'double',
+  'duration',
+  'dyn',
+  'int',
+  'string',
+  'timestamp',
+  'type',
+  'uint',
+]);
+
+export function compileCall(ctx: CompileContext, e: Call): Compiled {
+  const name = e.resolved ?? e.function;
+  if (ATTRIBUTES.has(name)) return compileAttribute(ctx, e, 1);
+  if (e.resolved === undefined && (name === 'or' || name === 'orValue'))
+    return compileOr(ctx, e, name === 'orValue');
+  const declared = ctx.env.functions.get(name);
+  const args = e.resolved === undefined && e.target !== undefined ? [e.target, ...e.args] : e.args;
+  const compiled = args.map((a) => ctx.compile(a));
+  if (declared === undefined) return { run: () => new Failure(`unbound function: ${name}`, e.at) };
+  const overloads = candidates(e, declared, args.length);
+  const call: CallPlan = { name, at: e.at, bodies: bodiesOf(overloads), cost: costOf(declared, overloads) };
+  if (name === '@in' && overloads.length === 1 && overloads[0]!.id === 'in_list') {
+    const test = membership(compiled[0]!, compiled[1]!);
+    if (test !== undefined) return test;
+  }
+  const run = runOf(call, compiled);
+  const foldable = compiled.length === 1 && isConstant(compiled[0]!) && CONVERSIONS.has(name);
+  return foldable ? constant(run(new Frame([], Number.POSITIVE_INFINITY))) : { run };
+}
+
+interface CallPlan {
+  readonly name: string;
+  readonly at: number;
+  readonly bodies: readonly BodyN[];
+  readonly cost: CallCost | undefined;
+}
+
+/** The overloads the checker left, or all that the number of arguments allows. */
+function candidates(e: Call, f: FunctionDecl, count: number): readonly Overload[] {
+  const chosen = e.overloads;
+  if (chosen !== undefined && chosen.length > 0) return f.overloads.filter((o) => chosen.includes(o.id));
+  const isMember = e.resolved === undefined;
+  return f.overloads.filter((o) => o.member === isMember && o.params.length === count);
+}
+
+const bodiesOf = (overloads: readonly Overload[]): readonly BodyN[] =>
+  [...new Set(overloads.map((o) => o.call))] as unknown as readonly BodyN[];
+
+/** An overload's own cost counts when it is the only one possible; otherwise the function's, otherwise one unit. */
+function costOf(f: FunctionDecl, overloads: readonly Overload[]): CallCost | undefined {
+  const [only] = overloads;
+  const own = overloads.length === 1 ? only!.cost : undefined;
+  return own ?? f.cost;
+}
+
+function runOf(call: CallPlan, args: readonly Compiled[]): Run {
+  if (call.bodies.length === 1 && args.length === 1) return unary(call, args[0]!.run);
+  if (call.bodies.length === 1 && args.length === 2) return binary(call, args[0]!.run, args[1]!.run);
+  return variadic(
+    call,
+    args.map((a) => a.run),
+  );
+}
+
+function unary({ name, at, bodies, cost }: CallPlan, arg: Run): Run {
+  const body = bodies[0] as Body1;
+  return (f) => {
+    const a = arg(f);
+    if (a instanceof Failure) {
+      f.cost += 1;
+      return a;
+    }
+    if (cost === undefined) f.cost += 1;
+    else f.charge(cost(a, null, null));
+    const result = body(a, f);
+    return result === undefined ? noOverload(name, [a], at) : locate(result, at);
+  };
+}
+
+function binary({ name, at, bodies, cost }: CallPlan, left: Run, right: Run): Run {
+  const body = bodies[0] as Body2;
+  return (f) => {
+    const a = left(f);
+    const b = right(f);
+    if (cost === undefined) f.cost += 1;
+    else f.charge(cost(a, b, null));
+    if (a instanceof Failure) return a;
+    if (b instanceof Failure) return b;
+    const result = body(a, b, f);
+    if (typeof result === 'boolean') return result;
+    return result === undefined ? noOverload(name, [a, b], at) : locate(result, at);
+  };
+}
+
+function variadic({ name, at, bodies, cost }: CallPlan, args: readonly Run[]): Run {
+  return (f) => {
+    const values: Value[] = [];
+    for (const arg of args) {
+      const v = arg(f);
+      if (v instanceof Failure) return v;
+      values.push(v);
+    }
+    if (cost === undefined) f.cost += 1;
+    else f.charge(cost(values[0] ?? null, values[1] ?? null, values[2] ?? null));
+    for (const body of bodies) {
+      const result = body(...values, f);
+      if (result !== undefined) return locate(result, at);
+    }
+    return noOverload(name, values, at);
+  };
+}
+
+function noOverload(name: string, args: readonly Value[], at: number): Failure {
+  const operator = /[^\w.]/.test(name);
+  const shown = args.map((a) => formatType(typeOfValue(a))).join(', ');
+  return new Failure(operator ? 'no such overload' : `no such overload: ${name}(${shown})`, at);
+}
+
+/** `optional.or(…)` and `optional.orValue(…)`: the right side is looked at only when the left is none. Both are free. */
+function compileOr(ctx: CompileContext, e: Call, unwrap: boolean): Compiled {
+  const left = ctx.compile(e.target!).run;
+  const right = ctx.compile(e.args[0]!).run;
+  return {
+    run: (f) => {
+      const l = left(f);
+      if (!(l instanceof Optional)) return l instanceof Failure ? l : new Failure('no such overload', e.at);
+      if (l.heldValue === undefined) return right(f);
+      return unwrap ? l.heldValue : l;
+    },
+  };
+}
+
+/** `x in [constants]`: a lookup, which costs no more than x. undefined when the list is not that simple. */
+function membership(element: Compiled, list: Compiled): Compiled | undefined {
+  const members = list.constant;
+  if (!Array.isArray(members)) return undefined;
+  if (members.length === 0) return constant(false);
+  const keys = members.map(memberKey);
+  if (keys.includes(undefined)) return undefined;
+  const set = new Set(keys);
+  const { run } = element;
+  return {
+    run: (f) => {
+      const v = run(f);
+      return v instanceof Failure ? v : set.has(memberKey(v));
+    },
+  };
+}
+
+/** Equal for equal scalars of any numeric type; undefined for values that need a real comparison. */
+function memberKey(v: Value): string | number | bigint | boolean | undefined {
+  if (v instanceof Double && !Number.isInteger(v.float64))
+    return Number.isNaN(v.float64) ? undefined : v.float64;
+  const scalar = typeof v !== 'object' || v instanceof Uint || v instanceof Double;
+  return scalar ? canonicalKey(v) : undefined;
+}

@@ -1,0 +1,72 @@
+// `&&`, `||` and `?:`. The first two do not care for order: an error on one side is forgotten when the other decides.
+
+import type { Call, Expr, Logical } from '../ast.ts';
+import { Failure, type Value } from '../values.ts';
+import { compileAttribute } from './attributes.ts';
+import { type CompileContext, type Compiled, constant, isConstant, notBool, type Run } from './node.ts';
+
+export function compileLogical(ctx: CompileContext, e: Logical): Compiled {
+  const deciding = e.op === '||';
+  const terms: { run: Run; at: number }[] = [];
+  for (const term of e.terms) {
+    const compiled = ctx.compile(term);
+    if (isConstant(compiled)) {
+      // Neither value of a constant term needs asking for again: one is skipped, the other ends the chain.
+      if (compiled.constant === deciding) {
+        if (terms.length === 0) return constant(deciding);
+        terms.push({ run: compiled.run, at: term.at });
+        break;
+      }
+      if (compiled.constant === !deciding) continue;
+    }
+    terms.push({ run: compiled.run, at: term.at });
+  }
+  if (terms.length === 0) return constant(!deciding);
+  if (terms.length === 2) return { run: pair(deciding, terms[0]!.run, terms[1]!.run, e.at) };
+  const runs = terms.map((t) => t.run);
+  const at = e.at;
+  return {
+    run: (f) => {
+      let error: Failure | undefined;
+      for (const run of runs) {
+        const v = run(f);
+        if (v === deciding) return deciding;
+        if (typeof v !== 'boolean') error ??= notBool(v, at);
+      }
+      return error ?? !deciding;
+    },
+  };
+}
+
+function pair(deciding: boolean, left: Run, right: Run, at: number): Run {
+  return (f) => {
+    const l = left(f);
+    if (l === deciding) return deciding;
+    const r = right(f);
+    if (r === deciding) return deciding;
+    if (typeof l !== 'boolean') return notBool(l, at);
+    return typeof r === 'boolean' ? !deciding : notBool(r, at);
+  };
+}
+
+/** The condition costs what it costs; a branch that is a name is resolved without the unit for the name. */
+export function compileConditional(ctx: CompileContext, e: Call): Compiled {
+  const [test, whenTrue, whenFalse] = e.args as [Expr, Expr, Expr];
+  const condition = ctx.compile(test);
+  const yes = compileAttribute(ctx, whenTrue, 0).run;
+  const no = compileAttribute(ctx, whenFalse, 0).run;
+  if (isConstant(condition) && typeof condition.constant === 'boolean') {
+    return { run: condition.constant ? yes : no, attribute: true };
+  }
+  const { run } = condition;
+  const at = e.at;
+  return {
+    attribute: true,
+    run: (f): Value => {
+      const c = run(f);
+      if (c === true) return yes(f);
+      if (c === false) return no(f);
+      return c instanceof Failure ? c : notBool(c, at);
+    },
+  };
+}

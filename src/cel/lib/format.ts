@@ -1,0 +1,186 @@
+// "…%s…".format([…]). Two dialects: what the language specifies now, and what Kubernetes still has (an older
+// version of cel-go's library), which quotes inside lists and maps and is stricter about numbers.
+
+import { convertToString } from '../convert.ts';
+import { entriesOf } from '../equality.ts';
+import { formatFixed, formatPlain, formatScientific } from '../floatText.ts';
+import type { Frame } from '../frame.ts';
+import { compareStrings, encodeUtf8 } from '../text.ts';
+import { formatDuration } from '../time.ts';
+import { typeOfValue } from '../typeOfValue.ts';
+import {
+  adapt,
+  Double,
+  Duration,
+  Failure,
+  fail,
+  isInt,
+  isMap,
+  TypeValue,
+  Uint,
+  type Value,
+} from '../values.ts';
+
+export type Dialect = 'current' | 'kubernetes';
+
+const CLAUSE = /%(?:%|(?:\.(\d+))?([a-zA-Z])|(.?))/gs;
+const DEFAULT_PRECISION = 6;
+const MAX_PRECISION = 1000;
+
+/** Raised inside, turned into an error value outside. */
+class FormatProblem extends Error {}
+
+export function format(dialect: Dialect) {
+  return (text: Value, args: Value, f: Frame): Value | undefined => {
+    if (typeof text !== 'string' || !Array.isArray(args)) return undefined;
+    try {
+      return substitute(text, args, new Formatter(dialect, f));
+    } catch (e) {
+      if (e instanceof FormatProblem) return fail(e.message);
+      throw e;
+    }
+  };
+}
+
+function substitute(text: string, args: readonly Value[], formatter: Formatter): string {
+  let next = 0;
+  return text.replace(CLAUSE, (clause, precisionText?: string, verb?: string) => {
+    if (clause === '%%') return '%';
+    if (clause === '%') throw new FormatProblem('unexpected end of string');
+    if (next >= args.length) throw new FormatProblem(`index ${next} out of range`);
+    const precision = precisionText === undefined ? DEFAULT_PRECISION : Number(precisionText);
+    if (precision > MAX_PRECISION)
+      throw new FormatProblem(`could not parse formatting clause: precision ${precision} is too large`);
+    return formatter.clause(verb ?? clause.slice(1), adapt(args[next++]!), precision);
+  });
+}
+
+class Formatter {
+  readonly #old: boolean;
+  readonly #frame: Frame;
+
+  constructor(dialect: Dialect, frame: Frame) {
+    this.#old = dialect === 'kubernetes';
+    this.#frame = frame;
+  }
+
+  clause(verb: string, v: Value, precision: number): string {
+    this.#frame.work(10);
+    switch (verb) {
+      case 's':
+        return this.text(v);
+      case 'd':
+        return this.#decimal(v);
+      case 'f':
+        return this.#float(v, 'fixed-point', (d) => formatFixed(d, precision));
+      case 'e':
+        return this.#float(v, 'scientific', (d) => formatScientific(d, precision));
+      case 'b':
+        if (typeof v === 'boolean') return v ? '1' : '0';
+        return this.#radix(v, 2) ?? refuse('only integers and bools can be formatted as binary', v);
+      case 'o':
+        return this.#radix(v, 8) ?? refuse('octal clause can only be used on integers', v);
+      case 'x':
+        return this.#hex(v);
+      case 'X':
+        return this.#hex(v).toUpperCase();
+      default:
+        throw new FormatProblem(
+          `could not parse formatting clause: unrecognized formatting clause "${verb}"`,
+        );
+    }
+  }
+
+  #radix(v: Value, radix: number): string | undefined {
+    if (isInt(v)) return v.toString(radix);
+    return v instanceof Uint ? v.uintBits.toString(radix) : undefined;
+  }
+
+  #hex(v: Value): string {
+    const bytes = typeof v === 'string' ? encodeUtf8(v) : v;
+    if (bytes instanceof Uint8Array) {
+      this.#frame.work(bytes.length * 0.2);
+      return Buffer.from(bytes).toString('hex');
+    }
+    return (
+      this.#radix(v, 16) ?? refuse('only integers, byte buffers, and strings can be formatted as hex', v)
+    );
+  }
+
+  #decimal(v: Value): string {
+    const digits = this.#radix(v, 10);
+    if (digits !== undefined) return digits;
+    if (v instanceof Double && !this.#old) return special(v.float64) ?? formatPlain(v.float64);
+    return refuse('decimal clause can only be used on integers', v);
+  }
+
+  #float(v: Value, clause: string, write: (d: number) => string): string {
+    if (v instanceof Double) return special(v.float64) ?? write(v.float64);
+    if (this.#old) {
+      if (v === 'NaN' || v === 'Infinity' || v === '-Infinity') return v;
+    } else {
+      if (isInt(v)) return write(Number(v));
+      if (v instanceof Uint) return write(Number(v.uintBits));
+    }
+    return refuse(`${clause} clause can only be used on doubles`, v);
+  }
+
+  /** %s of anything that has a text. */
+  text(v: Value): string {
+    if (Array.isArray(v)) return `[${this.#join(v.map((e) => this.#inner(adapt(e))))}]`;
+    if (isMap(v)) return this.#map(v);
+    if (v === null) return 'null';
+    if (v instanceof TypeValue) return v.typeValue.name;
+    if (v instanceof Duration) return formatDuration(v);
+    if (v instanceof Double && !this.#old) return special(v.float64) ?? formatPlain(v.float64);
+    if (v instanceof Uint8Array) return this.#charge(Buffer.from(v).toString('utf8'));
+    const text = convertToString(v);
+    if (typeof text === 'string') return this.#charge(text);
+    if (text instanceof Failure) throw new FormatProblem(text.errorMessage);
+    return refuse(
+      'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+      v,
+    );
+  }
+
+  #charge(text: string): string {
+    this.#frame.work(1 + text.length * 0.1);
+    return text;
+  }
+
+  #join(parts: readonly string[]): string {
+    return this.#charge(parts.join(', '));
+  }
+
+  /** An element of a list or map, which the older dialect quotes. */
+  #inner(v: Value): string {
+    if (!this.#old) return this.text(v);
+    if (typeof v === 'string') return JSON.stringify(this.#charge(v));
+    if (v instanceof Uint8Array) return `b${JSON.stringify(this.text(v))}`;
+    if (v instanceof TypeValue) return `type(${v.typeValue.name})`;
+    if (!(v instanceof Double)) return this.text(v);
+    const odd = special(v.float64);
+    return odd === undefined
+      ? formatFixed(v.float64, DEFAULT_PRECISION)
+      : JSON.stringify(goSpecial(v.float64));
+  }
+
+  #map(v: Value): string {
+    const entries = [...entriesOf(v as Parameters<typeof entriesOf>[0])];
+    const shown = entries.map(([key, value]) => [this.#inner(key), this.#inner(value)] as const);
+    shown.sort(([a], [b]) => compareStrings(a, b));
+    const colon = this.#old ? ':' : ': ';
+    return `{${this.#join(shown.map(([k, e]) => `${k}${colon}${e}`))}}`;
+  }
+}
+
+function special(d: number): string | undefined {
+  if (Number.isNaN(d)) return 'NaN';
+  return Number.isFinite(d) ? undefined : d > 0 ? 'Infinity' : '-Infinity';
+}
+
+const goSpecial = (d: number): string => (Number.isNaN(d) ? 'NaN' : d > 0 ? '+Inf' : '-Inf');
+
+function refuse(rule: string, v: Value): never {
+  throw new FormatProblem(`error during formatting: ${rule}, was given ${typeOfValue(v).name}`);
+}

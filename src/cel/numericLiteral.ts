@@ -1,0 +1,18 @@
+// Which arguments math.greatest and math.least accept before types are known.
+
+import type { Expr } from './ast.ts';
+import { Double, Uint } from './values.ts';
+
+/** False for literals that cannot be numbers; true for numbers and for whatever has yet to be evaluated. */
+export function isNumericLiteral(e: Expr): boolean {
+  if (e.kind === 'literal') {
+    const { value } = e;
+    return (
+      typeof value === 'number' ||
+      typeof value === 'bigint' ||
+      value instanceof Double ||
+      value instanceof Uint
+    );
+  }
+  return e.kind !== 'list' && e.kind !== 'map' && e.kind !== 'struct';
+}

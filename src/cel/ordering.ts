@@ -1,0 +1,42 @@
+// `<` and its relatives.
+
+import { numericOf } from './numbers.ts';
+import { compareBytes, compareStrings } from './text.ts';
+import { Duration, type Failure, fail, Timestamp, type Value } from './values.ts';
+
+/** Negative, zero or positive; an error for NaN; undefined when the two cannot be ordered. */
+export function compare(a: Value, b: Value): number | Failure | undefined {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : undefined;
+  if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : undefined;
+  if (a instanceof Timestamp) {
+    return b instanceof Timestamp ? a.epochSeconds - b.epochSeconds || a.subNanos - b.subNanos : undefined;
+  }
+  if (a instanceof Duration) {
+    return b instanceof Duration ? a.wholeSeconds - b.wholeSeconds || a.subNanos - b.subNanos : undefined;
+  }
+  if (a instanceof Uint8Array) return b instanceof Uint8Array ? compareBytes(a, b) : undefined;
+  return compareNumbers(a, b);
+}
+
+function compareNumbers(a: Value, b: Value): number | Failure | undefined {
+  const x = numericOf(a);
+  const y = numericOf(b);
+  if (x === undefined || y === undefined) return undefined;
+  if (Number.isNaN(x) || Number.isNaN(y)) return fail('NaN values cannot be ordered');
+  // Mixed kinds compare as doubles, as cel-go does it.
+  if (typeof x !== typeof y) return Number(x) - Number(y) || 0;
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+const relation =
+  (holds: (order: number) => boolean) =>
+  (a: Value, b: Value): Value | undefined => {
+    const order = compare(a, b);
+    return typeof order === 'number' ? holds(order) : order;
+  };
+
+export const less = relation((o) => o < 0);
+export const lessEquals = relation((o) => o <= 0);
+export const greater = relation((o) => o > 0);
+export const greaterEquals = relation((o) => o >= 0);

@@ -1,0 +1,159 @@
+// Literals and the literal-like: numbers, strings, lists, maps and message constructions.
+
+import type { Expr, ListExpr, MapExpr, StructExpr } from './ast.ts';
+import type { Token, TokenKind } from './lexer.ts';
+import {
+  bytesLiteral,
+  doubleLiteral,
+  intLiteral,
+  type LiteralResult,
+  stringLiteral,
+  uintLiteral,
+} from './literals.ts';
+import { formatExpected, OPERAND_START } from './syntaxErrors.ts';
+import { broken, type TokenStream } from './tokenStream.ts';
+import { BOOL, BYTES, type CelType, DOUBLE, INT, NULL, STRING, UINT } from './types.ts';
+
+/** What the aggregates need of the parser around them. */
+export interface Surroundings {
+  readonly stream: TokenStream;
+  readonly optionalSyntax: boolean;
+  readonly escapedIdentifiers: boolean;
+  /** An expression; `extra` lists what could stand in its place, for messages. */
+  expr(extra?: readonly TokenKind[]): Expr;
+}
+
+export function literalNode(
+  s: TokenStream,
+  span: readonly [number, number],
+  result: LiteralResult,
+  type: CelType,
+): Expr {
+  const [start, end] = span;
+  if ('value' in result)
+    return { kind: 'literal', value: result.value, literalType: type, at: start, start, end };
+  s.report(start, result.problem);
+  return broken(start);
+}
+
+/** A scalar literal, or undefined when none starts here. */
+export function scalar(s: TokenStream): Expr | undefined {
+  const token = s.token;
+  const span = [token.start, token.end] as const;
+  switch (token.kind) {
+    case 'NUM_INT':
+    case 'NUM_UINT':
+    case 'NUM_FLOAT':
+      return number(s, token.start);
+    case '-':
+      s.advance();
+      return number(s, token.start);
+    case 'STRING':
+      s.advance();
+      return literalNode(s, span, stringLiteral(s.slice(token)), STRING);
+    case 'BYTES':
+      s.advance();
+      return literalNode(s, span, bytesLiteral(s.slice(token)), BYTES);
+    case 'true':
+    case 'false':
+      s.advance();
+      return literalNode(s, span, { value: token.kind === 'true' }, BOOL);
+    case 'null':
+      s.advance();
+      return literalNode(s, span, { value: null }, NULL);
+    default:
+      return undefined;
+  }
+}
+
+/** A number, whose minus sign, if any, has been taken already. */
+function number(s: TokenStream, start: number): Expr {
+  const token = s.token;
+  if (token.kind !== 'NUM_INT' && token.kind !== 'NUM_FLOAT' && token.kind !== 'NUM_UINT') {
+    s.syntaxError("no viable alternative at input '-'");
+    return s.missingOperand([]) ?? broken(start);
+  }
+  s.advance();
+  const text = `${start < token.start ? '-' : ''}${s.slice(token)}`;
+  const span = [start, token.end] as const;
+  if (token.kind === 'NUM_UINT') return literalNode(s, span, uintLiteral(text), UINT);
+  if (token.kind === 'NUM_FLOAT') return literalNode(s, span, doubleLiteral(text), DOUBLE);
+  return literalNode(s, span, intLiteral(text), INT);
+}
+
+function optionalMark({ stream, optionalSyntax }: Surroundings): boolean {
+  const mark = stream.accept('?');
+  if (mark === undefined) return false;
+  if (!optionalSyntax) stream.report(mark.start, "unsupported syntax '?'");
+  return true;
+}
+
+type Item = (extra: readonly TokenKind[]) => void;
+
+/** Comma-separated items up to `close`, with an optional comma at the end. */
+function items(s: TokenStream, close: TokenKind, item: Item): void {
+  // What may stand in place of the first item; nothing may in place of later ones.
+  let extra: readonly TokenKind[] = [close, ',', '?'];
+  const trailingComma = () => s.token.kind === ',' && s.peek() === close;
+  while (s.token.kind !== close && s.token.kind !== 'EOF' && !trailingComma()) {
+    item(extra);
+    extra = [];
+    if (s.token.kind !== ',' || trailingComma()) break;
+    s.advance();
+  }
+  if (extra.length > 0 && s.token.kind === 'EOF') {
+    s.syntaxError(`mismatched input '<EOF>' expecting ${formatExpected([...OPERAND_START, ...extra])}`);
+    return;
+  }
+  const comma = s.accept(',');
+  s.expect(close, comma === undefined ? [close, ','] : [close]);
+}
+
+export function list(around: Surroundings): ListExpr {
+  const s = around.stream;
+  const { start } = s.advance();
+  const elements: ListExpr['elements'][number][] = [];
+  items(s, ']', (extra) => {
+    const optional = optionalMark(around);
+    elements.push({ value: around.expr(extra), optional });
+  });
+  return { kind: 'list', elements, at: start, start, end: s.previousEnd };
+}
+
+export function map(around: Surroundings): MapExpr {
+  const s = around.stream;
+  const { start } = s.advance();
+  const entries: MapExpr['entries'][number][] = [];
+  items(s, '}', (extra) => {
+    const optional = optionalMark(around);
+    const key = around.expr(extra);
+    s.expect(':');
+    entries.push({ key, value: around.expr(), optional });
+  });
+  return { kind: 'map', entries, at: start, start, end: s.previousEnd };
+}
+
+export function struct(around: Surroundings, name: string, start: number): StructExpr {
+  const s = around.stream;
+  const open = s.advance();
+  const fields: StructExpr['fields'][number][] = [];
+  items(s, '}', () => {
+    const optional = optionalMark(around);
+    const expected: TokenKind[] = ['}', ',', '?', 'IDENTIFIER', 'ESC_IDENTIFIER'];
+    const escaped = s.token.kind === 'ESC_IDENTIFIER';
+    const field = escaped ? s.advance() : s.expect('IDENTIFIER', expected);
+    const colon = s.expect(':') ?? s.token;
+    const value = around.expr();
+    if (field !== undefined)
+      fields.push({ name: fieldName(around, field), at: colon.start, value, optional });
+  });
+  return { kind: 'struct', name, fields, at: open.start, start, end: s.previousEnd };
+}
+
+/** The name behind a dot or before a colon, without its backquotes. */
+export function fieldName({ stream, escapedIdentifiers }: Surroundings, token: Token): string {
+  const text = stream.slice(token);
+  if (token.kind === 'IDENTIFIER') return text;
+  if (!escapedIdentifiers) stream.report(token.start, "unsupported syntax: '`'");
+  return text.slice(1, -1);
+}

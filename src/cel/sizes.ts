@@ -1,0 +1,62 @@
+// Sizes of values as the cost model of Kubernetes counts them.
+
+import { codePointLength } from './text.ts';
+import { CelMap, CelObject, isPlainMap, Opaque, Optional, type Value } from './values.ts';
+
+const STRING_FACTOR = 0.1;
+
+/** What size() returns for values that have a size, 1 for all others. */
+export function sizeOf(v: Value): number {
+  if (typeof v === 'string') return codePointLength(v);
+  if (typeof v !== 'object' || v === null) return 1;
+  if (Array.isArray(v)) return v.length;
+  if (v instanceof Uint8Array) return v.length;
+  if (v instanceof CelObject) return sizeOfObject(v);
+  return isPlainMap(v) ? mapSize(v) : 1;
+}
+
+function sizeOfObject(v: CelObject): number {
+  if (v instanceof CelMap) return v.celEntries.size;
+  if (v instanceof Optional) return v.heldValue === undefined ? 1 : sizeOf(v.heldValue);
+  return v instanceof Opaque ? v.opaqueSize() : 1;
+}
+
+/** Entries of an object; a property that is undefined counts as absent. */
+export function mapSize(map: { readonly [key: string]: Value | undefined }): number {
+  let n = 0;
+  for (const key in map) if (Object.hasOwn(map, key) && map[key] !== undefined) n++;
+  return n;
+}
+
+/** The cost of reading a text of `size` once. */
+export const traversal = (size: number): number => Math.ceil(size * STRING_FACTOR);
+
+/** The same for a string, without counting code points where the rounding makes no difference. */
+export function stringTraversal(text: string): number {
+  return text.length <= 10 ? traversal(text.length) : traversal(codePointLength(text));
+}
+
+/** The smaller of two sizes, as comparisons are charged. */
+export function comparisonCost(a: Value, b: Value): number {
+  if (typeof a === 'string' && typeof b === 'string') {
+    // Ten units are at most ten and at least five code points: one unit of cost either way.
+    const shorter = Math.min(a.length, b.length);
+    if (shorter <= 10) return shorter === 0 ? 0 : 1;
+  }
+  return traversal(Math.min(sizeOf(a), sizeOf(b)));
+}
+
+/** The cost of walking through a whole tree of values. */
+export function deepTraversal(v: Value): number {
+  if (typeof v === 'string') return Math.floor(Buffer.byteLength(v) * STRING_FACTOR);
+  if (typeof v !== 'object' || v === null) return 1;
+  if (v instanceof Uint8Array) return Math.floor(v.length * STRING_FACTOR);
+  if (Array.isArray(v)) return v.reduce((sum: number, e: Value) => sum + deepTraversal(e), 0);
+  if (v instanceof CelMap) {
+    let sum = 0;
+    for (const [key, value] of v.celEntries.values()) sum += deepTraversal(key) + deepTraversal(value);
+    return sum;
+  }
+  if (!isPlainMap(v)) return 1;
+  return Object.entries(v).reduce((sum, [k, e]) => sum + deepTraversal(k) + deepTraversal(e ?? null), 0);
+}

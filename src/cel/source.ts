@@ -1,0 +1,67 @@
+// One CEL source text and the problems found in it. Offsets are UTF-16 units inside the engine; people are shown
+// lines and columns in code points, in the words and the layout of cel-go, because CRD errors quote them.
+
+export interface Issue {
+  /** UTF-16 offset, or -1 when the problem has no place of its own. */
+  readonly offset: number;
+  readonly line: number;
+  /** 1-based, in code points. */
+  readonly column: number;
+  readonly message: string;
+}
+
+const MAX_ISSUES = 100;
+const MAX_SNIPPET = 16_384;
+const NON_ASCII = /[^\p{ASCII}]/u;
+
+export class Source {
+  readonly text: string;
+  readonly #description: string;
+
+  constructor(text: string, description = '<input>') {
+    this.text = text;
+    this.#description = description;
+  }
+
+  issue(offset: number, message: string): Issue {
+    if (offset < 0) return { offset: -1, line: -1, column: 0, message };
+    const before = this.text.slice(0, offset);
+    const lineStart = before.lastIndexOf('\n') + 1;
+    const line = lineStart === 0 ? 1 : before.split('\n').length;
+    return { offset, line, column: countCodePoints(before.slice(lineStart)) + 1, message };
+  }
+
+  /** `ERROR: <input>:1:5: message`, the line and a caret under the place. */
+  render(issue: Issue): string {
+    const head = `ERROR: ${this.#description}:${issue.line}:${issue.column}: ${issue.message}`;
+    const snippet = issue.line < 1 ? undefined : this.text.split('\n')[issue.line - 1];
+    if (snippet === undefined || this.text === '' || Buffer.byteLength(snippet) > MAX_SNIPPET) return head;
+    const shown = snippet.replaceAll('\t', ' ');
+    const points = [...shown];
+    const dots = points.slice(0, issue.column - 1).map((c) => (NON_ASCII.test(c) ? '．' : '.'));
+    const caret = NON_ASCII.test(points[issue.column - 1] ?? '') ? '＾' : '^';
+    return `${head}\n | ${shown}\n | ${dots.join('')}${caret}`;
+  }
+
+  /** All problems in order of place, as one text. */
+  renderAll(issues: readonly Issue[]): string {
+    const sorted = [...issues.slice(0, MAX_ISSUES)].sort((a, b) => a.line - b.line || a.column - b.column);
+    const lines = sorted.map((i) => this.render(i));
+    const more = issues.length - MAX_ISSUES;
+    if (more > 0) lines.push(`${more} more errors were truncated`);
+    return lines.join('\n');
+  }
+}
+
+/** The length of a text as CEL counts it. */
+export function countCodePoints(text: string): number {
+  let count = text.length;
+  for (let i = 1; i < text.length; i++) {
+    // A low surrogate that follows a high one belongs to the same code point.
+    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) {
+      count--;
+      i++;
+    }
+  }
+  return count;
+}

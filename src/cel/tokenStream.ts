@@ -1,0 +1,110 @@
+// The tokens under the parser's finger, and ANTLR's way of going on after a mistake.
+
+import type { Expr } from './ast.ts';
+import { type Token, type TokenKind, tokenize } from './lexer.ts';
+import type { Issue, Source } from './source.ts';
+import { formatExpected, OPERAND_FOLLOW, OPERAND_START, quoteToken } from './syntaxErrors.ts';
+
+export class TokenStream {
+  readonly issues: Issue[];
+  readonly #source: Source;
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  // After a mistake nothing more is said until a token fits again.
+  #recovering = false;
+
+  constructor(source: Source) {
+    const { tokens, issues } = tokenize(source);
+    this.#source = source;
+    this.#tokens = tokens;
+    this.issues = [...issues];
+  }
+
+  get token(): Token {
+    return this.#tokens[this.#at]!;
+  }
+
+  get previousEnd(): number {
+    return this.#at === 0 ? 0 : this.#tokens[this.#at - 1]!.end;
+  }
+
+  peek(): TokenKind {
+    return this.#tokens[Math.min(this.#at + 1, this.#tokens.length - 1)]!.kind;
+  }
+
+  slice(token: Token): string {
+    return this.#source.text.slice(token.start, token.end);
+  }
+
+  advance(): Token {
+    const token = this.token;
+    this.#recovering = false;
+    if (token.kind !== 'EOF') this.#at++;
+    return token;
+  }
+
+  accept(kind: TokenKind): Token | undefined {
+    return this.token.kind === kind ? this.advance() : undefined;
+  }
+
+  report(offset: number, message: string): void {
+    this.issues.push(this.#source.issue(offset, message));
+  }
+
+  syntaxError(message: string): void {
+    if (!this.#recovering) this.report(this.token.start, `Syntax error: ${message}`);
+    this.#recovering = true;
+  }
+
+  /** The token here, quoted for a message. */
+  found(): string {
+    return quoteToken(this.token, this.#source.text);
+  }
+
+  /** Takes `kind`; `expected` is what the message lists when something else stands here. */
+  expect(kind: TokenKind, expected: readonly TokenKind[] = [kind]): Token | undefined {
+    if (this.token.kind === kind) return this.advance();
+    if (this.peek() === kind && this.token.kind !== 'EOF') {
+      this.syntaxError(`extraneous input ${this.found()} expecting ${formatExpected(expected)}`);
+      this.#at++;
+      return this.advance();
+    }
+    const follows = kind === ':' ? OPERAND_START : OPERAND_FOLLOW;
+    if (expected.length === 1 && follows.has(this.token.kind)) {
+      this.syntaxError(`missing '${kind}' at ${this.found()}`);
+      return undefined;
+    }
+    this.syntaxError(`mismatched input ${this.found()} expecting ${formatExpected(expected)}`);
+    this.skipToFollow(kind);
+    return undefined;
+  }
+
+  expectEnd(): void {
+    if (this.token.kind === 'EOF') return;
+    const word = this.peek() === 'EOF' ? 'extraneous' : 'mismatched';
+    this.syntaxError(`${word} input ${this.found()} expecting <EOF>`);
+  }
+
+  /** Skips what can stand neither behind an operand nor for `kind`. */
+  skipToFollow(kind: TokenKind = 'EOF'): void {
+    while (!OPERAND_FOLLOW.has(this.token.kind) && this.token.kind !== kind) this.#at++;
+    if (kind !== 'EOF') this.accept(kind);
+  }
+
+  /** Nothing an operand could start with is here. Either skips one token, or leaves a hole. */
+  missingOperand(extra: readonly TokenKind[]): Expr | undefined {
+    const { kind, start } = this.token;
+    const expected = formatExpected([...OPERAND_START, ...extra]);
+    if (OPERAND_START.has(this.peek()) && kind !== 'EOF') {
+      this.syntaxError(`extraneous input ${this.found()} expecting ${expected}`);
+      this.#at++;
+      return undefined;
+    }
+    this.syntaxError(`mismatched input ${this.found()} expecting ${expected}`);
+    this.skipToFollow();
+    return broken(start);
+  }
+}
+
+/** A hole in the tree where a mistake was. */
+export const broken = (at: number): Expr => ({ kind: 'broken', at, start: at, end: at });

@@ -1,0 +1,63 @@
+// The run-time type of a value: what type() answers.
+
+import {
+  BOOL,
+  BYTES,
+  type CelType,
+  DOUBLE,
+  DURATION,
+  DYN,
+  ERROR,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  optionalOf,
+  STRING,
+  TIMESTAMP,
+  TYPE,
+  UINT,
+} from './types.ts';
+import {
+  CelObject,
+  Double,
+  Duration,
+  Failure,
+  Opaque,
+  Optional,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from './values.ts';
+
+const LIST = listOf(DYN);
+const MAP = mapOf(DYN, DYN);
+const OPTIONAL = optionalOf(DYN);
+
+export function typeOfValue(v: Value): CelType {
+  switch (typeof v) {
+    case 'boolean':
+      return BOOL;
+    case 'number':
+    case 'bigint':
+      return INT;
+    case 'string':
+      return STRING;
+  }
+  if (v === null) return NULL;
+  if (Array.isArray(v)) return LIST;
+  if (v instanceof Uint8Array) return BYTES;
+  return v instanceof CelObject ? typeOfObject(v) : MAP;
+}
+
+function typeOfObject(v: CelObject): CelType {
+  if (v instanceof Double) return DOUBLE;
+  if (v instanceof Uint) return UINT;
+  if (v instanceof Timestamp) return TIMESTAMP;
+  if (v instanceof Duration) return DURATION;
+  if (v instanceof Optional) return OPTIONAL;
+  if (v instanceof TypeValue) return TYPE;
+  if (v instanceof Failure) return ERROR;
+  return v instanceof Opaque ? v.opaqueType() : MAP;
+}
