@@ -40,6 +40,8 @@ export interface UndiciOptions {
 export interface UndiciTransport extends Transport {
   /** Opens connections before a burst, so that it does not pay for the handshakes. */
   warm(connections: number): Promise<void>;
+  /** Takes no new requests; what is under way, watches included, goes on to its end. Resolves when all has ended. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,6 +111,11 @@ async function* settleErrors(
   }
 }
 
+/** Closing what is already closed is not an error. */
+const allOf = async (...work: Promise<void>[]): Promise<void> => {
+  await Promise.allSettled(work);
+};
+
 export function undiciTransport(options: UndiciOptions): UndiciTransport {
   const { origin, prefix } = splitServer(options.server);
   const shared = {
@@ -139,9 +146,8 @@ export function undiciTransport(options: UndiciOptions): UndiciTransport {
     async warm(connections) {
       await Promise.all(Array.from({ length: connections }, () => dispatchRequest(requestTarget, probe)));
     },
-    async close() {
-      // Watches end only when told to: waiting for them would be waiting for ever.
-      await Promise.all([requests.close(), watches.destroy()]);
-    },
+    retire: () => allOf(requests.close(), watches.close()),
+    // Watches end only when told to: waiting for them would be waiting for ever.
+    close: () => allOf(requests.close(), watches.destroy()),
   };
 }

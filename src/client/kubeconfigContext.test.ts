@@ -1,0 +1,303 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveContext, type Selection } from './kubeconfigContext.ts';
+import { parseKubeconfig } from './kubeconfigFile.ts';
+
+const b64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** A kubeconfig in /k/config whose only context has this cluster and this user. */
+const config = (cluster: string, user = '{}', context = 'cluster: c, user: u') =>
+  parseKubeconfig(
+    `current-context: x\ncontexts:\n- name: x\n  context: {${context}}\nclusters:\n- name: c\n  cluster: ${cluster}\nusers:\n- name: u\n  user: ${user}\n`,
+    '/k/config',
+  );
+const S = 'server: https://api:6443';
+const resolve = (cluster: string, user?: string, context?: string, selection?: Selection) =>
+  resolveContext(config(cluster, user, context), selection);
+
+describe('clusters', () => {
+  it.each<[string, string, object]>([
+    [
+      'a server',
+      `{${S}}`,
+      {
+        server: 'https://api:6443',
+        insecure: false,
+        namespace: 'default',
+        description: 'context "x" of /k/config',
+        auth: { kind: 'none' },
+      },
+    ],
+    [
+      'an inline CA',
+      `{${S}, certificate-authority-data: ${b64('PEM')}}`,
+      { ca: { pem: 'PEM', field: '/k/config: cluster "c": certificate-authority-data' } },
+    ],
+    [
+      'a CA file, seen from the kubeconfig',
+      `{${S}, certificate-authority: pki/ca.crt}`,
+      { ca: { path: '/k/pki/ca.crt', field: '/k/config: cluster "c": certificate-authority' } },
+    ],
+    ['an absolute CA file', `{${S}, certificate-authority: /pki/ca.crt}`, { ca: { path: '/pki/ca.crt' } }],
+    [
+      'inline wins over a file',
+      `{${S}, certificate-authority: f, certificate-authority-data: ${b64('PEM')}}`,
+      { ca: { pem: 'PEM' } },
+    ],
+    ['no verification', `{${S}, insecure-skip-tls-verify: true}`, { insecure: true }],
+    ['no verification, in YAML 1.1', `{${S}, insecure-skip-tls-verify: yes}`, { insecure: true }],
+    ['another name', `{${S}, tls-server-name: n.example}`, { servername: 'n.example' }],
+    ['a proxy', `{${S}, proxy-url: "socks5://127.0.0.1:1080"}`, { proxyUrl: 'socks5://127.0.0.1:1080' }],
+  ])('%s', async (_name, cluster, expected) => {
+    expect(await resolve(cluster)).toMatchObject(expected);
+  });
+
+  it.each<[string, string, string]>([
+    ['no server', '{}', '/k/config: cluster "c": server: is missing'],
+    [
+      'a server that is no URL',
+      '{server: api}',
+      '/k/config: cluster "c": server: "api" is not an http or https URL',
+    ],
+    ['a server of another kind', '{server: "unix:///x"}', '/k/config: cluster "c": server: '],
+    ['a server that is a map', '{server: {}}', '/k/config: cluster "c": server: must be a text, not a map'],
+    [
+      'a CA that is not base64',
+      `{${S}, certificate-authority-data: "%%%"}`,
+      '/k/config: cluster "c": certificate-authority-data: is not base64',
+    ],
+    [
+      'a CA and no verification',
+      `{${S}, insecure-skip-tls-verify: true, certificate-authority: f}`,
+      '/k/config: cluster "c": insecure-skip-tls-verify: and certificate-authority exclude each other',
+    ],
+    [
+      'a flag that is none',
+      `{${S}, insecure-skip-tls-verify: maybe}`,
+      '/k/config: cluster "c": insecure-skip-tls-verify: must be true or false',
+    ],
+    [
+      'a proxy of another kind',
+      `{${S}, proxy-url: "ftp://x"}`,
+      '/k/config: cluster "c": proxy-url: "ftp://x" is not',
+    ],
+  ])('refused: %s', async (_name, cluster, message) => {
+    await expect(resolve(cluster)).rejects.toThrow(message);
+  });
+});
+
+describe('users', () => {
+  it.each<[string, string, object]>([
+    ['a token', '{token: abc}', { auth: { kind: 'token', token: 'abc' } }],
+    [
+      'a token file',
+      '{tokenFile: t}',
+      { auth: { kind: 'tokenFile', path: '/k/t', field: '/k/config: user "u": tokenFile' } },
+    ],
+    [
+      'both: the file, with the token until it can be read',
+      '{token: abc, tokenFile: t}',
+      { auth: { kind: 'tokenFile', path: '/k/t', fallback: 'abc' } },
+    ],
+    [
+      'a password',
+      '{username: me, password: "p:q"}',
+      { auth: { kind: 'basic', username: 'me', password: 'p:q' } },
+    ],
+    [
+      'a certificate',
+      `{client-certificate-data: ${b64('C')}, client-key: key.pem}`,
+      { cert: { pem: 'C' }, key: { path: '/k/key.pem' }, auth: { kind: 'none' } },
+    ],
+    [
+      'somebody else',
+      '{token: t, as: jane, as-uid: u1, as-groups: [a, b], as-user-extra: {scopes: [x]}}',
+      { impersonate: { user: 'jane', uid: 'u1', groups: ['a', 'b'], extra: { scopes: ['x'] } } },
+    ],
+    [
+      'a token wins over a plugin',
+      '{token: t, exec: {apiVersion: client.authentication.k8s.io/v1, command: c, interactiveMode: Never}}',
+      { auth: { kind: 'token' } },
+    ],
+  ])('%s', async (_name, user, expected) => {
+    expect(await resolve(`{${S}}`, user)).toMatchObject(expected);
+  });
+
+  it.each<[string, string, string]>([
+    ['a certificate without a key', '{client-certificate: c}', 'user "u": client-key: is missing'],
+    ['a key without a certificate', '{client-key: c}', 'user "u": client-certificate: is missing'],
+    [
+      'a token and a password',
+      '{token: a, username: b}',
+      'user "u": username: and a token exclude each other',
+    ],
+    ['groups of nobody', '{as-groups: [a]}', 'user "u": as: is missing'],
+    ['groups that are a text', '{as: a, as-groups: b}', 'user "u": as-groups: must be a list, not a text'],
+    [
+      'extra that is a list',
+      '{as: a, as-user-extra: [b]}',
+      'user "u": as-user-extra: must be a map, not a list',
+    ],
+    [
+      'extra values that are maps',
+      '{as: a, as-user-extra: {b: [{}]}}',
+      'user "u": as-user-extra.b[0]: must be a text, not a map',
+    ],
+    ['an old provider', '{auth-provider: {name: oidc}}', 'user "u": auth-provider: is not supported'],
+    ['a token that is a list', '{token: [a]}', 'user "u": token: must be a text, not a list'],
+  ])('refused: %s', async (_name, user, message) => {
+    await expect(resolve(`{${S}}`, user)).rejects.toThrow(`/k/config: ${message}`);
+  });
+
+  it('no secrets over plain http', async () => {
+    expect(await resolve('{server: "http://api"}', '{token: abc}')).toMatchObject({ auth: { kind: 'none' } });
+  });
+});
+
+describe('contexts', () => {
+  it.each<[string, string, Selection, object]>([
+    ['its namespace', 'cluster: c, user: u, namespace: n', {}, { namespace: 'n' }],
+    [
+      'another namespace by choice',
+      'cluster: c, user: u, namespace: n',
+      { namespace: 'm' },
+      { namespace: 'm' },
+    ],
+    ['no user', 'cluster: c', {}, { auth: { kind: 'none' } }],
+    ['a user by choice', 'cluster: c, user: nobody', { user: 'u' }, { auth: { kind: 'token' } }],
+    [
+      'acting as somebody by choice',
+      'cluster: c, user: u',
+      { impersonate: { user: 'j' } },
+      { impersonate: { user: 'j' } },
+    ],
+  ])('%s', async (_name, context, selection, expected) => {
+    expect(await resolve(`{${S}}`, '{token: t}', context, selection)).toMatchObject(expected);
+  });
+
+  it.each<[string, string, Selection, string]>([
+    [
+      'a context that is not there',
+      'cluster: c',
+      { context: 'y' },
+      '/k/config: there is no context "y" (there are: "x")',
+    ],
+    ['a cluster that is not there', 'cluster: d', {}, '/k/config: there is no cluster "d" (there are: "c")'],
+    [
+      'a user that is not there',
+      'cluster: c, user: v',
+      {},
+      '/k/config: there is no user "v" (there are: "u")',
+    ],
+    ['no cluster', 'user: u', {}, '/k/config: context "x": cluster: is missing'],
+    ['a prototype name', 'cluster: constructor', {}, 'there is no cluster "constructor"'],
+  ])('refused: %s', async (_name, context, selection, message) => {
+    await expect(resolve(`{${S}}`, '{}', context, selection)).rejects.toThrow(message);
+  });
+
+  it('no current context: says which there are; a cluster by choice will do', async () => {
+    const none = parseKubeconfig(
+      `contexts:\n- name: a\n  context: {}\n- name: b\n  context: {}\nclusters:\n- name: c\n  cluster: {${S}}\n`,
+      '/k/config',
+    );
+    await expect(resolveContext(none)).rejects.toThrow(
+      '/k/config: current-context: is not set; choose a context (there are: "a", "b")',
+    );
+    expect(await resolveContext(none, { cluster: 'c' })).toMatchObject({
+      server: 'https://api:6443',
+      description: 'cluster "c" of /k/config',
+    });
+  });
+
+  it('a broken entry that nobody uses harms nobody', async () => {
+    const text = `current-context: x\ncontexts:\n- name: x\n  context: {cluster: c}\n- name: y\n  context: {cluster: 5, user: []}\nclusters:\n- name: c\n  cluster: {${S}}\n- name: d\n  cluster: {server: []}\n`;
+    expect(await resolveContext(parseKubeconfig(text, '/k/config'))).toMatchObject({
+      server: 'https://api:6443',
+    });
+  });
+});
+
+describe('exec', () => {
+  const V1 = 'apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never';
+  it.each<[string, string, object]>([
+    [
+      'v1',
+      `{${V1}, command: aws, args: [eks, get-token, 5], env: [{name: A, value: b}, {name: E}]}`,
+      {
+        apiVersion: 'client.authentication.k8s.io/v1',
+        command: 'aws',
+        args: ['eks', 'get-token', '5'],
+        env: { A: 'b', E: '' },
+        interactiveMode: 'Never',
+        field: '/k/config: user "u": exec',
+      },
+    ],
+    [
+      'v1beta1 without a mode',
+      '{apiVersion: client.authentication.k8s.io/v1beta1, command: c}',
+      { interactiveMode: 'IfAvailable', args: [], env: {} },
+    ],
+    ['a path, seen from the kubeconfig', `{${V1}, command: bin/plugin}`, { command: '/k/bin/plugin' }],
+    [
+      'a hint without escape sequences',
+      `{${V1}, command: c, installHint: "\\e[31mrun\\nthis\\a"}`,
+      { installHint: '[31mrun\nthis' },
+    ],
+  ])('%s', async (_name, exec, expected) => {
+    expect(await resolve(`{${S}}`, `{exec: ${exec}}`)).toMatchObject({
+      auth: { kind: 'exec', exec: expected },
+    });
+  });
+
+  it.each<[string, string, string]>([
+    ['no version', '{command: c}', 'exec.apiVersion: is missing'],
+    [
+      'an old version',
+      '{apiVersion: client.authentication.k8s.io/v1alpha1, command: c}',
+      'exec.apiVersion: client.authentication.k8s.io/v1alpha1 is not supported',
+    ],
+    ['no command', `{${V1}}`, 'exec.command: is missing'],
+    [
+      'v1 without a mode',
+      '{apiVersion: client.authentication.k8s.io/v1, command: c}',
+      'exec.interactiveMode: is missing',
+    ],
+    [
+      'an unknown mode',
+      '{apiVersion: client.authentication.k8s.io/v1, command: c, interactiveMode: Sometimes}',
+      'exec.interactiveMode: "Sometimes" is none of',
+    ],
+    ['arguments that are a text', `{${V1}, command: c, args: a}`, 'exec.args: must be a list'],
+    ['a variable without a name', `{${V1}, command: c, env: [{value: a}]}`, 'exec.env[0].name: is missing'],
+    ['a text', 'aws', 'exec: must be a map'],
+  ])('refused: %s', async (_name, exec, message) => {
+    await expect(resolve(`{${S}}`, `{exec: ${exec}}`)).rejects.toThrow(`/k/config: user "u": ${message}`);
+  });
+
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'lapse-exec-'));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  it('a plugin that asks for the cluster gets it, its extension with JSON types', async () => {
+    const file = join(directory, 'config');
+    const text = `current-context: x\ncontexts:\n- name: x\n  context: {cluster: c7, user: u}\nclusters:\n- name: c7\n  cluster:\n    ${S}\n    tls-server-name: n\n    proxy-url: http://p:1\n    certificate-authority-data: ${b64('PEM')}\n    extensions:\n    - name: other\n      extension: {}\n    - name: client.authentication.k8s.io/exec\n      extension: {audience: 5, on: true, list: [a]}\nusers:\n- name: u\n  user: {exec: {${V1}, command: c, provideClusterInfo: true}}\n`;
+    await writeFile(file, text);
+    const connection = await resolveContext(parseKubeconfig(text, file));
+    expect(connection.auth).toMatchObject({
+      exec: {
+        cluster: {
+          server: 'https://api:6443',
+          tlsServerName: 'n',
+          insecure: false,
+          proxyUrl: 'http://p:1',
+          ca: { pem: 'PEM' },
+          config: { audience: 5, on: true, list: ['a'] },
+        },
+      },
+    });
+  });
+});
