@@ -48,6 +48,7 @@ export class Store {
   #queue: Pending[] = [];
   #inFlight: Pending[] = [];
   #flushing = false;
+  #failure: Error | undefined;
   #headRevision: number;
   #revision: number;
 
@@ -76,6 +77,11 @@ export class Store {
   /** The newest committed revision. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** The newest revision given out; writes up to it may still be on their way to the journal. */
+  get headRevision(): number {
+    return this.#headRevision;
   }
 
   table(resource: string): Table {
@@ -192,13 +198,20 @@ export class Store {
         this.#queue = [];
         continue;
       }
+      this.#failure = undefined;
       for (const pending of batch) this.#commit(pending);
     }
     this.#inFlight = [];
     this.#flushing = false;
   }
 
+  /** Why the last commit failed; undefined when it did not. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
   #fail(dropped: readonly Pending[], cause: Error): void {
+    this.#failure = cause;
     for (const pending of dropped) this.#head.delete(headKey(pending.resource, pending.key));
     for (const pending of dropped) pending.reject(new Error(`could not store: ${cause.message}`, { cause }));
   }
