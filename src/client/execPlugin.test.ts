@@ -154,7 +154,12 @@ describe('running', () => {
       /^user "u": exec: .*: it ended with code 3: please log in$/,
     ],
     ['nonsense', 'console.log("secret")', {}, /the output is not JSON$/],
-    ['too much output', 'process.stdout.write("x".repeat(3e6)); setInterval(() => {}, 1000)', {}, /too much output/],
+    [
+      'too much output',
+      'process.stdout.write("x".repeat(3e6)); setInterval(() => {}, 1000)',
+      {},
+      /too much output/,
+    ],
     [
       'no such program, with the hint',
       '',
