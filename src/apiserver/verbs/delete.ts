@@ -132,7 +132,7 @@ function decideFate(call: Call, next: KubeObject, options: DeleteOptions): 'remo
 }
 
 /** Marks an object without graceful deletion; false when it was marked already. */
-function markDeleted({ metadata }: KubeObject, now: Instant): boolean {
+export function markDeleted({ metadata }: KubeObject, now: Instant): boolean {
   const first = metadata.deletionTimestamp === undefined;
   if (metadata.deletionGracePeriodSeconds === undefined && (metadata.generation ?? 0) > 0)
     metadata.generation!++;
