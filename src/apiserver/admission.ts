@@ -75,6 +75,9 @@ export class Admission {
   }
 
   async validate(call: Call, write: Write): Promise<void> {
+    const { object, old, dryRun } = write;
+    if (object && !call.subresource)
+      call.resource.strategy.approve?.(object, old, strategyContext(call, dryRun));
     await this.#run(call, write, 'validating');
   }
 

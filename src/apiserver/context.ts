@@ -4,6 +4,8 @@ import type { HttpRequest } from '#api/http';
 import type { Clock } from '#base/clock';
 import type { Random } from '#base/random';
 import type { Admission } from './admission.ts';
+import type { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
 import type { Negotiated } from './negotiate.ts';
 import type { Query } from './query.ts';
 import type { Registry } from './registry.ts';
@@ -18,6 +20,8 @@ export interface Core {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly hub: WatchHub;
+  readonly health: Health;
+  readonly metrics: Metrics;
 }
 
 export interface Call {
@@ -40,6 +44,9 @@ export function strategyContext(call: Call, dryRun: boolean): StrategyContext {
     random: call.core.random,
     user: call.user,
     get: (resource, key) => call.core.store.get(resource, key)?.object,
+    list: function* (resource) {
+      for (const stored of call.core.store.view(resource)!.entries('')) yield stored.object;
+    },
     warn: (text) => {
       if (!call.warnings.includes(text)) call.warnings.push(text);
     },

@@ -1,18 +1,13 @@
 // The built-in kinds: discovery data + Go struct table + defaults + the strategy of the kind.
 
-import type { JsonObject } from '#api/json';
-import type { JsonNotes } from '#api/jsonParse';
-import { apiVersionOf, asObject, type KubeObject } from '#api/object';
-import { applyDefaults } from '#schema/defaults';
-import { decodeMessage } from '#schema/protobuf';
-import { decodeTyped } from '#schema/typed';
-import { builtinTable, defaultsTable, type ServedResource, servedData } from '../data.ts';
-import { withGvk } from '../decode.ts';
+import { apiVersionOf } from '#api/object';
+import { builtinTable, type ServedResource, servedData } from '../data.ts';
 import type { Registry } from '../registry.ts';
 import { fieldsOf } from '../strategies/fieldLabels.ts';
 import { sharedTable, strategyFor } from '../strategies/strategies.ts';
 import { builtinPrinter } from '../tables/builtin.ts';
-import { type Codec, type Decoded, type Resource, type Strategy, storageName } from './resource.ts';
+import { type Resource, storageName } from './resource.ts';
+import { structCodec } from './structCodec.ts';
 
 export function registerBuiltins(registry: Registry): void {
   for (const served of servedData().resources) {
@@ -53,30 +48,5 @@ export function builtinResource(served: ServedResource): Resource {
     ...(shared ? { refusedAs: shared.refusedAs } : {}),
     printer: builtinPrinter(name),
     patchType: structName,
-  };
-}
-
-/** Bodies become the Go struct and back: unknown fields fall away, empty ones are left out, defaults come in. */
-export function structCodec(
-  gvk: { group: string; version: string; kind: string },
-  structName: string,
-  strategy: Strategy,
-): Codec {
-  const finish = (value: JsonObject, unknown: readonly string[]): Decoded => {
-    applyDefaults(defaultsTable(), builtinTable(), structName, value);
-    const object = withGvk(asObject(value), gvk);
-    object.metadata ??= {};
-    strategy.applyDefaults?.(object);
-    return { object, problems: unknown.map((path) => `unknown field "${path}"`) };
-  };
-  return {
-    decode(value: JsonObject, notes?: JsonNotes): Decoded {
-      const typed = decodeTyped(builtinTable(), structName, value, notes);
-      return finish(typed.value, typed.unknown);
-    },
-    decodeProtobuf: (message) => finish(decodeMessage(builtinTable(), structName, message), []),
-    verbatim: () => true,
-    show: (stored) => stored.object,
-    toStorage: (object: KubeObject) => object,
   };
 }

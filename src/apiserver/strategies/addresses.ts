@@ -27,15 +27,44 @@ export function parseRange(text: string): Range | undefined {
 
 export const isVersion6 = (address: string) => isIP(address) === 6;
 
-export const legacyAddress = (text: string, path: string): FieldError[] =>
-  parseAddress(text) === undefined
-    ? [invalid(path, text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
-    : [];
+const LEADING_ZERO = /(^|\.)0\d/;
+const MAPPED = /^::ffff:/i;
 
-export const legacyRange = (text: string, path: string): FieldError[] =>
-  parseRange(text) === undefined
-    ? [invalid(path, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')]
-    : [];
+export function legacyAddress(text: string, path: string): FieldError[] {
+  if (parseAddress(text) === undefined)
+    return [invalid(path, text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
+  if (LEADING_ZERO.test(text)) return [invalid(path, text, 'must not have leading 0s')];
+  return MAPPED.test(text) ? [invalid(path, text, 'must not be an IPv4-mapped IPv6 address')] : [];
+}
+
+export function legacyRange(text: string, path: string): FieldError[] {
+  const range = parseRange(text);
+  if (!range) return [invalid(path, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')];
+  if (LEADING_ZERO.test(text) || /\/0\d/.test(text))
+    return [invalid(path, text, 'must not have leading 0s in IP or prefix length')];
+  if (MAPPED.test(text)) return [invalid(path, text, 'must not have an IPv4-mapped IPv6 address')];
+  return hasHostBits(range) ? [invalid(path, text, 'must not have bits set beyond the prefix length')] : [];
+}
+
+const hasHostBits = ({ address, bits }: Range): boolean => {
+  const size = isIPv4(address) ? 32n : 128n;
+  return addressBits(address) % (1n << (size - BigInt(bits))) !== 0n;
+};
+
+/** The address as one number. */
+function addressBits(address: string): bigint {
+  if (isIPv4(address)) return BigInt(ipv4Number(address));
+  const [head = '', tail] = address.replace(/\d+(\.\d+){3}$/, dottedToHex).split('::');
+  const groups = (part: string | undefined) => (part ? part.split(':') : []);
+  const [before, after] = [groups(head), groups(tail)];
+  const zeros = new Array<string>(8 - before.length - after.length).fill('0');
+  return [...before, ...zeros, ...after].reduce((sum, g) => (sum << 16n) | BigInt(`0x${g}`), 0n);
+}
+
+const dottedToHex = (dotted: string): string => {
+  const n = ipv4Number(dotted);
+  return `${Math.floor(n / 65_536).toString(16)}:${(n % 65_536).toString(16)}`;
+};
 
 /** The four bytes of an IPv4 address as a number. */
 export const ipv4Number = (address: string): number =>

@@ -1,5 +1,6 @@
 // Which strategy each built-in kind has. A kind that is not listed is stored: types are checked, values are not.
 
+import { definitionStrategy } from '../crd/definitionStrategy.ts';
 import type { Codec, Strategy } from '../resources/resource.ts';
 import { configMapStrategy } from './core/configMap.ts';
 import { endpointsStrategy } from './core/endpoints.ts';
@@ -17,6 +18,7 @@ import { subdomainName } from './names.ts';
 /** By resource: `jobs.batch`, `pods`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   configmaps: configMapStrategy,
+  'customresourcedefinitions.apiextensions.k8s.io': definitionStrategy,
   endpoints: endpointsStrategy,
   events: eventStrategy,
   'events.events.k8s.io': modernEventStrategy,

@@ -1,0 +1,72 @@
+// What the default admission plugins do to Pods: priority, two tolerations, and no runtime classes that do not exist.
+
+import { forbidden } from '#api/errors';
+import type { JsonObject } from '#api/json';
+import type { KubeObject } from '#api/object';
+import { copyField, ensure, has, number, objects, text } from '../values.ts';
+
+const PODS = { group: '', plural: 'pods' };
+
+/** The priority classes every cluster has. */
+const PRIORITIES: Readonly<Record<string, number>> = {
+  '': 0,
+  'system-node-critical': 2_000_001_000,
+  'system-cluster-critical': 2_000_000_000,
+};
+
+export function admitPod(pod: KubeObject, old: KubeObject | undefined): void {
+  const spec = ensure(pod, 'spec');
+  const refuse = (why: string) => forbidden(PODS, pod.metadata.name ?? '', why);
+  if (old) {
+    const before = old['spec'] as JsonObject;
+    for (const field of ['priority', 'preemptionPolicy'])
+      if (!has(spec, field)) copyField(spec, before, field);
+  } else {
+    setPriority(spec, refuse);
+    const runtimeClass = text(spec, 'runtimeClassName');
+    if (runtimeClass !== '') throw refuse(`pod rejected: RuntimeClass "${runtimeClass}" not found`);
+  }
+  tolerateNodeTrouble(spec);
+}
+
+const PREEMPTION = 'PreemptLowerPriority';
+
+function setPriority(spec: JsonObject, refuse: (why: string) => Error): void {
+  const className = text(spec, 'priorityClassName');
+  const priority = Object.hasOwn(PRIORITIES, className) ? PRIORITIES[className]! : undefined;
+  if (priority === undefined) throw refuse(`no PriorityClass with name ${className} was found`);
+  const given = number(spec, 'priority');
+  const computed = 'priority admission controller computed';
+  if (given !== undefined && given !== priority)
+    throw refuse(
+      `the integer value of priority (${given}) must not be provided in pod spec; ${computed} ${priority} from the given PriorityClass name`,
+    );
+  const policy = text(spec, 'preemptionPolicy');
+  if (policy !== '' && policy !== PREEMPTION)
+    throw refuse(
+      `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec; ${computed} ${PREEMPTION} from the given PriorityClass name`,
+    );
+  spec['priority'] = priority;
+  spec['preemptionPolicy'] = PREEMPTION;
+}
+
+const TROUBLE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+const PATIENCE_SECONDS = 300;
+
+/** Five minutes of a node that is not ready or cannot be reached, unless the pod says otherwise. */
+function tolerateNodeTrouble(spec: JsonObject): void {
+  const present = objects(spec, 'tolerations');
+  const tolerated = (taint: string) =>
+    present.some(
+      (t) => [taint, ''].includes(text(t, 'key')) && ['NoExecute', ''].includes(text(t, 'effect')),
+    );
+  const missing = TROUBLE.filter((taint) => !tolerated(taint));
+  if (missing.length === 0) return;
+  const added = missing.map((key) => ({
+    key,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: PATIENCE_SECONDS,
+  }));
+  spec['tolerations'] = [...present, ...added];
+}

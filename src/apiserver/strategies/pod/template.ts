@@ -1,0 +1,22 @@
+// Pod templates, as controllers of pods have them.
+
+import { type FieldError, forbidden } from '#api/fieldErrors';
+import type { JsonObject } from '#api/json';
+import { validateAnnotations, validateLabels } from '../../validateMeta.ts';
+import { objects, part, stringMap } from '../values.ts';
+import { validatePodAnnotations } from './annotations.ts';
+import { validatePodSpec } from './spec.ts';
+
+export function validatePodTemplate(template: JsonObject, path: string): FieldError[] {
+  const [meta, spec] = [part(template, 'metadata'), part(template, 'spec')];
+  const ephemeral = objects(spec, 'ephemeralContainers').length > 0;
+  return [
+    ...validateLabels(stringMap(meta, 'labels'), `${path}.labels`),
+    ...validateAnnotations(stringMap(meta, 'annotations'), `${path}.annotations`),
+    ...validatePodAnnotations(meta, spec, `${path}.annotations`),
+    ...validatePodSpec(spec, undefined, `${path}.spec`),
+    ...(ephemeral
+      ? [forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
+      : []),
+  ];
+}

@@ -1,0 +1,116 @@
+// What may change in a Pod: images, the deadline, tolerations, gates, and little else.
+
+import { type FieldError, forbidden, invalid, required } from '#api/fieldErrors';
+import { clone, equal, type JsonObject } from '#api/json';
+import type { KubeObject } from '#api/object';
+import { specOf } from '../../resources/resource.ts';
+import { inRange } from '../checks.ts';
+import { unifiedDiff } from '../unifiedDiff.ts';
+import { assign, child, copyField, number, objects, stringMap, text } from '../values.ts';
+import { validateTolerations } from './scheduling.ts';
+
+const MAX_INT32 = 2_147_483_647;
+
+/** Fields named in the refusal of every other change. */
+const UPDATABLE = [
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
+  '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+].join(',');
+
+export function validatePodChange(next: KubeObject, old: KubeObject): FieldError[] {
+  const [spec, before] = [specOf(next), specOf(old)];
+  const errors: FieldError[] = [];
+  for (const list of ['containers', 'initContainers']) {
+    const [now, then] = [objects(spec, list), objects(before, list)];
+    if (now.length !== then.length)
+      return [...errors, forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
+    errors.push(...now.flatMap((c, i) => imageErrors(text(c, 'image'), `spec.${list}[${i}].image`)));
+  }
+  errors.push(
+    ...deadlineErrors(number(spec, 'activeDeadlineSeconds'), number(before, 'activeDeadlineSeconds')),
+    ...tolerationErrors(objects(spec, 'tolerations'), objects(before, 'tolerations')),
+    ...gateErrors(objects(spec, 'schedulingGates'), objects(before, 'schedulingGates')),
+  );
+  if (equal(spec, before)) return errors;
+  const { munged, gateErrors: more } = withAllowedReverted(spec, before);
+  errors.push(...more);
+  if (!equal(munged, before)) {
+    const diff = unifiedDiff(JSON.stringify(before, bigintText, 1), JSON.stringify(munged, bigintText, 1));
+    errors.push(forbidden('spec', `pod updates may not change fields other than ${UPDATABLE}\n${diff}`));
+  }
+  return errors;
+}
+
+const bigintText = (_key: string, v: unknown): unknown => (typeof v === 'bigint' ? Number(v) : v);
+
+function imageErrors(image: string, path: string): FieldError[] {
+  if (image === '') return [required(path)];
+  return image === image.trim() ? [] : [invalid(path, image, 'must not have leading or trailing whitespace')];
+}
+
+function deadlineErrors(now: number | undefined, then: number | undefined): FieldError[] {
+  const path = 'spec.activeDeadlineSeconds';
+  if (now === undefined)
+    return then === undefined
+      ? []
+      : [invalid(path, null, 'must not update from a positive integer to nil value')];
+  const errors = now < 0 || now > MAX_INT32 ? [invalid(path, now, inRange(0, MAX_INT32))] : [];
+  if (then !== undefined && then < now)
+    errors.push(invalid(path, now, 'must be less than or equal to previous value'));
+  return errors;
+}
+
+function tolerationErrors(now: JsonObject[], then: JsonObject[]): FieldError[] {
+  const without = ({ tolerationSeconds: _seconds, ...rest }: JsonObject) => rest;
+  const lost = then.filter((t) => !now.some((n) => equal(without(t), without(n))));
+  const why = 'existing toleration can not be modified except its tolerationSeconds';
+  return [
+    ...lost.map(() => forbidden('spec.tolerations', why)),
+    ...validateTolerations(now, 'spec.tolerations'),
+  ];
+}
+
+function gateErrors(now: JsonObject[], then: JsonObject[]): FieldError[] {
+  const known = then.map((g) => text(g, 'name'));
+  return now.flatMap((gate, i) => {
+    const name = text(gate, 'name');
+    const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    return known.includes(name) ? [] : [forbidden(`spec.schedulingGates[${i}].name`, why)];
+  });
+}
+
+/** The wanted spec with every allowed change taken back: what still differs is refused. */
+function withAllowedReverted(spec: JsonObject, before: JsonObject) {
+  const munged = clone(spec);
+  for (const list of ['containers', 'initContainers'])
+    objects(munged, list).forEach((c, i) => {
+      copyField(c, objects(before, list)[i], 'image');
+    });
+  for (const field of ['activeDeadlineSeconds', 'schedulingGates', 'tolerations'])
+    copyField(munged, before, field);
+  const grace = 'terminationGracePeriodSeconds';
+  if ((number(before, grace) ?? 0) < 0 && number(munged, grace) === 1) copyField(munged, before, grace);
+  const gateErrors = objects(before, 'schedulingGates').length > 0 ? revertGated(munged, before) : [];
+  return { munged, gateErrors };
+}
+
+/** A gated pod is not scheduled yet: where it may run can still be narrowed. */
+function revertGated(munged: JsonObject, before: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  const [now, then] = [stringMap(munged, 'nodeSelector'), stringMap(before, 'nodeSelector')];
+  if (!equal(now, then)) {
+    const kept = Object.entries(then).every(([k, v]) => now[k] === v);
+    if (!kept) errors.push(invalid('spec.nodeSelector', now, 'only additions are allowed'));
+    copyField(munged, before, 'nodeSelector');
+  }
+  const [affinity, oldAffinity] = [child(munged, 'affinity'), child(before, 'affinity')];
+  const nodeAffinity = child(oldAffinity, 'nodeAffinity');
+  if (equal(child(affinity, 'nodeAffinity'), nodeAffinity)) return errors;
+  const restored: JsonObject = { ...affinity };
+  assign(restored, 'nodeAffinity', nodeAffinity);
+  assign(munged, 'affinity', Object.keys(restored).length === 0 && !oldAffinity ? undefined : restored);
+  return errors;
+}

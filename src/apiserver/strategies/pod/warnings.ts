@@ -1,0 +1,147 @@
+// Warnings about pod specs that are accepted but will not do what their author thinks.
+
+import type { JsonObject } from '#api/json';
+import { nanos } from '../quantities.ts';
+import { child, number, objects, part, stringMap, text } from '../values.ts';
+
+const OLD_LABELS: Readonly<Record<string, string>> = {
+  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
+  'failure-domain.beta.kubernetes.io/region':
+    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+  'failure-domain.beta.kubernetes.io/zone':
+    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  'beta.kubernetes.io/instance-type':
+    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+};
+
+const OLD_VOLUMES: readonly (readonly [string, string, string])[] = [
+  ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
+  ['scaleIO', 'scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['storageos', 'storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['quobyte', 'quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['cephfs', 'cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+];
+
+/** `prefix` is the path of the template, with a dot at the end; empty for a Pod. */
+export function podWarnings(spec: JsonObject, prefix = ''): string[] {
+  const path = `${prefix}spec`;
+  const selector = Object.keys(stringMap(spec, 'nodeSelector')).filter((k) => Object.hasOwn(OLD_LABELS, k));
+  const spread = objects(spec, 'topologySpreadConstraints').flatMap((c, i) =>
+    child(c, 'labelSelector')
+      ? []
+      : [
+          `${path}.topologySpreadConstraints[${i}].labelSelector: a null labelSelector results in matching no pod`,
+        ],
+  );
+  const volumes = objects(spec, 'volumes').flatMap((volume, i) =>
+    OLD_VOLUMES.filter(([source]) => child(volume, source)).map(
+      ([, shown, text]) => `${path}.volumes[${i}].${shown}: ${text}`,
+    ),
+  );
+  const grace = number(spec, 'terminationGracePeriodSeconds') ?? 0;
+  const endless = `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`;
+  return [
+    ...selector.map((k) => `${path}.nodeSelector[${k}]: ${OLD_LABELS[k]}`),
+    ...spread,
+    ...volumes,
+    ...repeated(objects(spec, 'hostAliases'), 'ip', `${path}.hostAliases`),
+    ...repeated(objects(spec, 'imagePullSecrets'), 'name', `${path}.imagePullSecrets`),
+    ...containerWarnings(spec, path),
+    ...portWarnings(spec, path),
+    ...(grace < 0 ? [endless] : []),
+  ];
+}
+
+function repeated(items: JsonObject[], field: string, path: string): string[] {
+  return items.flatMap((item, i) => {
+    const value = text(item, field);
+    const out = items.slice(0, i).some((other) => text(other, field) === value)
+      ? [`${path}[${i}].${field}: duplicate ${field} "${value}"`]
+      : [];
+    return field === 'name' && value === '' ? [...out, `${path}[${i}].name: invalid empty name ""`] : out;
+  });
+}
+
+/** Every container with its path, in the order Kubernetes visits them. */
+const visit = (spec: JsonObject, path: string): [JsonObject, string][] =>
+  ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) =>
+    objects(spec, list).map((c, i): [JsonObject, string] => [c, `${path}.${list}[${i}]`]),
+  );
+
+function containerWarnings(spec: JsonObject, path: string): string[] {
+  return visit(spec, path).flatMap(([container, at]) => [
+    ...['memory', 'ephemeral-storage'].flatMap((name) =>
+      ['limits', 'requests'].flatMap((list) => {
+        const amount = part(part(container, 'resources'), list)[name];
+        return amount !== undefined && nanos(amount) % 1_000_000_000n !== 0n
+          ? [
+              `${at}.resources.${list}[${name}]: fractional byte value "${amount}" is invalid, must be an integer`,
+            ]
+          : [];
+      }),
+    ),
+    ...hiddenVariables(container, at),
+  ]);
+}
+
+function hiddenVariables(container: JsonObject, path: string): string[] {
+  const variables = objects(container, 'env');
+  return variables.flatMap((variable, i) => {
+    const name = text(variable, 'name');
+    if (!variables.slice(0, i).some((v) => text(v, 'name') === name)) return [];
+    const reference = `$(${name})`;
+    const value = text(variable, 'value');
+    // A variable that extends the earlier one of its name is meant to.
+    if (!child(variable, 'valueFrom') && value !== reference && value.includes(reference)) return [];
+    return [
+      `${path}.env[${i}]: hides previous definition of "${name}", which may be dropped when using apply`,
+    ];
+  });
+}
+
+interface Port {
+  readonly at: string;
+  readonly port: JsonObject;
+}
+
+function portWarnings(spec: JsonObject, path: string): string[] {
+  const all = visit(spec, path).flatMap(([container, at]) =>
+    objects(container, 'ports').map((port, i): Port => ({ at: `${at}.ports[${i}]`, port })),
+  );
+  const overlaps = all.flatMap((one, i) =>
+    all.slice(0, i).flatMap((other) => {
+      const clash = clashOf(one.port, other.port);
+      return clash ? [`${one.at}: ${clash} with ${other.at}`] : [];
+    }),
+  );
+  const names = all.flatMap(({ at, port }, i) => {
+    const name = text(port, 'name');
+    const first = name === '' ? undefined : all.slice(0, i).find((p) => text(p.port, 'name') === name)?.at;
+    return first
+      ? [
+          `${at}: duplicate port name "${name}" with ${first}, services and probes that select ports by name will use ${first}`,
+        ]
+      : [];
+  });
+  return [...overlaps, ...names];
+}
+
+function clashOf(a: JsonObject, b: JsonObject): string | undefined {
+  if (
+    number(a, 'containerPort') !== number(b, 'containerPort') ||
+    text(a, 'protocol') !== text(b, 'protocol')
+  )
+    return undefined;
+  const [portA, portB] = [number(a, 'hostPort') ?? 0, number(b, 'hostPort') ?? 0];
+  const [ipA, ipB] = [text(a, 'hostIP'), text(b, 'hostIP')];
+  if (portA === portB && ipA === ipB) return 'duplicate port definition';
+  if (portA === 0 || portB === 0) return 'overlapping port definition';
+  return portA === portB && (ipA === '') !== (ipB === '')
+    ? 'dangerously ambiguous port definition'
+    : undefined;
+}

@@ -1,0 +1,122 @@
+// The unified diff that some refusals carry: two texts line by line, three lines of context, no file headers. Matching
+// blocks are found as Python's difflib (and its Go port, which Kubernetes uses) finds them: longest first, earliest wins.
+
+interface Block {
+  readonly a: number;
+  readonly b: number;
+  readonly size: number;
+}
+
+interface Span {
+  readonly aLow: number;
+  readonly aHigh: number;
+  readonly bLow: number;
+  readonly bHigh: number;
+}
+
+const CONTEXT = 3;
+
+export function unifiedDiff(before: string, after: string): string {
+  const a = before.split('\n');
+  const b = after.split('\n');
+  const blocks: Block[] = [];
+  collectBlocks(a, b, { aLow: 0, aHigh: a.length, bLow: 0, bHigh: b.length }, blocks);
+  const groups = groupEdits(editsOf(blocks, a.length, b.length));
+  return groups.map((group) => printGroup(group, a, b)).join('');
+}
+
+function collectBlocks(a: string[], b: string[], span: Span, out: Block[]): void {
+  const best = longestMatch(a, b, span);
+  if (best.size === 0) return;
+  const { aLow, aHigh, bLow, bHigh } = span;
+  collectBlocks(a, b, { aLow, aHigh: best.a, bLow, bHigh: best.b }, out);
+  out.push(best);
+  collectBlocks(a, b, { aLow: best.a + best.size, aHigh, bLow: best.b + best.size, bHigh }, out);
+}
+
+function longestMatch(a: string[], b: string[], { aLow, aHigh, bLow, bHigh }: Span): Block {
+  let best: Block = { a: aLow, b: bLow, size: 0 };
+  let lengths = new Map<number, number>();
+  for (let i = aLow; i < aHigh; i++) {
+    const next = new Map<number, number>();
+    for (let j = bLow; j < bHigh; j++) {
+      if (a[i] !== b[j]) continue;
+      const size = (lengths.get(j - 1) ?? 0) + 1;
+      next.set(j, size);
+      if (size > best.size) best = { a: i - size + 1, b: j - size + 1, size };
+    }
+    lengths = next;
+  }
+  return best;
+}
+
+interface Edit {
+  readonly kind: 'equal' | 'change';
+  readonly aFrom: number;
+  readonly aTo: number;
+  readonly bFrom: number;
+  readonly bTo: number;
+}
+
+function editsOf(blocks: readonly Block[], aLength: number, bLength: number): Edit[] {
+  const edits: Edit[] = [];
+  let [i, j] = [0, 0];
+  for (const { a, b, size } of [...blocks, { a: aLength, b: bLength, size: 0 }]) {
+    if (i < a || j < b) edits.push({ kind: 'change', aFrom: i, aTo: a, bFrom: j, bTo: b });
+    [i, j] = [a + size, b + size];
+    if (size > 0) edits.push({ kind: 'equal', aFrom: a, aTo: i, bFrom: b, bTo: j });
+  }
+  return edits;
+}
+
+/** The last lines of a common run: the context before a change. */
+const tailOf = (edit: Edit): Edit => ({
+  ...edit,
+  aFrom: Math.max(edit.aFrom, edit.aTo - CONTEXT),
+  bFrom: Math.max(edit.bFrom, edit.bTo - CONTEXT),
+});
+
+/** The first lines of a common run: the context after a change. */
+const headOf = (edit: Edit): Edit => ({
+  ...edit,
+  aTo: Math.min(edit.aTo, edit.aFrom + CONTEXT),
+  bTo: Math.min(edit.bTo, edit.bFrom + CONTEXT),
+});
+
+/** Edits with the context that belongs to them; far-apart changes become hunks of their own. */
+function groupEdits(edits: Edit[]): Edit[][] {
+  const groups: Edit[][] = [];
+  let group: Edit[] = [];
+  for (const [n, edit] of edits.entries()) {
+    const length = edit.aTo - edit.aFrom;
+    if (edit.kind === 'change') group.push(edit);
+    else if (n === 0) group.push(tailOf(edit));
+    else if (n === edits.length - 1) group.push(headOf(edit));
+    else if (length > 2 * CONTEXT) {
+      groups.push([...group, headOf(edit)]);
+      group = [tailOf(edit)];
+    } else group.push(edit);
+  }
+  if (group.some((e) => e.kind === 'change')) groups.push(group);
+  return groups;
+}
+
+const range = (from: number, to: number): string => {
+  const length = to - from;
+  if (length === 1) return `${from + 1}`;
+  return `${length === 0 ? from : from + 1},${length}`;
+};
+
+function printGroup(group: Edit[], a: string[], b: string[]): string {
+  const [first, last] = [group[0]!, group.at(-1)!];
+  const lines = [`@@ -${range(first.aFrom, last.aTo)} +${range(first.bFrom, last.bTo)} @@`];
+  for (const edit of group) {
+    const removed = a.slice(edit.aFrom, edit.aTo);
+    if (edit.kind === 'equal') lines.push(...removed.map((l) => ` ${l}`));
+    else {
+      lines.push(...removed.map((l) => `-${l}`));
+      lines.push(...b.slice(edit.bFrom, edit.bTo).map((l) => `+${l}`));
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
