@@ -9,10 +9,28 @@ export interface Random {
   bytes(n: number): Uint8Array;
 }
 
+// One call into the kernel's generator costs more than a thousand bytes of it: they are drawn in blocks, used once.
+const BLOCK = 4096;
+let block = Buffer.alloc(0);
+let used = 0;
+
+function draw(n: number): Uint8Array {
+  if (n > BLOCK) return randomBytes(n);
+  if (used + n > block.length) {
+    block = randomBytes(BLOCK);
+    used = 0;
+  }
+  used += n;
+  return block.subarray(used - n, used);
+}
+
 /** Cryptographic randomness, for a server that others talk to. */
 export const systemRandom: Random = {
-  next: () => randomBytes(4).readUInt32BE() / 2 ** 32,
-  bytes: (n) => randomBytes(n),
+  next: () => {
+    const [a, b, c, d] = draw(4) as unknown as [number, number, number, number];
+    return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32;
+  },
+  bytes: draw,
 };
 
 /** Repeatable randomness (mulberry32), for tests and simulations. */
