@@ -1,0 +1,60 @@
+// Docs are held to the code: commands they name exist, flags they use are understood, links lead somewhere.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const skipped = new Set(['node_modules', '.git', 'dist', '.lapse', 'fixtures']);
+
+function markdownUnder(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((e) => {
+    if (skipped.has(e.name)) return [];
+    const path = join(directory, e.name);
+    if (e.isDirectory()) return markdownUnder(path);
+    return e.name.endsWith('.md') ? [relative(root, path)] : [];
+  });
+}
+
+const pages = markdownUnder(root).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+};
+
+describe.each(pages)('$path', ({ path, text }) => {
+  test('every npm script it names exists', () => {
+    const named = [...text.matchAll(/npm run ([a-z][a-z:-]*)/g)].map((m) => m[1]!);
+    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+
+  test('every relative link leads to a file', () => {
+    const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)(?:#[^)]*)?\)/g)].map((m) => m[1]!);
+    expect(links.filter((link) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
+  });
+
+  test('every flag of a lapse command it shows is understood', () => {
+    const shown = [
+      ...text.matchAll(/(?:^|[\s`(])(?:bin\/)?lapse (server|up)((?: --?[a-z][\w-]*(?:[ =][^\s`-]\S*)?)*)/gm),
+    ];
+    for (const [, command, flags] of shown) {
+      const help = execFileSync(join(root, 'bin/lapse'), [command!, '--help'], { encoding: 'utf8' });
+      for (const [flag] of flags!.matchAll(/--[a-z][\w-]*/g))
+        expect(help, `${command} ${flag}`).toContain(flag);
+    }
+  });
+});
+
+test('the README starts with the two commands', () => {
+  const readme = pages.find((p) => p.path === 'README.md')!.text;
+  expect(readme).toContain('npm ci && npm start');
+  expect(readme).toContain('npm ci && npm test');
+});
+
+test('CONTRIBUTING lists every npm script', () => {
+  const { text } = pages.find((p) => p.path === 'CONTRIBUTING.md')!;
+  const missing = Object.keys(scripts).filter(
+    (name) => !text.includes(name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
