@@ -1,179 +1,214 @@
-// JSON patch (RFC 6902) with the habits of the library that kube-apiserver uses: `replace` of a missing map key adds it,
-// negative indices count from the end, `copy` of a missing key copies null.
+// JSON patch (RFC 6902) with the habits of the library inside kube-apiserver: `replace` and `copy` do not mind a map key
+// that is missing, negative indices count from the end, the first segment of a path is never looked at. Documents and
+// patches are not changed; the result shares what it can with them.
 
 import { clone, equal, getOwn, isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import type { JsonNotes } from '#api/jsonParse';
+import { writeJson } from '#api/jsonWrite';
+import { decodePatchOperations } from './jsonPatchDecode.ts';
 
-export type JsonPatchFailure = 'malformed' | 'tooLarge' | 'inapplicable';
+export const MAX_OPERATIONS = 10_000;
+/** All copies of one patch together, in bytes of JSON. */
+const MAX_COPIED = 3 * 1024 * 1024;
 
+/** `malformed`: not a patch (400). `tooLarge`: 413. `inapplicable`: does not fit this document (422). */
 export class JsonPatchError extends Error {
-  readonly kind: JsonPatchFailure;
-  constructor(kind: JsonPatchFailure, message: string) {
+  readonly kind: 'malformed' | 'tooLarge' | 'inapplicable';
+  constructor(kind: JsonPatchError['kind'], message: string) {
     super(message);
+    this.name = 'JsonPatchError';
     this.kind = kind;
   }
 }
 
-export interface JsonPatchOperation {
-  readonly op: string;
-  readonly path: string;
-  readonly from: string | undefined;
-  readonly value: Json | undefined;
+export interface PatchOperation {
+  op: string;
+  path?: string;
+  from?: string;
+  /** Absent is not the same as null: an absent value only equals a missing key. */
+  value?: Json;
 }
 
-const MAX_OPERATIONS = 10_000;
+export interface JsonPatch {
+  operations: readonly PatchOperation[];
+  /** What strict decoding complains about: `json patch unknown field "[0].valeu"`. */
+  problems: readonly string[];
+}
 
-export function parseJsonPatch(value: Json): JsonPatchOperation[] {
-  if (!Array.isArray(value)) {
+/** Checks the shape of a patch. `notes` of parseJson add duplicate fields to the problems. Throws JsonPatchError. */
+export function parseJsonPatch(value: Json, notes?: JsonNotes): JsonPatch {
+  const decoded = decodePatchOperations(value, notes);
+  if ('refusal' in decoded) throw new JsonPatchError('malformed', decoded.refusal);
+  const count = decoded.operations.length;
+  if (count > MAX_OPERATIONS)
     throw new JsonPatchError(
-      'malformed',
-      `json: cannot unmarshal ${goKind(value)} into Go value of type []handlers.jsonPatchOp`,
+      'tooLarge',
+      `Request entity is too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${count}`,
     );
-  }
-  if (value.length > MAX_OPERATIONS) {
-    const text = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${value.length}`;
-    throw new JsonPatchError('tooLarge', `Request entity too large: ${text}`);
-  }
-  return value.map(parseOperation);
+  return decoded;
 }
 
-function parseOperation(value: Json): JsonPatchOperation {
-  if (!isObject(value)) {
-    throw new JsonPatchError(
-      'malformed',
-      `json: cannot unmarshal ${goKind(value)} into Go value of type handlers.jsonPatchOp`,
-    );
-  }
-  return {
-    op: text(value, 'op') ?? '',
-    path: text(value, 'path') ?? '',
-    from: text(value, 'from'),
-    value: value['value'],
-  };
+/** Throws JsonPatchError when an operation does not apply. */
+export function applyJsonPatch(document: Json, patch: JsonPatch): Json {
+  const patcher = new Patcher(document);
+  for (const operation of patch.operations) patcher.apply(operation);
+  return patcher.document;
 }
 
-function text(operation: JsonObject, name: string): string | undefined {
-  const value = operation[name];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return value;
-  throw new JsonPatchError(
-    'malformed',
-    `json: cannot unmarshal ${goKind(value)} into Go struct field jsonPatchOp.${name} of type string`,
-  );
-}
-
-function goKind(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  if (isObject(value)) return 'object';
-  return value === null
-    ? 'null'
-    : typeof value === 'boolean'
-      ? 'bool'
-      : typeof value === 'string'
-        ? 'string'
-        : 'number';
-}
-
-const refuse = (why: string) => new JsonPatchError('inapplicable', why);
-
-/** The patched document; `document` itself is not changed. */
-export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): Json {
-  let root = clone(document);
-  for (const operation of operations) root = applyOne(root, operation);
-  return root;
-}
-
-function applyOne(root: Json, { op, path, from, value }: JsonPatchOperation): Json {
-  switch (op) {
-    case 'add':
-      return put(root, path, clone(required(value)), 'add');
-    case 'replace':
-      return put(root, path, clone(required(value)), 'replace');
-    case 'remove':
-      return remove(root, path);
-    case 'test':
-      if (!equal(read(root, path) ?? null, value ?? null)) throw refuse(`testing value ${path} failed`);
-      return root;
-    case 'copy':
-      return put(root, path, clone(read(root, requiredFrom(from)) ?? null), 'add');
-    case 'move': {
-      const source = requiredFrom(from);
-      if (path === source) return root;
-      if (path.startsWith(`${source}/`)) throw refuse('a value cannot be moved into itself');
-      const moved = read(root, source);
-      return put(remove(root, source), path, moved ?? null, 'add');
-    }
-    default:
-      throw refuse(`Unexpected kind: ${op}`);
-  }
-}
-
-// An absent value is null to Go.
-const required = (value: Json | undefined): Json => value ?? null;
-
-function requiredFrom(from: string | undefined): string {
-  if (from === undefined) throw refuse('operation has no from');
-  return from;
-}
+const inapplicable = (message: string): JsonPatchError => new JsonPatchError('inapplicable', message);
+const decodeSegment = (segment: string): string => segment.replace(/~[01]/g, (s) => (s === '~1' ? '/' : '~'));
 
 type Container = JsonObject | Json[];
 
-function segments(path: string): string[] {
-  if (!path.startsWith('/')) throw refuse(`missing path: ${path}`);
-  return path
-    .slice(1)
-    .split('/')
-    .map((s) => s.replaceAll('~1', '/').replaceAll('~0', '~'));
+class Patcher {
+  document: Json;
+  /** Containers made here, which may be edited in place; all others are copied first. */
+  readonly #owned = new Set<Container>();
+  #copied = 0;
+
+  constructor(document: Json) {
+    this.document = document;
+  }
+
+  apply(operation: PatchOperation): void {
+    const { op, value } = operation;
+    if (op === 'add') this.#add(pathOf(operation), value ?? null);
+    else if (op === 'remove') this.#remove(pathOf(operation));
+    else if (op === 'replace') this.#replace(pathOf(operation), value);
+    else if (op === 'move') this.#move(fromOf(operation), pathOf(operation));
+    else if (op === 'test') this.#test(pathOf(operation), value);
+    else if (op === 'copy') this.#copy(fromOf(operation), pathOf(operation));
+    else throw inapplicable(`Unexpected kind: ${op === '' ? 'unknown' : op}`);
+  }
+
+  #add(path: string, value: Json): void {
+    const [container, key] = this.#find(path, true) ?? [];
+    if (container === undefined)
+      throw inapplicable(`add operation does not apply: doc is missing path: "${path}"`);
+    if (!Array.isArray(container)) setOwn(container, key!, value);
+    else if (key === '-') container.push(value);
+    else container.splice(indexIn(container.length + 1, key!), 0, value);
+  }
+
+  #remove(path: string): void {
+    const [container, key] = this.#find(path, true) ?? [];
+    if (container === undefined)
+      throw inapplicable(`remove operation does not apply: doc is missing path: "${path}"`);
+    removeFrom(container, key!);
+  }
+
+  #replace(path: string, value: Json | undefined): void {
+    if (path === '') {
+      if (typeof value !== 'object' || value === null)
+        throw inapplicable('replace operation value must be object or array');
+      this.document = value;
+      return;
+    }
+    const [container, key] = this.#find(path, true) ?? [];
+    if (container === undefined)
+      throw inapplicable(`replace operation does not apply: doc is missing path: ${path}`);
+    if (Array.isArray(container)) container[indexIn(container.length, key!)] = value ?? null;
+    else setOwn(container, key!, value ?? null);
+  }
+
+  #move(from: string, path: string): void {
+    const [container, key] = this.#find(from, true) ?? [];
+    if (container === undefined)
+      throw inapplicable(`move operation does not apply: doc is missing from path: ${from}`);
+    const value = read(container, key!);
+    removeFrom(container, key!);
+    this.#add(path, value ?? null);
+  }
+
+  #copy(from: string, path: string): void {
+    const [container, key] = this.#find(from, false) ?? [];
+    if (container === undefined)
+      throw inapplicable(`copy operation does not apply: doc is missing from path: ${from}`);
+    const value = read(container, key!) ?? null;
+    this.#copied += writeJson(value).length;
+    if (this.#copied > MAX_COPIED)
+      throw inapplicable(
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}`,
+      );
+    // A copy of its own: both places may be edited later.
+    this.#add(path, clone(value));
+  }
+
+  #test(path: string, expected: Json | undefined): void {
+    const failed = () => inapplicable(`testing value ${path} failed`);
+    if (path === '') {
+      if (!equal(this.document, expected)) throw failed();
+      return;
+    }
+    const [container, key] = this.#find(path, false) ?? [];
+    if (container === undefined)
+      throw inapplicable(`test operation does not apply: is missing path: ${path}`);
+    if (!equal(read(container, key!) ?? null, expected ?? null)) throw failed();
+  }
+
+  /** The container the last segment of a path is in. With `edit`, the way there is made editable. */
+  #find(path: string, edit: boolean): [Container, string] | undefined {
+    const segments = path.split('/');
+    if (segments.length < 2 || typeof this.document !== 'object' || this.document === null) return undefined;
+    let container: Container = edit ? this.#own(this.document) : this.document;
+    if (edit) this.document = container;
+    for (let i = 1; i < segments.length - 1; i++) {
+      const key = decodeSegment(segments[i]!);
+      const next = tryRead(container, key);
+      if (typeof next !== 'object' || next === null) return undefined;
+      const inner = edit ? this.#own(next) : next;
+      if (inner !== next) {
+        if (Array.isArray(container)) container[indexIn(container.length, key)] = inner;
+        else setOwn(container, key, inner);
+      }
+      container = inner;
+    }
+    return [container, decodeSegment(segments.at(-1)!)];
+  }
+
+  #own(container: Container): Container {
+    if (this.#owned.has(container)) return container;
+    let copy: Container;
+    if (Array.isArray(container)) copy = container.slice();
+    else {
+      copy = {};
+      for (const key of Object.keys(container)) setOwn(copy, key, container[key]);
+    }
+    this.#owned.add(copy);
+    return copy;
+  }
 }
 
-/** The container of the last segment; every step before it must exist. */
-function locate(root: Json, path: string): { parent: Container; key: string } {
-  const parts = segments(path);
-  const key = parts.pop()!;
-  let at: Json | undefined = root;
-  for (const part of parts) at = isContainer(at) ? child(at, part) : undefined;
-  if (!isContainer(at)) throw refuse(`doc is missing path: "${path}": missing value`);
-  return { parent: at, key };
+function pathOf({ op, path }: PatchOperation): string {
+  if (path === undefined) throw inapplicable(`${op} operation failed to decode path: missing value`);
+  return path;
 }
 
-const isContainer = (value: Json | undefined): value is Container =>
-  typeof value === 'object' && value !== null;
-
-function child(container: Container, key: string): Json | undefined {
-  if (!Array.isArray(container)) return getOwn(container, key);
-  return container[indexOf(container, key, container.length - 1)];
+function fromOf({ op, from }: PatchOperation): string {
+  if (from === undefined) throw inapplicable(`${op} operation failed to decode from: missing value`);
+  return from;
 }
 
-/** An index into a list: digits, or negative from the end. */
-function indexOf(list: readonly Json[], key: string, max: number): number {
-  if (!/^-?[0-9]+$/.test(key)) throw refuse(`invalid index "${key}"`);
+/** An index as strconv.Atoi reads it, within `length`; negative ones count from the end. */
+function indexIn(length: number, key: string): number {
+  if (!/^[+-]?\d+$/.test(key)) throw inapplicable(`value was not a proper array index: '${key}'`);
   const index = Number(key);
-  const resolved = index < 0 ? index + max + 1 : index;
-  if (resolved < 0 || resolved > max)
-    throw refuse(`Unable to access invalid index: ${key} (length ${list.length})`);
-  return resolved;
+  const absolute = index < 0 ? index + length : index;
+  if (absolute < 0 || absolute >= length) throw inapplicable(`Unable to access invalid index: ${index}`);
+  return absolute;
 }
 
-function read(root: Json, path: string): Json | undefined {
-  if (path === '') return root;
-  const { parent, key } = locate(root, path);
-  return child(parent, key);
+function read(container: Container, key: string): Json | undefined {
+  return Array.isArray(container) ? container[indexIn(container.length, key)] : getOwn(container, key);
 }
 
-function put(root: Json, path: string, value: Json, how: 'add' | 'replace'): Json {
-  if (path === '') return value;
-  const { parent, key } = locate(root, path);
-  if (!Array.isArray(parent)) setOwn(parent, key, value);
-  else if (how === 'replace') parent[indexOf(parent, key, parent.length - 1)] = value;
-  else if (key === '-') parent.push(value);
-  else parent.splice(indexOf(parent, key, parent.length), 0, value);
-  return root;
+function tryRead(container: Container, key: string): Json | undefined {
+  if (!Array.isArray(container)) return getOwn(container, key);
+  return /^[+-]?\d+$/.test(key) ? container.at(Number(key)) : undefined;
 }
 
-function remove(root: Json, path: string): Json {
-  if (path === '') throw refuse('cannot remove the whole document');
-  const { parent, key } = locate(root, path);
-  if (Array.isArray(parent)) parent.splice(indexOf(parent, key, parent.length - 1), 1);
-  else if (!Object.hasOwn(parent, key)) throw refuse(`Unable to remove nonexistent key: ${key}`);
-  else delete parent[key];
-  return root;
+function removeFrom(container: Container, key: string): void {
+  if (Array.isArray(container)) container.splice(indexIn(container.length, key), 1);
+  else if (isObject(container) && Object.hasOwn(container, key)) delete container[key];
+  else throw inapplicable(`Unable to remove nonexistent key: ${key}`);
 }
