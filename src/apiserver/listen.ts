@@ -121,15 +121,25 @@ async function serve(
 }
 
 function requestOf(req: IncomingMessage, res: ServerResponse, body: Buffer | undefined): HttpRequest {
-  const gone = new AbortController();
-  res.once('close', () => gone.abort());
+  let gone: AbortSignal | undefined;
   return {
     method: req.method!,
     path: req.url!,
     headers: headersOf(req),
     ...(body ? { body } : {}),
-    signal: gone.signal,
+    // Made when somebody asks: only watches do.
+    get signal() {
+      gone ??= closeSignal(res);
+      return gone;
+    },
   };
+}
+
+function closeSignal(res: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (res.closed) controller.abort();
+  else res.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 function headersOf(req: IncomingMessage): Record<string, string> {
@@ -140,17 +150,26 @@ function headersOf(req: IncomingMessage): Record<string, string> {
   return headers;
 }
 
-async function readBody(req: IncomingMessage): Promise<Buffer | undefined | 'too large'> {
-  if (Number(req.headers['content-length'] ?? 0) > MAX_BODY) return drain(req);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY) return drain(req);
-    chunks.push(chunk);
-  }
-  return size === 0 ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+/** Events rather than iteration: a body is one or two chunks, and an async iterator costs more than reading them. */
+function readBody(req: IncomingMessage): Promise<Buffer | undefined | 'too large'> {
+  const { headers } = req;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return NO_BODY;
+  if (Number(headers['content-length'] ?? 0) > MAX_BODY) return Promise.resolve(drain(req));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= MAX_BODY) chunks.push(chunk);
+      else resolve(drain(req));
+    });
+    req.once('end', () => resolve(chunks.length > 1 ? Buffer.concat(chunks) : chunks[0]));
+    req.once('error', reject);
+    req.once('aborted', () => reject(new Error('the client went away')));
+  });
 }
+
+const NO_BODY = Promise.resolve(undefined);
 
 function drain(req: IncomingMessage): 'too large' {
   req.resume();
@@ -162,7 +181,7 @@ async function send(req: IncomingMessage, res: ServerResponse, response: HttpRes
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value as string | string[]);
   res.statusCode = status;
   if (body instanceof Uint8Array) {
-    res.setHeader('content-length', body.length);
+    if (req.method !== 'HEAD') res.setHeader('content-length', body.length);
     res.end(req.method === 'HEAD' ? undefined : body);
     return;
   }
