@@ -57,9 +57,9 @@ function compile(
   return cache.get(typeName);
 }
 
-// Where Go cannot tell absent from empty, the decoder has already left the field out or written its zero value.
-const isAbsent = (value: Json | undefined) =>
-  value === undefined || value === null || value === '' || value === 0;
+// A pointer is absent only when nobody set it; for everything else Go cannot tell absent from empty.
+const isAbsent = (value: Json | undefined, pointer: boolean): boolean =>
+  value === undefined || value === null || (!pointer && (value === '' || value === 0 || value === false));
 
 function descend(value: Json | undefined, inner: Defaulter, shape: 'one' | 'list' | 'map'): void {
   if (shape === 'one') {

@@ -2,7 +2,7 @@
 // names comes in the order of the patch, in front of what it does not name unless the server's order says otherwise.
 
 import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
-import { formatS, formatV, goTypeOf } from './goFormat.ts';
+import { goPrint, goPrintText, goTypeOf } from './goPrint.ts';
 import { badArgument, StrategicMergeError } from './strategicErrors.ts';
 import type { FieldMeta, PatchMeta } from './strategicMeta.ts';
 
@@ -12,7 +12,7 @@ const PATCH = '$patch';
 const MAP = 'map[string]interface {}';
 
 const noMergeKey = (map: JsonObject, key: string): StrategicMergeError =>
-  new StrategicMergeError(`map: ${formatV(map)} does not contain declared merge key: ${key}`);
+  new StrategicMergeError(`map: ${goPrint(map)} does not contain declared merge key: ${key}`);
 
 export class ListMerger {
   readonly #field: FieldMeta;
@@ -70,7 +70,9 @@ export class ListMerger {
       } else if (directive === 'merge')
         throw new StrategicMergeError('merging lists cannot yet be specified in the patch');
       else
-        throw new StrategicMergeError(`unknown patch type: ${formatS(directive)} in map: ${formatV(item)}`);
+        throw new StrategicMergeError(
+          `unknown patch type: ${goPrintText(directive)} in map: ${goPrint(item)}`,
+        );
     }
     return replace ? { original: plain, patch: [] } : { original, patch: plain };
   }
@@ -122,7 +124,7 @@ export class ListMerger {
     }
     if (at < keyed.length)
       throw new StrategicMergeError(
-        `The order in patch list:\n${formatV(patch)}\n doesn't match $setElementOrder list:\n${formatV(order)}\n`,
+        `The order in patch list:\n${goPrint(patch)}\n doesn't match $setElementOrder list:\n${goPrint(order)}\n`,
       );
   }
 
@@ -170,7 +172,7 @@ export function elementType(...lists: Json[][]): string {
         throw new StrategicMergeError('lists of lists are not supported', 'unprocessable');
       type = own;
     } else if (own !== type)
-      throw new StrategicMergeError(`list element types are not identical: ${formatV(lists)}`);
+      throw new StrategicMergeError(`list element types are not identical: ${goPrint(lists)}`);
   }
   if (type === undefined) throw new StrategicMergeError('no elements in any of the given slices');
   return type;

@@ -3,7 +3,7 @@
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '#api/json';
 import type { BuiltinTable } from './builtinTable.ts';
-import { formatS, formatV, goTypeOf } from './goFormat.ts';
+import { goPrint, goPrintText, goTypeOf } from './goPrint.ts';
 import { badArgument, MALFORMED, StrategicMergeError } from './strategicErrors.ts';
 import { elementType, ListMerger } from './strategicLists.ts';
 import { PatchMeta } from './strategicMeta.ts';
@@ -48,7 +48,7 @@ function mergeMap(original: JsonObject, patch: JsonObject, meta: PatchMeta): Jso
 function obeyDirective(directive: Json, patch: JsonObject): JsonObject {
   if (directive === 'delete') return {};
   if (directive !== 'replace')
-    throw new StrategicMergeError(`unknown patch type: ${formatS(directive)} in map: ${formatV(patch)}`);
+    throw new StrategicMergeError(`unknown patch type: ${goPrintText(directive)} in map: ${goPrint(patch)}`);
   const { [PATCH]: _, ...rest } = patch;
   return rest;
 }
