@@ -23,9 +23,14 @@ export async function compressed(request: HttpRequest, response: HttpResponse): 
 }
 
 function withEncoding(response: HttpResponse, body: HttpResponse['body']): HttpResponse {
+  const { vary } = response.headers;
   return {
     ...response,
-    headers: { ...response.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+    headers: {
+      ...response.headers,
+      'content-encoding': 'gzip',
+      vary: vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`,
+    },
     body,
   };
 }

@@ -10,10 +10,12 @@ import { compressed } from './compress.ts';
 import type { Call, Core } from './context.ts';
 import { routeCustom } from './crd/route.ts';
 import { discover } from './discovery.ts';
+import { RequestTrace } from './metrics/trace.ts';
 import { negotiate } from './negotiate.ts';
 import { otherPath } from './otherPaths.ts';
 import { type Path, parsePath, type ResourcePath } from './path.ts';
 import { booleanParam } from './query.ts';
+import { prettified } from './representations/pretty.ts';
 import type { Resource, UserInfo } from './resources/resource.ts';
 import { errorResponse, notFoundPage } from './respond.ts';
 import { create } from './verbs/create.ts';
@@ -42,15 +44,30 @@ export async function handle(
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const warnings: string[] = [];
+  const trace = new RequestTrace(core, request);
   let response: HttpResponse;
   try {
     if ((request.body?.length ?? 0) > MAX_BODY) throw tooLarge();
-    response = await compressed(request, await dispatch(core, options, request, warnings));
+    const plain = await dispatch(core, options, request, { warnings, trace });
+    response = await compressed(request, prettified(request, plain));
   } catch (cause) {
     if (!(cause instanceof ApiError)) options.onUnexpected(cause, request);
-    response = errorResponse(cause instanceof ApiError ? cause : internalError((cause as Error).message));
+    const error = cause instanceof ApiError ? cause : internalError((cause as Error).message);
+    response = prettified(request, errorResponse(error));
   }
-  return withCommonHeaders(core, request, response, warnings);
+  trace.end(response.status);
+  return withCommonHeaders(core, request, withoutBody(request, response), warnings);
+}
+
+/** HEAD: the headers of the answer and how long it would have been. */
+function withoutBody(request: HttpRequest, response: HttpResponse): HttpResponse {
+  const { body, headers } = response;
+  if (request.method !== 'HEAD' || !(body instanceof Uint8Array)) return response;
+  return {
+    ...response,
+    headers: { ...headers, 'content-length': String(body.length) },
+    body: new Uint8Array(),
+  };
 }
 
 function withCommonHeaders(
@@ -81,12 +98,13 @@ async function dispatch(
   core: Core,
   options: HandleOptions,
   request: HttpRequest,
-  warnings: string[],
+  { warnings, trace }: { warnings: string[]; trace: RequestTrace },
 ): Promise<HttpResponse> {
   const mark = request.path.indexOf('?');
   const pathname = mark < 0 ? request.path : request.path.slice(0, mark);
   const query = new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
   const path = parsePath(pathname);
+  trace.route(path, query);
   const user = authenticate(request, options.authenticator);
   authorize(user, request, path, verbOf(request.method, path, query));
   switch (path.kind) {
@@ -145,8 +163,7 @@ async function resourceCall(
   // A namespace in the path of a cluster-scoped resource, or none for a named object, is no such path.
   if (path.namespace !== undefined && !resource.namespaced) throw noSuchResource();
   if (resource.namespaced && path.namespace === undefined && path.name !== undefined) throw noSuchResource();
-  if (path.subresource && !resource.subresources.some((s) => s.name === path.subresource))
-    throw noSuchResource();
+  if (path.subresource && !hasSubresource(resource, path.subresource)) throw noSuchResource();
   return verbCall(core, { path, query, user, request, warnings, resource });
 }
 
@@ -173,6 +190,10 @@ async function verbCall(
   if (path.watch) return list(path.name ? { ...call, name: path.name } : call, true);
   return route(call);
 }
+
+/** Discovery does not list every endpoint (logs of pods, for example). */
+const hasSubresource = ({ subresources, strategy }: Resource, name: string): boolean =>
+  subresources.some((s) => s.name === name) || Object.hasOwn(strategy.endpoints ?? {}, name);
 
 async function route(call: Call): Promise<HttpResponse> {
   const { method } = call.request;
@@ -207,7 +228,8 @@ const NAMED: Record<string, string> = { GET: 'get', PUT: 'update', PATCH: 'patch
 async function routeSubresource(call: Call): Promise<HttpResponse> {
   const { method } = call.request;
   const { strategy } = call.resource;
-  const endpoint = strategy.endpoints?.[call.subresource!];
+  const { endpoints = {} } = strategy;
+  const endpoint = Object.hasOwn(endpoints, call.subresource!) ? endpoints[call.subresource!] : undefined;
   if (endpoint) {
     const run = Object.hasOwn(endpoint, method) ? endpoint[method] : undefined;
     if (!run) throw methodNotAllowed();

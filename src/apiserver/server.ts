@@ -8,7 +8,10 @@ import { Admission, type AdmissionFunction } from './admission.ts';
 import type { Authenticator } from './auth.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Core } from './context.ts';
+import { DefinitionController } from './crd/controller.ts';
 import { handle } from './handle.ts';
+import { Health } from './health.ts';
+import { Metrics } from './metrics.ts';
 import { Registry } from './registry.ts';
 import { registerBuiltins } from './resources/builtin.ts';
 import { Store } from './store/store.ts';
@@ -43,8 +46,19 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
   const store = options.store ?? Store.inMemory(clock);
   const registry = new Registry();
   registerBuiltins(registry);
-  const core: Core = { store, clock, random, registry, admission: new Admission(), hub: new WatchHub(store) };
+  const core: Core = {
+    store,
+    clock,
+    random,
+    registry,
+    admission: new Admission(),
+    hub: new WatchHub(store),
+    health: new Health(),
+    metrics: new Metrics(),
+  };
   await bootstrap(core);
+  const definitions = new DefinitionController(core);
+  definitions.start();
   const handling = {
     authenticator: options.authenticator,
     onUnexpected: options.onUnexpected ?? (() => {}),
@@ -56,7 +70,9 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     compact: () => store.compact(),
     revision: () => store.revision,
     close: async () => {
+      core.health.stop();
       core.hub.closeAll();
+      await definitions.stop();
       await store.close();
     },
   };

@@ -64,6 +64,10 @@ export class WatchHub {
     this.#byTable.set(resource, closers.add(close));
     return () => closers.delete(close);
   }
+  /** Open watches by table of the store. */
+  *watchersByResource(): Generator<[resource: string, watchers: number]> {
+    for (const [resource, closers] of this.#byTable) yield [resource, closers.size];
+  }
   closeResource(resource: string): void {
     for (const close of [...(this.#byTable.get(resource) ?? [])]) close();
   }

@@ -1,0 +1,78 @@
+// The Prometheus text format: families of samples, written when asked.
+
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly samples: Iterable<Sample>;
+}
+
+export interface Sample {
+  /** Of histograms: `_bucket`, `_sum`, `_count`. */
+  readonly suffix?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
+
+/** Families in the order of their names. */
+export function expose(families: readonly Family[]): string {
+  const sorted = [...families].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return sorted.map(exposeFamily).join('');
+}
+
+function exposeFamily({ name, help, type, samples }: Family): string {
+  let text = `# HELP ${name} ${help.replace(/[\\\n]/g, escape)}\n# TYPE ${name} ${type}\n`;
+  for (const { suffix = '', labels, value } of samples) {
+    text += `${name}${suffix}${labelText(labels)} ${numberText(value)}\n`;
+  }
+  return text;
+}
+
+function labelText(labels: Readonly<Record<string, string>> | undefined): string {
+  const pairs = Object.entries(labels ?? {}).map(
+    ([name, value]) => `${name}="${value.replace(/[\\\n"]/g, escape)}"`,
+  );
+  return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
+}
+
+const escape = (ch: string): string => (ch === '\n' ? '\\n' : `\\${ch}`);
+
+const numberText = (value: number): string =>
+  value === Infinity ? '+Inf' : value === -Infinity ? '-Inf' : String(value);
+
+/** Observations counted in buckets. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+  #count = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    this.#sum += value;
+    this.#count++;
+    // Nearly all observations fall into the first buckets: a walk from the left is the shortest way.
+    for (let i = 0; i < this.#bounds.length; i++) {
+      if (value > this.#bounds[i]!) continue;
+      this.#counts[i]!++;
+      return;
+    }
+  }
+
+  *samples(labels: Readonly<Record<string, string>>): Generator<Sample> {
+    let total = 0;
+    for (const [i, bound] of this.#bounds.entries()) {
+      total += this.#counts[i]!;
+      yield { suffix: '_bucket', labels: { ...labels, le: String(bound) }, value: total };
+    }
+    yield { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: this.#count };
+    yield { suffix: '_sum', labels, value: this.#sum };
+    yield { suffix: '_count', labels, value: this.#count };
+  }
+}
