@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid, required } from '#api/fieldErrors'
 import type { JsonObject } from '#api/json';
 import { validateLabels } from '../validateMeta.ts';
 import { labelValue, qualifiedName } from './checks.ts';
-import { list, objects, stringMap, text, texts } from './values.ts';
+import { list, objects, sortedMap, stringMap, text, texts } from './values.ts';
 
 export function validateLabelSelector(selector: JsonObject | undefined, path: string): FieldError[] {
   if (!selector) return [];
@@ -63,4 +63,10 @@ function meets(expression: JsonObject, actual: string | undefined): boolean {
     default:
       return actual === undefined;
   }
+}
+
+/** The selector as Go prints it. */
+export function sortedSelector(selector: JsonObject): JsonObject {
+  const labels = stringMap(selector, 'matchLabels');
+  return Object.keys(labels).length === 0 ? selector : { ...selector, matchLabels: sortedMap(labels) };
 }

@@ -2,6 +2,8 @@
 
 import { definitionStrategy } from '../crd/definitionStrategy.ts';
 import type { Codec, Strategy } from '../resources/resource.ts';
+import { cronJobStrategy } from './batch/cronJob.ts';
+import { jobStrategy } from './batch/job.ts';
 import { configMapStrategy } from './core/configMap.ts';
 import { endpointsStrategy } from './core/endpoints.ts';
 import { eventStrategy, modernEventStrategy } from './core/event.ts';
@@ -14,6 +16,7 @@ import { resourceQuotaStrategy } from './core/resourceQuota.ts';
 import { secretStrategy } from './core/secret.ts';
 import { serviceAccountStrategy } from './core/serviceAccount.ts';
 import { subdomainName } from './names.ts';
+import { podStrategy } from './pod/pod.ts';
 
 /** By resource: `jobs.batch`, `pods`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -22,10 +25,13 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   endpoints: endpointsStrategy,
   events: eventStrategy,
   'events.events.k8s.io': modernEventStrategy,
+  'cronjobs.batch': cronJobStrategy,
+  'jobs.batch': jobStrategy,
   'leases.coordination.k8s.io': leaseStrategy,
   limitranges: limitRangeStrategy,
   namespaces: namespaceStrategy,
   nodes: nodeStrategy,
+  pods: podStrategy,
   resourcequotas: resourceQuotaStrategy,
   secrets: secretStrategy,
   serviceaccounts: serviceAccountStrategy,

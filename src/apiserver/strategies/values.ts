@@ -84,3 +84,7 @@ export function copyField(to: { [key: string]: unknown }, from: Source, key: str
 export function defaultTo(to: { [key: string]: unknown }, key: string, v: Json): void {
   if (to[key] === undefined) setOwn(to as JsonObject, key, v);
 }
+
+/** A map with its keys in order, as Go writes maps. */
+export const sortedMap = (map: Readonly<Record<string, string>>): JsonObject =>
+  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -3,8 +3,7 @@
 import { alreadyExists, badRequest, internal } from '#api/errors';
 import { invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
-import { clone } from '#api/json';
-import { asJson, asObject, type KubeObject } from '#api/object';
+import type { KubeObject } from '#api/object';
 import type { ApiError } from '#api/status';
 import { formatTime } from '#base/instant';
 import { nameSuffix, uuid } from '#base/random';
@@ -53,7 +52,7 @@ export async function createObject(
   for (let attempt = 1; ; attempt++) {
     try {
       // Admission and strategies edit the object: every attempt starts from what the client sent.
-      return await createOnce(call, generated ? asObject(clone(asJson(object))) : object, options);
+      return await createOnce(call, generated ? structuredClone(object) : object, options);
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
       if (!generated || attempt === NAME_ATTEMPTS) throw taken(call, cause.message);
