@@ -14,6 +14,19 @@ export class Registry {
   /** Changes whenever a resource comes, changes or goes: caches of discovery documents compare it. */
   generation = 0;
 
+  readonly #listeners = new Set<() => void>();
+
+  /** Calls back after every change, as often as `generation` grows. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #changed(): void {
+    this.generation++;
+    for (const listener of this.#listeners) listener();
+  }
+
   add(resource: Resource): void {
     const key = `${resource.group}/${resource.version}`;
     let version = this.#versions.get(key);
@@ -25,7 +38,7 @@ export class Registry {
       this.#groups.set(resource.group, versions.sort(compareApiVersions));
     }
     version.set(resource.plural, resource);
-    this.generation++;
+    this.#changed();
   }
 
   remove(resource: Resource): void {
@@ -33,9 +46,12 @@ export class Registry {
     const version = this.#versions.get(key);
     if (!version || version.get(resource.plural) === undefined) return;
     version.delete(resource.plural);
-    this.generation++;
-    if (version.size > 0) return;
-    this.#versions.delete(key);
+    if (version.size === 0) this.#removeVersion(resource);
+    this.#changed();
+  }
+
+  #removeVersion(resource: Resource): void {
+    this.#versions.delete(`${resource.group}/${resource.version}`);
     const versions = (this.#groups.get(resource.group) ?? []).filter((v) => v !== resource.version);
     if (versions.length > 0) this.#groups.set(resource.group, versions);
     else this.#groups.delete(resource.group);

@@ -5,6 +5,7 @@ import type { HttpHandler, HttpRequest } from '#api/http';
 import { type Clock, realClock } from '#base/clock';
 import { type Random, systemRandom } from '#base/random';
 import { Admission, type AdmissionFunction } from './admission.ts';
+import { ApiServices } from './apiServices.ts';
 import type { Authenticator } from './auth.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Core } from './context.ts';
@@ -57,6 +58,8 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     metrics: new Metrics(),
   };
   await bootstrap(core);
+  const apiServices = new ApiServices(core);
+  await apiServices.start();
   const definitions = new DefinitionController(core);
   definitions.start();
   const handling = {
@@ -72,6 +75,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     close: async () => {
       core.health.stop();
       core.hub.closeAll();
+      await apiServices.stop();
       await definitions.stop();
       await store.close();
     },

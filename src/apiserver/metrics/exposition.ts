@@ -23,7 +23,7 @@ export function expose(families: readonly Family[]): string {
 }
 
 function exposeFamily({ name, help, type, samples }: Family): string {
-  let text = `# HELP ${name} ${help.replace(/[\\\n]/g, escape)}\n# TYPE ${name} ${type}\n`;
+  let text = `# HELP ${name} ${help.replace(/[\\\n]/g, escaped)}\n# TYPE ${name} ${type}\n`;
   for (const { suffix = '', labels, value } of samples) {
     text += `${name}${suffix}${labelText(labels)} ${numberText(value)}\n`;
   }
@@ -32,12 +32,12 @@ function exposeFamily({ name, help, type, samples }: Family): string {
 
 function labelText(labels: Readonly<Record<string, string>> | undefined): string {
   const pairs = Object.entries(labels ?? {}).map(
-    ([name, value]) => `${name}="${value.replace(/[\\\n"]/g, escape)}"`,
+    ([name, value]) => `${name}="${value.replace(/[\\\n"]/g, escaped)}"`,
   );
   return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
 }
 
-const escape = (ch: string): string => (ch === '\n' ? '\\n' : `\\${ch}`);
+const escaped = (ch: string): string => (ch === '\n' ? '\\n' : `\\${ch}`);
 
 const numberText = (value: number): string =>
   value === Infinity ? '+Inf' : value === -Infinity ? '-Inf' : String(value);

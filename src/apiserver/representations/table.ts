@@ -6,6 +6,7 @@ import type { JsonObject } from '#api/json';
 import { asJson, type KubeObject } from '#api/object';
 import type { Call } from '../context.ts';
 import type { Column, TablePrinter } from '../tables/printer.ts';
+import { scalePrinter } from '../tables/scale.ts';
 import { partialMetadata } from './partial.ts';
 
 export interface TableOptions {
@@ -16,9 +17,14 @@ export interface TableOptions {
 }
 
 export function tableOf(call: Call, objects: readonly KubeObject[], options: TableOptions): JsonObject {
-  const row = rowMaker(call, options.version);
-  return { ...tableHead(call.resource.printer, options), rows: objects.map(row) };
+  const shown = { ...call, resource: { ...call.resource, printer: printerOf(call, objects) } };
+  const row = rowMaker(shown, options.version);
+  return { ...tableHead(shown.resource.printer, options), rows: objects.map(row) };
 }
+
+/** The scale of a workload is not printed as the workload. */
+const printerOf = ({ resource }: Call, [first]: readonly KubeObject[]): TablePrinter =>
+  first?.kind === 'Scale' && !resource.custom ? scalePrinter : resource.printer;
 
 /** A table without its rows. */
 export function tableHead({ columns }: TablePrinter, options: TableOptions): JsonObject {
