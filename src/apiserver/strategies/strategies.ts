@@ -17,6 +17,10 @@ import { secretStrategy } from './core/secret.ts';
 import { serviceAccountStrategy } from './core/serviceAccount.ts';
 import { subdomainName } from './names.ts';
 import { podStrategy } from './pod/pod.ts';
+import { csiDriverStrategy, csiNodeStrategy, volumeAttachmentStrategy } from './storage/csi.ts';
+import { persistentVolumeStrategy } from './storage/persistentVolume.ts';
+import { persistentVolumeClaimStrategy } from './storage/persistentVolumeClaim.ts';
+import { storageClassStrategy } from './storage/storageClass.ts';
 
 /** By resource: `jobs.batch`, `pods`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -31,6 +35,12 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   limitranges: limitRangeStrategy,
   namespaces: namespaceStrategy,
   nodes: nodeStrategy,
+  'csidrivers.storage.k8s.io': csiDriverStrategy,
+  'csinodes.storage.k8s.io': csiNodeStrategy,
+  persistentvolumeclaims: persistentVolumeClaimStrategy,
+  persistentvolumes: persistentVolumeStrategy,
+  'storageclasses.storage.k8s.io': storageClassStrategy,
+  'volumeattachments.storage.k8s.io': volumeAttachmentStrategy,
   pods: podStrategy,
   resourcequotas: resourceQuotaStrategy,
   secrets: secretStrategy,

@@ -56,8 +56,13 @@ function prepareForCreate(job: KubeObject): void {
   const spec = ensure(job, 'spec');
   if (flag(spec, 'manualSelector') !== true) generateSelector(job, spec);
   job['status'] = {};
-  if (Object.keys(job.metadata.labels ?? {}).length === 0 && Object.keys(templateLabels(job)).length > 0)
-    job.metadata.labels = { ...templateLabels(job) };
+}
+
+/** A Job without labels of its own shows those of its template. */
+function labelLikeTemplate(job: KubeObject): void {
+  const labels = templateLabels(job);
+  if (Object.keys(job.metadata.labels ?? {}).length === 0 && Object.keys(labels).length > 0)
+    job.metadata.labels = { ...labels };
 }
 
 /** Labels that only this Job's pods have, and a selector for them. What the user set stays, and is judged later. */
@@ -201,6 +206,7 @@ export const jobStrategy: Strategy = {
   defaultPropagation: 'Orphan',
   applyDefaults,
   prepareForCreate,
+  canonicalize: labelLikeTemplate,
   validate: (job) => validateJob(job, true),
   prepareForUpdate: (next, old) => copyField(next, old, 'status'),
   validatesMeta: true,

@@ -6,6 +6,7 @@ import type { KubeObject } from '#api/object';
 import { type Strategy, specOf, statusOf, type UpdateStrategy } from '../../resources/resource.ts';
 import { metaOf, metaUpdate } from '../checks.ts';
 import { labelName, subdomainName } from '../names.ts';
+import { keepMeta } from '../statusMeta.ts';
 import { child, copyField, ensure, list, number, objects, text } from '../values.ts';
 import { admitPod } from './admission.ts';
 import { validateAnnotationChange, validatePodAnnotations } from './annotations.ts';
@@ -70,21 +71,11 @@ const validateUpdate = (next: KubeObject, old: KubeObject): FieldError[] => [
   ...validatePodChange(next, old),
 ];
 
-/** Metadata of a write through a part of the spec is what is stored. */
-const KEPT_META = [
-  'deletionTimestamp',
-  'generation',
-  'labels',
-  'annotations',
-  'finalizers',
-  'ownerReferences',
-];
-
+/** A write through a part of the spec changes only that. */
 function keepAllBut(next: KubeObject, old: KubeObject, spec: JsonObject): void {
   next['spec'] = spec;
   copyField(next, old, 'status');
-  for (const field of KEPT_META)
-    copyField(next.metadata as Record<string, unknown>, old.metadata as Record<string, unknown>, field);
+  keepMeta(next, old);
 }
 
 const ephemeralStrategy: UpdateStrategy = {
