@@ -1,13 +1,11 @@
 // Does the body's kind and apiVersion belong to the resource of the URL? The refusals differ by how wrong it is.
 
 import { badRequest } from '#api/errors';
-import { invalid, invalidError } from '#api/fieldErrors';
-import { isObject, type JsonObject } from '#api/json';
+import type { JsonObject } from '#api/json';
 import { apiVersionOf, parseApiVersion } from '#api/object';
 import type { ApiError } from '#api/status';
 import { missingKind } from './body.ts';
 import type { Call } from './context.ts';
-import type { Resource } from './resources/resource.ts';
 
 const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
 
@@ -36,7 +34,7 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
   throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
 }
 
-/** Custom resources have no struct that knows its kind: the body has to say everything. */
+/** Custom resources have no struct that knows its kind: the body has to say it. That it is the right one is validated. */
 function checkCustom(call: Call, value: JsonObject): void {
   const { resource, request } = call;
   const bytes = request.body ?? new Uint8Array();
@@ -49,15 +47,6 @@ function checkCustom(call: Call, value: JsonObject): void {
       `${text} (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
     );
   }
-  if (kind !== resource.kind) throw customMismatch(resource, value, kind);
-}
-
-/** The object is refused as one of the kind it says it is. */
-export function customMismatch(resource: Resource, value: JsonObject, kind: string): ApiError {
-  const metadata = isObject(value['metadata']) ? value['metadata'] : {};
-  const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
-  const error = invalid('kind', kind, `must be ${resource.kind}`);
-  return invalidError({ group: resource.group, kind }, name, [error]);
 }
 
 /** Subresources such as scale have a kind of their own. */

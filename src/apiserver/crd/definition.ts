@@ -60,6 +60,8 @@ export interface DefinitionSpec {
   readonly names: Names;
   readonly scope: string;
   readonly versions: readonly Version[];
+  /** The list is there, even if it is empty. */
+  readonly hasVersions: boolean;
   readonly conversion: JsonObject | undefined;
   readonly preserveUnknownFields: boolean;
 }
@@ -90,6 +92,7 @@ export function readSpec(spec: JsonObject): DefinitionSpec {
     names: readNames(objectAt(spec, 'names')),
     scope: textAt(spec, 'scope'),
     versions: objectsAt(spec, 'versions').map(readVersion),
+    hasVersions: Array.isArray(spec['versions']),
     conversion: isObject(spec['conversion']) ? spec['conversion'] : undefined,
     preserveUnknownFields: spec['preserveUnknownFields'] === true,
   };

@@ -11,7 +11,7 @@ import type { Instant } from '#base/instant';
 import type { Random } from '#base/random';
 import type { Call } from '../context.ts';
 import type { DeleteOptions } from '../deleteOptions.ts';
-import type { Stored } from '../store/stored.ts';
+import { Stored } from '../store/stored.ts';
 import type { TablePrinter } from '../tables/printer.ts';
 import type { NameRule } from '../validateMeta.ts';
 
@@ -152,6 +152,12 @@ export interface Resource {
   /** Every request is refused with this: the version needs something that the server does not have. */
   readonly unservable?: () => ApiError;
 }
+
+/** An object as it would be read again after it was stored. */
+export const throughStorage = (codec: Codec, object: KubeObject): KubeObject =>
+  codec.show(new Stored('', 0, NO_BYTES, codec.toStorage(object)));
+
+const NO_BYTES = new Uint8Array();
 
 /** What refusals call a resource. */
 export const refused = (resource: Resource) => resource.refusedAs ?? resource;

@@ -10,7 +10,7 @@ import { nameSuffix, uuid } from '#base/random';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
-import { keyOf, refused, type StrategyContext } from '../resources/resource.ts';
+import { keyOf, refused, type StrategyContext, throughStorage } from '../resources/resource.ts';
 import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
@@ -86,7 +86,7 @@ async function createOnce(call: Call, sent: KubeObject, options: WriteOptions): 
   await core.admission.validate(call, { ...write, object, name });
   const key = keyOf(call.namespace, name);
   if (core.store.getHead(resource.storage, key)) throw new RevisionMismatch(name);
-  if (options.dryRun) return { kind: 'dryRun', object };
+  if (options.dryRun) return { kind: 'dryRun', object: throughStorage(resource.codec, object) };
   const change = await commitNew(call, key, object);
   return { kind: 'created', stored: change };
 }

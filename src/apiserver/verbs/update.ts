@@ -10,7 +10,13 @@ import { asJson, asObject, type KubeObject } from '#api/object';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
-import { keyOf, refused, type StrategyContext, type UpdateStrategy } from '../resources/resource.ts';
+import {
+  keyOf,
+  refused,
+  type StrategyContext,
+  throughStorage,
+  type UpdateStrategy,
+} from '../resources/resource.ts';
 import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
@@ -220,9 +226,7 @@ async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): P
     plan.show ? show(resource.codec.show(stored)) : storedResponse(call, 200, stored);
   const storage = resource.codec.toStorage(next);
   storage.metadata.resourceVersion = String(head.revision);
-  if (dryRun) {
-    return show({ ...next, metadata: { ...next.metadata, resourceVersion: String(head.revision) } });
-  }
+  if (dryRun) return show(throughStorage(resource.codec, storage));
   if (isReleased(call, next, head.object)) {
     await core.store.remove(resource.storage, head.key, head.revision);
     return show(next);

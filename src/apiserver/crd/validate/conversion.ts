@@ -1,8 +1,8 @@
 // spec.conversion: None, or a webhook with an address and the review versions it speaks.
 
-import { type FieldError, forbidden, invalid, notSupported, required } from '#api/fieldErrors';
+import { type FieldError, forbidden, invalid, notSupported, quoteGo, required } from '#api/fieldErrors';
 import { isObject, type JsonObject } from '#api/json';
-import { checkDns1035Label, checkDns1123Subdomain } from '#api/names';
+import { label1035Name, subdomainName } from '../../strategies/names.ts';
 import { objectAt, textAt, textsAt } from '../definition.ts';
 
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
@@ -59,7 +59,7 @@ function validateReviewVersions(
       errors.push(invalid(`${path}[${i}]`, version, 'duplicate version'));
       continue;
     }
-    for (const complaint of checkDns1035Label(version)) {
+    for (const complaint of label1035Name(version)) {
       errors.push(invalid(`${path}[${i}]`, version, complaint));
     }
   }
@@ -97,8 +97,9 @@ export function isCaBundle(base64: string): boolean {
 const URL_FORM = '; desired format: https://host[/path]';
 
 function validateUrl(text: string, path: string): FieldError[] {
-  if (!URL.canParse(text, 'relative://')) {
-    return [required(path, `url must be a valid URL: parse "${text}": invalid URL${URL_FORM}`)];
+  const unreadable = urlProblem(text);
+  if (unreadable) {
+    return [required(path, `url must be a valid URL: parse ${quoteGo(text)}: ${unreadable}${URL_FORM}`)];
   }
   const errors: FieldError[] = [];
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase() ?? '';
@@ -114,6 +115,18 @@ function validateUrl(text: string, path: string): FieldError[] {
   if (fragment) errors.push(invalid(path, fragment, 'fragments are not permitted in the URL'));
   if (query) errors.push(invalid(path, query, 'query parameters are not permitted in the URL'));
   return errors;
+}
+
+/** What net/url's Parse refuses, as far as it matters here. */
+function urlProblem(text: string): string | undefined {
+  const control = [...text].some((ch) => ch < ' ' || ch === '\x7f');
+  if (control) return 'net/url: invalid control character in URL';
+  if (text.startsWith(':')) return 'missing protocol scheme';
+  const scheme = /^([^:/?#]*):/.exec(text)?.[1];
+  if (scheme !== undefined && !/^[a-z][a-z0-9+.-]*$/i.test(scheme)) {
+    return 'first path segment in URL cannot contain colon';
+  }
+  return undefined;
 }
 
 function validateService(service: JsonObject, path: string): FieldError[] {
@@ -140,7 +153,7 @@ function validateUrlPath(value: string, path: string): FieldError[] {
   for (const [i, step] of value.slice(1).replace(/\/$/, '').split('/').entries()) {
     if (step === '') errors.push(invalid(path, value, `segment[${i}] may not be empty`));
     else
-      for (const complaint of checkDns1123Subdomain(step)) {
+      for (const complaint of subdomainName(step)) {
         errors.push(invalid(path, value, `segment[${i}]: ${complaint}`));
       }
   }

@@ -1,17 +1,17 @@
 // Names of a definition: what each may look like. The same rules hold for the wished ones and the accepted ones.
 
 import { type FieldError, invalid, required } from '#api/fieldErrors';
-import { checkDns1035Label } from '#api/names';
+import { label1035Name } from '../../strategies/names.ts';
 import type { Names } from '../definition.ts';
 
 export function validateNames(names: Names, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const label = (field: string, value: string) => {
-    const complaints = checkDns1035Label(value);
+    const complaints = label1035Name(value);
     if (complaints.length > 0) errors.push(invalid(`${path}.${field}`, value, complaints.join(',')));
   };
   const kind = (field: string, value: string) => {
-    const complaints = checkDns1035Label(value.toLowerCase());
+    const complaints = label1035Name(value.toLowerCase());
     const text = `may have mixed case, but should otherwise match: ${complaints.join(',')}`;
     if (complaints.length > 0) errors.push(invalid(`${path}.${field}`, value, text));
   };

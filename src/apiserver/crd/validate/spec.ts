@@ -1,8 +1,7 @@
 // spec of a definition, field by field, in the order of the real server.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '#api/fieldErrors';
-import { equal, type Json } from '#api/json';
-import { checkDns1035Label, checkDns1123Subdomain } from '#api/names';
+import { label1035Name, subdomainName } from '../../strategies/names.ts';
 import { textAt, type Version } from '../definition.ts';
 import { validateConversion } from './conversion.ts';
 import { goVersions } from './goValues.ts';
@@ -51,7 +50,7 @@ const EXTENSIONS = [
 
 function validateGroup(group: string): FieldError[] {
   if (group === '') return [required('spec.group')];
-  const complaints = checkDns1123Subdomain(group);
+  const complaints = subdomainName(group);
   if (complaints.length > 0) return [invalid('spec.group', group, complaints.join(','))];
   return group.includes('.')
     ? []
@@ -95,7 +94,7 @@ function validateVersion(
   path: string,
   strictness: Strictness,
 ): FieldError[] {
-  const complaints = checkDns1035Label(version.name);
+  const complaints = label1035Name(version.name);
   const subresources = spec.versions.some((v) => v.subresources) ? version.subresources : spec.subresources;
   const context: SchemaContext = { status: subresources?.status ?? false, version: version.name };
   return [
@@ -143,7 +142,8 @@ function validateOwnSelectableFields(version: Version, path: string, strictness:
 function validateVersionsTogether(spec: HoistedSpec): FieldError[] {
   const { versions } = spec;
   const errors: FieldError[] = [];
-  const complain = (text: string) => errors.push(invalid('spec.versions', goVersions(versions), text));
+  const shown = spec.hasVersions ? goVersions(versions) : null;
+  const complain = (text: string) => errors.push(invalid('spec.versions', shown, text));
   const exclusive = (field: string, what: string) =>
     errors.push(forbidden(`spec.${field}`, `top-level and per-version ${what} are mutually exclusive`));
   if (spec.validation && versions.some((v) => v.schema)) exclusive('validation', 'schemas');
@@ -156,6 +156,10 @@ function validateVersionsTogether(spec: HoistedSpec): FieldError[] {
   if (versions.filter((v) => v.storage).length !== 1) {
     complain('must have exactly one version marked as storage version');
   }
+  // Internally the first version has a field of its own.
+  const first = versions[0]?.name ?? '';
+  const complaints = first === '' ? [] : label1035Name(first);
+  if (complaints.length > 0) errors.push(invalid('spec.version', first, complaints.join(',')));
   return errors;
 }
 
@@ -180,4 +184,3 @@ function validateShared(spec: HoistedSpec, strictness: Strictness): FieldError[]
     ...validateSelectableFields(spec.selectableFields, schema, 'spec.selectableFields', anyNumber),
   ];
 }
-

@@ -81,7 +81,8 @@ function validateRoot(schema: JsonObject, at: string): FieldError[] {
   for (const [goName, name] of SCHEMA_FIELDS) {
     if (schema[name] === undefined) continue;
     if (goName === 'Type' && schema['type'] !== 'object') {
-      const text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+      const text =
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
       return [invalid(`${at}.type`, textAt(schema, 'type'), text)];
     }
     if (!AT_ROOT.includes(goName)) {

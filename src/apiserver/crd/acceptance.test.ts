@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { computeNames } from './acceptance.ts';
+import type { Names } from './definition.ts';
+
+const names = (kind: string, more: Partial<Names> = {}): Names => ({
+  plural: `${kind.toLowerCase()}s`,
+  singular: kind.toLowerCase(),
+  kind,
+  listKind: `${kind}List`,
+  shortNames: [],
+  categories: [],
+  ...more,
+});
+const NONE = names('', { plural: '', singular: '', kind: '', listKind: '' });
+const apple = names('Apple', { shortNames: ['ap', 'fruit'] });
+
+describe('names', () => {
+  test.each<[string, Names, Names, Names[], Partial<Names>, string, string]>([
+    ['free names are accepted', names('Pear'), NONE, [apple], {}, 'NoConflicts', 'no conflicts found'],
+    [
+      'a kind of another group member is refused, the rest is kept',
+      names('Apple', { plural: 'pears', singular: 'pear', listKind: 'PearList' }),
+      NONE,
+      [apple],
+      { kind: '' },
+      'KindConflict',
+      '"Apple" is already in use',
+    ],
+    [
+      'a list kind counts as a kind',
+      names('AppleList', { listKind: 'X' }),
+      NONE,
+      [apple],
+      { kind: '' },
+      'KindConflict',
+      '"AppleList" is already in use',
+    ],
+    [
+      'a singular may not be the short name of another',
+      names('Fruit'),
+      NONE,
+      [apple],
+      { singular: '' },
+      'SingularConflict',
+      '"fruit" is already in use',
+    ],
+    [
+      'short names are taken or refused together',
+      names('Pear', { shortNames: ['p', 'ap', 'fruit'] }),
+      names('Pear', { shortNames: ['q'] }),
+      [apple],
+      { shortNames: ['q'] },
+      'ShortNamesConflict',
+      '["ap" is already in use, "fruit" is already in use]',
+    ],
+    [
+      'what is held already stays one’s own',
+      names('Apple', { shortNames: ['ap', 'new'] }),
+      apple,
+      [apple],
+      {},
+      'NoConflicts',
+      'no conflicts found',
+    ],
+    [
+      'the last conflict is the one that is told',
+      names('Apple'),
+      NONE,
+      [apple],
+      { plural: '', singular: '', kind: '', listKind: '' },
+      'ListKindConflict',
+      '"AppleList" is already in use',
+    ],
+  ])('%s', (_, wished, held, others, refused, reason, message) => {
+    const verdict = computeNames(wished, held, others);
+    expect(verdict.names).toEqual({ ...wished, ...refused });
+    expect(verdict.accepted).toEqual({
+      type: 'NamesAccepted',
+      status: reason === 'NoConflicts' ? 'True' : 'False',
+      reason,
+      message,
+    });
+  });
+});

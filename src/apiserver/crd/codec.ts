@@ -1,0 +1,128 @@
+// Between bodies, stored bytes and shown objects of a custom resource. Objects are stored in the storage version; every
+// other version is the same object under another name (conversion None), pruned by both schemas. Defaults come in twice:
+// on the way in from the version of the request, on the way out from the version that is stored.
+
+import { clone, isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import type { JsonNotes } from '#api/jsonParse';
+import { writeJson } from '#api/jsonWrite';
+import { apiVersionOf, asJson, asObject, type KubeObject } from '#api/object';
+import { DecodeError, decodeTyped } from '#schema/typed';
+import { builtinTable } from '../data.ts';
+import type { Codec, Decoded } from '../resources/resource.ts';
+import type { Stored } from '../store/stored.ts';
+import type { Structure } from './structure.ts';
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/** All versions of one definition, as it is served now. */
+export interface Versions {
+  readonly group: string;
+  readonly kind: string;
+  readonly storageVersion: string;
+  /** All versions have the same schema. */
+  readonly uniform: boolean;
+  structure(version: string): Structure | undefined;
+  /** Objects written after this revision went through these schemas. */
+  readonly since: number;
+  /** The versions that are served now, when these are not any more. */
+  current(): Versions;
+}
+
+export function customCodec(versions: Versions, version: string): Codec {
+  const prefix = Buffer.from(`{"apiVersion":${JSON.stringify(apiVersionOf({ ...versions, version }))},`);
+  const isVerbatim = (stored: Stored): boolean =>
+    versions.uniform && stored.revision > versions.since && startsWith(stored.bytes, prefix);
+  return {
+    decode: (value, notes) => decode(versions.structure(version)!, value, notes),
+    verbatim: isVerbatim,
+    show: (stored) => (isVerbatim(stored) ? stored.object : show(versions, version, stored.object)),
+    toStorage(object) {
+      const current = versions.current();
+      // The definition changed while this request was on its way: what is stored fits what is served.
+      if (current !== versions) refit(current, version, object);
+      return toStorage(current, object);
+    },
+  };
+}
+
+function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  for (let i = 0; i < prefix.length; i++) if (bytes[i] !== prefix[i]) return false;
+  return true;
+}
+
+/** Metadata is the struct that built-in kinds have, too; the rest is up to the schema. Edits `value`. */
+function decode(structure: Structure, value: JsonObject, notes: JsonNotes | undefined): Decoded {
+  if (!value['kind']) throw new DecodeError(`Object 'Kind' is missing in '${writeJson(value)}'`);
+  const unknown = decodeMetadata(value, notes);
+  unknown.push(...structure.prune(value));
+  structure.applyDefaults(value);
+  value['metadata'] ??= {};
+  return { object: asObject(value), problems: unknown.map((path) => `unknown field "${path}"`) };
+}
+
+function decodeMetadata(value: JsonObject, notes: JsonNotes | undefined): string[] {
+  const { metadata } = value;
+  if (metadata === undefined) return [];
+  if (metadata === null) {
+    value['metadata'] = {};
+    return [];
+  }
+  if (!isObject(metadata)) {
+    throw new DecodeError(`json: cannot unmarshal ${goKind(metadata)} into Go value of type v1.ObjectMeta`);
+  }
+  const typed = decodeTyped(builtinTable(), META, metadata, notes);
+  value['metadata'] = typed.value;
+  return typed.unknown.map((path) => `metadata.${path}`);
+}
+
+const goKind = (value: Json): string => {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
+};
+
+/** An object that was stored under other schemas, or in another version, as this version shows it now. */
+function show(versions: Versions, version: string, stored: KubeObject): KubeObject {
+  const object = asObject(clone(asJson(stored)));
+  const from = object.apiVersion?.slice(versions.group.length + 1) ?? version;
+  const structure = versions.structure(from);
+  if (structure) {
+    structure.prune(asJson(object));
+    structure.applyDefaults(asJson(object));
+  }
+  if (from === version) return object;
+  object.apiVersion = apiVersionOf({ ...versions, version });
+  versions.structure(version)?.prune(asJson(object));
+  return object;
+}
+
+function refit(versions: Versions, version: string, object: KubeObject): void {
+  const structure = versions.structure(version);
+  structure?.prune(asJson(object));
+  structure?.applyDefaults(asJson(object));
+}
+
+function toStorage(versions: Versions, object: KubeObject): KubeObject {
+  const { storageVersion } = versions;
+  const apiVersion = apiVersionOf({ ...versions, version: storageVersion });
+  // The version is set when it is stored; here it gets its place among the other keys.
+  object.metadata.resourceVersion ??= '';
+  const sorted = asObject(sortKeys(asJson(object)));
+  if (sorted.apiVersion === apiVersion) return sorted;
+  sorted.apiVersion = apiVersion;
+  versions.structure(storageVersion)?.prune(asJson(sorted));
+  return sorted;
+}
+
+/** A copy with keys in the order in which the real server writes maps. */
+function sortKeys(value: JsonObject): JsonObject;
+function sortKeys(value: Json): Json;
+function sortKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map((v) => sortKeys(v));
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value).sort()) {
+    const one = value[key];
+    if (one !== undefined) setOwn(out, key, sortKeys(one));
+  }
+  return out;
+}

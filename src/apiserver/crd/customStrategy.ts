@@ -1,0 +1,165 @@
+// Behaviour of custom resources: generation, the status subresource, validation by schema, scale paths and rules.
+
+import { forbidden, internalError } from '#api/errors';
+import { type FieldError, invalid, invalidError } from '#api/fieldErrors';
+import { clone, equal, type Json, type JsonObject } from '#api/json';
+import { apiVersionOf, asJson, type KubeObject, parseApiVersion } from '#api/object';
+import type { Strategy, StrategyContext, UpdateStrategy } from '../resources/resource.ts';
+import { subdomainName } from '../strategies/names.ts';
+import type { ScaleSubresource, Subresources } from './definition.ts';
+import type { CompiledRules, RuleInput } from './rules.ts';
+import { scaleEndpoint } from './scale.ts';
+import { validateScaleSpec, validateScaleStatus } from './scaleChecks.ts';
+import type { Structure } from './structure.ts';
+
+export interface CustomKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly subresources: Subresources | undefined;
+  /** Compiled on first use. */
+  readonly structure: () => Structure;
+  readonly rules: () => CompiledRules | undefined;
+  /** The definition is being deleted: nothing new may come. */
+  readonly isTerminating: () => boolean;
+}
+
+export function customStrategy(kind: CustomKind): Strategy {
+  const { status = false, scale } = kind.subresources ?? {};
+  const main: UpdateStrategy = {
+    prepareForUpdate(next, old) {
+      if (status) keepStatus(asJson(next), asJson(old));
+      bumpGeneration(next, old);
+    },
+    validateUpdate: (next, old, context) => validateUpdate(kind, next, old, context),
+  };
+  return {
+    ...main,
+    nameRule: subdomainName,
+    unconditionalUpdate: false,
+    prepareForCreate(object) {
+      if (kind.isTerminating()) throw refuseCreation(kind, object);
+      if (status) delete (object as unknown as JsonObject)['status'];
+      object.metadata.generation = 1;
+    },
+    validate: (object, context) => validateCreate(kind, object, context),
+    subresources: {
+      ...(status ? { status: statusStrategy(kind) } : {}),
+      ...(scale ? { scale: main } : {}),
+    },
+    ...(scale ? { endpoints: { scale: scaleEndpoint(scale) } } : {}),
+  };
+}
+
+function refuseCreation(kind: CustomKind, { metadata }: KubeObject) {
+  const text = 'create not allowed while custom resource definition is terminating';
+  return forbidden(kind, metadata.generateName ? '' : (metadata.name ?? ''), text);
+}
+
+function keepStatus(next: JsonObject, old: JsonObject): void {
+  if (old['status'] !== undefined) next['status'] = clone(old['status']);
+  else delete next['status'];
+}
+
+/** Any change outside metadata counts. */
+function bumpGeneration(next: KubeObject, old: KubeObject): void {
+  const strip = ({ metadata: _metadata, ...rest }: KubeObject) => rest as unknown as Json;
+  if (!equal(strip(next), strip(old))) next.metadata.generation = (old.metadata.generation ?? 0) + 1;
+}
+
+/** Only the status is taken from what was sent. */
+function statusStrategy(kind: CustomKind): UpdateStrategy {
+  return {
+    prepareForUpdate(next, old) {
+      const target = asJson(next);
+      const { status } = target;
+      const { managedFields } = next.metadata;
+      for (const key of Object.keys(target)) delete target[key];
+      Object.assign(target, clone(asJson(old)));
+      if (managedFields) next.metadata.managedFields = managedFields;
+      if (status === undefined) delete target['status'];
+      else target['status'] = status;
+    },
+    validateUpdate(next, old, context) {
+      const object = asJson(next);
+      const errors = [
+        ...kind.structure().validateStatus(object, asJson(old)),
+        ...scaleErrors(kind, (scale) => validateScaleStatus(object, scale)),
+      ];
+      return withRules(kind, errors, { object, old: asJson(old) }, context);
+    },
+  };
+}
+
+function validateCreate(kind: CustomKind, created: KubeObject, context: StrategyContext): FieldError[] {
+  checkType(kind, created);
+  const object = asJson(created);
+  const errors = [
+    ...kind.structure().validate(object),
+    ...scaleErrors(kind, (s) => [...validateScaleSpec(object, s), ...validateScaleStatus(object, s)]),
+  ];
+  return withRules(kind, errors, { object, old: undefined }, context);
+}
+
+function validateUpdate(
+  kind: CustomKind,
+  next: KubeObject,
+  old: KubeObject,
+  context: StrategyContext,
+): FieldError[] {
+  checkType(kind, next);
+  const object = asJson(next);
+  const errors = [
+    ...kind.structure().validate(object, asJson(old)),
+    ...scaleErrors(kind, (s) => [...validateScaleSpec(object, s), ...validateScaleStatus(object, s)]),
+  ];
+  return withRules(kind, errors, { object, old: asJson(old) }, context);
+}
+
+const scaleErrors = (kind: CustomKind, check: (scale: ScaleSubresource) => FieldError[]): FieldError[] =>
+  kind.subresources?.scale ? check(kind.subresources.scale) : [];
+
+/** Kind and version are what the client says they are; what they must be is validated first. */
+function checkType(kind: CustomKind, next: KubeObject): void {
+  if (!next.apiVersion) {
+    throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  }
+  const errors: FieldError[] = [];
+  if (next.kind !== kind.kind) errors.push(invalid('kind', next.kind, `must be ${kind.kind}`));
+  if (next.apiVersion !== apiVersionOf(kind)) {
+    errors.push(invalid('apiVersion', next.apiVersion, `must be ${apiVersionOf(kind)}`));
+  }
+  if (errors.length === 0) return;
+  const { group } = parseApiVersion(next.apiVersion) ?? kind;
+  throw invalidError({ group, kind: next.kind ?? '' }, next.metadata.name ?? '', errors);
+}
+
+const BLOCKING = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+const UNCHECKED = invalid(
+  '<nil>',
+  null,
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+);
+
+/** Rules see only objects of the right shape. */
+function withRules(
+  kind: CustomKind,
+  errors: FieldError[],
+  input: RuleInput,
+  context: StrategyContext,
+): FieldError[] {
+  const rules = kind.rules();
+  if (!rules) return errors;
+  if (errors.some((e) => BLOCKING.has(e.reason))) return [...errors, UNCHECKED];
+  const outcome = rules(input);
+  for (const warning of outcome.warnings) context.warn(warning);
+  return [...errors, ...outcome.errors];
+}

@@ -1,0 +1,189 @@
+// The scale subresource: two numbers and a selector of the object, shown and written as an autoscaling/v1 Scale.
+
+import { badRequest, internal, internalError, notFound } from '#api/errors';
+import { invalid, invalidError } from '#api/fieldErrors';
+import type { HttpResponse } from '#api/http';
+import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import type { JsonNotes } from '#api/jsonParse';
+import { writeJson } from '#api/jsonWrite';
+import { asJson, asObject, type KubeObject } from '#api/object';
+import { DecodeError, decodeTyped } from '#schema/typed';
+import { BodyError, bodyFormat, parseBody } from '../body.ts';
+import type { Call } from '../context.ts';
+import { builtinTable } from '../data.ts';
+import { parseWriteOptions, type WriteOptions } from '../query.ts';
+import { keyOf } from '../resources/resource.ts';
+import { objectResponse } from '../respond.ts';
+import { matchNamespace } from '../verbs/create.ts';
+import { parsePatch, patchOptions, patchType, patchVersion } from '../verbs/patch.ts';
+import { matchName, type UpdatePlan, updateObject } from '../verbs/update.ts';
+import type { ScaleSubresource } from './definition.ts';
+import { AccessorError, integerAt, setAt, splitPath, stringAt } from './paths.ts';
+import { scalePrinter } from './printer.ts';
+
+type Endpoint = Readonly<Record<string, (call: Call) => Promise<HttpResponse>>>;
+
+export function scaleEndpoint(scale: ScaleSubresource): Endpoint {
+  const printer = scalePrinter();
+  const shown = (call: Call): Call => ({ ...call, resource: { ...call.resource, printer } });
+  return {
+    GET: (call) => getScale(shown(call), scale),
+    PUT: (call) => putScale(shown(call), scale),
+    PATCH: (call) => patchScale(shown(call), scale),
+  };
+}
+
+async function getScale(call: Call, scale: ScaleSubresource): Promise<HttpResponse> {
+  const { core, resource } = call;
+  const stored = core.store.get(resource.storage, keyOf(call.namespace, call.name!));
+  if (!stored) throw notFound(resource, call.name!);
+  const object = resource.codec.show(stored);
+  const shown = guarded(() => scaleOf(object, scale));
+  if (integerAt(asJson(object), splitPath(scale.specReplicasPath)) === undefined) {
+    throw internalError(`the spec replicas field ${JSON.stringify(scale.specReplicasPath)} does not exist`);
+  }
+  return objectResponse(call, 200, shown);
+}
+
+async function putScale(call: Call, scale: ScaleSubresource): Promise<HttpResponse> {
+  const options = parseWriteOptions(call.query, 'UpdateOptions');
+  const sent = decodeScale(call, options);
+  matchName(call, sent);
+  matchNamespace(call, sent);
+  const plan: UpdatePlan = {
+    make: (old) => withScale(old, sent, scale),
+    uid: sent.metadata.uid,
+    versioned: Boolean(sent.metadata.resourceVersion),
+    show: (result) => scaleOf(result, scale),
+  };
+  return updateObject(call, plan, options);
+}
+
+async function patchScale(call: Call, scale: ScaleSubresource): Promise<HttpResponse> {
+  const type = patchType(call);
+  const options = patchOptions(call);
+  const apply = parsePatch(call, type);
+  const plan: UpdatePlan = {
+    make: (old) => withScale(old, patchedScale(call, options, apply(scaleToPatch(old, scale))), scale),
+    versioned: patchVersion(call, type),
+    show: (result) => scaleOf(result, scale),
+  };
+  return updateObject(call, plan, options);
+}
+
+const SCALE = 'io.k8s.api.autoscaling.v1.Scale';
+// Stands for replicas that the object does not have, so that a patch of something else is noticed.
+const UNSET = -(2 ** 31);
+
+/** The object's scale; missing replicas are none. */
+function scaleOf(object: KubeObject, scale: ScaleSubresource): KubeObject {
+  const json = asJson(object);
+  const replicas = integerAt(json, splitPath(scale.specReplicasPath));
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const status: JsonObject = { replicas: integerAt(json, splitPath(scale.statusReplicasPath)) ?? 0 };
+  const selector = scale.labelSelectorPath && stringAt(json, splitPath(scale.labelSelectorPath));
+  if (selector) status['selector'] = selector;
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      name: name ?? '',
+      ...(namespace ? { namespace } : {}),
+      ...(uid ? { uid } : {}),
+      ...(resourceVersion ? { resourceVersion } : {}),
+      ...(creationTimestamp ? { creationTimestamp } : {}),
+    },
+    spec: replicas ? { replicas } : {},
+    status,
+  } as KubeObject;
+}
+
+function scaleToPatch(object: KubeObject, scale: ScaleSubresource): JsonObject {
+  return guarded(() => {
+    const shown = asJson(scaleOf(object, scale));
+    if (integerAt(asJson(object), splitPath(scale.specReplicasPath)) === undefined) {
+      shown['spec'] = { replicas: UNSET };
+    }
+    return shown;
+  });
+}
+
+/** The object with the replicas of a Scale, and its version if it names one. */
+function withScale(old: KubeObject, sent: KubeObject, scale: ScaleSubresource): KubeObject {
+  const next = asObject(clone(asJson(old)));
+  const spec = asJson(sent)['spec'];
+  const replicas = isObject(spec) ? (spec['replicas'] ?? 0) : 0;
+  if (replicas === UNSET) {
+    throw badRequest(`the spec replicas field ${JSON.stringify(scale.specReplicasPath)} cannot be empty`);
+  }
+  guarded(() => setAt(asJson(next), splitPath(scale.specReplicasPath), replicas));
+  if (sent.metadata.resourceVersion) next.metadata.resourceVersion = sent.metadata.resourceVersion;
+  return next;
+}
+
+function guarded<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    if (cause instanceof AccessorError) throw internal(cause.message);
+    throw cause;
+  }
+}
+
+/** Whatever is wrong with the body, the real server only says that it cannot find a name for what it wanted. */
+const UNREADABLE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"';
+
+function decodeScale(call: Call, options: WriteOptions): KubeObject {
+  const { request } = call;
+  const bytes = request.body ?? new Uint8Array();
+  const format = bodyFormat(request.headers['content-type'], true) as 'json' | 'yaml';
+  try {
+    const { value, notes, duplicates } = parseBody(bytes, format);
+    const problems = duplicates.map((path) => `duplicate field "${path}"`);
+    return readScale(call, options, { value, notes, problems }, () => badRequest(UNREADABLE));
+  } catch (cause) {
+    if (cause instanceof BodyError || cause instanceof DecodeError) throw badRequest(UNREADABLE);
+    throw cause;
+  }
+}
+
+function patchedScale(call: Call, options: WriteOptions, value: Json): KubeObject {
+  const refuse = (why: string) =>
+    invalidError({ group: '', kind: '' }, '', [invalid('patch', writeJson(value), why)]);
+  try {
+    const scale = readScale(call, options, { value, notes: undefined, problems: [] }, refuse);
+    matchName(call, scale);
+    matchNamespace(call, scale);
+    return scale;
+  } catch (cause) {
+    if (cause instanceof DecodeError) throw refuse(cause.message);
+    throw cause;
+  }
+}
+
+interface Body {
+  readonly value: Json;
+  readonly notes: JsonNotes | undefined;
+  readonly problems: readonly string[];
+}
+
+function readScale(
+  call: Call,
+  { fieldValidation }: WriteOptions,
+  body: Body,
+  refuse: (why: string) => Error,
+): KubeObject {
+  const { value } = body;
+  if (!isObject(value)) throw refuse('json: cannot unmarshal value into Go value of type v1.Scale');
+  const { kind = 'Scale', apiVersion = 'autoscaling/v1' } = value;
+  if (kind !== 'Scale' || apiVersion !== 'autoscaling/v1') throw refuse(`no kind "${kind}" is registered`);
+  const typed = decodeTyped(builtinTable(), SCALE, value, body.notes);
+  const problems = [...body.problems, ...typed.unknown.map((path) => `unknown field "${path}"`)];
+  if (problems.length > 0 && fieldValidation === 'Strict') {
+    throw refuse(`strict decoding error: ${problems.join(', ')}`);
+  }
+  if (fieldValidation === 'Warn') {
+    for (const problem of problems) if (!call.warnings.includes(problem)) call.warnings.push(problem);
+  }
+  return asObject(typed.value);
+}
