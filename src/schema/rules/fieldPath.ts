@@ -1,0 +1,20 @@
+// fieldPath of a rule (`.spec.name`, `.labels['app']`) in the form of field errors (`spec.name`, `labels[app]`).
+
+import { getOwn, isObject, type JsonObject } from '#api/json';
+
+const STEP = /\.([^.[\]]+)|\['((?:\\.|[^'\\])*)'\]/gy;
+
+/** Empty when there is none. Paths that lead nowhere are refused when the definition is written. */
+export function fieldPathOf(path: string, root: JsonObject): string {
+  let schema: unknown = root;
+  let shown = '';
+  for (const [, plain, quoted] of path.matchAll(STEP)) {
+    const name = plain ?? quoted!.replace(/\\(.)/g, '$1');
+    const properties: unknown = isObject(schema) ? schema['properties'] : undefined;
+    const property = isObject(properties) ? getOwn(properties, name) : undefined;
+    if (property !== undefined) shown += shown === '' ? name : `.${name}`;
+    else shown += `[${name}]`;
+    schema = property ?? (isObject(schema) ? schema['additionalProperties'] : undefined);
+  }
+  return shown;
+}
