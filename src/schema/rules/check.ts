@@ -87,7 +87,8 @@ class Walk {
       this.errors.push(internalError(at, why));
       return;
     }
-    compileRules(rules, decl).forEach((rule, i) => this.#rule(rule, { at: `${at}[${i}]`, decl, node }));
+    for (const [i, rule] of compileRules(rules, decl).entries())
+      this.#rule(rule, { at: `${at}[${i}]`, decl, node });
   }
 
   #rule(rule: CompiledRule, where: { at: string; decl: Decl; node: Node }): void {

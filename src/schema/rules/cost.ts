@@ -29,6 +29,8 @@ export class CostTotal {
 
   observe(path: string, cost: number): void {
     this.#total = Math.min(this.#total + cost, TOP);
+    // What contributes less than a hundredth is not worth naming.
+    if (cost < SCHEMA_COST_LIMIT / 100) return;
     this.#most = [...this.#most, { path, cost }].sort((a, b) => b.cost - a.cost).slice(0, NAMED);
   }
 
