@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { millis, plus, seconds } from './instant.ts';
+import { sleep, sleepUntil } from './sleep.ts';
+import { breather } from './turn.ts';
+import { VirtualClock } from './virtualClock.ts';
+
+test('it ends at its instant, not before', async () => {
+  const clock = new VirtualClock();
+  let over = false;
+  const sleeping = sleep(clock, seconds(5)).then(() => {
+    over = true;
+  });
+  await clock.advance(millis(4999));
+  expect(over).toBe(false);
+  await clock.advance(millis(1));
+  await sleeping;
+  expect(over).toBe(true);
+});
+
+test('an abort ends it at once and takes the wake back', async () => {
+  const clock = new VirtualClock();
+  const stop = new AbortController();
+  const sleeping = sleepUntil(clock, plus(clock.now(), seconds(5)), stop.signal);
+  stop.abort();
+  await sleeping;
+  expect(clock.next()).toBeUndefined();
+  await sleep(clock, seconds(5), stop.signal);
+});
+
+test('a sleep that ended by itself leaves no listener behind', async () => {
+  const clock = new VirtualClock();
+  let listeners = 0;
+  const signal = {
+    aborted: false,
+    addEventListener: () => listeners++,
+    removeEventListener: () => listeners--,
+  } as unknown as AbortSignal;
+  const sleeping = sleep(clock, seconds(1), signal);
+  await clock.advance(seconds(1));
+  await sleeping;
+  expect(listeners).toBe(0);
+});
+
+test('a breather gives way every n-th time', () => {
+  const breathe = breather(3);
+  expect([1, 2, 3, 4, 5, 6].map(() => breathe() instanceof Promise)).toEqual([
+    false,
+    false,
+    true,
+    false,
+    false,
+    true,
+  ]);
+});
