@@ -83,6 +83,7 @@ const goKind = (value: Json): string => {
 /** An object that was stored under other schemas, or in another version, as this version shows it now. */
 function show(versions: Versions, version: string, stored: KubeObject): KubeObject {
   const object = asObject(clone(asJson(stored)));
+  if (object.metadata.resourceVersion === '') delete object.metadata.resourceVersion;
   const from = object.apiVersion?.slice(versions.group.length + 1) ?? version;
   const structure = versions.structure(from);
   if (structure) {
