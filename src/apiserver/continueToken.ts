@@ -42,8 +42,16 @@ const invalidToken = (why: string) => badRequest(`invalid continue token: ${why}
 function decode(text: string): unknown {
   if (!/^[A-Za-z0-9_-]*=*$/.test(text))
     throw invalidToken('continue key is not valid: illegal base64 data at input byte 0');
+  const bytes = Buffer.from(text, 'base64url');
+  // Upstream's scanner works on bytes: a byte that starts nothing is shown as the character of its number.
+  if (bytes.length > 0 && bytes[0]! >= 0x80) {
+    const shown = bytes[0]! < 0xa0 ? `\\u00${bytes[0]!.toString(16)}` : String.fromCharCode(bytes[0]!);
+    throw invalidToken(
+      `continue key is not valid: invalid character '${shown}' looking for beginning of value`,
+    );
+  }
   try {
-    return parseJson(Buffer.from(text, 'base64url')).value;
+    return parseJson(bytes).value;
   } catch (cause) {
     if (cause instanceof JsonSyntaxError) throw invalidToken(`continue key is not valid: ${cause.message}`);
     throw cause;

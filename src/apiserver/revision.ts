@@ -5,8 +5,8 @@ import { ApiError } from '#api/status';
 
 const DIGITS = /^[0-9]+$/;
 
-const complaint = (text: string) =>
-  `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`;
+const unreadable = (text: string) => `strconv.ParseUint: parsing "${text}": invalid syntax`;
+const complaint = (text: string) => `resourceVersion: Invalid value: "${text}": ${unreadable(text)}`;
 
 /** 0 means any. */
 export function listRevision(text: string): number {
@@ -18,6 +18,12 @@ export function listRevision(text: string): number {
 export function watchRevision(text: string): number {
   if (text === '') return 0;
   if (!DIGITS.test(text)) throw internal(complaint(text));
+  return Number(text);
+}
+
+export function getRevision(text: string): number {
+  if (text === '') return 0;
+  if (!DIGITS.test(text)) throw internal(unreadable(text));
   return Number(text);
 }
 

@@ -5,10 +5,10 @@ import type { HttpResponse } from '#api/http';
 import type { Call } from '../context.ts';
 import { keyOf, refused } from '../resources/resource.ts';
 import { storedResponse } from '../respond.ts';
-import { tooLarge, watchRevision } from '../revision.ts';
+import { getRevision, tooLarge } from '../revision.ts';
 
 export async function get(call: Call): Promise<HttpResponse> {
-  const wanted = watchRevision(call.query.get('resourceVersion') ?? '');
+  const wanted = getRevision(call.query.get('resourceVersion') ?? '');
   if (wanted > call.core.store.revision) throw tooLarge(wanted, call.core.store.revision);
   const stored = call.core.store.get(call.resource.storage, keyOf(call.namespace, call.name!));
   if (!stored) throw notFound(refused(call.resource), call.name!);
