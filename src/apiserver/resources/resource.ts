@@ -72,7 +72,7 @@ export interface UpdateStrategy {
 /** Behaviour of a kind that is code in Kubernetes. Everything is optional; absence means nothing special. */
 export interface Strategy extends UpdateStrategy {
   readonly nameRule: NameRule;
-  /** Defaults beyond the table: run after decoding, before admission. */
+  /** Defaults beyond the table: run after decoding, before those of the table and before admission. */
   applyDefaults?(object: KubeObject): void;
   /** What the admission plugins of a default server do to the object itself; `old` is absent on create. May refuse. */
   admit?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
-import { asObject, type KubeObject } from '#api/object';
+import { asJson, asObject, type KubeObject } from '#api/object';
 import { applyDefaults } from '#schema/defaults';
 import { decodeMessage } from '#schema/protobuf';
 import { decodeTyped } from '#schema/typed';
@@ -17,10 +17,11 @@ export function structCodec(
   strategy: Strategy,
 ): Codec {
   const finish = (value: JsonObject, unknown: readonly string[]): Decoded => {
-    applyDefaults(defaultsTable(), builtinTable(), structName, value);
     const object = withGvk(asObject(value), gvk);
     object.metadata ??= {};
+    // The kind's own defaults first: some depend on what the table would fill in.
     strategy.applyDefaults?.(object);
+    applyDefaults(defaultsTable(), builtinTable(), structName, asJson(object));
     return { object, problems: unknown.map((path) => `unknown field "${path}"`) };
   };
   return {

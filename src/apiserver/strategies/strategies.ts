@@ -2,6 +2,9 @@
 
 import { definitionStrategy } from '../crd/definitionStrategy.ts';
 import type { Codec, Strategy } from '../resources/resource.ts';
+import { controllerRevisionStrategy, daemonSetStrategy } from './apps/daemonSet.ts';
+import { deploymentStrategy, replicaSetStrategy } from './apps/deployment.ts';
+import { statefulSetStrategy } from './apps/statefulSet.ts';
 import { cronJobStrategy } from './batch/cronJob.ts';
 import { jobStrategy } from './batch/job.ts';
 import { configMapStrategy } from './core/configMap.ts';
@@ -25,6 +28,11 @@ import { storageClassStrategy } from './storage/storageClass.ts';
 /** By resource: `jobs.batch`, `pods`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   configmaps: configMapStrategy,
+  'controllerrevisions.apps': controllerRevisionStrategy,
+  'daemonsets.apps': daemonSetStrategy,
+  'deployments.apps': deploymentStrategy,
+  'replicasets.apps': replicaSetStrategy,
+  'statefulsets.apps': statefulSetStrategy,
   'customresourcedefinitions.apiextensions.k8s.io': definitionStrategy,
   endpoints: endpointsStrategy,
   events: eventStrategy,

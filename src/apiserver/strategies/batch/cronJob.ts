@@ -4,12 +4,13 @@ import { type FieldError, invalid, notSupported, required } from '#api/fieldErro
 import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { type Strategy, specOf } from '../../resources/resource.ts';
+import { namedWarnings } from '../apps/workload.ts';
 import { metaUpdate, nonNegative } from '../checks.ts';
 import { sortedSelector } from '../labelSelector.ts';
 import { subdomainName } from '../names.ts';
 import { defaultPodSpec } from '../pod/defaults.ts';
 import { child, copyField, ensure, flag, has, number, part, text, value } from '../values.ts';
-import { jobSpecWarnings, nameWarnings } from './job.ts';
+import { jobSpecWarnings } from './job.ts';
 import { validateJobSpec } from './jobSpec.ts';
 import { checkSchedule, ScheduleError } from './schedule.ts';
 
@@ -108,7 +109,7 @@ function nameErrors({ metadata }: KubeObject): FieldError[] {
 
 function warnings(next: KubeObject, old: KubeObject | undefined): string[] {
   const path = 'spec.jobTemplate.spec';
-  if (!old) return [...nameWarnings(next), ...jobSpecWarnings(templateOf(next), path)];
+  if (!old) return [...namedWarnings(next), ...jobSpecWarnings(templateOf(next), path)];
   const changed = next.metadata.generation !== old.metadata.generation;
   const zoned = text(specOf(next), 'schedule').includes('TZ');
   return [

@@ -4,6 +4,7 @@ import { type FieldError, invalid, required } from '#api/fieldErrors';
 import { clone, equal, type JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { type Strategy, specOf, statusOf } from '../../resources/resource.ts';
+import { namedWarnings } from '../apps/workload.ts';
 import { immutable, metaOf, metaUpdate } from '../checks.ts';
 import { selects, sortedSelector } from '../labelSelector.ts';
 import { labelName, subdomainName } from '../names.ts';
@@ -190,13 +191,6 @@ export function jobSpecWarnings(spec: JsonObject, path: string): string[] {
   ];
 }
 
-/** A name that makes bad host names is accepted with a warning. */
-export function nameWarnings({ metadata }: KubeObject): string[] {
-  const odd = labelName(metadata.name ?? '');
-  const text = 'this is used in Pod names and hostnames, which can result in surprising behavior';
-  return odd.length > 0 ? [`metadata.name: ${text}; a DNS label is recommended: [${odd.join(' ')}]`] : [];
-}
-
 const ORPHANING =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
@@ -213,7 +207,7 @@ export const jobStrategy: Strategy = {
   validateUpdate,
   warnings(next, old) {
     if (old && next.metadata.generation === old.metadata.generation) return [];
-    return [...(old ? [] : nameWarnings(next)), ...jobSpecWarnings(specOf(next), 'spec')];
+    return [...(old ? [] : namedWarnings(next)), ...jobSpecWarnings(specOf(next), 'spec')];
   },
   deleteWarnings: ({ propagationPolicy, orphanDependents }) =>
     propagationPolicy === undefined && orphanDependents === undefined ? [ORPHANING] : [],

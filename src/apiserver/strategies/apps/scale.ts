@@ -1,0 +1,129 @@
+// The scale subresource of Deployments, ReplicaSets and StatefulSets: their replicas as an autoscaling/v1 Scale.
+
+import { conflict, notFound } from '#api/errors';
+import { type FieldError, invalid, invalidError } from '#api/fieldErrors';
+import type { HttpResponse } from '#api/http';
+import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import { writeJson } from '#api/jsonWrite';
+import { asJson, asObject, type KubeObject } from '#api/object';
+import { DecodeError } from '#schema/typed';
+import type { Call } from '../../context.ts';
+import { checkGvk } from '../../gvk.ts';
+import { parseWriteOptions, type WriteOptions } from '../../query.ts';
+import { keyOf, specOf, statusOf } from '../../resources/resource.ts';
+import { objectResponse } from '../../respond.ts';
+import { matchNamespace } from '../../verbs/create.ts';
+import { parsePatch, patchOptions, patchType, patchVersion } from '../../verbs/patch.ts';
+import { matchName, type UpdatePlan, updateObject } from '../../verbs/update.ts';
+import { metaOf, nonNegative } from '../checks.ts';
+import { subdomainName } from '../names.ts';
+import { codecOf, decodeAs, structNameOf } from '../subresource.ts';
+import { assign, child, ensure, number, objects, stringMap, text, texts } from '../values.ts';
+
+const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+
+export const scaleEndpoint: Readonly<Record<string, (call: Call) => Promise<HttpResponse>>> = {
+  async GET(call) {
+    const stored = call.core.store.get(call.resource.storage, keyOf(call.namespace, call.name!));
+    if (!stored) throw notFound(call.resource, call.name!);
+    return objectResponse(call, 200, scaleOf(stored.object));
+  },
+  async PUT(call) {
+    const options = parseWriteOptions(call.query, 'UpdateOptions');
+    const sent = decodeAs(call, SCALE, options);
+    matchName(call, sent);
+    matchNamespace(call, sent);
+    return updateObject(
+      call,
+      planFor(call, () => sent, Boolean(sent.metadata.resourceVersion)),
+      options,
+    );
+  },
+  async PATCH(call) {
+    const type = patchType(call);
+    const options = patchOptions(call);
+    const apply = parsePatch(call, type, structNameOf(SCALE));
+    const make = (old: KubeObject) => patched(call, options, apply(asJson(scaleOf(old))));
+    return updateObject(call, planFor(call, make, patchVersion(call, type)), options);
+  },
+};
+
+function planFor(call: Call, scale: (old: KubeObject) => KubeObject, versioned: boolean): UpdatePlan {
+  return {
+    versioned,
+    show: scaleOf,
+    make: (old) => withScale(call, old, scale(old)),
+  };
+}
+
+function withScale(call: Call, old: KubeObject, scale: KubeObject): KubeObject {
+  const errors = validateScale(scale);
+  if (errors.length > 0) throw invalidError(SCALE, call.name!, errors);
+  const { uid, resourceVersion } = scale.metadata;
+  if (uid && uid !== old.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
+    throw conflict({ group: call.resource.group, plural: `${call.resource.plural}/scale` }, call.name!, why);
+  }
+  const next = asObject(clone(asJson(old)));
+  ensure(next, 'spec')['replicas'] = number(specOf(scale), 'replicas') ?? 0;
+  assign(next.metadata as Record<string, unknown>, 'resourceVersion', resourceVersion);
+  return next;
+}
+
+const validateScale = (scale: KubeObject): FieldError[] => [
+  ...metaOf(scale, true, subdomainName),
+  ...nonNegative(number(specOf(scale), 'replicas'), 'spec.replicas'),
+];
+
+function patched(call: Call, { fieldValidation }: WriteOptions, value: Json): KubeObject {
+  const refuse = (why: string) =>
+    invalidError({ group: '', kind: '' }, '', [invalid('patch', writeJson(value), why)]);
+  if (!isObject(value)) throw refuse('json: cannot unmarshal value into Go value of type v1.Scale');
+  try {
+    checkGvk(call, value, refuse);
+    const { object, problems } = codecOf(SCALE).decode(value);
+    if (problems.length > 0 && fieldValidation === 'Strict')
+      throw refuse(`strict decoding error: ${problems.join(', ')}`);
+    if (fieldValidation === 'Warn') call.warnings.push(...problems.filter((p) => !call.warnings.includes(p)));
+    matchName(call, object);
+    matchNamespace(call, object);
+    return object;
+  } catch (cause) {
+    if (cause instanceof DecodeError) throw refuse(cause.message);
+    throw cause;
+  }
+}
+
+function scaleOf(object: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const metadata = { name, namespace, uid, resourceVersion, creationTimestamp };
+  const replicas = number(specOf(object), 'replicas') ?? 0;
+  const selector = selectorText(child(specOf(object), 'selector'));
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([, v]) => v !== undefined)),
+    spec: replicas === 0 ? {} : { replicas },
+    status: {
+      replicas: number(statusOf(object), 'replicas') ?? 0,
+      ...(selector === '' ? {} : { selector }),
+    },
+  };
+}
+
+/** A label selector in its text form, sorted by key. */
+function selectorText(selector: JsonObject | undefined): string {
+  const equal = Object.entries(stringMap(selector, 'matchLabels')).map(([k, v]) => [k, `${k}=${v}`] as const);
+  const others = objects(selector, 'matchExpressions').map((e) => {
+    const [key, values] = [text(e, 'key'), texts(e, 'values').sort().join(',')];
+    const forms: Record<string, string> = {
+      In: `${key} in (${values})`,
+      NotIn: `${key} notin (${values})`,
+      Exists: key,
+      DoesNotExist: `!${key}`,
+    };
+    return [key, forms[text(e, 'operator')] ?? ''] as const;
+  });
+  const all = [...equal, ...others].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return all.map(([, form]) => form).join(',');
+}
