@@ -31,24 +31,26 @@ export function bodyFormat(contentType: string | undefined, custom: boolean): Bo
 
 export interface ParsedBody {
   readonly value: Json;
-  /** Paths of duplicate keys. */
-  readonly duplicates: readonly string[];
+  /** Complaints of strict validation about the text itself: `duplicate field "spec.foo"`. */
+  readonly problems: readonly string[];
   readonly notes?: JsonNotes;
 }
 
-/** What was wrong with the text, in the words that follow `json parse error: `. */
+/** What was wrong with the text, in the words of the real server. */
 export class BodyError extends Error {}
+
+const jsonError = (why: string) => new BodyError(`couldn't get version/kind; json parse error: ${why}`);
 
 export function parseBody(bytes: Uint8Array, format: 'json' | 'yaml'): ParsedBody {
   try {
     if (format === 'json') {
       const { value, duplicates, notes } = parseJson(bytes, { maxDepth: MAX_DEPTH, notes: true });
-      return { value, duplicates, ...(notes ? { notes } : {}) };
+      const problems = duplicates.map((path) => `duplicate field "${path}"`);
+      return { value: value ?? {}, problems, ...(notes ? { notes } : {}) };
     }
-    return { value: parseYaml(Buffer.from(bytes).toString('utf8'), MAX_DEPTH), duplicates: [] };
+    return parseYaml(Buffer.from(bytes).toString('utf8'), MAX_DEPTH);
   } catch (cause) {
-    if (cause instanceof JsonSyntaxError || cause instanceof JsonRangeError)
-      throw new BodyError(cause.message);
+    if (cause instanceof JsonSyntaxError || cause instanceof JsonRangeError) throw jsonError(cause.message);
     throw cause;
   }
 }
@@ -59,28 +61,27 @@ const GO_META =
 /** The object a body must be, or 400 as for a body whose version and kind cannot be found. */
 export function requireObject(body: ParsedBody, bytes: Uint8Array, kind: string): JsonObject {
   const { value } = body;
-  if (!isObject(value)) throw unrecognised(kind, GO_META.replace('%s', goKindOf(value)), bytes);
+  if (!isObject(value))
+    throw unrecognised(kind, jsonError(GO_META.replace('%s', goKindOf(value))).message, bytes);
   for (const name of ['apiVersion', 'kind']) {
     const text = value[name] ?? '';
     if (typeof text === 'string') continue;
     const why = `json: cannot unmarshal ${goKindOf(text)} into Go struct field .${name} of type string`;
-    throw unrecognised(kind, why, bytes);
+    throw unrecognised(kind, jsonError(why).message, bytes);
   }
   return value;
 }
 
-export function unrecognised(kind: string, why: string, bytes: Uint8Array) {
-  const text = `couldn't get version/kind; json parse error: ${why}`;
-  return badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): ${text} (${summarise(bytes)})`,
-  );
-}
+export const unrecognised = (kind: string, why: string, bytes: Uint8Array) =>
+  unreadable(kind, `couldn't get version/kind; json parse error: ${why}`, bytes);
 
-export function missingKind(kind: string, bytes: Uint8Array) {
-  const text = `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`;
-  return badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): ${text} (${summarise(bytes)})`,
-  );
+export const missingKind = (kind: string, bytes: Uint8Array) =>
+  unreadable(kind, `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`, bytes);
+
+/** 400: nobody can tell what the body is. */
+export function unreadable(kind: string, why: string, bytes: Uint8Array) {
+  const text = `the object provided is unrecognized (must be of type ${kind})`;
+  return badRequest(`${text}: ${why} (${summarise(bytes)})`);
 }
 
 function goKindOf(value: Json): string {

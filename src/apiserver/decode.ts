@@ -4,9 +4,17 @@
 import { badRequest, unsupportedMediaType } from '#api/errors';
 import type { JsonObject } from '#api/json';
 import { apiVersionOf, type KubeObject } from '#api/object';
-import { decodeEnvelope } from '#schema/protobuf';
+import { decodeEnvelope, type Envelope, EnvelopeError } from '#schema/protobuf';
 import { DecodeError } from '#schema/typed';
-import { BODY_TYPES, BodyError, bodyFormat, parseBody, requireObject, unrecognised } from './body.ts';
+import {
+  BODY_TYPES,
+  BodyError,
+  bodyFormat,
+  missingKind,
+  parseBody,
+  requireObject,
+  unrecognised,
+} from './body.ts';
 import type { Call } from './context.ts';
 import { checkGvk } from './gvk.ts';
 import type { WriteOptions } from './query.ts';
@@ -24,22 +32,35 @@ export function decodeBody(call: Call, options: WriteOptions): KubeObject {
     if (cause instanceof BodyError) throw unrecognised(resource.kind, cause.message, bytes);
     throw cause;
   }
+  if (parsed.value === null && resource.custom) throw missingKind(resource.kind, bytes);
   const value = requireObject(parsed, bytes, resource.kind);
   checkGvk(call, value);
   const decoded = guarded(call, () => resource.codec.decode(value, parsed.notes));
-  const duplicates = parsed.duplicates.map((path) => `duplicate field "${path}"`);
-  return report(call, { object: decoded.object, problems: [...duplicates, ...decoded.problems] }, options);
+  return report(
+    call,
+    { object: decoded.object, problems: [...parsed.problems, ...decoded.problems] },
+    options,
+  );
 }
 
 function decodeProtobuf(call: Call, bytes: Uint8Array): Decoded {
   const { resource } = call;
   if (!resource.codec.decodeProtobuf) throw unsupportedMediaType(BODY_TYPES.slice(0, 2));
   return guarded(call, () => {
-    const envelope = decodeEnvelope(bytes);
+    const envelope = openEnvelope(call, bytes);
     const value: JsonObject = { apiVersion: envelope.apiVersion, kind: envelope.kind };
     checkGvk(call, value);
     return resource.codec.decodeProtobuf!(envelope.raw);
   });
+}
+
+function openEnvelope(call: Call, bytes: Uint8Array): Envelope {
+  try {
+    return decodeEnvelope(bytes);
+  } catch (cause) {
+    if (cause instanceof EnvelopeError) throw unrecognised(call.resource.kind, cause.message, bytes);
+    throw cause;
+  }
 }
 
 /** What cannot be this kind is 400, in the words of the decoder. */

@@ -39,10 +39,13 @@ export const errorResponse = (error: ApiError): HttpResponse => {
   return retry ? { ...response, headers: { ...response.headers, 'retry-after': String(retry) } } : response;
 };
 
+// Text that YAML 1.1 would read as something else (times, yes, on) is quoted; keys are sorted; nothing is folded.
+const YAML_LIKE_GO = { version: '1.1', lineWidth: 0, sortMapEntries: true } as const;
+
 /** Any JSON document in the negotiated encoding. */
 export function encode(status: number, value: Json | object, negotiated: Negotiated): HttpResponse {
   if (negotiated.encoding === 'json') return jsonResponse(status, value);
-  return bytesResponse(status, Buffer.from(stringify(JSON.parse(writeJson(value)))), 'application/yaml');
+  return bytesResponse(status, Buffer.from(stringify(value, YAML_LIKE_GO)), 'application/yaml');
 }
 
 /** An object of the call's resource, as the client asked to see it. */

@@ -109,12 +109,13 @@ const STANDARD_FINALIZERS = new Set(['foregroundDeletion', 'orphan', 'kubernetes
 
 /** Finalizers that should have a domain but have none: accepted, with a warning. */
 export function finalizerWarnings(finalizers: string[] | undefined): string[] {
-  return (finalizers ?? [])
+  return [...new Set(finalizers)]
     .filter((f) => !f.includes('/') && !STANDARD_FINALIZERS.has(f))
-    .map(
-      (f) =>
-        `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
-    );
+    .sort()
+    .map((f) => {
+      const wish = f.includes('.') ? ' including a path (/)' : '';
+      return `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name${wish} to avoid accidental conflicts with other finalizer writers`;
+    });
 }
 
 /** Finalizers of built-in kinds have a domain or are Kubernetes' own. */

@@ -2,7 +2,7 @@
 // other version is the same object under another name (conversion None), pruned by both schemas. Defaults come in twice:
 // on the way in from the version of the request, on the way out from the version that is stored.
 
-import { clone, isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { clone, isObject, type Json, type JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import { writeJson } from '#api/jsonWrite';
 import { apiVersionOf, asJson, asObject, type KubeObject } from '#api/object';
@@ -10,6 +10,7 @@ import { DecodeError, decodeTyped } from '#schema/typed';
 import { builtinTable } from '../data.ts';
 import type { Codec, Decoded } from '../resources/resource.ts';
 import type { Stored } from '../store/stored.ts';
+import { sortKeys } from './sortKeys.ts';
 import type { Structure } from './structure.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -112,18 +113,4 @@ function toStorage(versions: Versions, object: KubeObject): KubeObject {
   sorted.apiVersion = apiVersion;
   versions.structure(storageVersion)?.prune(asJson(sorted));
   return sorted;
-}
-
-/** A copy with keys in the order in which the real server writes maps. */
-function sortKeys(value: JsonObject): JsonObject;
-function sortKeys(value: Json): Json;
-function sortKeys(value: Json): Json {
-  if (Array.isArray(value)) return value.map((v) => sortKeys(v));
-  if (!isObject(value)) return value;
-  const out: JsonObject = {};
-  for (const key of Object.keys(value).sort()) {
-    const one = value[key];
-    if (one !== undefined) setOwn(out, key, sortKeys(one));
-  }
-  return out;
 }

@@ -15,7 +15,7 @@ describe('values at a path', () => {
     ['.spec.f', '.spec.f accessor error: 1.5 is of the type float64, expected int64'],
     ['.spec.z', '.spec.z accessor error: <nil> is of the type <nil>, expected int64'],
     ['.spec.o', '.spec.o accessor error: map[] is of the type map[string]interface {}, expected int64'],
-    ['.spec.n.x', '.spec.n accessor error: 3 is of the type int64, expected map[string]interface{}'],
+    ['.spec.n.x', '.spec.n.x accessor error: 3 is of the type int64, expected map[string]interface{}'],
     ['.spec.__proto__', undefined],
     ['.spec.constructor', undefined],
   ])('%s is %s', (path, value) => {

@@ -13,9 +13,9 @@ export class AccessorError extends Error {}
 /** The value at a path, undefined when it or anything on the way is missing. */
 export function valueAt(object: JsonObject, path: readonly string[]): Json | undefined {
   let value: Json | undefined = object;
-  for (const [i, key] of path.entries()) {
+  for (const key of path) {
     if (value === undefined || value === null) return undefined;
-    if (!isObject(value)) throw wrongType(path.slice(0, i), value, 'map[string]interface{}');
+    if (!isObject(value)) throw wrongType(path, value, 'map[string]interface{}');
     value = getOwn(value, key);
   }
   return value;

@@ -138,7 +138,7 @@ function subresourcesOf({ acceptedNames }: Definition, { subresources }: Version
 function storageVersionHash({ spec }: Definition): string {
   const stored = storageVersion(spec);
   if (!stored?.served) return '';
-  const text = `${spec.group}/${stored.name}, Kind=${spec.names.kind}`;
+  const text = `${spec.group}/${stored.name}/${spec.names.kind}`;
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 

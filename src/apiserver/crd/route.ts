@@ -15,9 +15,10 @@ export function routeCustom(
 ): { path: ResourcePath; request: HttpRequest } | undefined {
   if (isMisplaced(resource, path, request)) return undefined;
   if (resource.unservable) throw resource.unservable();
-  const verb = VERBS[request.method] ?? request.method.toLowerCase();
+  // A method that is no verb has no name in the refusal either.
+  const verb = Object.hasOwn(VERBS, request.method) ? VERBS[request.method]! : '';
   if (path.subresource !== undefined) checkSubresource(resource, path, verb);
-  else if (!Object.hasOwn(VERBS, request.method)) throw unsupported(resource, verb);
+  else if (verb === '') throw unsupported(resource, verb);
   if (path.name === undefined && (verb === 'update' || verb === 'patch')) {
     throw badRequest('name must be provided');
   }

@@ -100,7 +100,8 @@ function scaleOf(object: KubeObject, scale: ScaleSubresource): KubeObject {
 
 function scaleToPatch(object: KubeObject, scale: ScaleSubresource): JsonObject {
   return guarded(() => {
-    const shown = asJson(scaleOf(object, scale));
+    const { kind, apiVersion, ...rest } = asJson(scaleOf(object, scale));
+    const shown: JsonObject = { apiVersion, kind, ...rest };
     if (integerAt(asJson(object), splitPath(scale.specReplicasPath)) === undefined) {
       shown['spec'] = { replicas: UNSET };
     }
@@ -131,7 +132,8 @@ function guarded<T>(run: () => T): T {
 }
 
 /** Whatever is wrong with the body, the real server only says that it cannot find a name for what it wanted. */
-const UNREADABLE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"';
+const SCHEME = 'in scheme "pkg/runtime/scheme.go:111"';
+const UNREADABLE = `no kind is registered for the type v1.Scale ${SCHEME}`;
 
 function decodeScale(call: Call, options: WriteOptions): KubeObject {
   const { request } = call;
@@ -176,7 +178,9 @@ function readScale(
   const { value } = body;
   if (!isObject(value)) throw refuse('json: cannot unmarshal value into Go value of type v1.Scale');
   const { kind = 'Scale', apiVersion = 'autoscaling/v1' } = value;
-  if (kind !== 'Scale' || apiVersion !== 'autoscaling/v1') throw refuse(`no kind "${kind}" is registered`);
+  if (kind !== 'Scale' || apiVersion !== 'autoscaling/v1') {
+    throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" ${SCHEME}`);
+  }
   const typed = decodeTyped(builtinTable(), SCALE, value, body.notes);
   const problems = [...body.problems, ...typed.unknown.map((path) => `unknown field "${path}"`)];
   if (problems.length > 0 && fieldValidation === 'Strict') {

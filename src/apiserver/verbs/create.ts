@@ -85,14 +85,22 @@ async function createOnce(call: Call, sent: KubeObject, options: WriteOptions): 
   const name = object.metadata.name!;
   await core.admission.validate(call, { ...write, object, name });
   const key = keyOf(call.namespace, name);
+  if (!options.dryRun) refuseVersion(object);
   if (core.store.getHead(resource.storage, key)) throw new RevisionMismatch(name);
   if (options.dryRun) return { kind: 'dryRun', object: throughStorage(resource.codec, object) };
   const change = await commitNew(call, key, object);
   return { kind: 'created', stored: change };
 }
 
+/** The store takes no new object with a version; validation comes first, and a dry run does not get this far. */
+function refuseVersion({ metadata }: KubeObject): void {
+  if (/^0*[1-9][0-9]*$/.test(metadata.resourceVersion ?? ''))
+    throw internal('resourceVersion should not be set on objects to be created');
+}
+
 async function commitNew(call: Call, key: string, object: KubeObject): Promise<Stored> {
   const { store } = call.core;
+  delete object.metadata.resourceVersion;
   try {
     const change = await store.put(call.resource.storage, key, 0, call.resource.codec.toStorage(object));
     return change.next!;
@@ -104,9 +112,7 @@ async function commitNew(call: Call, key: string, object: KubeObject): Promise<S
 
 function fillSystemFields(call: Call, object: KubeObject, context: StrategyContext): void {
   const { metadata } = object;
-  if (metadata.resourceVersion) throw internal('resourceVersion should not be set on objects to be created');
   for (const field of [
-    'resourceVersion',
     'deletionTimestamp',
     'deletionGracePeriodSeconds',
     'managedFields',

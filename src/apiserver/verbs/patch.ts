@@ -14,6 +14,7 @@ import { applyMergePatch } from '#schema/mergePatch';
 import { applyStrategicMerge, StrategicMergeError } from '#schema/strategicMerge';
 import { DecodeError } from '#schema/typed';
 import type { Call } from '../context.ts';
+import { sortKeys } from '../crd/sortKeys.ts';
 import { builtinTable } from '../data.ts';
 import { checkGvk } from '../gvk.ts';
 import { booleanParam, parseWriteOptions, type WriteOptions } from '../query.ts';
@@ -113,8 +114,8 @@ function guard<T>(apply: () => T): T {
 
 /** The result of a patch as an object of this resource; what it cannot be is 422 that quotes it. */
 function patched(call: Call, options: WriteOptions, value: Json, old: KubeObject): KubeObject {
-  const refuse = (why: string) =>
-    invalidError({ group: '', kind: '' }, '', [invalid('patch', writeJson(value), why)]);
+  const shown = () => writeJson(call.resource.custom ? sortKeys(value) : value);
+  const refuse = (why: string) => invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), why)]);
   if (!isObject(value)) throw refuse('json: cannot unmarshal value into Go value of type struct');
   try {
     if (!call.resource.custom) checkGvk(call, value, refuse);

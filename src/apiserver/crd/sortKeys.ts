@@ -1,0 +1,17 @@
+// Objects without a Go struct are written as maps, and Go writes maps in the order of their keys.
+
+import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
+
+/** A copy with sorted keys, at every depth. */
+export function sortKeys(value: JsonObject): JsonObject;
+export function sortKeys(value: Json): Json;
+export function sortKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map((v) => sortKeys(v));
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value).sort()) {
+    const one = value[key];
+    if (one !== undefined) setOwn(out, key, sortKeys(one));
+  }
+  return out;
+}
