@@ -72,14 +72,11 @@ export function requireObject(body: ParsedBody, bytes: Uint8Array, kind: string)
   return value;
 }
 
-export const unrecognised = (kind: string, why: string, bytes: Uint8Array) =>
-  unreadable(kind, `couldn't get version/kind; json parse error: ${why}`, bytes);
-
 export const missingKind = (kind: string, bytes: Uint8Array) =>
-  unreadable(kind, `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`, bytes);
+  unrecognised(kind, `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`, bytes);
 
 /** 400: nobody can tell what the body is. */
-export function unreadable(kind: string, why: string, bytes: Uint8Array) {
+export function unrecognised(kind: string, why: string, bytes: Uint8Array) {
   const text = `the object provided is unrecognized (must be of type ${kind})`;
   return badRequest(`${text}: ${why} (${summarise(bytes)})`);
 }

@@ -6,15 +6,7 @@ import type { JsonObject } from '#api/json';
 import { apiVersionOf, type KubeObject } from '#api/object';
 import { decodeEnvelope, type Envelope, EnvelopeError } from '#schema/protobuf';
 import { DecodeError } from '#schema/typed';
-import {
-  BODY_TYPES,
-  BodyError,
-  bodyFormat,
-  missingKind,
-  parseBody,
-  requireObject,
-  unrecognised,
-} from './body.ts';
+import { BODY_TYPES, BodyError, bodyFormat, parseBody, requireObject, unrecognised } from './body.ts';
 import type { Call } from './context.ts';
 import { checkGvk } from './gvk.ts';
 import type { WriteOptions } from './query.ts';
@@ -32,7 +24,6 @@ export function decodeBody(call: Call, options: WriteOptions): KubeObject {
     if (cause instanceof BodyError) throw unrecognised(resource.kind, cause.message, bytes);
     throw cause;
   }
-  if (parsed.value === null && resource.custom) throw missingKind(resource.kind, bytes);
   const value = requireObject(parsed, bytes, resource.kind);
   checkGvk(call, value);
   const decoded = guarded(call, () => resource.codec.decode(value, parsed.notes));

@@ -4,7 +4,7 @@ import { badRequest } from '#api/errors';
 import type { JsonObject } from '#api/json';
 import { apiVersionOf, parseApiVersion } from '#api/object';
 import type { ApiError } from '#api/status';
-import { missingKind, unreadable } from './body.ts';
+import { missingKind, unrecognised } from './body.ts';
 import type { Call } from './context.ts';
 
 const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
@@ -42,7 +42,7 @@ function checkCustom(call: Call, value: JsonObject): void {
   const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';
   if (kind === '') throw missingKind(resource.kind, bytes);
   if (apiVersion !== '' && !parseApiVersion(apiVersion)) {
-    throw unreadable(resource.kind, `unexpected GroupVersion string: ${apiVersion}`, bytes);
+    throw unrecognised(resource.kind, `unexpected GroupVersion string: ${apiVersion}`, bytes);
   }
   if (apiVersion !== apiVersionOf(resource)) {
     const text = 'the API version in the data';

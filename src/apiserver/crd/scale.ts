@@ -140,8 +140,7 @@ function decodeScale(call: Call, options: WriteOptions): KubeObject {
   const bytes = request.body ?? new Uint8Array();
   const format = bodyFormat(request.headers['content-type'], true) as 'json' | 'yaml';
   try {
-    const { value, notes, duplicates } = parseBody(bytes, format);
-    const problems = duplicates.map((path) => `duplicate field "${path}"`);
+    const { value, notes, problems } = parseBody(bytes, format);
     return readScale(call, options, { value, notes, problems }, () => badRequest(UNREADABLE));
   } catch (cause) {
     if (cause instanceof BodyError || cause instanceof DecodeError) throw badRequest(UNREADABLE);
