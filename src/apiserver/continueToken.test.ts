@@ -18,7 +18,9 @@ test.each([
   [encode({ v: 'meta.k8s.io/v1', rv: 0, start: 'a' }), /incorrect encoded start resourceVersion/],
   [encode({ v: 'meta.k8s.io/v1', rv: '1', start: 'a' }), /incorrect encoded start resourceVersion/],
   [encode({ v: 'meta.k8s.io/v1', rv: 1, start: '' }), /encoded start key empty/],
-  [encode({ v: 'meta.k8s.io/v1', rv: 1, start: '../../etc' }), /not valid/],
+  [encode({ v: 'meta.k8s.io/v1', rv: 1, start: '../../etc' }), /not valid: \.\.\/\.\.\/etc/],
+  ['AAAAA', /illegal base64 data at input byte 4/],
+  ['none!', /illegal base64 data at input byte 4/],
   [encode([]), /does not recognize/],
 ])('%s is refused with 400', (token, message) => {
   expect(() => readToken(token)).toThrow(message);

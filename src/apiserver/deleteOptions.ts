@@ -2,8 +2,9 @@
 
 import { badRequest } from '#api/errors';
 import { type FieldError, invalid, invalidError, notSupported } from '#api/fieldErrors';
-import { isObject, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '#api/json';
 import { decodeEnvelope, decodeMessage } from '#schema/protobuf';
+import { DecodeError, decodeTyped } from '#schema/typed';
 import { BodyError, bodyFormat, parseBody } from './body.ts';
 import type { Call } from './context.ts';
 import { builtinTable } from './data.ts';
@@ -46,61 +47,40 @@ function fromBody(call: Call, bytes: Uint8Array): RawOptions {
   const value = readBody(call, bytes);
   const preconditions = isObject(value['preconditions']) ? value['preconditions'] : {};
   return {
-    gracePeriodSeconds: numberField(value, 'gracePeriodSeconds'),
-    propagationPolicy: stringField(value, 'propagationPolicy'),
-    orphanDependents: booleanField(value, 'orphanDependents'),
-    uid: stringField(preconditions, 'uid'),
-    resourceVersion: stringField(preconditions, 'resourceVersion'),
-    dryRun: Array.isArray(value['dryRun']) ? value['dryRun'].map(String) : [],
+    gracePeriodSeconds: value['gracePeriodSeconds'] as number | undefined,
+    propagationPolicy: value['propagationPolicy'] as string | undefined,
+    orphanDependents: value['orphanDependents'] as boolean | undefined,
+    uid: preconditions['uid'] as string | undefined,
+    resourceVersion: preconditions['resourceVersion'] as string | undefined,
+    dryRun: (value['dryRun'] as string[] | undefined) ?? [],
   };
 }
 
+/** The options as the Go struct holds them, so every field has its type. */
 function readBody(call: Call, bytes: Uint8Array): JsonObject {
-  const format = bodyFormat(call.request.headers['content-type'], false);
-  if (format === 'protobuf') {
-    const envelope = decodeEnvelope(bytes);
-    if (envelope.kind !== 'DeleteOptions') throw wrongKind(envelope.kind);
-    return decodeMessage(builtinTable(), OPTIONS_TYPE, envelope.raw);
-  }
-  let value: unknown;
   try {
-    value = parseBody(bytes, format).value;
+    const format = bodyFormat(call.request.headers['content-type'], false);
+    if (format === 'protobuf') {
+      const envelope = decodeEnvelope(bytes);
+      checkKind(envelope.kind, envelope.apiVersion);
+      return decodeMessage(builtinTable(), OPTIONS_TYPE, envelope.raw);
+    }
+    const { value, notes } = parseBody(bytes, format);
+    if (!isObject(value))
+      throw badRequest("couldn't get version/kind; json parse error: DeleteOptions must be an object");
+    checkKind(value['kind'], value['apiVersion']);
+    return decodeTyped(builtinTable(), OPTIONS_TYPE, value, notes).value;
   } catch (cause) {
-    if (!(cause instanceof BodyError)) throw cause;
-    throw badRequest(`couldn't get version/kind; json parse error: ${cause.message}`);
+    if (cause instanceof BodyError || cause instanceof DecodeError) throw badRequest(cause.message);
+    throw cause;
   }
-  if (!isObject(value))
-    throw badRequest("couldn't get version/kind; json parse error: DeleteOptions must be an object");
-  const kind = value['kind'];
-  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') throw wrongKind(String(kind));
-  return value;
 }
 
-const wrongKind = (kind: string) =>
-  badRequest(`decoded object cannot be converted to DeleteOptions: ${kind}`);
-
-const wrongType = (name: string, want: string) =>
-  badRequest(`json: cannot unmarshal value into Go struct field DeleteOptions.${name} of type ${want}`);
-
-function stringField(value: JsonObject, name: string): string | undefined {
-  const v = value[name];
-  if (v === undefined || v === null) return undefined;
-  if (typeof v !== 'string') throw wrongType(name, 'string');
-  return v;
-}
-
-function numberField(value: JsonObject, name: string): number | undefined {
-  const v = value[name];
-  if (v === undefined || v === null) return undefined;
-  if (typeof v !== 'number' || !Number.isInteger(v)) throw wrongType(name, 'int64');
-  return v;
-}
-
-function booleanField(value: JsonObject, name: string): boolean | undefined {
-  const v = value[name];
-  if (v === undefined || v === null) return undefined;
-  if (typeof v !== 'boolean') throw wrongType(name, 'bool');
-  return v;
+function checkKind(kind: Json | undefined, apiVersion: Json | undefined): void {
+  if (kind === undefined || kind === '' || kind === 'DeleteOptions') return;
+  const version = apiVersion === undefined || apiVersion === '' ? 'v1' : String(apiVersion);
+  const scheme = 'pkg/runtime/scheme.go:110';
+  throw badRequest(`no kind "${String(kind)}" is registered for version "${version}" in scheme "${scheme}"`);
 }
 
 const POLICIES = ['Foreground', 'Background', 'Orphan'];

@@ -2,6 +2,7 @@
 
 import { badRequest, internalError, methodNotAllowed, noSuchResource } from '#api/errors';
 import type { HttpRequest, HttpResponse } from '#api/http';
+import { checkPathSegment } from '#api/names';
 import { ApiError } from '#api/status';
 import { formatHttpDate } from '#base/httpDate';
 import { uuid } from '#base/random';
@@ -14,10 +15,10 @@ import { RequestTrace } from './metrics/trace.ts';
 import { negotiate } from './negotiate.ts';
 import { otherPath } from './otherPaths.ts';
 import { type Path, parsePath, type ResourcePath } from './path.ts';
-import { booleanParam } from './query.ts';
+import { booleanParam, parseQuery } from './query.ts';
 import { prettified } from './representations/pretty.ts';
 import type { Resource, UserInfo } from './resources/resource.ts';
-import { errorResponse, notFoundPage } from './respond.ts';
+import { errorResponse, notFoundPage, textResponse } from './respond.ts';
 import { create } from './verbs/create.ts';
 import { deleteOne } from './verbs/delete.ts';
 import { deleteCollection } from './verbs/deleteCollection.ts';
@@ -102,14 +103,14 @@ async function dispatch(
 ): Promise<HttpResponse> {
   const mark = request.path.indexOf('?');
   const pathname = mark < 0 ? request.path : request.path.slice(0, mark);
-  const query = new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
+  const query = parseQuery(mark < 0 ? '' : request.path.slice(mark + 1));
   const path = parsePath(pathname);
   trace.route(path, query);
   const user = authenticate(request, options.authenticator);
   authorize(user, request, path, verbOf(request.method, path, query));
   switch (path.kind) {
     case 'bad':
-      throw badRequest(path.why);
+      return textResponse(400, '400 Bad Request');
     case 'discovery':
       return discover(core, path, request);
     case 'other':
@@ -148,6 +149,7 @@ async function resourceCall(
   core: Core,
   { path, query, user, request, warnings }: Incoming,
 ): Promise<HttpResponse> {
+  checkName(path);
   const resource = core.registry.get(path.group, path.version, path.resource);
   if (!resource) {
     const { group } = path;
@@ -165,6 +167,12 @@ async function resourceCall(
   if (resource.namespaced && path.namespace === undefined && path.name !== undefined) throw noSuchResource();
   if (path.subresource && !hasSubresource(resource, path.subresource)) throw noSuchResource();
   return verbCall(core, { path, query, user, request, warnings, resource });
+}
+
+/** Dots are no names: they would lead out of the collection. */
+function checkName({ name }: ResourcePath): void {
+  const [complaint] = name === '.' || name === '..' ? checkPathSegment(name) : [];
+  if (complaint) throw badRequest(`Name parameter invalid: "${name}": ${complaint}`);
 }
 
 /** The path is one of the resource's: the verb decides. */

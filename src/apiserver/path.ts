@@ -21,19 +21,15 @@ export type Path =
       readonly version: string;
     }
   | { readonly kind: 'other'; readonly path: string }
-  /** A path with an escape or a dot segment that no name can have. */
-  | { readonly kind: 'bad'; readonly why: string };
+  /** A path with an escape that is none. */
+  | { readonly kind: 'bad' };
 
-export function parsePath(pathname: string): Path {
+export function parsePath(escaped: string): Path {
+  const pathname = unescapePath(escaped);
+  if (pathname === undefined) return { kind: 'bad' };
   if (pathname.includes('//')) return { kind: 'other', path: pathname };
-  const raw = pathname.split('/').slice(1);
-  if (raw.at(-1) === '') raw.pop();
-  const segments: string[] = [];
-  for (const part of raw) {
-    const decoded = decodeSegment(part);
-    if (decoded === undefined) return { kind: 'bad', why: `invalid escape in path segment "${part}"` };
-    segments.push(decoded);
-  }
+  const segments = pathname.split('/').slice(1);
+  if (segments.at(-1) === '') segments.pop();
   const [root, ...rest] = segments;
   if (root === 'api') return parseGroup('', rest);
   if (root === 'apis') {
@@ -43,9 +39,11 @@ export function parsePath(pathname: string): Path {
   return { kind: 'other', path: pathname };
 }
 
-function decodeSegment(part: string): string | undefined {
+/** Escapes are resolved before the path is split: an escaped slash is a slash. */
+function unescapePath(escaped: string): string | undefined {
+  if (!escaped.includes('%')) return escaped;
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(escaped);
   } catch {
     return undefined;
   }

@@ -5,6 +5,28 @@ import { type FieldError, forbidden, invalid, invalidError, notSupported, tooLon
 
 export type Query = URLSearchParams;
 
+/** Like Go's url.ParseQuery: a pair with a broken escape or a semicolon is dropped, the others count. */
+export function parseQuery(text: string): Query {
+  const query = new URLSearchParams();
+  for (const pair of text.split('&')) {
+    if (pair === '' || pair.includes(';')) continue;
+    const eq = pair.indexOf('=');
+    const name = unescapeQuery(eq < 0 ? pair : pair.slice(0, eq));
+    const value = unescapeQuery(eq < 0 ? '' : pair.slice(eq + 1));
+    if (name !== undefined && value !== undefined) query.append(name, value);
+  }
+  return query;
+}
+
+function unescapeQuery(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
 /** `0` and `false` (any case Go accepts) are false, anything else that is present is true. */
 export function booleanParam(query: Query, name: string): boolean | undefined {
   const raw = query.get(name);
@@ -147,6 +169,6 @@ function validateFieldManager(manager: string): FieldError[] {
 const isPrintable = (ch: string) => ch === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(ch);
 
 function validateFieldValidation(value: string): FieldError[] {
-  const allowed = ['', 'Ignore', 'Warn', 'Strict'];
+  const allowed = ['', 'Ignore', 'Strict', 'Warn'];
   return allowed.includes(value) ? [] : [notSupported('fieldValidation', value, allowed)];
 }

@@ -1,26 +1,54 @@
 // YAML bodies, read as kubectl's YAML is: version 1.1 scalars (yes, on), exact integers, one document, bounded depth.
 
-import { parseDocument } from 'yaml';
+import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
-import { BodyError } from './body.ts';
+import { BodyError, type ParsedBody } from './body.ts';
+
+const GO_DEPTH = 10_000;
+// Aliases may repeat parts of a document; a document that is mostly repetitions is an attack.
+const MAX_ALIASES = 1000;
 
 /** Throws BodyError with the parser's complaint. */
-export function parseYaml(text: string, maxDepth: number): Json {
-  if (nesting(text) > maxDepth) throw new BodyError('exceeded max depth');
-  const document = parseDocument(text, {
-    version: '1.1',
-    intAsBigInt: true,
-    uniqueKeys: true,
-    logLevel: 'silent',
-  });
-  const problem = document.errors[0];
-  if (problem) throw new BodyError(`error converting YAML to JSON: yaml: ${problem.message.split('\n')[0]}`);
-  try {
-    return toJson(document.toJS({ maxAliasCount: 1000 }) as unknown, maxDepth);
-  } catch (cause) {
-    if (cause instanceof BodyError) throw cause;
-    throw new BodyError(`error converting YAML to JSON: yaml: ${(cause as Error).message}`);
+export function parseYaml(text: string, maxDepth: number): ParsedBody {
+  const depth = nesting(text);
+  if (depth > GO_DEPTH) throw new BodyError(`yaml: exceeded max depth of ${GO_DEPTH}`);
+  if (depth > maxDepth) throw new BodyError(`yaml: exceeded max depth of ${maxDepth}`);
+  const lines = new LineCounter();
+  const options = { version: '1.1', intAsBigInt: true, uniqueKeys: false, logLevel: 'silent' } as const;
+  const document = parseDocument(text, { ...options, lineCounter: lines });
+  const [problem] = document.errors;
+  if (problem) {
+    const { line } = lines.linePos(problem.pos[0]);
+    throw new BodyError(`yaml: line ${line}: ${problem.message.split('\n')[0]!.replace(/ at line .*$/, '')}`);
   }
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch {
+    throw new BodyError('yaml: document contains excessive aliasing');
+  }
+  return { value: toJson(value, maxDepth) ?? {}, problems: repeatedKeys(document, lines) };
+}
+
+type YamlDocument = ReturnType<typeof parseDocument>;
+
+/** Keys that occur twice in one map, in the words of Go's decoder. */
+function repeatedKeys(document: YamlDocument, lines: LineCounter): string[] {
+  const found: string[] = [];
+  visit(document, {
+    Map(_, map) {
+      if (!isMap(map)) return;
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name))
+          found.push(`line ${lines.linePos(key.range?.[0] ?? 0).line}: key "${name}" already set in map`);
+        seen.add(name);
+      }
+    },
+  });
+  return found.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${found.join('\n  ')}`];
 }
 
 /** An upper bound on how deep flow collections nest, found without building anything. */
@@ -35,7 +63,7 @@ function nesting(text: string): number {
 }
 
 function toJson(value: unknown, depth: number): Json {
-  if (depth === 0) throw new BodyError('exceeded max depth');
+  if (depth === 0) throw new BodyError('yaml: exceeded max depth');
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (value === undefined || value === null) return null;
   if (Array.isArray(value)) return value.map((v) => toJson(v, depth - 1));

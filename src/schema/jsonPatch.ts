@@ -43,7 +43,7 @@ export function parseJsonPatch(value: Json, notes?: JsonNotes): JsonPatch {
   if (count > MAX_OPERATIONS)
     throw new JsonPatchError(
       'tooLarge',
-      `Request entity is too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${count}`,
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${count}`,
     );
   return decoded;
 }

@@ -48,7 +48,7 @@ export function patchOptions(call: Call): WriteOptions {
 /** Whether the patch names a version: then a lost race is the client's conflict. */
 export function patchVersion(call: Call, type: string): boolean {
   if (type === JSON_PATCH) return false;
-  const value = readJson(call.request.body ?? new Uint8Array());
+  const value = readJson(call.request.body ?? new Uint8Array(), type);
   return isObject(value) && isObject(value['metadata']) && Boolean(value['metadata']['resourceVersion']);
 }
 
@@ -71,7 +71,7 @@ type Apply = (old: JsonObject) => Json;
 
 /** Reads the patch once; what it does to an object may run several times. */
 export function parsePatch(call: Call, type: string, structType = call.resource.patchType): Apply {
-  const value = readJson(call.request.body ?? new Uint8Array());
+  const value = readJson(call.request.body ?? new Uint8Array(), type);
   if (type === JSON_PATCH) {
     const operations = guard(() => parseJsonPatch(value));
     return (old) => guard(() => applyJsonPatch(old, operations));
@@ -89,12 +89,12 @@ export function parsePatch(call: Call, type: string, structType = call.resource.
 const goName = (value: Json) =>
   typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 
-function readJson(bytes: Uint8Array): Json {
+function readJson(bytes: Uint8Array, type: string): Json {
   try {
     return parseJson(bytes, { maxDepth: 1000 }).value;
   } catch (cause) {
     if (cause instanceof JsonSyntaxError || cause instanceof JsonRangeError) {
-      throw badRequest(`error decoding patch: ${cause.message}`);
+      throw badRequest(type === STRATEGIC ? cause.message : `error decoding patch: ${cause.message}`);
     }
     throw cause;
   }

@@ -150,9 +150,7 @@ function checkVersion(call: Call, next: KubeObject, head: Stored): void {
     return;
   }
   if (!/^[0-9]+$/.test(wanted)) {
-    throw internal(
-      `resourceVersion: Invalid value: "${wanted}": strconv.ParseUint: parsing "${wanted}": invalid syntax`,
-    );
+    throw internal(`strconv.ParseUint: parsing "${wanted}": invalid syntax`);
   }
   if (wanted !== String(head.revision)) throw conflict(refused(call.resource), call.name!, MODIFIED);
 }
