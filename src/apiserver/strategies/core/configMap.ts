@@ -21,7 +21,7 @@ export function validateConfigMap(configMap: KubeObject): FieldError[] {
       errors.push(invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
   }
   for (const [key] of entries(binary)) errors.push(...check(configKey, key, `binaryData[${key}]`));
-  if (textBytes(data) + decodedBytes(binary) > MAX_DATA) errors.push(tooLong('', MAX_DATA));
+  if (textBytes(data) + decodedBytes(binary) > MAX_DATA) errors.push(tooLong('[]', MAX_DATA));
   return errors;
 }
 
