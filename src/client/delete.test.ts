@@ -17,6 +17,11 @@ describe('delete', () => {
       { kind: 'deleted', uid: 'u1' },
     ],
     [
+      'an object that is not marked was deleted, whatever it lists',
+      json(200, job({ finalizers: ['x/y'] })),
+      { kind: 'deleted', uid: 'u1' },
+    ],
+    [
       'marked, nothing holds it (Pod without a node)',
       marked({ deletionGracePeriodSeconds: 0 }),
       { kind: 'deleted', uid: 'u1' },

@@ -141,6 +141,7 @@ describe('what is not a sample', () => {
     const clock = manualClock();
     const skew = createSkew(clock);
     for (let i = 0; i < 3; i++) {
+      clock.step(seconds(-10));
       const sentAt = clock.now();
       clock.step(seconds(10));
       const headers = { date: formatHttpDate(clock.now()) };

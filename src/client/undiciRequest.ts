@@ -69,7 +69,7 @@ class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Controller, status: number, headers: object): void {
-    if (status < 200) return;
+    // An interim answer (1xx) is overwritten by the one that follows.
     this.#status = status;
     this.#headers = headers as HeaderMap;
   }

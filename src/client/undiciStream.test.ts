@@ -60,6 +60,15 @@ describe('streams', () => {
     expect(await collect(stream)).toBe('');
   });
 
+  it('nor is closing one whose answer is complete and unread', async () => {
+    const server = await serve(httpServer((_, response) => void response.writeHead(401).end('who are you?')));
+    const stream = await transportTo(server).stream(get('/watch'));
+    await settle(10);
+    stream.close();
+    await settle(10);
+    expect(stream.status).toBe(401);
+  });
+
   it('a half-open connection is noticed by the injected clock', async () => {
     const clock = manualClock();
     const server = await serve(httpServer((_, response) => void response.write('one\n')));
