@@ -45,7 +45,7 @@ export function strategyContext(call: Call, dryRun: boolean): StrategyContext {
     user: call.user,
     get: (resource, key) => call.core.store.get(resource, key)?.object,
     list: function* (resource) {
-      for (const stored of call.core.store.view(resource)!.entries('')) yield stored.object;
+      for (const stored of call.core.store.heads(resource)) yield stored.object;
     },
     warn: (text) => {
       if (!call.warnings.includes(text)) call.warnings.push(text);

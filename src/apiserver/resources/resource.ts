@@ -43,7 +43,7 @@ export interface StrategyContext {
   readonly user: UserInfo;
   /** Reads a committed object of another resource, by store table and key. */
   readonly get: (resource: string, key: string) => KubeObject | undefined;
-  /** All committed objects of another resource, in key order. */
+  /** All objects of a resource, those of writes under way included, in no particular order. */
   readonly list: (resource: string) => Iterable<KubeObject>;
   /** Adds a Warning header to the answer. */
   readonly warn: (text: string) => void;

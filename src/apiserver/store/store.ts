@@ -114,6 +114,16 @@ export class Store {
     return pending ? pending.stored : this.get(resource, key);
   }
 
+  /** Every object of a resource that the next write has to reckon with, committed or not; in no particular order. */
+  *heads(resource: string): Generator<Stored> {
+    for (const stored of this.view(resource)!.entries('')) {
+      if (!this.#head.has(headKey(resource, stored.key))) yield stored;
+    }
+    for (const pending of this.#head.values()) {
+      if (pending.resource === resource && pending.stored) yield pending.stored;
+    }
+  }
+
   /** The resource at a revision (the present by default); undefined when that revision is no longer known. */
   view(resource: string, revision = this.#revision): View | undefined {
     const table = this.table(resource);

@@ -19,6 +19,7 @@ import { resourceQuotaStrategy } from './core/resourceQuota.ts';
 import { secretStrategy } from './core/secret.ts';
 import { serviceAccountStrategy } from './core/serviceAccount.ts';
 import { subdomainName } from './names.ts';
+import { serviceStrategy } from './network/service.ts';
 import { podStrategy } from './pod/pod.ts';
 import { csiDriverStrategy, csiNodeStrategy, volumeAttachmentStrategy } from './storage/csi.ts';
 import { persistentVolumeStrategy } from './storage/persistentVolume.ts';
@@ -53,6 +54,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   resourcequotas: resourceQuotaStrategy,
   secrets: secretStrategy,
   serviceaccounts: serviceAccountStrategy,
+  services: serviceStrategy,
 };
 
 const STORED: Strategy = { nameRule: subdomainName };

@@ -54,12 +54,17 @@ const IS_DEFAULT = [
 export function defaultClass(classes: Iterable<KubeObject>): string | undefined {
   let best: KubeObject | undefined;
   for (const candidate of classes) {
-    const { annotations = {}, creationTimestamp } = candidate.metadata;
+    const { annotations = {} } = candidate.metadata;
     if (!IS_DEFAULT.some((key) => annotations[key] === 'true')) continue;
-    // Classes come by name: of those made in the same second the first one stays.
-    if (!best || (creationTimestamp ?? '') > (best.metadata.creationTimestamp ?? '')) best = candidate;
+    if (!best || isBefore(candidate, best)) best = candidate;
   }
   return best?.metadata.name;
+}
+
+/** Newer first; of those made in the same second, by name. */
+function isBefore(a: KubeObject, b: KubeObject): boolean {
+  const [made, other] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
+  return made === other ? (a.metadata.name ?? '') < (b.metadata.name ?? '') : made > other;
 }
 
 export const storageClassStrategy: Strategy = {

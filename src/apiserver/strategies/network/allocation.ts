@@ -1,0 +1,75 @@
+// Addresses and ports that Services get from the server: 10.0.0.0/24 and 30000–32767, the defaults of kube-apiserver.
+// What is taken is read from the Services themselves, so there is nothing to keep and nothing to repair.
+
+import type { KubeObject } from '#api/object';
+import type { Random } from '#base/random';
+import { specOf } from '../../resources/resource.ts';
+import { ipv4Number, ipv4Text, parseAddress } from '../addresses.ts';
+import { number, objects, texts } from '../values.ts';
+
+const FIRST = ipv4Number('10.0.0.0');
+const SIZE = 256;
+const RANGE = '10.0.0.0/24';
+/** The address of the server itself inside a cluster. */
+const RESERVED = 1;
+
+export class AllocationError extends Error {}
+
+export interface Taken {
+  readonly addresses: ReadonlySet<string>;
+  readonly ports: ReadonlySet<number>;
+}
+
+/** What all Services but the one of this uid hold. */
+export function takenBy(services: Iterable<KubeObject>, except: string | undefined): Taken {
+  const addresses = new Set<string>();
+  const ports = new Set<number>();
+  for (const service of services) {
+    if (service.metadata.uid === except) continue;
+    const spec = specOf(service);
+    for (const ip of texts(spec, 'clusterIPs')) addresses.add(ip);
+    for (const port of objects(spec, 'ports')) ports.add(number(port, 'nodePort') ?? 0);
+    ports.add(number(spec, 'healthCheckNodePort') ?? 0);
+  }
+  return { addresses, ports };
+}
+
+export function nextAddress({ addresses }: Taken, random: Random): string {
+  const start = Math.floor(random.next() * SIZE);
+  for (let i = 0; i < SIZE; i++) {
+    const offset = (start + i) % SIZE;
+    const ip = ipv4Text(FIRST + offset);
+    if (offset > RESERVED && offset < SIZE - 1 && !addresses.has(ip)) return ip;
+  }
+  throw new AllocationError('range is full');
+}
+
+/** Refuses an address that is outside the range or taken. */
+export function claimAddress(ip: string, { addresses }: Taken): void {
+  const offset = ipv4Number(parseAddress(ip) ?? '0.0.0.0') - FIRST;
+  if (offset < 1 || offset >= SIZE - 1)
+    throw new AllocationError(
+      `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${RANGE}`,
+    );
+  if (addresses.has(ip)) throw new AllocationError('provided IP is already allocated');
+}
+
+const PORTS = { low: 30_000, high: 32_767 };
+
+export function nextPort(taken: ReadonlySet<number>, random: Random): number {
+  const count = PORTS.high - PORTS.low + 1;
+  const start = Math.floor(random.next() * count);
+  for (let i = 0; i < count; i++) {
+    const port = PORTS.low + ((start + i) % count);
+    if (!taken.has(port)) return port;
+  }
+  throw new AllocationError('range is full');
+}
+
+export function claimPort(port: number, taken: ReadonlySet<number>): void {
+  if (port < PORTS.low || port > PORTS.high)
+    throw new AllocationError(
+      `provided port is not in the valid range. The range of valid ports is ${PORTS.low}-${PORTS.high}`,
+    );
+  if (taken.has(port)) throw new AllocationError('provided port is already allocated');
+}
