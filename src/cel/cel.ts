@@ -1,25 +1,54 @@
-// CEL for the rest of the house: one environment per kind of program, compile, evaluate under a budget.
+// CEL for the rest of the house; import nothing else of this folder. One environment per kind of program, kept:
 //
-//   const env = cleanerEnvironment({ pods: DYN });
+//   const env = conditionEnvironment({ pods: DYN });
 //   const compiled = compile('size(pods.items) == 2', env);
-//   if (compiled.kind === 'program') compiled.program.evaluate({ time, pods });
+//   if (compiled.kind === 'invalid') throw new Error(compiled.message);
+//   const outcome = compiled.program.evaluate({ pods, time: timestampFromMillis(now) }, budget);
+//
+// Bound values are plain JSON (numbers, bigint beyond 2^53, own keys only) or the engine's Timestamp and Duration.
 
+import { estimateCost as estimateTree } from './cost/estimate.ts';
+import type { Range } from './cost/ranges.ts';
 import type { Environment } from './environment.ts';
-import { type Compilation, compileSource } from './program.ts';
+import { type Compilation, compileSource, type Program } from './program.ts';
 
+export { describe } from './describe.ts';
 export { Environment, type EnvironmentOptions } from './environment.ts';
-export { STANDARD } from './lib/standard.ts';
+export { conditionEnvironment, kubernetesEnvironment, TIME } from './libraries.ts';
 export {
   type Bindings,
   type Compilation,
   type Evaluation,
   PER_CALL_LIMIT,
   PER_OBJECT_BUDGET,
-  Program,
+  type Program,
 } from './program.ts';
 export type { FieldType, SizeBounds, TypeProvider } from './provider.ts';
 export type { Issue } from './source.ts';
+export { millisFromTimestamp, parseDuration, parseTimestamp, timestampFromMillis } from './time.ts';
+export {
+  BOOL,
+  BYTES,
+  type CelType,
+  DOUBLE,
+  DURATION,
+  DYN,
+  formatType,
+  INT,
+  type ListSemantics,
+  listOf,
+  mapOf,
+  NULL,
+  optionalOf,
+  STRING,
+  sameType,
+  structOf,
+  TIMESTAMP,
+  UINT,
+} from './types.ts';
+export { Double, Duration, Optional, Timestamp, Uint, type Value } from './values.ts';
 
+// Programs that are asked for again and again, by their text; the oldest are forgotten first.
 const MAX_KEPT = 2000;
 const kept = new WeakMap<Environment, Map<string, Compilation>>();
 
@@ -37,3 +66,6 @@ export function compile(text: string, env: Environment): Compilation {
   programs.set(text, compiled);
   return compiled;
 }
+
+/** The least and the most a program may cost, as cel-go's checker estimates it; 2^64 stands for no bound at all. */
+export const estimateCost = (program: Program): Range => estimateTree(program.root, program.env);

@@ -108,7 +108,7 @@ function checkSortKey(c: Checker, e: Fold, range: CelType): CelType {
   const key = c.now(c.check(e.transform!));
   const comparable = COMPARABLE.has(key.kind) || isDynOrError(key) || key.kind === 'param';
   if (!comparable) noMatchingOverload(c, e.at, '@sortByAssociatedKeys', [range, listOf(key)], true);
-  return range.kind === 'list' ? range : listOf(DYN);
+  return range.kind === 'list' ? range : DYN;
 }
 
 export function checkOptMap(c: Checker, e: OptMap): CelType {

@@ -222,19 +222,17 @@ export class Checker {
     return unwrapOptional(actual);
   }
 
-  #join(e: Expr, before: CelType | undefined, current: CelType): CelType {
+  #join(before: CelType | undefined, current: CelType): CelType {
     if (before === undefined) return current;
     if (this.subst.assign(before, current)) return mostGeneral(before, current);
-    if (!this.env.options.homogeneousLiterals) return DYN;
-    this.mismatch(e.at, this.now(before), current);
-    return ERROR;
+    return DYN;
   }
 
   #list(e: ListExpr): CelType {
     let element: CelType | undefined;
     for (const { value, optional } of e.elements) {
       const t = this.check(value);
-      element = this.#join(value, element, optional ? this.#optionalEntry(value, t) : t);
+      element = this.#join(element, optional ? this.#optionalEntry(value, t) : t);
     }
     return listOf(element ?? this.freshParam());
   }
@@ -243,9 +241,9 @@ export class Checker {
     let key: CelType | undefined;
     let value: CelType | undefined;
     for (const entry of e.entries) {
-      key = this.#join(entry.key, key, this.check(entry.key));
+      key = this.#join(key, this.check(entry.key));
       const t = this.check(entry.value);
-      value = this.#join(entry.value, value, entry.optional ? this.#optionalEntry(entry.value, t) : t);
+      value = this.#join(value, entry.optional ? this.#optionalEntry(entry.value, t) : t);
     }
     return mapOf(key ?? this.freshParam(), value ?? this.freshParam());
   }

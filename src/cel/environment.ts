@@ -1,7 +1,7 @@
 // An environment: what names, functions, macros and types a program may use, and which limits hold for it.
 // Build one per kind of program and keep it: compiled programs are cached by (source, environment).
 
-import type { FunctionDecl, Library, Overload } from './declarations.ts';
+import type { FunctionDecl, Library } from './declarations.ts';
 import { type Macro, type MacroTable, macroTable } from './macros.ts';
 import type { TypeProvider } from './provider.ts';
 import { type CelType, typeOf } from './types.ts';
@@ -42,7 +42,6 @@ export interface Constant {
 export class Environment {
   readonly variables: ReadonlyMap<string, CelType>;
   readonly functions: ReadonlyMap<string, FunctionDecl>;
-  readonly overloads: ReadonlyMap<string, Overload>;
   readonly constants: ReadonlyMap<string, Constant>;
   readonly macros: MacroTable;
   readonly provider: TypeProvider | undefined;
@@ -66,10 +65,10 @@ export class Environment {
   constructor(given: EnvironmentOptions) {
     const { libraries } = given;
     this.variables = new Map(Object.entries(given.variables ?? {}));
-    this.functions = mergeFunctions(libraries);
-    this.overloads = new Map([...this.functions.values()].flatMap((f) => f.overloads.map((o) => [o.id, o])));
-    this.constants = new Map(libraries.flatMap((l) => l.constants ?? []).map((c) => [c.name, c]));
-    this.macros = macroTable(libraries.flatMap((l): readonly Macro[] => l.macros ?? []));
+    const { functions, constants, macros } = contentsOf(libraries);
+    this.functions = functions;
+    this.constants = constants;
+    this.macros = macros;
     this.provider = given.provider;
     this.container = given.container ?? '';
     this.options = {
@@ -95,6 +94,27 @@ export class Environment {
     const prefixes = parts.map((_, i) => parts.slice(0, parts.length - i).join('.'));
     return [...prefixes.map((p) => `${p}.${name}`), name];
   }
+}
+
+interface Contents {
+  readonly functions: ReadonlyMap<string, FunctionDecl>;
+  readonly constants: ReadonlyMap<string, Constant>;
+  readonly macros: MacroTable;
+}
+
+const contents = new WeakMap<readonly Library[], Contents>();
+
+/** Environments differ mostly in their variables: what a set of libraries holds is worked out once. */
+function contentsOf(libraries: readonly Library[]): Contents {
+  const known = contents.get(libraries);
+  if (known !== undefined) return known;
+  const made: Contents = {
+    functions: mergeFunctions(libraries),
+    constants: new Map(libraries.flatMap((l) => l.constants ?? []).map((c) => [c.name, c])),
+    macros: macroTable(libraries.flatMap((l): readonly Macro[] => l.macros ?? [])),
+  };
+  contents.set(libraries, made);
+  return made;
 }
 
 export const typeConstant = (name: string, type: CelType): Constant => ({

@@ -1,16 +1,33 @@
-// Which libraries there are, and which of them make up the environments this house uses.
+// Which libraries there are, and the environments this house compiles programs in.
 
 import type { Library } from './declarations.ts';
-import { LISTS, REVERSE_LIST, SETS } from './lib/lists.ts';
+import { Environment, type EnvironmentOptions } from './environment.ts';
+import { KUBERNETES_FORMAT } from './lib/kubernetes/formats.ts';
+import { KUBERNETES_NET } from './lib/kubernetes/ip.ts';
+import { KUBERNETES_LISTS } from './lib/kubernetes/lists.ts';
+import { KUBERNETES_QUANTITY } from './lib/kubernetes/quantity.ts';
+import { KUBERNETES_SEMVER } from './lib/kubernetes/semver.ts';
+import { KUBERNETES_URL } from './lib/kubernetes/url.ts';
+import { CLEANER_LISTS, LISTS, SETS } from './lib/lists.ts';
 import { MATH } from './lib/math.ts';
 import { OPTIONALS } from './lib/optionals.ts';
 import { KUBERNETES_REGEX, REGEX } from './lib/regex.ts';
 import { BINDINGS, BLOCK, ENCODERS, TWO_VARIABLES, WELL_KNOWN_TYPES } from './lib/small.ts';
-import { STANDARD } from './lib/standard.ts';
+import { CEL_GO_DIFFERENCES, STANDARD } from './lib/standard.ts';
 import { stringsLibrary } from './lib/strings.ts';
+import { type CelType, TIMESTAMP } from './types.ts';
 
-/** Everything the language and its extensions define, in their current form. */
-export const ALL_LIBRARIES: readonly Library[] = [
+const KUBERNETES: readonly Library[] = [
+  KUBERNETES_LISTS,
+  KUBERNETES_REGEX,
+  KUBERNETES_URL,
+  KUBERNETES_NET,
+  KUBERNETES_QUANTITY,
+  KUBERNETES_SEMVER,
+  KUBERNETES_FORMAT,
+];
+
+const LANGUAGE: readonly Library[] = [
   STANDARD,
   WELL_KNOWN_TYPES,
   OPTIONALS,
@@ -23,6 +40,47 @@ export const ALL_LIBRARIES: readonly Library[] = [
   TWO_VARIABLES,
   BINDINGS,
   BLOCK,
-  REVERSE_LIST,
-  KUBERNETES_REGEX,
 ];
+
+/** Everything there is, in the form the language defines it. */
+export const ALL_LIBRARIES: readonly Library[] = [...LANGUAGE, CLEANER_LISTS, ...KUBERNETES];
+
+const KUBERNETES_LIBRARIES: readonly Library[] = [
+  CEL_GO_DIFFERENCES,
+  STANDARD,
+  WELL_KNOWN_TYPES,
+  OPTIONALS,
+  stringsLibrary('kubernetes'),
+  SETS,
+  LISTS,
+  TWO_VARIABLES,
+  ...KUBERNETES,
+];
+
+type Given = Pick<EnvironmentOptions, 'variables' | 'provider'>;
+
+/** What CRD validation rules and admission policies of Kubernetes 1.36 may use, without the authorizer. */
+export const kubernetesEnvironment = (given: Given): Environment =>
+  new Environment({
+    ...given,
+    libraries: KUBERNETES_LIBRARIES,
+    homogeneousLiterals: true,
+    validateLiterals: true,
+    repeatedKeys: 'last',
+    strictPresence: false,
+    presenceTestCost: false,
+    escapedIdentifiers: false,
+  });
+
+/** The name under which a condition finds the time of its evaluation. */
+export const TIME = 'time';
+
+/** What conditions (Cleaner, TTL policies) may use: all libraries, `time`, and the variables given. */
+export const conditionEnvironment = (variables: Readonly<Record<string, CelType>>): Environment =>
+  new Environment({
+    libraries: ALL_LIBRARIES,
+    variables: { ...variables, [TIME]: TIMESTAMP },
+    strictPresence: false,
+    presenceTestCost: false,
+    maxDepth: 100,
+  });

@@ -124,13 +124,17 @@ export const BLOCK_MACROS: readonly Macro[] = [
   receiverMacro('accuVar', 2, (call) => generatedName(call, ([d, n]) => `@ac:${d}:${n}`)),
 ];
 
-/** `list.sort_by(x, key)`: the list in ascending order of a key computed per element. */
-export const SORT_MACROS: readonly Macro[] = [
-  receiverMacro('sort_by', 2, (call) =>
-    loop(call, { fold: 'sortBy', variables: 1, complaint: SIMPLE_NAME, parts: transformation }),
-  ),
-  // cel-go's own name for the same thing.
-  receiverMacro('sortBy', 2, (call) =>
-    loop(call, { fold: 'sortBy', variables: 1, complaint: SIMPLE_NAME, parts: transformation }),
-  ),
-];
+const sortBy = (name: string): Macro =>
+  receiverMacro(name, 2, (call) =>
+    loop(call, {
+      fold: 'sortBy',
+      variables: 1,
+      complaint: 'argument is not an identifier',
+      parts: transformation,
+    }),
+  );
+
+/** `list.sortBy(x, key)`: the list in ascending order of a key computed per element. */
+export const SORT_MACROS: readonly Macro[] = [sortBy('sortBy')];
+/** The Cleaner's upstream calls the same thing sort_by. */
+export const SORT_BY_MACROS: readonly Macro[] = [sortBy('sort_by')];

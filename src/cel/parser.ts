@@ -2,11 +2,11 @@
 // It goes on after a mistake where ANTLR would, so several can be reported at once.
 
 import { children, type Expr } from './ast.ts';
-import type { Token, TokenKind } from './lexer.ts';
+import type { TokenKind } from './lexer.ts';
 import { expandMacro, type MacroTable } from './macros.ts';
 import { fieldName, list, literalNode, map, type Surroundings, scalar, struct } from './primary.ts';
 import type { Issue, Source } from './source.ts';
-import { broken, TokenStream } from './tokenStream.ts';
+import { badSelection, broken, danglingSign, TokenStream } from './tokenStream.ts';
 import { STRING } from './types.ts';
 
 export interface ParseOptions {
@@ -144,11 +144,10 @@ class Parser implements Surroundings {
     const s = this.stream;
     const { kind, start } = s.token;
     if (kind !== '!' && kind !== '-') return this.#member(extra);
+    if (this.#startsSignedNumber()) return this.#member(extra);
     let count = 0;
-    while (s.token.kind === kind && !this.#startsSignedNumber()) {
-      s.advance();
-      count++;
-    }
+    for (; s.token.kind === kind; count++) s.advance();
+    if (s.token.kind === 'EOF') return danglingSign(s, kind);
     const operand = this.#member();
     if (count % 2 === 0) return operand;
     return this.#call(kind === '!' ? '!_' : '-_', start, start, [operand]);
@@ -182,8 +181,7 @@ class Parser implements Surroundings {
     const dot = s.advance();
     const optional = s.accept('?') !== undefined;
     const name = s.token;
-    if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER')
-      return this.#badSelection(dot, optional);
+    if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER') return badSelection(s, dot, optional);
     s.advance();
     if (name.kind === 'IDENTIFIER' && !optional && s.token.kind === '(') {
       const open = s.advance();
@@ -199,17 +197,6 @@ class Parser implements Surroundings {
     }
     const key = literalNode(s, [name.start, name.end], { value: field }, STRING);
     return { kind: 'call', function: '_?._', target: undefined, args: [operand, key], ...span };
-  }
-
-  #badSelection(dot: Token, optional: boolean): Expr {
-    const s = this.stream;
-    const { kind } = s.token;
-    const reserved = kind === 'true' || kind === 'false' || kind === 'null';
-    if (optional) s.syntaxError(`mismatched input ${s.found()} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
-    else if (reserved) s.syntaxError(`mismatched input '${kind}' expecting IDENTIFIER`);
-    else s.syntaxError(`no viable alternative at input '.${kind === 'EOF' ? '' : s.slice(s.token)}'`);
-    s.skipToFollow();
-    return broken(dot.start);
   }
 
   #index(operand: Expr, start: number): Expr {
@@ -230,7 +217,7 @@ class Parser implements Surroundings {
     if (s.accept(')') !== undefined) return [];
     const args = [this.expr([')'])];
     while (s.accept(',') !== undefined) args.push(this.expr());
-    s.expect(')', s.token.kind === 'EOF' ? [')'] : [')', ',']);
+    s.expect(')');
     return args;
   }
 

@@ -94,12 +94,15 @@ type Item = (extra: readonly TokenKind[]) => void;
 function items(s: TokenStream, close: TokenKind, item: Item): void {
   // What may stand in place of the first item; nothing may in place of later ones.
   let extra: readonly TokenKind[] = [close, ',', '?'];
-  const trailingComma = () => s.token.kind === ',' && s.peek() === close;
-  while (s.token.kind !== close && s.token.kind !== 'EOF' && !trailingComma()) {
+  const startsItem = (kind: TokenKind) =>
+    OPERAND_START.has(kind) || kind === '?' || kind === 'ESC_IDENTIFIER';
+  if (s.token.kind !== close && s.token.kind !== 'EOF' && !(s.token.kind === ',' && s.peek() === close)) {
     item(extra);
     extra = [];
-    if (s.token.kind !== ',' || trailingComma()) break;
-    s.advance();
+    while (s.token.kind === ',' && startsItem(s.peek())) {
+      s.advance();
+      item(extra);
+    }
   }
   if (extra.length > 0 && s.token.kind === 'EOF') {
     s.syntaxError(`mismatched input '<EOF>' expecting ${formatExpected([...OPERAND_START, ...extra])}`);
@@ -115,7 +118,7 @@ export function list(around: Surroundings): ListExpr {
   const elements: ListExpr['elements'][number][] = [];
   items(s, ']', (extra) => {
     const optional = optionalMark(around);
-    elements.push({ value: around.expr(extra), optional });
+    elements.push({ value: around.expr(optional ? [] : extra), optional });
   });
   return { kind: 'list', elements, at: start, start, end: s.previousEnd };
 }
@@ -126,7 +129,7 @@ export function map(around: Surroundings): MapExpr {
   const entries: MapExpr['entries'][number][] = [];
   items(s, '}', (extra) => {
     const optional = optionalMark(around);
-    const key = around.expr(extra);
+    const key = around.expr(optional ? [] : extra);
     s.expect(':');
     entries.push({ key, value: around.expr(), optional });
   });

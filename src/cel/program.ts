@@ -10,7 +10,7 @@ import { parse } from './parser.ts';
 import { resolveUnchecked } from './resolve.ts';
 import { countCodePoints, type Issue, Source } from './source.ts';
 import { type CelType, DYN } from './types.ts';
-import { validateLiterals } from './validate.ts';
+import { validateHomogeneous, validateLiterals } from './validate.ts';
 import { adapt, Failure, type Value } from './values.ts';
 
 /** Kubernetes' limit for one evaluation. */
@@ -28,7 +28,14 @@ export type Evaluation =
 
 export type Compilation =
   | { readonly kind: 'program'; readonly program: Program }
-  | { readonly kind: 'invalid'; readonly issues: readonly Issue[]; readonly message: string };
+  | {
+      readonly kind: 'invalid';
+      /** `program`: it type-checks, but a constant part of it can only fail. Kubernetes words that differently. */
+      readonly stage: 'check' | 'program';
+      readonly issues: readonly Issue[];
+      /** All issues with their places, as cel-go prints them. */
+      readonly message: string;
+    };
 
 interface Variable {
   readonly name: string;
@@ -52,6 +59,11 @@ export class Program {
     this.type = root.type ?? DYN;
     this.#compiled = compileProgram(root, env);
     this.#variables = variablesOf(this.#compiled, env);
+  }
+
+  /** Constant parts that can only fail. */
+  get hopeless(): readonly Failure[] {
+    return this.#compiled.hopeless;
   }
 
   /** Names of the variables the program reads. */
@@ -127,16 +139,25 @@ export function compileSource(text: string, env: Environment): Compilation {
     ]);
   const problems = env.options.check ? checkAll(root, source, env) : resolveUnchecked(root, env);
   if (problems.length > 0) return invalid(source, problems);
-  return { kind: 'program', program: new Program(source, root, env) };
+  const program = new Program(source, root, env);
+  const [hopeless] = env.options.validateLiterals ? program.hopeless : [];
+  if (hopeless === undefined) return { kind: 'program', program };
+  const issue = source.issue(hopeless.errorOffset, hopeless.errorMessage);
+  return { kind: 'invalid', stage: 'program', issues: [issue], message: hopeless.errorMessage };
 }
 
 function checkAll(root: Expr, source: Source, env: Environment): readonly Issue[] {
   const { issues } = check(root, source, env);
-  return issues.length > 0 || !env.options.validateLiterals ? issues : validateLiterals(root, source);
+  if (issues.length > 0) return issues;
+  return [
+    ...(env.options.validateLiterals ? validateLiterals(root, source) : []),
+    ...(env.options.homogeneousLiterals ? validateHomogeneous(root, source) : []),
+  ];
 }
 
 const invalid = (source: Source, issues: readonly Issue[]): Compilation => ({
   kind: 'invalid',
+  stage: 'check',
   issues,
   message: source.renderAll(issues),
 });

@@ -3,6 +3,7 @@
 
 import { AssociativeList } from './associativeList.ts';
 import { describeKey } from './describe.ts';
+import { typeOfValue } from './typeOfValue.ts';
 import {
   adapt,
   type CelKey,
@@ -101,13 +102,18 @@ export function indexOf(index: Value): number | undefined {
   return typeof index === 'bigint' ? Number(index) : undefined;
 }
 
+const unsupportedIndex = (key: Value): string =>
+  key instanceof Double
+    ? `unsupported index value ${describeKey(key)} in list`
+    : `unsupported index type '${typeOfValue(key).name}' in list`;
+
 /** `container[key]`, or undefined when there is no such element. Errors come back as errors. */
 export function find(container: Value, key: Value): Value | undefined {
   if (container instanceof Failure) return container;
   if (key instanceof Failure) return key;
   if (Array.isArray(container)) {
     const i = indexOf(key);
-    if (i === undefined) return fail(`unsupported index type '${describeKey(key)}' in list`);
+    if (i === undefined) return fail(unsupportedIndex(key));
     const element = i >= 0 && i < container.length ? container[i] : undefined;
     return element === undefined ? undefined : adapt(element);
   }

@@ -60,3 +60,14 @@ export function deepTraversal(v: Value): number {
   if (!isPlainMap(v)) return 1;
   return Object.entries(v).reduce((sum, [k, e]) => sum + deepTraversal(k) + deepTraversal(e ?? null), 0);
 }
+
+/** A call that builds a list of `size` elements, as cel-go rates it. */
+export const allocating = (size: number): number => Math.floor(size) + 11;
+
+/** Comparing every element with every other: what sorting and distinct are charged. */
+export function selfCompareCost(list: Value): number {
+  if (!Array.isArray(list)) return 1;
+  const [first] = list;
+  const factor = typeof first === 'string' || first instanceof Uint8Array ? 2.1 : 2;
+  return Math.min(allocating(list.length * list.length * factor), Number.MAX_SAFE_INTEGER);
+}

@@ -95,10 +95,11 @@ export class TokenStream {
   missingOperand(extra: readonly TokenKind[]): Expr | undefined {
     const { kind, start } = this.token;
     const expected = formatExpected([...OPERAND_START, ...extra]);
-    if (OPERAND_START.has(this.peek()) && kind !== 'EOF') {
+    const next = this.peek();
+    if (kind !== 'EOF' && (OPERAND_START.has(next) || extra.includes(next))) {
       this.syntaxError(`extraneous input ${this.found()} expecting ${expected}`);
       this.#at++;
-      return undefined;
+      return OPERAND_START.has(next) ? undefined : broken(start);
     }
     this.syntaxError(`mismatched input ${this.found()} expecting ${expected}`);
     this.skipToFollow();
@@ -108,3 +109,27 @@ export class TokenStream {
 
 /** A hole in the tree where a mistake was. */
 export const broken = (at: number): Expr => ({ kind: 'broken', at, start: at, end: at });
+
+/** A sign at the very end. ANTLR words the two differently. */
+export function danglingSign(s: TokenStream, kind: '!' | '-'): Expr {
+  const expected = formatExpected(OPERAND_START);
+  if (kind === '!') s.syntaxError(`extraneous input '<EOF>' expecting ${expected}`);
+  else {
+    s.report(s.token.start, "Syntax error: no viable alternative at input '-'");
+    s.syntaxError(`mismatched input '<EOF>' expecting ${expected}`);
+  }
+  return broken(s.token.start);
+}
+
+/** A dot without a name behind it. */
+export function badSelection(s: TokenStream, dot: Token, optional: boolean): Expr {
+  const { kind } = s.token;
+  const reserved = kind === 'true' || kind === 'false' || kind === 'null';
+  if (optional) {
+    s.syntaxError(`mismatched input ${s.found()} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
+    s.report(s.token.start, 'unsupported ident kind');
+  } else if (reserved) s.syntaxError(`mismatched input '${kind}' expecting IDENTIFIER`);
+  else s.syntaxError(`no viable alternative at input '.${kind === 'EOF' ? '' : s.slice(s.token)}'`);
+  s.skipToFollow();
+  return broken(dot.start);
+}

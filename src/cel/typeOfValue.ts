@@ -51,6 +51,25 @@ export function typeOfValue(v: Value): CelType {
   return v instanceof CelObject ? typeOfObject(v) : MAP;
 }
 
+const GO_NAMES: Readonly<Record<string, string>> = {
+  null: 'types.Null',
+  bool: 'types.Bool',
+  int: 'types.Int',
+  uint: 'types.Uint',
+  double: 'types.Double',
+  string: 'types.String',
+  bytes: 'types.Bytes',
+  timestamp: 'types.Timestamp',
+  duration: 'types.Duration',
+  type: '*types.Type',
+};
+
+/** The type's name in cel-go's own code, which some of its messages leak. */
+export function goTypeName(v: Value): string {
+  const type = typeOfValue(v);
+  return GO_NAMES[type.kind] ?? (type.name === 'optional_type' ? '*types.Optional' : type.name);
+}
+
 function typeOfObject(v: CelObject): CelType {
   if (v instanceof Double) return DOUBLE;
   if (v instanceof Uint) return UINT;

@@ -1,10 +1,12 @@
-// Literal arguments tried out when compiling: a duration, timestamp or pattern that can never be right is refused,
-// with the messages of cel-go's validators, which Kubernetes switches on.
+// What Kubernetes refuses although it type-checks: literal durations, timestamps and patterns that cannot be right,
+// literals of mixed types, format strings that do not fit their arguments. Messages are those of cel-go's validators.
 
-import { type Call, type Expr, walk } from './ast.ts';
+import { type Call, children, type Expr, walk } from './ast.ts';
 import { convertToDuration, convertToTimestamp } from './convert.ts';
+import { checkFormat } from './lib/formatCheck.ts';
 import { compilePattern } from './patterns.ts';
 import type { Issue, Source } from './source.ts';
+import { type CelType, formatType, sameType, unwrapOptional } from './types.ts';
 import { Failure, type Value } from './values.ts';
 
 const CHECKS: Readonly<Record<string, (v: Value) => boolean>> = {
@@ -13,11 +15,13 @@ const CHECKS: Readonly<Record<string, (v: Value) => boolean>> = {
   matches: (v) => typeof v !== 'string' || typeof compilePattern(v) !== 'string',
 };
 
-export function validateLiterals(root: Expr, source: Source): readonly Issue[] {
+/** Literal arguments, tried out. */
+export function validateLiterals(root: Expr, source: Source): Issue[] {
   const issues: Issue[] = [];
   for (const e of walk(root)) {
-    if (e.kind === 'call' && !isValid(e))
-      issues.push(source.issue(e.args[0]!.at, `invalid ${e.function} argument`));
+    if (e.kind !== 'call') continue;
+    if (!isValid(e)) issues.push(source.issue(e.args[0]!.at, `invalid ${e.function} argument`));
+    for (const { at, message } of checkFormat(e)) issues.push(source.issue(at, message));
   }
   return issues;
 }
@@ -26,4 +30,47 @@ function isValid(e: Call): boolean {
   const check = Object.hasOwn(CHECKS, e.function) ? CHECKS[e.function] : undefined;
   const [arg] = e.args;
   return check === undefined || arg?.kind !== 'literal' || check(arg.value);
+}
+
+/** Lists and maps whose entries differ in type. The arguments of format may. */
+export function validateHomogeneous(root: Expr, source: Source): Issue[] {
+  const issues: Issue[] = [];
+  const todo: Expr[] = [root];
+  for (let e = todo.pop(); e !== undefined; e = todo.pop()) {
+    if (e.kind === 'call' && e.function === 'format') continue;
+    for (const { at, expected, found } of mismatches(e)) {
+      issues.push(
+        source.issue(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`),
+      );
+    }
+    todo.push(...children(e));
+  }
+  return issues;
+}
+
+interface Mismatch {
+  readonly at: number;
+  readonly expected: CelType;
+  readonly found: CelType;
+}
+
+function mismatches(e: Expr): Mismatch[] {
+  if (e.kind === 'list') {
+    const types = e.elements.map((el) => ({ at: el.value.at, type: entryType(el.value, el.optional) }));
+    return differing(types).slice(0, 1);
+  }
+  if (e.kind !== 'map') return [];
+  const keys = e.entries.map((en) => ({ at: en.key.at, type: en.key.type! }));
+  const values = e.entries.map((en) => ({ at: en.value.at, type: entryType(en.value, en.optional) }));
+  return [...differing(keys), ...differing(values)];
+}
+
+const entryType = (e: Expr, optional: boolean): CelType => (optional ? unwrapOptional(e.type!) : e.type!);
+
+function differing(entries: readonly { at: number; type: CelType }[]): Mismatch[] {
+  const expected = entries[0]?.type;
+  if (expected === undefined) return [];
+  return entries
+    .filter((en) => !sameType(expected, en.type))
+    .map((en) => ({ at: en.at, expected, found: en.type }));
 }

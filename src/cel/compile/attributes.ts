@@ -167,8 +167,8 @@ function selectSlowly(o: Value, key: string, at: number, f: Frame): Value {
     return o;
   }
   if (o instanceof Optional) return optionalStep(o, key, at, f);
-  const found = Array.isArray(o) ? undefined : find(o, key);
-  return found === undefined ? locate(missingKey(key), at) : found;
+  const found = find(o, key);
+  return locate(found === undefined ? missingKey(key) : found, at);
 }
 
 /** A step behind an optional, which costs only when there is something to step on. */

@@ -4,9 +4,9 @@
 import type { Call } from '../ast.ts';
 import type { CallCost, FunctionDecl, Overload } from '../declarations.ts';
 import { Frame } from '../frame.ts';
+import { compilePattern } from '../patterns.ts';
 import { canonicalKey } from '../select.ts';
 import { typeOfValue } from '../typeOfValue.ts';
-import { formatType } from '../types.ts';
 import { Double, Failure, Optional, Uint, type Value } from '../values.ts';
 import { compileAttribute } from './attributes.ts';
 import { type CompileContext, type Compiled, constant, isConstant, locate, type Run } from './node.ts';
@@ -29,6 +29,8 @@ const CONVERSIONS = new Set([
   'uint',
 ]);
 
+const PATTERN_FUNCTIONS = new Set(['matches', 'find', 'findAll']);
+
 export function compileCall(ctx: CompileContext, e: Call): Compiled {
   const name = e.resolved ?? e.function;
   if (ATTRIBUTES.has(name)) return compileAttribute(ctx, e, 1);
@@ -45,8 +47,18 @@ export function compileCall(ctx: CompileContext, e: Call): Compiled {
     if (test !== undefined) return test;
   }
   const run = runOf(call, compiled);
+  const pattern = PATTERN_FUNCTIONS.has(name) ? compiled[1]?.constant : undefined;
+  if (typeof pattern === 'string') refusePattern(ctx, pattern, e.at);
   const foldable = compiled.length === 1 && isConstant(compiled[0]!) && CONVERSIONS.has(name);
-  return foldable ? constant(run(new Frame([], Number.POSITIVE_INFINITY))) : { run };
+  if (!foldable) return { run };
+  const value = run(new Frame([], Number.POSITIVE_INFINITY));
+  if (value instanceof Failure) ctx.hopeless.push(value);
+  return constant(value);
+}
+
+function refusePattern(ctx: CompileContext, pattern: string, at: number): void {
+  const compiled = compilePattern(pattern);
+  if (typeof compiled === 'string') ctx.hopeless.push(new Failure(compiled, at));
 }
 
 interface CallPlan {
@@ -131,10 +143,33 @@ function variadic({ name, at, bodies, cost }: CallPlan, args: readonly Run[]): R
   };
 }
 
+// Operators and size() first ask whether the left side can do such a thing at all.
+const ARITHMETIC = new Set(['bytes', 'double', 'duration', 'int', 'list', 'string', 'timestamp', 'uint']);
+const NUMBERS = new Set(['double', 'int', 'uint']);
+const ORDERED = new Set(['bool', 'bytes', 'double', 'duration', 'int', 'string', 'timestamp', 'uint']);
+const ABILITIES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['_+_', ARITHMETIC],
+  ['_-_', new Set([...NUMBERS, 'duration', 'timestamp'])],
+  ['_*_', NUMBERS],
+  ['_/_', NUMBERS],
+  ['_%_', new Set(['int', 'uint'])],
+  ['_<_', ORDERED],
+  ['_<=_', ORDERED],
+  ['_>_', ORDERED],
+  ['_>=_', ORDERED],
+  ['size', new Set<string>()],
+]);
+const UNGUARDED = new Set(['contains', 'startsWith', 'endsWith', 'matches']);
+
 function noOverload(name: string, args: readonly Value[], at: number): Failure {
-  const operator = /[^\w.]/.test(name);
-  const shown = args.map((a) => formatType(typeOfValue(a))).join(', ');
-  return new Failure(operator ? 'no such overload' : `no such overload: ${name}(${shown})`, at);
+  const able = ABILITIES.get(name);
+  const [first] = args;
+  if (able !== undefined && first !== undefined && !able.has(typeOfValue(first).kind)) {
+    return new Failure(`no such overload: ${name}`, at);
+  }
+  if (able !== undefined || UNGUARDED.has(name) || /[^\w.]/.test(name))
+    return new Failure('no such overload', at);
+  return new Failure(`no such overload: ${name}(${args.map((a) => typeOfValue(a).name).join(', ')})`, at);
 }
 
 /** `optional.or(…)` and `optional.orValue(…)`: the right side is looked at only when the left is none. Both are free. */
@@ -144,7 +179,8 @@ function compileOr(ctx: CompileContext, e: Call, unwrap: boolean): Compiled {
   return {
     run: (f) => {
       const l = left(f);
-      if (!(l instanceof Optional)) return l instanceof Failure ? l : new Failure('no such overload', e.at);
+      // cel-go lets anything else through.
+      if (!(l instanceof Optional)) return l;
       if (l.heldValue === undefined) return right(f);
       return unwrap ? l.heldValue : l;
     },

@@ -13,6 +13,8 @@ import { type CompileContext, type Compiled, constant, type Run, Slots } from '.
 export interface CompiledProgram {
   readonly run: Run;
   readonly slots: Slots;
+  /** Constant parts that can only fail; Kubernetes refuses such programs. */
+  readonly hopeless: readonly Failure[];
 }
 
 /** Called with each node and its closure; may put another closure in its place. */
@@ -21,12 +23,13 @@ export type Instrument = (e: Expr, run: Run) => Run;
 export function compileProgram(root: Expr, env: Environment, instrument?: Instrument): CompiledProgram {
   const ctx = new Compiler(env, instrument);
   const { run } = ctx.compile(root);
-  return { run, slots: ctx.slots };
+  return { run, slots: ctx.slots, hopeless: ctx.hopeless };
 }
 
 class Compiler implements CompileContext {
   readonly env: Environment;
   readonly slots = new Slots();
+  readonly hopeless: Failure[] = [];
   readonly #instrument: Instrument | undefined;
 
   constructor(env: Environment, instrument: Instrument | undefined) {
@@ -111,11 +114,12 @@ class Compiler implements CompileContext {
       run: (f): Value => {
         const before = f.cost;
         const t = target(f);
+        const again = f.cost - before;
         f.cost += 1;
         if (!(t instanceof Optional)) return t instanceof Failure ? t : new Failure('no such overload', at);
         f.cost += flat && t.heldValue !== undefined ? 0 : 1;
         if (t.heldValue === undefined) return NONE;
-        f.slots[bill] = f.cost - before;
+        f.slots[bill] = again + 1;
         f.slots[held] = t.heldValue;
         f.slots[slot] = UNSET;
         const result = body(f);

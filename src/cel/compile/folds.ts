@@ -6,7 +6,10 @@ import { describeKey } from '../describe.ts';
 import { entriesOf } from '../equality.ts';
 import type { Frame } from '../frame.ts';
 import { canonicalKey } from '../select.ts';
+import { selfCompareCost } from '../sizes.ts';
 import { sortedBy } from '../sorting.ts';
+import { goTypeName } from '../typeOfValue.ts';
+import { type CelType, isDyn } from '../types.ts';
 import { adapt, type CelKey, CelMap, Failure, fail, isMap, type Value } from '../values.ts';
 import { type CompileContext, type Compiled, isConstant, locate, notBool, type Run } from './node.ts';
 
@@ -25,7 +28,7 @@ function iterate(loop: Loop, f: Frame, visit: Visit): Failure | undefined {
   const range = loop.range(f);
   if (Array.isArray(range)) return iterateList(loop, range, f, visit);
   if (range instanceof Failure) return range;
-  if (!isMap(range)) return new Failure('no such overload', loop.at);
+  if (!isMap(range)) return unfitRange(loop, range);
   for (const [key, value] of entriesOf(range)) {
     f.charge(0);
     f.slots[loop.first] = key;
@@ -33,6 +36,15 @@ function iterate(loop: Loop, f: Frame, visit: Visit): Failure | undefined {
     if (visit(f)) return undefined;
   }
   return undefined;
+}
+
+function unfitRange(loop: Loop, range: Value): Failure {
+  const name = goTypeName(range);
+  const message =
+    loop.second === undefined
+      ? `got '${name}', expected iterable type`
+      : `unsupported comprehension range type: ${name}`;
+  return new Failure(message, loop.at);
 }
 
 function iterateList(loop: Loop, list: readonly Value[], f: Frame, visit: Visit): undefined {
@@ -70,7 +82,7 @@ export function compileFold(ctx: CompileContext, e: Fold): Compiled {
     case 'map':
       return map(ctx, loop, e);
     case 'sortBy':
-      return sortBy(loop, ctx.compile(e.transform!).run, e.at);
+      return sortBy(loop, ctx.compile(e.transform!).run, e.at, e.transform!.type);
     default:
       return transformMap(ctx, loop, e);
   }
@@ -109,10 +121,11 @@ function existsOne(loop: Loop, predicate: Run, at: number): Compiled {
           frame.cost += 2;
           count++;
         } else if (v !== false) error = notBool(v, at);
-        return error !== undefined;
+        return false;
       });
+      if (bad !== undefined) return bad;
       f.cost += 2;
-      return bad ?? error ?? count === 1;
+      return error ?? count === 1;
     },
   };
 }
@@ -131,10 +144,11 @@ function filter(loop: Loop, predicate: Run, at: number): Compiled {
           frame.cost += APPEND_COST;
           list.push(frame.slots[first]!);
         } else if (v !== false) error = notBool(v, at);
-        return error !== undefined;
+        return false;
       });
+      if (bad !== undefined) return bad;
       f.cost += 1;
-      return bad ?? error ?? list;
+      return error ?? list;
     },
   };
 }
@@ -158,13 +172,14 @@ function map(ctx: CompileContext, loop: Loop, e: Fold): Compiled {
         if (wanted === true) {
           frame.cost += step;
           const v = run(frame);
-          if (v instanceof Failure) error = v;
+          if (v instanceof Failure) error ??= v;
           else list.push(v);
         } else if (wanted !== false) error = notBool(wanted, e.at);
-        return error !== undefined;
+        return false;
       });
+      if (bad !== undefined) return bad;
       f.cost += 1;
-      return bad ?? error ?? list;
+      return error ?? list;
     },
   };
 }
@@ -183,13 +198,13 @@ function transformMap(ctx: CompileContext, loop: Loop, e: Fold): Compiled {
         if (wanted === true) {
           frame.cost += step;
           const v = run(frame);
-          error = whole ? insertAll(map, v) : insert(map, frame.slots[loop.first]!, v);
+          error ??= whole ? insertAll(map, v) : insert(map, frame.slots[loop.first]!, v);
         } else if (wanted !== false) error = notBool(wanted, e.at);
-        return error !== undefined;
+        return false;
       });
+      if (bad !== undefined) return bad;
       f.cost += 1;
-      if (error !== undefined) locate(error, e.at);
-      return bad ?? error ?? new CelMap(map);
+      return error === undefined ? new CelMap(map) : locate(error, e.at);
     },
   };
 }
@@ -213,7 +228,9 @@ function insertAll(map: Map<CelKey, readonly [Value, Value]>, entries: Value): F
   return undefined;
 }
 
-function sortBy(loop: Loop, key: Run, at: number): Compiled {
+/** cel-go binds the range, maps it to keys, and sorts by those: two names, a loop, and a comparison of all with all. */
+function sortBy(loop: Loop, key: Run, at: number, keyType: CelType | undefined): Compiled {
+  const typed = keyType !== undefined && !isDyn(keyType);
   return {
     run: (f) => {
       const elements: Value[] = [];
@@ -222,12 +239,14 @@ function sortBy(loop: Loop, key: Run, at: number): Compiled {
       const bad = iterate(loop, f, (frame) => {
         frame.cost += 12;
         const k = key(frame);
-        if (k instanceof Failure) error = k;
+        if (k instanceof Failure) error ??= k;
         elements.push(frame.slots[loop.first]!);
         keys.push(k);
-        return error !== undefined;
+        return false;
       });
-      return bad ?? error ?? locate(sortedBy(elements, keys, f), at);
+      if (bad !== undefined) return bad;
+      f.charge(3 + (typed && error === undefined ? selfCompareCost(keys) : 1));
+      return error ?? locate(sortedBy(elements, keys, f), at);
     },
   };
 }

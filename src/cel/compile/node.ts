@@ -21,6 +21,8 @@ export interface Compiled {
 export interface CompileContext {
   readonly env: Environment;
   readonly slots: Slots;
+  /** Constant parts that can only fail. */
+  readonly hopeless: Failure[];
   compile(e: Expr): Compiled;
 }
 

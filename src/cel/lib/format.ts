@@ -16,16 +16,31 @@ import {
   fail,
   isInt,
   isMap,
+  Timestamp,
   TypeValue,
   Uint,
   type Value,
 } from '../values.ts';
+import { CLAUSE, REFUSALS } from './formatClauses.ts';
 
 export type Dialect = 'current' | 'kubernetes';
 
-const CLAUSE = /%(?:%|(?:\.(\d+))?([a-zA-Z])|(.?))/gs;
 const DEFAULT_PRECISION = 6;
 const MAX_PRECISION = 1000;
+
+const SUPERSCRIPT: Readonly<Record<string, string>> = {
+  '-': '⁻',
+  0: '⁰',
+  1: '¹',
+  2: '²',
+  3: '³',
+  4: '⁴',
+  5: '⁵',
+  6: '⁶',
+  7: '⁷',
+  8: '⁸',
+  9: '⁹',
+};
 
 /** Raised inside, turned into an error value outside. */
 class FormatProblem extends Error {}
@@ -72,14 +87,14 @@ class Formatter {
       case 'd':
         return this.#decimal(v);
       case 'f':
-        return this.#float(v, 'fixed-point', (d) => formatFixed(d, precision));
+        return this.#float(v, 'f', (d) => this.#fixed(d, precision));
       case 'e':
-        return this.#float(v, 'scientific', (d) => formatScientific(d, precision));
+        return this.#float(v, 'e', (d) => this.#scientific(d, precision));
       case 'b':
         if (typeof v === 'boolean') return v ? '1' : '0';
-        return this.#radix(v, 2) ?? refuse('only integers and bools can be formatted as binary', v);
+        return this.#radix(v, 2) ?? refuse('b', v);
       case 'o':
-        return this.#radix(v, 8) ?? refuse('octal clause can only be used on integers', v);
+        return this.#radix(v, 8) ?? refuse('o', v);
       case 'x':
         return this.#hex(v);
       case 'X':
@@ -102,19 +117,17 @@ class Formatter {
       this.#frame.work(bytes.length * 0.2);
       return Buffer.from(bytes).toString('hex');
     }
-    return (
-      this.#radix(v, 16) ?? refuse('only integers, byte buffers, and strings can be formatted as hex', v)
-    );
+    return this.#radix(v, 16) ?? refuse('x', v);
   }
 
   #decimal(v: Value): string {
     const digits = this.#radix(v, 10);
     if (digits !== undefined) return digits;
     if (v instanceof Double && !this.#old) return special(v.float64) ?? formatPlain(v.float64);
-    return refuse('decimal clause can only be used on integers', v);
+    return refuse('d', v);
   }
 
-  #float(v: Value, clause: string, write: (d: number) => string): string {
+  #float(v: Value, clause: 'f' | 'e', write: (d: number) => string): string {
     if (v instanceof Double) return special(v.float64) ?? write(v.float64);
     if (this.#old) {
       if (v === 'NaN' || v === 'Infinity' || v === '-Infinity') return v;
@@ -122,7 +135,19 @@ class Formatter {
       if (isInt(v)) return write(Number(v));
       if (v instanceof Uint) return write(Number(v.uintBits));
     }
-    return refuse(`${clause} clause can only be used on doubles`, v);
+    return refuse(clause, v);
+  }
+
+  /** The older dialect writes numbers for a locale: thousands grouped, powers of ten raised. */
+  #fixed(d: number, precision: number): string {
+    const text = formatFixed(d, precision);
+    return this.#old ? text.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ',')) : text;
+  }
+
+  #scientific(d: number, precision: number): string {
+    if (!this.#old) return formatScientific(d, precision);
+    const [mantissa = '', exponent = ''] = formatScientific(d, DEFAULT_PRECISION).split('e');
+    return `${mantissa}×10${[...exponent.replace('+', '')].map((c) => SUPERSCRIPT[c]).join('')}`;
   }
 
   /** %s of anything that has a text. */
@@ -137,10 +162,7 @@ class Formatter {
     const text = convertToString(v);
     if (typeof text === 'string') return this.#charge(text);
     if (text instanceof Failure) throw new FormatProblem(text.errorMessage);
-    return refuse(
-      'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
-      v,
-    );
+    return refuse('s', v);
   }
 
   #charge(text: string): string {
@@ -158,6 +180,8 @@ class Formatter {
     if (typeof v === 'string') return JSON.stringify(this.#charge(v));
     if (v instanceof Uint8Array) return `b${JSON.stringify(this.text(v))}`;
     if (v instanceof TypeValue) return `type(${v.typeValue.name})`;
+    if (v instanceof Timestamp) return `timestamp("${this.text(v)}")`;
+    if (v instanceof Duration) return `duration("${this.text(v)}")`;
     if (!(v instanceof Double)) return this.text(v);
     const odd = special(v.float64);
     return odd === undefined
@@ -181,6 +205,6 @@ function special(d: number): string | undefined {
 
 const goSpecial = (d: number): string => (Number.isNaN(d) ? 'NaN' : d > 0 ? '+Inf' : '-Inf');
 
-function refuse(rule: string, v: Value): never {
-  throw new FormatProblem(`error during formatting: ${rule}, was given ${typeOfValue(v).name}`);
+function refuse(verb: string, v: Value): never {
+  throw new FormatProblem(`error during formatting: ${REFUSALS[verb]}, was given ${typeOfValue(v).name}`);
 }

@@ -11,8 +11,8 @@ import {
 } from '../declarations.ts';
 import { listContains } from '../equality.ts';
 import type { Frame } from '../frame.ts';
-import { SORT_MACROS } from '../macrosMore.ts';
-import { sizeOf } from '../sizes.ts';
+import { SORT_BY_MACROS, SORT_MACROS } from '../macrosMore.ts';
+import { allocating, selfCompareCost, sizeOf } from '../sizes.ts';
 import { sortedBy } from '../sorting.ts';
 import {
   BOOL,
@@ -33,21 +33,16 @@ import { adapt, fail, type Value } from '../values.ts';
 const T = param('T');
 const LIST = listOf(T);
 const CALL = 1;
-const ALLOCATION = 10;
-const MAX_SAFE_COST = Number.MAX_SAFE_INTEGER;
 
 const COMPARABLE: readonly CelType[] = [INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES];
 
-const allocating = (size: number): number => Math.floor(size) + CALL + ALLOCATION;
 const ofResult: CallCost = (a) => allocating(sizeOf(a));
 const count = (v: Value): number => (typeof v === 'number' && v > 0 ? v : 0);
 
-/** Comparing every element with every other: what sorting and distinct are charged. */
-export function selfCompareCost(list: Value): number {
-  if (!Array.isArray(list)) return CALL;
-  const [first] = list;
-  const factor = typeof first === 'string' || first instanceof Uint8Array ? 2.1 : 2;
-  return Math.min(allocating(list.length * list.length * factor), MAX_SAFE_COST);
+/** The length of a slice, or 1 for the error that a wrong one is. */
+function sliceSize(list: Value, start: Value, end: Value): number {
+  if (!Array.isArray(list) || typeof start !== 'number' || typeof end !== 'number') return 1;
+  return start < 0 || start > end || end > list.length ? 1 : end - start;
 }
 
 function slice(list: Value, start: Value, end: Value, f: Frame): Value | undefined {
@@ -121,7 +116,7 @@ export const LISTS: Library = {
     fn(
       'slice',
       member('list_slice', [LIST, INT, INT], LIST, slice, {
-        cost: (_l, s, e) => allocating(Math.max(0, count(e) - count(s))),
+        cost: (_l, s, e) => allocating(sliceSize(_l, s, e)),
       }),
     ),
     fn(
@@ -143,8 +138,9 @@ export const LISTS: Library = {
   ],
 };
 
-export const REVERSE_LIST: Library = {
-  name: 'reverse_list',
+export const CLEANER_LISTS: Library = {
+  name: 'cleaner lists',
+  macros: SORT_BY_MACROS,
   functions: [fn('reverse_list', member('list_reverse_list', [LIST], LIST, reverse, { cost: ofResult }))],
 };
 
