@@ -240,12 +240,20 @@ function mapDecoder(element: Decoder, goType: string, zero: () => Json): Decoder
     }
     for (const { key } of state.notes?.duplicates.get(value) ?? []) state.addDuplicate(key);
     const out: JsonObject = {};
-    for (const key of Object.keys(value)) {
+    const keys = Object.keys(value);
+    for (const key of keys) {
       const json = value[key]!;
       state.path.push(key);
       setOwn(out, key, json === null ? zero() : element(json, state, value, key));
       state.path.pop();
     }
-    return out;
+    return keys.some((key, i) => i > 0 && key < keys[i - 1]!) ? sorted(out, keys) : out;
   };
+}
+
+/** Go writes the keys of a map in order. */
+function sorted(map: JsonObject, keys: string[]): JsonObject {
+  const out: JsonObject = {};
+  for (const key of keys.sort()) setOwn(out, key, map[key]);
+  return out;
 }

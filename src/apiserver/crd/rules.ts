@@ -3,6 +3,7 @@
 
 import type { FieldError } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
+import { estimateCost } from '#cel/cel';
 import { checkSchemaRules, type RuleCheck as SchemaRuleCheck } from '#schema/rules/check';
 import { compileSchemaRules, type RuleInput, type RuleOutcome } from '#schema/rules/evaluate';
 
@@ -21,6 +22,6 @@ export interface RuleEngine {
 }
 
 export const ruleEngine: RuleEngine = {
-  check: (request) => checkSchemaRules({ ...request, estimate: () => 0 }),
+  check: (request) => checkSchemaRules({ ...request, estimate: (program) => estimateCost(program).max }),
   compile: compileSchemaRules,
 };
