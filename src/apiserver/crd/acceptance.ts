@@ -6,7 +6,7 @@ import { type Condition, findCondition } from './conditions.ts';
 import { type Definition, type Names, objectAt } from './definition.ts';
 import { approvalOf, isProtectedGroup } from './validate/approval.ts';
 import { isCaBundle } from './validate/conversion.ts';
-import { validateStructure } from './validate/structure.ts';
+import { structuralViolations } from './validate/structure.ts';
 
 export interface NamesVerdict {
   /** The wished names where they are free, the old ones where they are not. */
@@ -120,8 +120,7 @@ export function computeNonStructural({ spec }: Definition): Condition | undefine
     const schema = version.schema?.openAPIV3Schema;
     if (!schema) continue;
     const at = `spec.versions[${i}].schema.openAPIV3Schema`;
-    const { errors } = validateStructure(schema, at, { prunedDefaults: false, defaults: false });
-    violations.push(...errors.map((e) => `${e.field}: ${e.message}`));
+    violations.push(...structuralViolations(schema, at).map((e) => `${e.field}: ${e.message}`));
   }
   if (violations.length === 0) return undefined;
   return {

@@ -2,18 +2,16 @@
 // other version is the same object under another name (conversion None), pruned by both schemas. Defaults come in twice:
 // on the way in from the version of the request, on the way out from the version that is stored.
 
-import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import { clone, type JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import { writeJson } from '#api/jsonWrite';
 import { apiVersionOf, asJson, asObject, type KubeObject } from '#api/object';
-import { DecodeError, decodeTyped } from '#schema/typed';
-import { builtinTable } from '../data.ts';
+import { DecodeError } from '#schema/typed';
 import type { Codec, Decoded } from '../resources/resource.ts';
 import type { Stored } from '../store/stored.ts';
+import { decodeMetadata } from './metadata.ts';
 import { sortKeys } from './sortKeys.ts';
 import type { Structure } from './structure.ts';
-
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
 /** All versions of one definition, as it is served now. */
 export interface Versions {
@@ -54,32 +52,17 @@ function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
 /** Metadata is the struct that built-in kinds have, too; the rest is up to the schema. Edits `value`. */
 function decode(structure: Structure, value: JsonObject, notes: JsonNotes | undefined): Decoded {
   if (!value['kind']) throw new DecodeError(`Object 'Kind' is missing in '${writeJson(value)}'`);
-  const unknown = decodeMetadata(value, notes);
+  const unknown: string[] = [];
+  if (value['metadata'] !== undefined) {
+    const metadata = decodeMetadata(value['metadata'], notes);
+    value['metadata'] = metadata.value;
+    unknown.push(...metadata.unknown.map((path) => `metadata.${path}`));
+  }
   unknown.push(...structure.prune(value));
   structure.applyDefaults(value);
   value['metadata'] ??= {};
   return { object: asObject(value), problems: unknown.map((path) => `unknown field "${path}"`) };
 }
-
-function decodeMetadata(value: JsonObject, notes: JsonNotes | undefined): string[] {
-  const { metadata } = value;
-  if (metadata === undefined) return [];
-  if (metadata === null) {
-    value['metadata'] = {};
-    return [];
-  }
-  if (!isObject(metadata)) {
-    throw new DecodeError(`json: cannot unmarshal ${goKind(metadata)} into Go value of type v1.ObjectMeta`);
-  }
-  const typed = decodeTyped(builtinTable(), META, metadata, notes);
-  value['metadata'] = typed.value;
-  return typed.unknown.map((path) => `metadata.${path}`);
-}
-
-const goKind = (value: Json): string => {
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
-};
 
 /** An object that was stored under other schemas, or in another version, as this version shows it now. */
 function show(versions: Versions, version: string, stored: KubeObject): KubeObject {

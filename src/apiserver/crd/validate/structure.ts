@@ -1,17 +1,18 @@
-// Whether a schema is structural. Until the schema engine is here, every schema is taken to be.
+// Whether a schema is structural, and whether its defaults fit it.
+
 import type { FieldError } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
-export interface StructureVerdict {
-  readonly errors: FieldError[];
-  readonly unreadable: FieldError[];
-  readonly checked: boolean;
-}
-export function validateStructure(
-  _schema: JsonObject,
-  _path: string,
-  _options: { prunedDefaults: boolean; defaults?: boolean },
-): StructureVerdict {
-  return { errors: [], unreadable: [], checked: true };
-}
-export const isStructural = (_schema: JsonObject): boolean => true;
-export const hasUnprunedDefaults = (_schema: JsonObject): boolean => false;
+import { isStructural, type StructureVerdict, validateStructural } from '#schema/structural/structural';
+import { metadataRules } from '../metadata.ts';
+
+export { hasUnprunedDefaults, isStructural } from '#schema/structural/structural';
+
+export const validateStructure = (
+  schema: JsonObject,
+  path: string,
+  { prunedDefaults }: { readonly prunedDefaults: boolean },
+): StructureVerdict => validateStructural(schema, path, { prunedDefaults, metadata: metadataRules });
+
+/** Why a schema is not structural; its defaults do not matter here. */
+export const structuralViolations = (schema: JsonObject, path: string): readonly FieldError[] =>
+  isStructural(schema) ? [] : validateStructure(schema, path, { prunedDefaults: false }).errors;

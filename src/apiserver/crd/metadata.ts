@@ -1,0 +1,41 @@
+// metadata of custom resources, and of resources embedded in them: the struct every kind has.
+
+import { isObject, type Json, type JsonObject } from '#api/json';
+import type { JsonNotes } from '#api/jsonParse';
+import { checkPathSegment } from '#api/names';
+import type { ObjectMeta } from '#api/object';
+import type { MetadataRules } from '#schema/structural/structural';
+import { DecodeError, decodeTyped } from '#schema/typed';
+import { builtinTable } from '../data.ts';
+import { validateMeta } from '../validateMeta.ts';
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/** Null is empty metadata. Throws DecodeError. */
+export function decodeMetadata(metadata: Json, notes?: JsonNotes): { value: JsonObject; unknown: string[] } {
+  if (metadata === null) return { value: {}, unknown: [] };
+  if (!isObject(metadata)) {
+    throw new DecodeError(`json: cannot unmarshal ${goKind(metadata)} into Go value of type v1.ObjectMeta`);
+  }
+  const { value, unknown } = decodeTyped(builtinTable(), META, metadata, notes);
+  return { value, unknown };
+}
+
+const goKind = (value: Json): string => {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
+};
+
+export const metadataRules: MetadataRules = {
+  decode: (metadata) => decodeMetadata(metadata),
+  validate(metadata, path) {
+    const meta = metadata as ObjectMeta;
+    // Templates have no name yet.
+    return validateMeta(
+      { ...meta, name: meta.name || 'fakename' },
+      Boolean(meta.namespace),
+      checkPathSegment,
+      path,
+    );
+  },
+};
