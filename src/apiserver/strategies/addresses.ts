@@ -51,6 +51,14 @@ const hasHostBits = ({ address, bits }: Range): boolean => {
   return addressBits(address) % (1n << (size - BigInt(bits))) !== 0n;
 };
 
+/** Whether a range lies strictly inside another one of the same family. */
+export function isInside(inner: Range, outer: Range): boolean {
+  const size = isIPv4(outer.address) ? 32n : 128n;
+  if (isIPv4(inner.address) !== isIPv4(outer.address) || inner.bits <= outer.bits) return false;
+  const shift = size - BigInt(outer.bits);
+  return addressBits(inner.address) >> shift === addressBits(outer.address) >> shift;
+}
+
 /** The address as one number. */
 function addressBits(address: string): bigint {
   if (isIPv4(address)) return BigInt(ipv4Number(address));

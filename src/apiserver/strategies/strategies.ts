@@ -2,6 +2,11 @@
 
 import { definitionStrategy } from '../crd/definitionStrategy.ts';
 import type { Codec, Strategy } from '../resources/resource.ts';
+import {
+  validatingAdmissionPolicyBindingStrategy,
+  validatingAdmissionPolicyStrategy,
+} from './admission/policies.ts';
+import { mutatingWebhookStrategy, validatingWebhookStrategy } from './admission/webhooks.ts';
 import { controllerRevisionStrategy, daemonSetStrategy } from './apps/daemonSet.ts';
 import { deploymentStrategy, replicaSetStrategy } from './apps/deployment.ts';
 import { statefulSetStrategy } from './apps/statefulSet.ts';
@@ -19,8 +24,17 @@ import { resourceQuotaStrategy } from './core/resourceQuota.ts';
 import { secretStrategy } from './core/secret.ts';
 import { serviceAccountStrategy } from './core/serviceAccount.ts';
 import { subdomainName } from './names.ts';
+import { ingressStrategy } from './network/ingress.ts';
+import { networkPolicyStrategy } from './network/networkPolicy.ts';
 import { serviceStrategy } from './network/service.ts';
 import { podStrategy } from './pod/pod.ts';
+import { podDisruptionBudgetStrategy } from './policy/podDisruptionBudget.ts';
+import {
+  clusterRoleBindingStrategy,
+  clusterRoleStrategy,
+  roleBindingStrategy,
+  roleStrategy,
+} from './rbac/rbac.ts';
 import { csiDriverStrategy, csiNodeStrategy, volumeAttachmentStrategy } from './storage/csi.ts';
 import { persistentVolumeStrategy } from './storage/persistentVolume.ts';
 import { persistentVolumeClaimStrategy } from './storage/persistentVolumeClaim.ts';
@@ -50,6 +64,17 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   persistentvolumes: persistentVolumeStrategy,
   'storageclasses.storage.k8s.io': storageClassStrategy,
   'volumeattachments.storage.k8s.io': volumeAttachmentStrategy,
+  'ingresses.networking.k8s.io': ingressStrategy,
+  'networkpolicies.networking.k8s.io': networkPolicyStrategy,
+  'poddisruptionbudgets.policy': podDisruptionBudgetStrategy,
+  'clusterrolebindings.rbac.authorization.k8s.io': clusterRoleBindingStrategy,
+  'clusterroles.rbac.authorization.k8s.io': clusterRoleStrategy,
+  'rolebindings.rbac.authorization.k8s.io': roleBindingStrategy,
+  'roles.rbac.authorization.k8s.io': roleStrategy,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': mutatingWebhookStrategy,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': validatingWebhookStrategy,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': validatingAdmissionPolicyStrategy,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': validatingAdmissionPolicyBindingStrategy,
   pods: podStrategy,
   resourcequotas: resourceQuotaStrategy,
   secrets: secretStrategy,

@@ -1,0 +1,53 @@
+// How a webhook is reached: an https URL, or a Service and a path.
+
+import { type FieldError, invalid, required } from '#api/fieldErrors';
+import type { JsonObject } from '#api/json';
+import { inRange } from '../checks.ts';
+import { subdomainName } from '../names.ts';
+import { number, text } from '../values.ts';
+
+const FORM = '; desired format: https://host[/path]';
+
+export function validateWebhookUrl(url: string, path: string): FieldError[] {
+  const match =
+    /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^@/?#]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(
+      url,
+    );
+  const [, scheme = '', user, host = '', , query = '', fragment = ''] = match ?? [];
+  const errors: FieldError[] = [];
+  if (scheme.toLowerCase() !== 'https')
+    errors.push(invalid(path, scheme.toLowerCase(), `'https' is the only allowed URL scheme${FORM}`));
+  if (host === '') errors.push(invalid(path, '', `host must be specified${FORM}`));
+  if (user !== undefined) errors.push(invalid(path, user, 'user information is not permitted in the URL'));
+  if (fragment !== '') errors.push(invalid(path, fragment, 'fragments are not permitted in the URL'));
+  if (query !== '') errors.push(invalid(path, query, 'query parameters are not permitted in the URL'));
+  return errors;
+}
+
+export function validateServiceReference(service: JsonObject, path: string): FieldError[] {
+  const port = number(service, 'port') ?? 0;
+  const location = text(service, 'path');
+  // The real server mixes the two names up: what is missing is reported under the other one.
+  return [
+    ...(text(service, 'namespace') === '' ? [required(`${path}.name`)] : []),
+    ...(text(service, 'name') === '' ? [required(`${path}.namespace`)] : []),
+    ...(port < 1 || port > 65_535
+      ? [invalid(`${path}.port`, port, `port is not valid: ${inRange(1, 65_535)}`)]
+      : []),
+    ...pathErrors(location, `${path}.path`),
+  ];
+}
+
+function pathErrors(location: string, path: string): FieldError[] {
+  if (location === '' || location === '/') return [];
+  if (location === '//') return [invalid(path, location, 'segment[0] may not be empty')];
+  const errors = location.startsWith('/') ? [] : [invalid(path, location, "must start with a '/'")];
+  const segments = location.slice(1).replace(/\/$/, '').split('/');
+  segments.forEach((segment, i) => {
+    if (segment === '') errors.push(invalid(path, location, `segment[${i}] may not be empty`));
+    else
+      for (const complaint of subdomainName(segment))
+        errors.push(invalid(path, location, `segment[${i}]: ${complaint}`));
+  });
+  return errors;
+}
