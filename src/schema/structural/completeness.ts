@@ -1,4 +1,5 @@
-// Junctors may only speak about fields that the skeleton of the schema has.
+// Junctors may only speak about fields that the skeleton of the schema has. Upstream asks this of the junctors at the
+// root only, and so does this.
 
 import { type FieldError, required } from '#api/fieldErrors';
 import { isObject, type JsonObject } from '#api/json';
