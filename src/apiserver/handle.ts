@@ -54,7 +54,7 @@ export async function handle(
   } catch (cause) {
     if (!(cause instanceof ApiError)) options.onUnexpected(cause, request);
     const error = cause instanceof ApiError ? cause : internalError((cause as Error).message);
-    response = prettified(request, errorResponse(error));
+    response = prettified(request, errorResponse(error, request.headers['accept']));
   }
   trace.end(response.status);
   return withCommonHeaders(core, request, withoutBody(request, response), warnings);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApiError } from '#api/status';
-import { negotiate } from './negotiate.ts';
+import { negotiate, plainNegotiation } from './negotiate.ts';
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
@@ -66,4 +66,14 @@ test.each([
   ],
 ])('Accept %s at %o is %s', (accept, offer, expected) => {
   expect(refusal(accept, offer)).toBe(expected);
+});
+
+test.each([
+  [undefined, 'json'],
+  ['application/yaml', 'yaml'],
+  [table, 'json'],
+  [`${table}, application/yaml`, 'yaml'],
+  ['text/html', 'json'],
+])('an error for Accept %s is in %s', (accept, encoding) => {
+  expect(plainNegotiation(accept).encoding).toBe(encoding);
 });

@@ -119,6 +119,12 @@ export function negotiate(accept: string | undefined, offer: Offer): Negotiated 
   throw onlyAccepted(onlyProtobuf ? ['application/json', 'application/yaml'] : MEDIA_TYPES);
 }
 
+/** For answers that have one form only: the first encoding that is accepted, JSON when none is. */
+export function plainNegotiation(accept: string | undefined): Negotiated {
+  const plain = parseAccept(accept ?? '').find((range) => serve(range, false));
+  return { encoding: (plain && encodingOf(plain.type)) ?? 'json', representation: OBJECT };
+}
+
 const hasOfferedType = (accept: string): boolean =>
   accept.split(',').some((entry) => {
     const type = entry.split(';', 1)[0]!.trim();

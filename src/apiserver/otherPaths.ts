@@ -18,7 +18,7 @@ export async function otherPath(
   if (path === '/') return indented({ paths: allPaths(core) });
   if (path === '/version' || path === '/version/') return version(request);
   if (path === '/metrics') return metricsPage(core);
-  return health(core, path, query) ?? openApi(core, path, query, request) ?? notFoundPage();
+  return health(core, path, query) ?? (await openApi(core, path, query, request)) ?? notFoundPage();
 }
 
 const indented = (value: object): HttpResponse =>

@@ -7,7 +7,7 @@ import { writeJson } from '#api/jsonWrite';
 import type { KubeObject } from '#api/object';
 import type { ApiError } from '#api/status';
 import type { Call } from './context.ts';
-import type { Negotiated } from './negotiate.ts';
+import { type Negotiated, plainNegotiation } from './negotiate.ts';
 import { checkPartialFits, partialMetadata } from './representations/partial.ts';
 import { tableOf } from './representations/table.ts';
 import type { Stored } from './store/stored.ts';
@@ -33,19 +33,27 @@ export function notFoundPage(): HttpResponse {
   return { ...page, headers: { ...page.headers, 'x-content-type-options': 'nosniff' } };
 }
 
-export const errorResponse = (error: ApiError): HttpResponse => {
+/** A refusal, in YAML for those who read nothing else. */
+export const errorResponse = (error: ApiError, accept?: string): HttpResponse => {
   const retry = error.status.details?.retryAfterSeconds;
-  const response = jsonResponse(error.code, error.status);
+  const response = encode(error.code, error.status, plainNegotiation(accept));
   return retry ? { ...response, headers: { ...response.headers, 'retry-after': String(retry) } } : response;
 };
 
 // Text that YAML 1.1 would read as something else (times, yes, on) is quoted; keys are sorted; nothing is folded.
-const YAML_LIKE_GO = { version: '1.1', lineWidth: 0, sortMapEntries: true } as const;
+const YAML_LIKE_GO = {
+  version: '1.1',
+  lineWidth: 0,
+  sortMapEntries: true,
+  aliasDuplicateObjects: false,
+} as const;
+
+export const yamlText = (value: Json | object): string => stringify(value, YAML_LIKE_GO);
 
 /** Any JSON document in the negotiated encoding. */
 export function encode(status: number, value: Json | object, negotiated: Negotiated): HttpResponse {
   if (negotiated.encoding === 'json') return jsonResponse(status, value);
-  return bytesResponse(status, Buffer.from(stringify(value, YAML_LIKE_GO)), 'application/yaml');
+  return bytesResponse(status, Buffer.from(yamlText(value)), 'application/yaml');
 }
 
 /** An object of the call's resource, as the client asked to see it. */

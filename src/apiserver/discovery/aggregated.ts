@@ -1,12 +1,12 @@
 // Aggregated discovery: everything in one document, with an ETag so that clients fetch it once per change.
 
 import { createHash } from 'node:crypto';
-import { stringify } from 'yaml';
 import type { HttpRequest, HttpResponse } from '#api/http';
 import { writeJson } from '#api/jsonWrite';
 import { encodingOf, parseAccept } from '../negotiate.ts';
 import type { Registry } from '../registry.ts';
 import type { Resource, SubresourceInfo } from '../resources/resource.ts';
+import { yamlText } from '../respond.ts';
 import { orderedGroups } from './groups.ts';
 
 const TARGET = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -57,7 +57,7 @@ export function aggregated(
   const { json, etag } = documentOf(registry, which);
   const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
   if (request.headers['if-none-match'] === etag) return { status: 304, headers, body: new Uint8Array() };
-  const body = Buffer.from(encoding === 'json' ? json : stringify(JSON.parse(json)));
+  const body = Buffer.from(encoding === 'json' ? json : yamlText(JSON.parse(json) as object));
   return { status: 200, headers: { ...headers, 'content-type': `application/${encoding};${TARGET}` }, body };
 }
 

@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse } from '#api/http';
 import { writeJson } from '#api/jsonWrite';
 import { formatHttpDate } from '#base/httpDate';
 import { hours, type Instant, plus } from '#base/instant';
+import { nextTurn } from '#base/turn';
 import type { Core } from '../context.ts';
 import { parseAccept } from '../negotiate.ts';
 import type { Registry } from '../registry.ts';
@@ -41,12 +42,12 @@ const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((value, i) => value === b[i]);
 
 /** Undefined when the path is not about OpenAPI. */
-export function openApi(
+export async function openApi(
   core: Core,
   path: string,
   query: URLSearchParams,
   request: HttpRequest,
-): HttpResponse | undefined {
+): Promise<HttpResponse | undefined> {
   if (path === '/openapi/v2') return serveSwagger(core, request);
   if (path === '/openapi/v3') return index(core);
   if (!path.startsWith('/openapi/v3/')) return undefined;
@@ -59,14 +60,17 @@ export function openApi(
 
 const relativeUrl = (path: string, document: Document): string => `${path}?hash=${document.hash}`;
 
-function index(core: Core): HttpResponse {
+async function index(core: Core): Promise<HttpResponse> {
   const sources = [...documentSources(core)].sort(([a], [b]) => (a < b ? -1 : 1));
-  const paths = sources.map(([name, source]) => {
-    const serverRelativeURL = relativeUrl(`/openapi/v3/${name}`, keep(core, name, source));
-    return [name, { serverRelativeURL }] as const;
-  });
+  const paths: Record<string, { serverRelativeURL: string }> = {};
+  for (const [name, source] of sources) {
+    const document = keep(core, name, source);
+    paths[name] = { serverRelativeURL: relativeUrl(`/openapi/v3/${name}`, document) };
+    // A document just made took its time: others have their turn before the next.
+    if (document.inputs === source.inputs) await nextTurn();
+  }
   // The real server's aggregator leaves the type to Go's guess, which is text.
-  return textResponse(200, writeJson({ paths: Object.fromEntries(paths) }));
+  return textResponse(200, writeJson({ paths }));
 }
 
 interface Asked {
@@ -86,11 +90,12 @@ function serveDocument(core: Core, { path, document, hash }: Asked, request: Htt
   return fromCache(document, { ...headers, 'cache-control': 'public, immutable', expires }, request);
 }
 
-function serveSwagger(core: Core, request: HttpRequest): HttpResponse {
+async function serveSwagger(core: Core, request: HttpRequest): Promise<HttpResponse> {
   if (!acceptsJson(request)) return empty(406, { vary: 'Accept' });
   const sources = [...documentSources(core).values()];
+  const inputs = sources.flatMap((source) => source.inputs);
   const document = keep(core, '/openapi/v2', {
-    inputs: sources.flatMap((source) => source.inputs),
+    inputs,
     make: () => swagger(sources.map((source) => source.make())),
   });
   const headers = { 'content-type': 'application/json', etag: `"${document.hash}"`, vary: 'Accept' };

@@ -5,6 +5,7 @@ import type { HttpResponse } from '#api/http';
 import type { JsonObject } from '#api/json';
 import { writeJson } from '#api/jsonWrite';
 import { asJson, type KubeObject } from '#api/object';
+import { nextTurn } from '#base/turn';
 import type { Call } from '../context.ts';
 import type { Representation } from '../negotiate.ts';
 import { encode, JSON_TYPE } from '../respond.ts';
@@ -73,6 +74,7 @@ async function* streamItems(
   for (let from = 0; from < items.length; from += CHUNK) {
     const texts = items.slice(from, from + CHUNK).map((stored) => writeJson(make(stored)));
     yield Buffer.from((from > 0 ? ',' : '') + texts.join(','));
+    await nextTurn();
   }
   yield Buffer.from(']}');
 }
