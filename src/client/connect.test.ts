@@ -104,6 +104,18 @@ describe('from a kubeconfig to the server', () => {
     await transport.close();
   });
 
+  it('files that are the same as before: the same connections', async () => {
+    const local = await serve(whoami());
+    const { clock, transport, who } = await connected(local, '{}');
+    await who();
+    for (let i = 0; i < 5; i++) {
+      await clock.advance(minutes(1));
+      await who();
+    }
+    expect(local.connections()).toBeLessThanOrEqual(2);
+    await transport.close();
+  });
+
   it('a plugin that gives a certificate', async () => {
     const status = { clientCertificateData: one.cert, clientKeyData: one.key };
     const answer = { kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status };

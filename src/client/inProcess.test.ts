@@ -64,4 +64,15 @@ describe('inProcessTransport', () => {
       expect(told).toBe(true);
     },
   );
+
+  it('a stream that was closed before it was read is empty, however silent its server', async () => {
+    async function* silent() {
+      await new Promise(() => {});
+      yield bytes('never');
+    }
+    const transport = inProcessTransport(scripted({ status: 200, headers: {}, body: silent() }).handler);
+    const stream = await transport.stream(request);
+    stream.close();
+    for await (const _ of stream.chunks) throw new Error('a chunk');
+  });
 });

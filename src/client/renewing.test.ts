@@ -193,6 +193,12 @@ describe('withCredentials', () => {
     },
   );
 
+  it('a refused stream is let go', async () => {
+    const { server, transport } = setup(true, no as typeof ok, ok);
+    await transport.stream(request);
+    expect(server.requests.map((r) => r.signal?.aborted)).toEqual([true, false]);
+  });
+
   it('401 without others: no second try', async () => {
     const { server, transport } = setup(false, no as typeof ok);
     expect((await transport.request(request)).status).toBe(401);

@@ -74,6 +74,11 @@ describe('events', () => {
     expect(event).toMatchObject({ object: { metadata: { generation: 9223372036854775807n } } });
   });
 
+  it('only a bookmark that says so ends the initial events', async () => {
+    const metadata = { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'false' } };
+    expect(await shorts(line('BOOKMARK', { metadata }))).toEqual(['bookmark 9']);
+  });
+
   it('empty lines are keep-alives', async () => {
     expect(await shorts('\n\n', line('ADDED', job('a', '1')), '\n')).toEqual(['added a@1']);
   });
@@ -165,6 +170,16 @@ describe('refusals', () => {
     ],
   ])('%s', async (_name, answer, expected) => {
     expect((await eventsOf(answer)).map(short)).toEqual([expected]);
+  });
+
+  it('what is refused is also let go', async () => {
+    async function* endless() {
+      for (;;) yield Buffer.from('<p>');
+    }
+    const page = { status: 200, headers: { 'content-type': 'text/html' }, body: endless() };
+    const { server, events } = watching(page);
+    for await (const _ of events);
+    expect(server.requests[0]?.signal?.aborted).toBe(true);
   });
 
   it('a refusal without end is not read to its end', async () => {
