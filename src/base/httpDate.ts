@@ -16,5 +16,16 @@ export function parseHttpDate(text: string): Instant | undefined {
   return formatHttpDate(instant(at)).slice(5) === text.slice(5) ? instant(at) : undefined;
 }
 
+// Thousands of answers carry the same second: its text is made once.
+let lastSecond = Number.NaN;
+let lastText = '';
+
 /** The instant cut to whole seconds, as a Date header carries it. */
-export const formatHttpDate = (at: Instant): string => new Date(Math.floor(at / 1000) * 1000).toUTCString();
+export function formatHttpDate(at: Instant): string {
+  const second = Math.floor(at / 1000);
+  if (second !== lastSecond) {
+    lastText = new Date(second * 1000).toUTCString();
+    lastSecond = second;
+  }
+  return lastText;
+}

@@ -20,8 +20,17 @@ export const isDue = (at: Instant, now: Instant): boolean => now >= at;
 
 /** RFC 3339 with whole seconds, as Kubernetes writes metav1.Time (the fraction is cut, never rounded up). */
 export function formatTime(at: Instant): string {
-  return `${new Date(Math.floor(at / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(at / 1000);
+  if (second !== lastSecond) {
+    lastTime = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+    lastSecond = second;
+  }
+  return lastTime;
 }
+
+// Many objects are stamped within one second: its text is made once.
+let lastSecond = Number.NaN;
+let lastTime = '';
 
 /** RFC 3339 with six fraction digits, as Kubernetes writes metav1.MicroTime. */
 export function formatMicroTime(at: Instant): string {
