@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startServer, type TestServer } from '../crd/testkit.ts';
+import { expose, Histogram } from './exposition.ts';
+
+describe('the text format', () => {
+  test('escapes what would break it', () => {
+    const sample = { labels: { path: 'a"b\\c\nd' }, value: 1 };
+    expect(expose([{ name: 'm', help: 'one\ntwo\\', type: 'gauge', samples: [sample] }])).toBe(
+      '# HELP m one\\ntwo\\\\\n# TYPE m gauge\nm{path="a\\"b\\\\c\\nd"} 1\n',
+    );
+  });
+
+  test('sorts families by name and writes infinity as Prometheus does', () => {
+    const family = (name: string, value: number) => ({
+      name,
+      help: 'h',
+      type: 'gauge' as const,
+      samples: [{ value }],
+    });
+    const names = expose([family('b', Infinity), family('a', -0.5)]).match(/^\w.*$/gm);
+    expect(names).toEqual(['a -0.5', 'b +Inf']);
+  });
+
+  test('of a histogram counts each observation in every bucket that holds it', () => {
+    const histogram = new Histogram([0.1, 1]);
+    for (const value of [0.05, 0.1, 0.5, 7]) histogram.observe(value);
+    expect([...histogram.samples({})].map((s) => [s.suffix, s.labels?.['le'], s.value])).toEqual([
+      ['_bucket', '0.1', 2],
+      ['_bucket', '1', 3],
+      ['_bucket', '+Inf', 4],
+      ['_sum', undefined, 7.65],
+      ['_count', undefined, 4],
+    ]);
+  });
+});
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+
+describe('a server', () => {
+  let api: TestServer;
+  beforeEach(async () => {
+    api = await startServer();
+  });
+  afterEach(() => api.close());
+
+  /** The value of a sample; undefined when there is none. */
+  const sample = async (name: string, labels: Record<string, string> = {}): Promise<number | undefined> => {
+    const { text } = await api.get('/metrics');
+    const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
+    const line = text
+      .split('\n')
+      .find((l) => new RegExp(`^${name}[{ ]`).test(l) && wanted.every((label) => l.includes(label)));
+    return line === undefined ? undefined : Number(line.split(' ').at(-1));
+  };
+  const requests = (verb: string, more: Record<string, string> = {}) =>
+    sample('apiserver_request_total', { verb, ...more });
+
+  test('counts requests by verb, resource and code', async () => {
+    await api.post(MAPS, configMap('a'));
+    await api.post(MAPS, configMap('a'));
+    await api.post(`${MAPS}?dryRun=All`, configMap('b'));
+    await api.get(MAPS);
+    await api.get(`${MAPS}/a`);
+    await api.patch(`${MAPS}/a`, {});
+    await api.delete(`${MAPS}/a`);
+    await api.delete(MAPS);
+    const map = { resource: 'configmaps', group: '', version: 'v1' };
+    expect(await requests('POST', { ...map, code: '201', dry_run: '', scope: 'resource' })).toBe(1);
+    expect(await requests('POST', { ...map, code: '409' })).toBe(1);
+    expect(await requests('POST', { ...map, dry_run: 'All' })).toBe(1);
+    expect(await requests('LIST', { ...map, scope: 'namespace' })).toBe(1);
+    expect(await requests('GET', { ...map, scope: 'resource' })).toBe(1);
+    expect(await requests('PATCH', map)).toBe(1);
+    expect(await requests('DELETE', map)).toBe(1);
+    expect(await requests('DELETECOLLECTION', map)).toBe(1);
+    expect(await sample('apiserver_request_duration_seconds_count', { verb: 'LIST', ...map })).toBe(1);
+  });
+
+  test('does not remember what clients make up', async () => {
+    for (const path of [
+      '/apis/x.example.com/v1/things',
+      '/api/v1/nonsense',
+      '/whatever',
+      '/api/v1/pods/p/nope',
+    ]) {
+      await api.get(path);
+      await api.ask('BREW', path);
+    }
+    const { text } = await api.get('/metrics');
+    for (const word of ['example', 'nonsense', 'whatever', 'nope', 'BREW']) expect(text).not.toContain(word);
+    expect(await requests('other')).toBe(3);
+  });
+
+  test('says how many objects it holds, in the new words and the old', async () => {
+    await api.post(MAPS, configMap('a'));
+    expect(await sample('apiserver_resource_objects', { group: '', resource: 'configmaps' })).toBe(1);
+    expect(await sample('apiserver_storage_objects', { resource: 'configmaps' })).toBe(1);
+    expect(await sample('etcd_object_counts', { resource: 'configmaps' })).toBe(1);
+    expect(await sample('etcd_object_counts', { resource: 'jobs.batch' })).toBe(0);
+    expect(await sample('apiserver_resource_objects', { group: 'batch', resource: 'jobs' })).toBe(0);
+  });
+
+  test('counts watches while they are open', async () => {
+    const watchers = () => sample('apiserver_registered_watchers', { kind: 'ConfigMap' });
+    const abort = new AbortController();
+    const request = { method: 'GET', path: `${MAPS}?watch=1`, headers: {}, signal: abort.signal };
+    await api.server.handle(request);
+    expect(await watchers()).toBe(1);
+    expect(await sample('apiserver_longrunning_requests', { resource: 'configmaps', verb: 'WATCH' })).toBe(1);
+    expect(await requests('WATCH', { resource: 'configmaps' })).toBe(1);
+    abort.abort();
+    expect(await watchers()).toBe(0);
+  });
+
+  test('knows what is being answered: this very request', async () => {
+    expect(await sample('apiserver_current_inflight_requests', { request_kind: 'readOnly' })).toBe(1);
+    expect(await sample('apiserver_current_inflight_requests', { request_kind: 'mutating' })).toBe(0);
+  });
+
+  test('tells of its process', async () => {
+    expect(await sample('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    expect(await sample('process_cpu_seconds_total')).toBeGreaterThan(0);
+    expect(await sample('kubernetes_build_info', { major: '1', minor: '36' })).toBe(1);
+    const { headers } = await api.send('GET', '/metrics');
+    expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  });
+
+  test('every line is a comment or a sample, and every family is described once', async () => {
+    const lines = (await api.get('/metrics')).text.trimEnd().split('\n');
+    const names = lines.filter((line) => line.startsWith('# TYPE')).map((line) => line.split(' ')[2]);
+    expect(new Set(names).size).toBe(names.length);
+    for (const line of lines) expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[^}]*\})? [-+.\deInf]+)$/);
+  });
+});
