@@ -73,7 +73,7 @@ export function report(
 ): KubeObject {
   const { problems, object } = decoded;
   if (problems.length > 0 && options.fieldValidation === 'Strict') throw strictError(call, problems);
-  if (options.fieldValidation === 'Warn') call.warnings.push(...problems);
+  if (options.fieldValidation === 'Warn') for (const problem of problems) call.warnings.push(problem);
   return object;
 }
 

@@ -26,6 +26,7 @@ import { get } from './verbs/get.ts';
 import { list } from './verbs/list.ts';
 import { patch } from './verbs/patch.ts';
 import { update } from './verbs/update.ts';
+import { warningHeaders } from './warnings.ts';
 
 export interface HandleOptions {
   readonly authenticator: Authenticator | undefined;
@@ -85,14 +86,9 @@ function withCommonHeaders(
     ...(response.status === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
     ...response.headers,
   };
-  if (warnings.length > 0) headers['warning'] = warnings.map((text) => `299 - ${quoteWarning(text)}`);
+  const warned = warningHeaders(warnings);
+  if (warned.length > 0) headers['warning'] = warned;
   return { ...response, headers };
-}
-
-/** A quoted-string of RFC 7230: quotes and backslashes escaped, nothing that could end the header. */
-function quoteWarning(text: string): string {
-  const printable = text.replace(/[^\x20-\x7e]/g, '?');
-  return `"${printable.replace(/[\\"]/g, '\\$&')}"`;
 }
 
 async function dispatch(

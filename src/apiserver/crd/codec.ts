@@ -13,6 +13,9 @@ import { decodeMetadata } from './metadata.ts';
 import { sortKeys } from './sortKeys.ts';
 import type { Structure } from './structure.ts';
 
+// A body of the largest size can hold some 400,000 unknown fields: nobody reads that many.
+const MAX_PROBLEMS = 1000;
+
 /** All versions of one definition, as it is served now. */
 export interface Versions {
   readonly group: string;
@@ -61,7 +64,8 @@ function decode(structure: Structure, value: JsonObject, notes: JsonNotes | unde
   unknown.push(...structure.prune(value));
   structure.applyDefaults(value);
   value['metadata'] ??= {};
-  return { object: asObject(value), problems: unknown.map((path) => `unknown field "${path}"`) };
+  const problems = unknown.slice(0, MAX_PROBLEMS).map((path) => `unknown field "${path}"`);
+  return { object: asObject(value), problems };
 }
 
 /** An object that was stored under other schemas, or in another version, as this version shows it now. */

@@ -1,0 +1,34 @@
+// Warning headers: each text once, and not more of them than a client's header buffer can take. When they grow beyond
+// that, all are cut short and the rest is left out.
+
+// As upstream, in characters.
+const ALL = 4096;
+const EACH = 256;
+
+const CONTROL = /[\p{Cc}\p{Cs}]/u;
+
+/** One header value per warning; texts that cannot stand in a header are left out. */
+export function warningHeaders(warnings: Iterable<string>): string[] {
+  const texts = [...new Set(warnings)].filter((text) => text !== '' && !CONTROL.test(text));
+  const whole = texts.slice(0, ALL).map((text) => [...text]);
+  const fits = texts.length <= ALL && whole.reduce((sum, text) => sum + text.length, 0) <= ALL;
+  return (fits ? texts : cutShort(whole)).map((text) => `299 - ${quote(text)}`);
+}
+
+function cutShort(texts: readonly string[][]): string[] {
+  const kept: string[] = [];
+  let written = 0;
+  for (const text of texts) {
+    if (written >= ALL) break;
+    const part = text.slice(0, EACH);
+    kept.push(part.join(''));
+    written += part.length;
+  }
+  return kept;
+}
+
+/** A quoted-string of RFC 7230; what is beyond ASCII travels as UTF-8 bytes, one character each. */
+function quote(text: string): string {
+  const bytes = Buffer.from(text, 'utf8').toString('latin1');
+  return `"${bytes.replace(/[\\"]/g, '\\$&')}"`;
+}
