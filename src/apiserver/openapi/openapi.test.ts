@@ -74,10 +74,10 @@ describe('a document', () => {
 
   test('under a hash that is not its own is elsewhere', async () => {
     const { status, headers, body } = await api.send('GET', `${path}?hash=ABC`);
-    expect([status, headers['location'], body.length]).toEqual([
+    expect([status, headers['location'], body.toString()]).toEqual([
       301,
       index['apis/batch/v1']!.serverRelativeURL,
-      0,
+      '',
     ]);
   });
 
@@ -86,7 +86,7 @@ describe('a document', () => {
     expect(first.headers).toMatchObject({ 'cache-control': 'no-cache, private', vary: 'Accept' });
     const known = { 'if-none-match': `"x", W/${first.headers['etag']}` };
     const again = await api.send('GET', path, undefined, known);
-    expect([again.status, again.body.length, again.headers['content-type']]).toEqual([304, 0, undefined]);
+    expect([again.status, again.body.toString(), again.headers['content-type']]).toEqual([304, '', undefined]);
   });
 
   test.each([

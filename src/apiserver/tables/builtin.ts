@@ -11,8 +11,6 @@ import type { Cells, Column, TablePrinter } from './printer.ts';
 import { VOLUMES } from './volumes.ts';
 import { WORKLOADS } from './workloads.ts';
 
-export { ageOf } from './cells.ts';
-
 /** By store table: `jobs.batch`, `pods`. */
 const CELLS: Readonly<Record<string, Cells>> = {
   pods: podCells,
