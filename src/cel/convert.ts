@@ -107,7 +107,7 @@ export function readerFor(t: CelType): Reader | undefined {
     case 'uint':
       return (v) => (typeof v === 'number' || typeof v === 'bigint' ? toUint(BigInt(v)) : v);
     case 'timestamp':
-      return (v) => (typeof v === 'string' ? (parseTimestamp(v) ?? fail(`invalid date-time: ${v}`)) : v);
+      return (v) => (typeof v === 'string' ? readTimestamp(v) : v);
     case 'duration':
       return (v) => (typeof v === 'string' ? (parseDuration(v) ?? fail(`invalid duration: ${v}`)) : v);
     case 'bytes':
@@ -119,6 +119,13 @@ export function readerFor(t: CelType): Reader | undefined {
     default:
       return undefined;
   }
+}
+
+const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+
+/** Schemas know two formats of time: with the time of day, and the day alone, which is its first instant. */
+function readTimestamp(text: string): Value {
+  return parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text) ?? fail(`invalid date-time: ${text}`);
 }
 
 function listReader(t: CelType): Reader | undefined {
