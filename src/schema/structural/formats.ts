@@ -66,8 +66,9 @@ function isDuration(text: string): boolean {
     return true;
   } catch {
     let found = false;
-    for (const [, digits, name] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
-      if (BigInt.asIntN(64, BigInt(digits!)) !== BigInt(digits!)) return false;
+    for (const [, digits, name] of text.matchAll(/(?<!\d)(\d+)\s*([A-Za-zµ]+)/g)) {
+      const significant = digits!.replace(/^0+/, '');
+      if (significant.length > 19 || BigInt(significant) >= 2n ** 63n) return false;
       const unit = name!.toLowerCase();
       found ||= UNITS.some((names) => names.includes(unit) || unit.startsWith(names.at(-1)!));
     }
