@@ -107,7 +107,8 @@ export interface Offer {
 
 /** Answers of this server are never protobuf; a client that accepts nothing else gets 406. */
 export function negotiate(accept: string | undefined, offer: Offer): Negotiated {
-  if (accept === undefined || accept.trim() === '') return DEFAULT;
+  // What nearly every client sends needs no parsing.
+  if (accept === undefined || accept === 'application/json' || accept.trim() === '') return DEFAULT;
   if (!offer.custom && !hasOfferedType(accept))
     throw notAcceptable(offer.streams ? [...MEDIA_TYPES, ...STREAM_TYPES] : MEDIA_TYPES);
   const ranges = parseAccept(accept);
