@@ -46,6 +46,7 @@ export function builtinResource(served: ServedResource): Resource {
     fields: selectable.values,
     ...(selectable.unsupported ? { unsupportedField: selectable.unsupported } : {}),
     ...(shared ? { refusedAs: shared.refusedAs } : {}),
+    ...(strategy.deprecation ? { warnings: [strategy.deprecation] } : {}),
     printer: builtinPrinter(name),
     patchType: structName,
   };

@@ -72,6 +72,8 @@ export interface UpdateStrategy {
 /** Behaviour of a kind that is code in Kubernetes. Everything is optional; absence means nothing special. */
 export interface Strategy extends UpdateStrategy {
   readonly nameRule: NameRule;
+  /** A Warning on every request to the resource. */
+  readonly deprecation?: string;
   /** Defaults beyond the table: run after decoding, before those of the table and before admission. */
   applyDefaults?(object: KubeObject): void;
   /** What the admission plugins of a default server do to the object itself; `old` is absent on create. May refuse. */
@@ -140,8 +142,8 @@ export interface Resource {
   fields(object: KubeObject): Record<string, string>;
   /** The words for a field selector that is not supported, where they differ from the usual ones. */
   unsupportedField?(label: string): string;
-  /** What refusals call the resource, where that is not its own group: Events of events.k8s.io are just `events`. */
-  readonly refusedAs?: { readonly group: string; readonly plural: string; readonly kind: string };
+  /** The kind as refusals of its content name it, where that is not its own: every Event is one of the core group. */
+  readonly refusedAs?: { readonly group: string; readonly kind: string };
   readonly printer: TablePrinter;
   /** Merge data for strategic patches; undefined where they are 415. */
   readonly patchType?: string;
@@ -159,8 +161,8 @@ export const throughStorage = (codec: Codec, object: KubeObject): KubeObject =>
 
 const NO_BYTES = new Uint8Array();
 
-/** What refusals call a resource. */
-export const refused = (resource: Resource) => resource.refusedAs ?? resource;
+/** What refusals of an object's content call its kind. */
+export const refusedKind = (resource: Resource) => resource.refusedAs ?? resource;
 
 export const storageName = (group: string, plural: string) => (group === '' ? plural : `${plural}.${group}`);
 

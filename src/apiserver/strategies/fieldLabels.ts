@@ -1,13 +1,12 @@
 // Field selectors that built-in kinds support besides metadata.name and metadata.namespace.
 
-import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { specOf, statusOf } from '../resources/resource.ts';
 import { flag, number, objects, part, text } from './values.ts';
 
 export interface SelectableFields {
   readonly labels: readonly string[];
-  /** Values by label, of the object as it is stored. */
+  /** Values by label, of the object in the version that is asked for. */
   values(object: KubeObject): Record<string, string>;
   /** The refusal of other labels, where it has words of its own. */
   unsupported?(label: string): string;
@@ -42,9 +41,8 @@ const POD: Values = {
 };
 
 const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
-const involved = (event: KubeObject): JsonObject => part(event, 'involvedObject');
 const references = (prefix: string): Values =>
-  Object.fromEntries(REFERENCE.map((f) => [`${prefix}.${f}`, (event) => text(involved(event), f)]));
+  Object.fromEntries(REFERENCE.map((f) => [`${prefix}.${f}`, (event) => text(part(event, prefix), f)]));
 
 const EVENT: Values = {
   ...references('involvedObject'),
@@ -57,7 +55,7 @@ const EVENT: Values = {
 const MODERN_EVENT: Values = {
   ...references('regarding'),
   reason: own('reason'),
-  reportingController: own('reportingComponent'),
+  reportingController: own('reportingController'),
   type: own('type'),
 };
 

@@ -91,14 +91,14 @@ export const strategyFor = (resource: string): Strategy =>
 export interface SharedTable {
   readonly storage: string;
   codec(own: Codec): Codec;
-  readonly refusedAs: { readonly group: string; readonly plural: string; readonly kind: string };
+  readonly refusedAs: { readonly group: string; readonly kind: string };
 }
 
 const SHARED: Readonly<Record<string, SharedTable>> = {
   'events.events.k8s.io': {
     storage: 'events',
     codec: modernEventCodec,
-    refusedAs: { group: '', plural: 'events', kind: 'Event' },
+    refusedAs: { group: '', kind: 'Event' },
   },
 };
 

@@ -10,7 +10,7 @@ import { nameSuffix, uuid } from '#base/random';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
-import { keyOf, refused, type StrategyContext, throughStorage } from '../resources/resource.ts';
+import { keyOf, refusedKind, type StrategyContext, throughStorage } from '../resources/resource.ts';
 import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
@@ -62,7 +62,7 @@ export async function createObject(
 
 /** The name is in use, perhaps by something that is on its way out. */
 function taken(call: Call, name: string): ApiError {
-  const error = alreadyExists(refused(call.resource), name);
+  const error = alreadyExists(call.resource, name);
   const holder = call.core.store.getHead(call.resource.storage, keyOf(call.namespace, name));
   if (holder?.object.metadata.deletionTimestamp) {
     error.status.message = `object is being deleted: ${error.status.message}`;
@@ -136,7 +136,7 @@ function validateNew(call: Call, object: KubeObject, context: StrategyContext): 
     ...(custom || strategy.anyFinalizer ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers')),
     ...(strategy.validate?.(object, context) ?? []),
   ];
-  if (errors.length > 0) throw invalidError(refused(call.resource), object.metadata.name ?? '', errors);
+  if (errors.length > 0) throw invalidError(refusedKind(call.resource), object.metadata.name ?? '', errors);
   if (custom) for (const text of finalizerWarnings(finalizers)) context.warn(text);
   for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
   strategy.canonicalize?.(object);

@@ -8,7 +8,7 @@ import { formatTime, type Instant, instant, parseTime } from '#base/instant';
 
 import { type Call, strategyContext } from '../context.ts';
 import { type DeleteOptions, parseDeleteOptions } from '../deleteOptions.ts';
-import { keyOf, refused } from '../resources/resource.ts';
+import { keyOf, refusedKind } from '../resources/resource.ts';
 import { encode, objectResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
@@ -50,7 +50,7 @@ export async function deleteObject(
   const key = keyOf(namespace, name);
   for (;;) {
     const head = call.core.store.getHead(call.resource.storage, key);
-    if (!head) throw notFound(refused(call.resource), name);
+    if (!head) throw notFound(call.resource, name);
     try {
       return await deleteOnce(call, head, options);
     } catch (cause) {
@@ -89,7 +89,7 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
 
 function checkPreconditions(call: Call, old: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
   const { metadata } = old;
-  const { group, kind } = refused(call.resource);
+  const { group, kind } = refusedKind(call.resource);
   const asKind = { group, plural: kind };
   if (uid && uid !== metadata.uid) {
     if (call.resource.strategy.markDeleted) {

@@ -3,7 +3,7 @@
 import { notFound } from '#api/errors';
 import type { HttpResponse } from '#api/http';
 import type { Call } from '../context.ts';
-import { keyOf, refused } from '../resources/resource.ts';
+import { keyOf } from '../resources/resource.ts';
 import { storedResponse } from '../respond.ts';
 import { getRevision, tooLarge } from '../revision.ts';
 
@@ -11,6 +11,6 @@ export async function get(call: Call): Promise<HttpResponse> {
   const wanted = getRevision(call.query.get('resourceVersion') ?? '');
   if (wanted > call.core.store.revision) throw tooLarge(wanted, call.core.store.revision);
   const stored = call.core.store.get(call.resource.storage, keyOf(call.namespace, call.name!));
-  if (!stored) throw notFound(refused(call.resource), call.name!);
+  if (!stored) throw notFound(call.resource, call.name!);
   return storedResponse(call, 200, stored);
 }

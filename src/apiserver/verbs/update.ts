@@ -12,7 +12,7 @@ import { decodeBody } from '../decode.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
 import {
   keyOf,
-  refused,
+  refusedKind,
   type StrategyContext,
   throughStorage,
   type UpdateStrategy,
@@ -83,8 +83,7 @@ export async function updateObject(
       return await updateOnce(call, plan, head, options);
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
-      if (attempt === ATTEMPTS || plan.versioned)
-        throw conflict(refused(call.resource), call.name!, MODIFIED);
+      if (attempt === ATTEMPTS || plan.versioned) throw conflict(call.resource, call.name!, MODIFIED);
     }
   }
 }
@@ -92,7 +91,7 @@ export async function updateObject(
 async function createMissing(call: Call, plan: UpdatePlan, options: WriteOptions): Promise<HttpResponse> {
   const { resource } = call;
   if (!plan.createIfMissing || !resource.strategy.createOnUpdate || call.subresource) {
-    throw notFound(refused(resource), call.name!);
+    throw notFound(resource, call.name!);
   }
   const sent = plan.createIfMissing();
   const outcome = await createObject(
@@ -138,7 +137,7 @@ function wrongUid(call: Call, uid: string, old: KubeObject) {
   const key = `/registry/${group === '' || !call.resource.custom ? plural : `${group}/${plural}`}/${keyOf(call.namespace, call.name!)}`;
   const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
   const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
-  return conflict(refused(call.resource), call.name!, text);
+  return conflict(call.resource, call.name!, text);
 }
 
 /** An empty version is the present one where the kind allows it; another one is a conflict. */
@@ -152,12 +151,12 @@ function checkVersion(call: Call, next: KubeObject, head: Stored): void {
   if (!/^[0-9]+$/.test(wanted)) {
     throw internal(`strconv.ParseUint: parsing "${wanted}": invalid syntax`);
   }
-  if (wanted !== String(head.revision)) throw conflict(refused(call.resource), call.name!, MODIFIED);
+  if (wanted !== String(head.revision)) throw conflict(call.resource, call.name!, MODIFIED);
 }
 
 /** The store refuses this, not the kind: the resource stands where refusals usually name the kind. */
 function unversioned(call: Call) {
-  const { group, plural } = refused(call.resource);
+  const { group, plural } = call.resource;
   const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update');
   return invalidError({ group, kind: plural }, call.name!, [error]);
 }
@@ -203,7 +202,7 @@ function validateUpdate(
     ...(strategy.validatesMeta ? [] : [...meta, ...kube]),
     ...(strategy.validateUpdate?.(next, old, context) ?? []),
   ];
-  if (errors.length > 0) throw invalidError(refused(call.resource), call.name!, errors);
+  if (errors.length > 0) throw invalidError(refusedKind(call.resource), call.name!, errors);
   const fresh = (finalizers ?? []).filter((f) => !old.metadata.finalizers?.includes(f));
   if (custom) for (const text of finalizerWarnings(fresh)) context.warn(text);
   for (const text of strategy.warnings?.(next, old) ?? []) context.warn(text);

@@ -57,6 +57,7 @@ function validatePort(port: JsonObject, named: boolean, path: string): FieldErro
 
 export const endpointsStrategy: Strategy = {
   nameRule: subdomainName,
+  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   createOnUpdate: true,
   validatesMeta: true,
   validate,

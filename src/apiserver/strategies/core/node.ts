@@ -1,6 +1,14 @@
 // Node: comes with the not-ready taint, may bring its status along, and keeps its pod CIDRs and provider once set.
 
-import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '#api/fieldErrors';
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  internalError,
+  invalid,
+  notSupported,
+  required,
+} from '#api/fieldErrors';
 import { equal, type JsonObject } from '#api/json';
 import { checkLabelValue, checkQualifiedName } from '#api/names';
 import type { KubeObject } from '#api/object';
@@ -56,13 +64,25 @@ function validateTaints(spec: JsonObject): FieldError[] {
     errors.push(...validateEffect(effect, `${path}.effect`));
     const pair = `${effect}\0${text(taint, 'key')}`;
     if (seen.has(pair)) {
-      const { message, ...rest } = duplicate(path, taint);
+      const { message, ...rest } = duplicate(path, internalTaint(taint));
       errors.push({ ...rest, message: `${message}: taints must be unique by key and effect pair` });
     }
     seen.add(pair);
   });
   return errors;
 }
+
+/** As the internal types of Kubernetes print them. */
+const internalTaint = (taint: JsonObject) => ({
+  Key: text(taint, 'key'),
+  Value: text(taint, 'value'),
+  Effect: text(taint, 'effect'),
+  TimeAdded: taint['timeAdded'] ?? null,
+});
+const internalAddress = (address: JsonObject) => ({
+  Type: text(address, 'type'),
+  Address: text(address, 'address'),
+});
 
 function validateEffect(effect: string, path: string): FieldError[] {
   if (effect === '') return [required(path)];
@@ -78,11 +98,17 @@ const validateResources = (node: KubeObject): FieldError[] =>
 
 function validateRanges(spec: JsonObject): FieldError[] {
   const ranges = texts(spec, 'podCIDRs');
-  const errors = ranges.flatMap((r, i) => legacyRange(r, `spec.podCIDRs[${i}]`));
-  if (ranges.length < 2 || errors.length > 0) return errors;
-  const families = new Set(ranges.map((r) => isVersion6(parseRange(r)!.address)));
-  if (families.size < 2 || ranges.length > 2)
-    errors.push(invalid('spec.podCIDRs', ranges, 'may specify no more than one CIDR for each IP family'));
+  const path = 'spec.podCIDRs';
+  const errors = ranges.flatMap((r, i) => legacyRange(r, `${path}[${i}]`));
+  if (ranges.length < 2) return errors;
+  const odd = ranges.findIndex((r) => !parseRange(r));
+  if (odd >= 0) {
+    const why = `invalid CIDR[${odd}]: <nil> (invalid CIDR address: ${ranges[odd]})`;
+    errors.push(internalError(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`));
+  }
+  const families = new Set(ranges.map((r) => isVersion6(parseRange(r)?.address ?? '')));
+  if (odd >= 0 || families.size < 2 || ranges.length > 2)
+    errors.push(invalid(path, ranges, 'may specify no more than one CIDR for each IP family'));
   return errors;
 }
 
@@ -92,7 +118,7 @@ function validateChange(next: KubeObject, old: KubeObject): FieldError[] {
   const addresses = objects(statusOf(next), 'addresses');
   addresses.forEach((address, i) => {
     if (addresses.slice(0, i).some((a) => equal(a, address)))
-      errors.push(duplicate(`status.addresses[${i}]`, address));
+      errors.push(duplicate(`status.addresses[${i}]`, internalAddress(address)));
   });
   const once = (field: string, name: string) =>
     forbidden(`spec.${field}`, `node updates may not change ${name} except from "" to valid`);

@@ -1,5 +1,6 @@
 // Secret: `stringData` is write-only and joins `data`; each well-known type asks for its keys; the type never changes.
 
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type FieldError, invalid, required, tooLong } from '#api/fieldErrors';
 import { parseJson } from '#api/jsonParse';
 import type { KubeObject } from '#api/object';
@@ -66,10 +67,41 @@ function dockerErrors(base64: string, key: string): FieldError[] {
   }
 }
 
+const PEM = /-----BEGIN ([^-]+)-----[\s\S]*?-----END \1-----/g;
+
+/** A TLS secret whose certificate and key do not belong together is stored with a warning. */
+function tlsWarnings(secret: KubeObject): string[] {
+  if (text(secret, 'type') !== 'kubernetes.io/tls') return [];
+  const pem = (key: string) => Buffer.from(text(part(secret, 'data'), key), 'base64').toString('latin1');
+  const [certificate, key] = [pem('tls.crt'), pem('tls.key')];
+  const missing =
+    missingPem(certificate, 'certificate', /^CERTIFICATE$/) ?? missingPem(key, 'key', /PRIVATE KEY$/);
+  if (missing) return [missing];
+  try {
+    const matches = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+    return matches ? [] : ['tls: private key does not match public key'];
+  } catch {
+    // What exactly is malformed is not told as Go tells it; that something is, is.
+    return ['tls: failed to parse private key'];
+  }
+}
+
+function missingPem(text: string, noun: string, wanted: RegExp): string | undefined {
+  const types = [...text.matchAll(PEM)].map((m) => m[1]!);
+  if (types.length === 0) return `tls: failed to find any PEM data in ${noun} input`;
+  if (types.some((t) => wanted.test(t))) return undefined;
+  const what =
+    noun === 'key'
+      ? 'PEM block with type ending in "PRIVATE KEY" in key input'
+      : '"CERTIFICATE" PEM block in certificate input';
+  return `tls: failed to find ${what} after skipping PEM blocks of the following types: [${types.join(' ')}]`;
+}
+
 export const secretStrategy: Strategy = {
   nameRule: subdomainName,
   validatesMeta: true,
   applyDefaults: joinStringData,
+  warnings: tlsWarnings,
   validate,
   prepareForUpdate(next, old) {
     if (text(next, 'type') === '') assign(next, 'type', value(old, 'type'));

@@ -21,6 +21,7 @@ const isMarked = (account: KubeObject | undefined) =>
 
 export const serviceAccountStrategy: Strategy = {
   nameRule: subdomainName,
+  returnDeleted: true,
   validatesMeta: true,
   prepareForCreate: keepNamesOnly,
   prepareForUpdate: keepNamesOnly,
