@@ -155,7 +155,6 @@ async function resourceCall(
   if (resource.custom) {
     const routed = routeCustom(resource, path, request);
     if (!routed) return notFoundPage();
-    warnings.push(...(resource.warnings ?? []));
     return verbCall(core, { query, user, warnings, resource, ...routed });
   }
   // A namespace in the path of a cluster-scoped resource, or none for a named object, is no such path.
@@ -176,6 +175,7 @@ async function verbCall(
   core: Core,
   { path, query, user, request, warnings, resource }: Incoming & { readonly resource: Resource },
 ): Promise<HttpResponse> {
+  warnings.push(...(resource.warnings ?? []));
   const call: Call = {
     core,
     request,
