@@ -86,7 +86,11 @@ describe('a document', () => {
     expect(first.headers).toMatchObject({ 'cache-control': 'no-cache, private', vary: 'Accept' });
     const known = { 'if-none-match': `"x", W/${first.headers['etag']}` };
     const again = await api.send('GET', path, undefined, known);
-    expect([again.status, again.body.toString(), again.headers['content-type']]).toEqual([304, '', undefined]);
+    expect([again.status, again.body.toString(), again.headers['content-type']]).toEqual([
+      304,
+      '',
+      undefined,
+    ]);
   });
 
   test.each([
@@ -292,52 +296,5 @@ describe('a custom resource', () => {
       'application/json-patch+json',
       'application/merge-patch+json',
     ]);
-  });
-});
-
-const SCHEMA_TYPE = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
-
-describe('version 2', () => {
-  let swagger: JsonObject;
-  beforeAll(async () => {
-    swagger = (await api.get('/openapi/v2')).body;
-  });
-
-  test('has all definitions in one document, without words it does not know', () => {
-    expect(swagger).toMatchObject({ swagger: '2.0', info: { title: 'Kubernetes', version: '1.36' } });
-    const text = JSON.stringify(swagger);
-    // The type of schemas has fields of these names.
-    const ofSchemas = at(swagger, 'definitions', SCHEMA_TYPE);
-    const others = text.replace(JSON.stringify(ofSchemas), '');
-    for (const word of ['components', 'allOf', 'anyOf', 'oneOf', 'nullable', 'requestBody'])
-      expect(others).not.toContain(`"${word}"`);
-    expect(at(swagger, 'definitions', 'io.k8s.api.batch.v1.Job', 'properties', 'spec')).toEqual({
-      $ref: '#/definitions/io.k8s.api.batch.v1.JobSpec',
-    });
-    for (const [, type] of text.matchAll(/"#\/definitions\/([^"]+)"/g))
-      expect(Object.hasOwn(at(swagger, 'definitions'), type!)).toBe(true);
-  });
-
-  test('leaves untyped what kubectl could not judge', () => {
-    const spec = at(swagger, 'definitions', 'com.example.toys.v1.Widget', 'properties', 'spec');
-    expect(at(spec, 'properties')).toMatchObject({ note: {}, free: {}, pod: {} });
-    for (const field of ['note', 'free', 'pod'])
-      expect(at(spec, 'properties', field)).not.toHaveProperty('type');
-    expect(spec['required']).toEqual(['size']);
-  });
-
-  test('has bodies as parameters', () => {
-    const put = at(swagger, 'paths', `${jobPath}/{name}`, 'put');
-    expect((put['parameters'] as JsonObject[])[0]).toEqual({
-      name: 'body',
-      in: 'body',
-      required: true,
-      schema: { $ref: '#/definitions/io.k8s.api.batch.v1.Job' },
-    });
-  });
-
-  test('is not served as protobuf', async () => {
-    const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-    expect((await api.send('GET', '/openapi/v2', undefined, { accept })).status).toBe(406);
   });
 });
