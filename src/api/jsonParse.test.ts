@@ -128,6 +128,13 @@ describe('duplicate keys', () => {
     expect(parseJson(text)).toEqual({ duplicates, value });
   });
 
+  test('thousands of keys that come again take no longer', () => {
+    const keys = Array.from({ length: 50_000 }, (_, i) => `"k${i}":1`).join(',');
+    const again = '"k1":2,'.repeat(50_000);
+    expect(parseJson(`{${keys},${again}"z":1}`, { notes: true }).duplicates).toEqual(['k1']);
+    expect(parseJson(`{${keys},${keys}}`, { notes: true }).duplicates).toHaveLength(100);
+  });
+
   test('at most 100 are named', () => {
     const text = Array.from({ length: 300 }, (_, i) => `"k${i}":1,"k${i}":2`).join(',');
     expect(parseJson(`{${text}}`).duplicates).toHaveLength(100);

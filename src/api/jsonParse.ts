@@ -76,6 +76,7 @@ class Parser {
   readonly #maxDepth: number;
   readonly #notes: JsonNotes | undefined;
   readonly #duplicates = new Set<string>();
+  readonly #repeated = new Map<object, Set<string>>();
   #at = 0;
   /** The first number no float64 can hold; syntax errors behind it come first. */
   #tooLarge: string | undefined;
@@ -209,15 +210,19 @@ class Parser {
     if (Object.hasOwn(this.#container!, key)) this.#duplicate(key);
   }
 
+  /** The same key of the same object is reported once, and no more keys than upstream reports. */
   #duplicate(key: string): void {
     const container = this.#container as JsonObject;
+    this.#notes?.literals.get(container)?.delete(key);
+    const known = this.#repeated.get(container);
+    if (this.#duplicates.size >= MAX_DUPLICATES || known?.has(key)) return;
+    if (known === undefined) this.#repeated.set(container, new Set([key]));
+    else known.add(key);
     if (this.#notes !== undefined) {
-      this.#notes.literals.get(container)?.delete(key);
       const list = this.#notes.duplicates.get(container) ?? [];
       list.push({ key, before: Object.keys(container).length });
       this.#notes.duplicates.set(container, list);
     }
-    if (this.#duplicates.size >= MAX_DUPLICATES) return;
     let path = '';
     for (let i = 1; i < this.#containers.length; i++) {
       const outer = this.#containers[i]!;

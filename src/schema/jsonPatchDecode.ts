@@ -1,5 +1,6 @@
 // The shape of a JSON patch document, as the server's struct for one operation has it, with its refusals.
 
+import { quoteGo } from '#api/fieldErrors';
 import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import { MAX_STRICT_ERRORS } from './decodeError.ts';
@@ -51,8 +52,7 @@ function problemsOf(item: JsonObject, index: number, notes?: JsonNotes): string[
   const repeated = (notes?.duplicates.get(item) ?? [])
     .map(({ key }) => key)
     .filter((key) => FIELDS.includes(key));
-  const text = (what: string, key: string) =>
-    `json patch ${what} field ${JSON.stringify(`[${index}].${key}`)}`;
+  const text = (what: string, key: string) => `json patch ${what} field ${quoteGo(`[${index}].${key}`)}`;
   return [
     ...unknown.map((key) => text('unknown', key)),
     ...[...new Set(repeated)].map((key) => text('duplicate', key)),

@@ -1,5 +1,6 @@
 // What the Go structs say about merging a field: patchStrategy and patchMergeKey, looked up level by level.
 
+import { quoteGo } from '#api/fieldErrors';
 import type { BuiltinField, BuiltinTable } from './builtinTable.ts';
 import { StrategicMergeError } from './strategicErrors.ts';
 import { isScalar } from './typedScalars.ts';
@@ -54,7 +55,7 @@ export class PatchMeta {
     const folded = Object.keys(fields).find((name) => name.toLowerCase() === key.toLowerCase());
     if (folded !== undefined) return fields[folded]!;
     throw new StrategicMergeError(
-      `unable to find api field in struct ${this.#name} for the json field ${JSON.stringify(key)}`,
+      `unable to find api field in struct ${this.#name} for the json field ${quoteGo(key)}`,
     );
   }
 

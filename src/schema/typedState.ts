@@ -1,6 +1,7 @@
 // What one run of the typed decoder carries along: where it is, what strict decoding would complain about, and the
 // first type error, which Go remembers while it decodes the rest.
 
+import { quoteGo } from '#api/fieldErrors';
 import type { Json } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import { DecodeError, MAX_STRICT_ERRORS } from './decodeError.ts';
@@ -53,12 +54,12 @@ export class DecodeState {
   addUnknown(name: string): void {
     if (this.selfDecodingIn !== undefined) return;
     const path = this.#jsonPath(name);
-    if (this.#addStrict(`unknown field ${JSON.stringify(path)}`)) this.unknown.push(path);
+    if (this.#addStrict(`unknown field ${quoteGo(path)}`)) this.unknown.push(path);
   }
 
   addDuplicate(name: string): void {
     if (this.selfDecodingIn === undefined)
-      this.#addStrict(`duplicate field ${JSON.stringify(this.#jsonPath(name))}`);
+      this.#addStrict(`duplicate field ${quoteGo(this.#jsonPath(name))}`);
   }
 
   #addStrict(text: string): boolean {

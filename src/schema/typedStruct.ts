@@ -198,10 +198,10 @@ class Struct implements CompiledStruct {
     out[field.name] = field.nullWhenEmpty && isEmpty(decoded) ? null : decoded;
   }
 
-  /** Names those that came again before key number `upTo` was read. */
-  #reportDuplicates(duplicates: readonly DuplicateKey[], upTo: number, state: DecodeState): void {
+  /** Names those that came again right before key number `at` was read. */
+  #reportDuplicates(duplicates: readonly DuplicateKey[], at: number, state: DecodeState): void {
     for (const { key, before } of duplicates)
-      if (before <= upTo && this.#fields.has(key)) state.addDuplicate(key);
+      if (before === at && this.#fields.has(key)) state.addDuplicate(key);
   }
 
   #fillAbsent(out: JsonObject): void {

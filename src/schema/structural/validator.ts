@@ -1,6 +1,7 @@
 // Compiles a schema into a function that validates a value. Junctors (anyOf, oneOf, allOf, not) validate the same value
 // again; properties and items are where old values are looked at: what is wrong but did not change is let through.
 
+import { quoteGo } from '#api/fieldErrors';
 import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
 import { type Check, compileEnum, compileFormat, compileText, compileType, numberAt } from './checks.ts';
 import { isKnownFormat } from './formats.ts';
@@ -106,7 +107,7 @@ class SchemaCompiler {
       if (oneOf.length > 0) validateOneOf(oneOf, value, place, out);
       if (allOf.length > 0) validateAllOf(allOf, value, place, out);
       if (not !== undefined && resultOf(not, value, place).errors.length === 0)
-        out.add(remark(`${JSON.stringify(place.path)} must not validate the schema (not)`));
+        out.add(remark(`${quoteGo(place.path)} must not validate the schema (not)`));
       out.matches++;
     };
   }
@@ -219,7 +220,7 @@ function validateAnyOf(branches: Validate[], value: Json, place: Place, out: Res
     }
     best = better(best, result);
   }
-  out.add(remark(`${JSON.stringify(place.path)} must validate at least one schema (anyOf)`));
+  out.add(remark(`${quoteGo(place.path)} must validate at least one schema (anyOf)`));
   out.merge(best!);
 }
 
@@ -239,7 +240,7 @@ function validateOneOf(branches: Validate[], value: Json, place: Place, out: Res
     return;
   }
   const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
-  out.add(remark(`${JSON.stringify(place.path)} must validate one and only one schema (oneOf). ${found}`));
+  out.add(remark(`${quoteGo(place.path)} must validate one and only one schema (oneOf). ${found}`));
   if (valid === 0) out.merge(best!);
 }
 
@@ -252,5 +253,5 @@ function validateAllOf(branches: Validate[], value: Json, place: Place, out: Res
   }
   if (valid === branches.length) return;
   const none = valid === 0 ? '. None validated' : '';
-  out.add(remark(`${JSON.stringify(place.path)} must validate all the schemas (allOf)${none}`));
+  out.add(remark(`${quoteGo(place.path)} must validate all the schemas (allOf)${none}`));
 }
