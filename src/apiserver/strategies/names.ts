@@ -18,7 +18,13 @@ const older =
     rule(name).map(inCharacters);
 
 export const subdomainName = older(checkDns1123Subdomain);
-export const labelName = older(checkDns1123Label);
+/** A label; what would be fine as a domain name is told so. */
+export const labelName: NameRule = (name) => {
+  const dotted = checkDns1123Subdomain(name).every((complaint) => complaint.startsWith('must be no more'));
+  return older(checkDns1123Label)(name).map((complaint) =>
+    dotted && complaint.startsWith('a lowercase') ? 'must not contain dots' : complaint,
+  );
+};
 export const label1035Name = older(checkDns1035Label);
 export const configKey = older(checkConfigMapKey);
 export const pathSegmentName: NameRule = checkPathSegment;

@@ -85,6 +85,8 @@ export function defaultTo(to: { [key: string]: unknown }, key: string, v: Json):
   if (to[key] === undefined) setOwn(to as JsonObject, key, v);
 }
 
-/** A map with its keys in order, as Go writes maps. */
-export const sortedMap = (map: Readonly<Record<string, string>>): JsonObject =>
-  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** A map with its keys in order, as Go writes maps; an empty one is nil. */
+export const sortedMap = (map: Readonly<Record<string, string>>): JsonObject | null =>
+  Object.keys(map).length === 0
+    ? null
+    : Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -211,5 +211,5 @@ export const jobStrategy: Strategy = {
   },
   deleteWarnings: ({ propagationPolicy, orphanDependents }) =>
     propagationPolicy === undefined && orphanDependents === undefined ? [ORPHANING] : [],
-  subresources: { status: jobStatusStrategy },
+  subresources: { status: { ...jobStatusStrategy, canonicalize: labelLikeTemplate } },
 };

@@ -82,7 +82,7 @@ function validateExitCodes(codes: JsonObject, containers: readonly string[], pat
     const why = 'must be one of the container or initContainer names in the pod template';
     errors.push(invalid(`${path}.containerName`, container, why));
   }
-  if (values.length === 0) errors.push(invalid(`${path}.values`, null, 'at least one value is required'));
+  if (values.length === 0) errors.push(invalid(`${path}.values`, [], 'at least one value is required'));
   else if (values.length > MAX_EXIT_CODES)
     errors.push(tooMany(`${path}.values`, values.length, MAX_EXIT_CODES));
   values.forEach((code, i) => {
