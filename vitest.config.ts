@@ -7,7 +7,10 @@ const round = (name: string, suffix: string, testTimeout: number) => ({
   extends: true as const,
   test: {
     name,
-    include: [`{src,test,examples,scripts,bench}/**/*.${suffix}.ts`, ...(name === 'check' ? ['test/architecture.test.ts'] : [])],
+    include: [
+      `{src,test,examples,scripts,bench}/**/*.${suffix}.ts`,
+      ...(name === 'check' ? ['test/architecture.test.ts'] : []),
+    ],
     testTimeout,
     hookTimeout: testTimeout,
     ...(name === 'fast' || name === 'check' ? {} : { fileParallelism: false }),

@@ -15,12 +15,17 @@ function filesUnder(directory: string): string[] {
     .sort();
 }
 
-const sources = filesUnder(join(root, 'src')).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const sources = filesUnder(join(root, 'src')).map((path) => ({
+  path,
+  text: readFileSync(join(root, path), 'utf8'),
+}));
 const product = sources.filter(({ path }) => !/\.(test|soak|kube|check|wire)\.ts$|testkit/.test(path));
 
 describe('layers', () => {
   test('every folder of src has a rule', () => {
-    const folders = readdirSync(join(root, 'src')).filter((f) => statSync(join(root, 'src', f)).isDirectory());
+    const folders = readdirSync(join(root, 'src')).filter((f) =>
+      statSync(join(root, 'src', f)).isDirectory(),
+    );
     expect(folders.filter((f) => !Object.hasOwn(MAY_IMPORT, f))).toEqual([]);
   });
 
@@ -30,7 +35,9 @@ describe('layers', () => {
 
   test('the rule bites: a server that imports the client is reported', () => {
     const text = "import { createClient } from '#client/client';\n";
-    expect(violations('src/apiserver/x.ts', text)).toEqual(['src/apiserver/x.ts imports #client/client: apiserver may not import client']);
+    expect(violations('src/apiserver/x.ts', text)).toEqual([
+      'src/apiserver/x.ts imports #client/client: apiserver may not import client',
+    ]);
   });
 
   test('the rule bites: a relative path into another room is reported', () => {
@@ -66,7 +73,9 @@ describe('hidden time, chance and environment', () => {
 
 describe('ARCHITECTURE.md', () => {
   const plan = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-  const named = [...plan.matchAll(/(?<![\w/#.-])((?:src|test|docs|bench|bin|config|examples|scripts)\/[\w./-]*\w\/?)/g)].map((m) => m[1]!);
+  const named = [
+    ...plan.matchAll(/(?<![\w/#.-])((?:src|test|docs|bench|bin|config|examples|scripts)\/[\w./-]*\w\/?)/g),
+  ].map((m) => m[1]!);
 
   test('it names places', () => {
     expect(named.length).toBeGreaterThan(10);
@@ -82,6 +91,8 @@ test('every room has a layer', () => {
 });
 
 test('files of the product are at most 300 lines', () => {
-  const long = product.filter(({ text }) => text.split('\n').length > 301).map(({ path, text }) => `${path}: ${text.split('\n').length}`);
+  const long = product
+    .filter(({ text }) => text.split('\n').length > 301)
+    .map(({ path, text }) => `${path}: ${text.split('\n').length}`);
   expect(long).toEqual([]);
 });
