@@ -247,6 +247,9 @@ describe('field selectors of a definition', () => {
   });
 });
 
+// Milliseconds: these take a fraction of it even on a busy machine, and minutes when they take more than linear time.
+const TOO_LONG = 10_000;
+
 describe('hostile objects', () => {
   test('prototype names are dropped like any unknown field, or kept like any known one', async () => {
     await define(
@@ -283,7 +286,7 @@ describe('hostile objects', () => {
     expect((await api.post(WIDGETS, widget('w', { spec: { a: `${'a'.repeat(50_000)}!` } }))).status).toBe(
       422,
     );
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(performance.now() - start).toBeLessThan(TOO_LONG);
   });
 
   test('a large object is pruned, checked and answered in reasonable time', async () => {
@@ -295,6 +298,6 @@ describe('hostile objects', () => {
     expect(
       (await api.post(`${WIDGETS}?fieldValidation=Ignore`, widget('w', { spec: { list } }))).status,
     ).toBe(201);
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(performance.now() - start).toBeLessThan(TOO_LONG);
   });
 });
