@@ -36,6 +36,12 @@ describe('connections', () => {
     expect(server.connections()).toBe(8);
   });
 
+  it('warming a server that is not there is no error', async () => {
+    const server = await serve(httpServer(() => {}));
+    await server.close();
+    await transportTo(server).warm(4);
+  });
+
   it('watches have connections of their own and never block requests', async () => {
     const server = await serve(
       httpServer((request, response) => {
