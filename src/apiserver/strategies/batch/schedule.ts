@@ -1,6 +1,6 @@
 // Cron schedules of five fields or a descriptor, refused in the words of the parser that Kubernetes uses.
 
-import { GoDurationError, parseGoDuration } from '#schema/goDuration';
+import { GoDurationError, parseGoDuration } from '#base/goDuration';
 
 export class ScheduleError extends Error {}
 

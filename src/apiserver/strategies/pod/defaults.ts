@@ -49,6 +49,8 @@ function defaultOwnSpec(spec: JsonObject): void {
   for (const container of containers) defaultRequests(child(container, 'resources'));
   defaultRequests(child(spec, 'resources'));
   defaultTo(spec, 'enableServiceLinks', true);
+  const grace = number(spec, 'terminationGracePeriodSeconds') ?? 0;
+  if (grace < 0) spec['terminationGracePeriodSeconds'] = 1;
   if (flag(spec, 'hostNetwork') !== true) return;
   for (const port of containers.flatMap((c) => objects(c, 'ports')))
     if ((number(port, 'hostPort') ?? 0) === 0) assign(port, 'hostPort', number(port, 'containerPort'));

@@ -5,7 +5,7 @@ import type { HttpResponse } from '#api/http';
 import { clone, type JsonObject } from '#api/json';
 import { asJson, asObject, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
-import { formatTime } from '#base/instant';
+import { formatTime, type Instant } from '#base/instant';
 import type { Call } from '../../context.ts';
 import type { DeleteOptions } from '../../deleteOptions.ts';
 import { parseWriteOptions } from '../../query.ts';
@@ -69,6 +69,7 @@ async function askBudget(call: Call, pod: KubeObject, dryRun: boolean): Promise<
   const next = asObject(clone(asJson(stored.object)));
   const status = ensure(next, 'status');
   status['disruptionsAllowed'] = (number(status, 'disruptionsAllowed') ?? 0) - 1;
+  if (number(status, 'disruptionsAllowed') === 0) disallow(status, call.core.clock.now());
   ensure(status, 'disruptedPods')[pod.metadata.name!] = formatTime(call.core.clock.now());
   try {
     await call.core.store.put(BUDGETS, stored.key, stored.revision, next);
@@ -76,6 +77,21 @@ async function askBudget(call: Call, pod: KubeObject, dryRun: boolean): Promise<
     if (cause instanceof RevisionMismatch) return askBudget(call, pod, dryRun);
     throw cause;
   }
+}
+
+/** The budget is used up, and says so. */
+function disallow(status: JsonObject, now: Instant): void {
+  const conditions = objects(status, 'conditions');
+  const old = conditions.find((c) => text(c, 'type') === 'DisruptionAllowed');
+  const condition: JsonObject = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    observedGeneration: number(status, 'observedGeneration') ?? 0,
+    lastTransitionTime: text(old, 'status') === 'False' ? text(old, 'lastTransitionTime') : formatTime(now),
+    reason: 'InsufficientPods',
+    message: '',
+  };
+  status['conditions'] = [...conditions.filter((c) => c !== old), condition];
 }
 
 const isReady = (pod: KubeObject): boolean =>

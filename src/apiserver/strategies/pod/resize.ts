@@ -3,7 +3,7 @@
 import { type FieldError, forbidden, invalid } from '#api/fieldErrors';
 import { clone, equal, type JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
-import { specOf } from '../../resources/resource.ts';
+import { specOf, statusOf } from '../../resources/resource.ts';
 import { child, objects, part, text } from '../values.ts';
 import { qosClass } from './defaults.ts';
 
@@ -11,26 +11,32 @@ const RESIZABLE = ['cpu', 'memory'];
 
 export function validatePodResize(next: KubeObject, old: KubeObject): FieldError[] {
   const [spec, before] = [specOf(next), specOf(old)];
-  const [now, then] = [qosClass(spec), qosClass(before)];
-  if (now !== then) return [invalid('spec', now, 'Pod QOS Class may not change as a result of resizing')];
   const errors: FieldError[] = [];
-  for (const field of ['containers', 'initContainers'])
+  const then = text(statusOf(old), 'qosClass') || qosClass(before);
+  if (qosClass(spec) !== then)
+    errors.push(
+      invalid(
+        'spec',
+        text(statusOf(next), 'qosClass'),
+        'Pod QOS Class may not change as a result of resizing',
+      ),
+    );
+  for (const field of ['initContainers', 'containers'])
     objects(spec, field).forEach((container, i) => {
       const was = objects(before, field)[i];
-      if (!was || equal(part(container, 'resources'), part(was, 'resources'))) return;
-      const path = `spec.${field}[${i}].resources`;
       const resident = field === 'containers' || text(container, 'restartPolicy') === 'Always';
-      if (!resident)
-        errors.push(forbidden('spec', 'only cpu and memory resources for sidecar containers are mutable'));
-      errors.push(...removed(part(container, 'resources'), part(was, 'resources'), path));
+      const [wanted, had] = [part(container, 'resources'), part(was, 'resources')];
+      if (resident) errors.push(...removed(wanted, had, `spec.${field}[${i}].resources`));
+      else if (!equal(wanted, had))
+        errors.push(forbidden('spec', 'resources for non-sidecar init containers are immutable'));
     });
-  if (equal(withoutResizable(spec), withoutResizable(before))) return errors;
-  return [...errors, forbidden('spec', 'only cpu and memory resources are mutable')];
+  if (errors.length > 0 || equal(withoutResizable(spec), withoutResizable(before))) return errors;
+  return [forbidden('spec', 'only cpu and memory resources are mutable')];
 }
 
 function removed(now: JsonObject, then: JsonObject, path: string): FieldError[] {
-  return ['limits', 'requests'].flatMap((list) => {
-    const gone = RESIZABLE.some((r) => part(then, list)[r] !== undefined && part(now, list)[r] === undefined);
+  return ['requests', 'limits'].flatMap((list) => {
+    const gone = Object.keys(part(then, list)).some((r) => part(now, list)[r] === undefined);
     return gone ? [forbidden(`${path}.${list}`, `resource ${list} cannot be removed`)] : [];
   });
 }

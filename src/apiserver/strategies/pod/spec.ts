@@ -114,13 +114,13 @@ function validateDns(spec: JsonObject, path: string): FieldError[] {
   return errors;
 }
 
-/** A domain name whose labels may have underscores. */
+/** A domain name whose labels may have underscores inside and one in front. */
 function searchPath(name: string): string[] {
-  const part = '[a-z0-9_]([-_a-z0-9]*[a-z0-9_])?';
+  const part = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
   const complaints = name.length > 253 ? ['must be no more than 253 characters'] : [];
   if (!new RegExp(`^${part}(\\.${part})*$`).test(name))
     complaints.push(
-      `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${part}(\\.${part})*')`,
+      `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${part}(\\.${part})*')`,
     );
   return complaints;
 }

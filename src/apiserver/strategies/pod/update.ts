@@ -6,7 +6,7 @@ import type { KubeObject } from '#api/object';
 import { specOf } from '../../resources/resource.ts';
 import { inRange } from '../checks.ts';
 import { unifiedDiff } from '../unifiedDiff.ts';
-import { assign, child, copyField, number, objects, stringMap, text } from '../values.ts';
+import { assign, child, copyField, number, objects, sortedMap, stringMap, text } from '../values.ts';
 import { validateTolerations } from './scheduling.ts';
 
 const MAX_INT32 = 2_147_483_647;
@@ -101,16 +101,40 @@ function withAllowedReverted(spec: JsonObject, before: JsonObject) {
 function revertGated(munged: JsonObject, before: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   const [now, then] = [stringMap(munged, 'nodeSelector'), stringMap(before, 'nodeSelector')];
-  if (!equal(now, then)) {
-    const kept = Object.entries(then).every(([k, v]) => now[k] === v);
-    if (!kept) errors.push(invalid('spec.nodeSelector', now, 'only additions are allowed'));
-    copyField(munged, before, 'nodeSelector');
-  }
+  const lost = Object.entries(then).filter(([k, v]) => now[k] !== v);
+  const why = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
+  errors.push(...lost.map(() => invalid('spec.nodeSelector', sortedMap(now), why)));
+  copyField(munged, before, 'nodeSelector');
   const [affinity, oldAffinity] = [child(munged, 'affinity'), child(before, 'affinity')];
-  const nodeAffinity = child(oldAffinity, 'nodeAffinity');
-  if (equal(child(affinity, 'nodeAffinity'), nodeAffinity)) return errors;
+  const [wanted, nodeAffinity] = [child(affinity, 'nodeAffinity'), child(oldAffinity, 'nodeAffinity')];
+  if (equal(wanted, nodeAffinity)) return errors;
   const restored: JsonObject = { ...affinity };
   assign(restored, 'nodeAffinity', nodeAffinity);
   assign(munged, 'affinity', Object.keys(restored).length === 0 && !oldAffinity ? undefined : restored);
-  return errors;
+  return [...errors, ...narrowingErrors(wanted, nodeAffinity)];
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+
+/** Required terms may get more conditions, but not fewer, and their number stays. */
+function narrowingErrors(now: JsonObject | undefined, then: JsonObject | undefined): FieldError[] {
+  const terms = (affinity: JsonObject | undefined) => objects(child(affinity, REQUIRED), 'nodeSelectorTerms');
+  const [wanted, before] = [terms(now), terms(then)];
+  const path = `spec.affinity.nodeAffinity.${REQUIRED}.nodeSelectorTerms`;
+  if (before.length > 0 && before.length !== wanted.length)
+    return [invalid(path, wanted, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')];
+  const why = 'only additions are allowed (no mutations or deletions)';
+  return before.flatMap((term, i) =>
+    onlyAdds(wanted[i]!, term) ? [] : [invalid(`${path}[${i}]`, wanted[i], why)],
+  );
+}
+
+function onlyAdds(now: JsonObject, then: JsonObject): boolean {
+  const count = (term: JsonObject) =>
+    objects(term, 'matchExpressions').length + objects(term, 'matchFields').length;
+  if (count(then) === 0) return count(now) === 0;
+  return ['matchExpressions', 'matchFields'].every((field) => {
+    const kept = objects(then, field);
+    return equal(objects(now, field).slice(0, kept.length), kept);
+  });
 }

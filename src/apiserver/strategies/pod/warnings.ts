@@ -54,7 +54,28 @@ export function podWarnings(spec: JsonObject, prefix = ''): string[] {
     ...containerWarnings(spec, path),
     ...portWarnings(spec, path),
     ...(grace < 0 ? [endless] : []),
+    ...affinityWarnings(spec, `${path}.affinity`),
   ];
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+function affinityWarnings(spec: JsonObject, path: string): string[] {
+  const nobody = 'a null labelSelector results in matching no pod';
+  return ['podAffinity', 'podAntiAffinity'].flatMap((kind) => {
+    const affinity = child(child(spec, 'affinity'), kind);
+    return [
+      ...objects(affinity, REQUIRED).flatMap((term, i) =>
+        child(term, 'labelSelector') ? [] : [`${path}.${kind}.${REQUIRED}[${i}].labelSelector: ${nobody}`],
+      ),
+      ...objects(affinity, PREFERRED).flatMap((term, i) =>
+        child(child(term, 'podAffinityTerm'), 'labelSelector')
+          ? []
+          : [`${path}.${kind}.${PREFERRED}[${i}].podAffinityTerm.labelSelector: ${nobody}`],
+      ),
+    ];
+  });
 }
 
 function repeated(items: JsonObject[], field: string, path: string): string[] {

@@ -88,9 +88,7 @@ export function validateClaimTemplate(template: JsonObject, path: string): Field
   return [
     ...validateAnnotations(stringMap(meta, 'annotations'), `${path}.metadata.annotations`),
     ...validateLabels(stringMap(meta, 'labels'), `${path}.metadata.labels`),
-    ...extra.map((f) => forbidden(`${path}.metadata.${goName(f)}`, 'cannot be set')),
+    ...extra.map((f) => forbidden(`${path}.metadata.${f}`, 'cannot be set')),
     ...validateClaimSpec(part(template, 'spec'), `${path}.spec`),
   ];
 }
-
-const goName = (field: string) => field.charAt(0).toUpperCase() + field.slice(1);

@@ -4,8 +4,8 @@ import { type FieldError, invalid, required, tooLong } from '#api/fieldErrors';
 import { subdomainName } from '../names.ts';
 
 export function driverName(name: string, path: string): FieldError[] {
+  if (name === '') return [required(path)];
   const errors: FieldError[] = [];
-  if (name === '') errors.push(required(path));
   if (Buffer.byteLength(name) > 63) errors.push(tooLong(path, 63));
   for (const complaint of subdomainName(name.toLowerCase())) errors.push(invalid(path, name, complaint));
   return errors;
