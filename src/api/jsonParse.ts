@@ -86,6 +86,9 @@ class Parser {
   #key = '';
   readonly #containers: (Container | undefined)[] = [];
   readonly #keys: string[] = [];
+  /** How many keys the open object has, and those around it. */
+  #size = 0;
+  readonly #sizes: number[] = [];
 
   constructor(text: string, options: ParseOptions) {
     this.#text = text;
@@ -123,6 +126,7 @@ class Parser {
         value = container;
         this.#container = this.#containers.pop();
         this.#key = this.#keys.pop()!;
+        this.#size = this.#sizes.pop()!;
       }
     }
   }
@@ -159,7 +163,9 @@ class Parser {
   #push(container: Container): void {
     this.#containers.push(this.#container);
     this.#keys.push(this.#key);
+    this.#sizes.push(this.#size);
     this.#container = container;
+    this.#size = 0;
   }
 
   #attach(container: Container, value: Json): void {
@@ -208,6 +214,7 @@ class Parser {
     this.#at++;
     this.#key = key;
     if (Object.hasOwn(this.#container!, key)) this.#duplicate(key);
+    else this.#size++;
   }
 
   /** The same key of the same object is reported once, and no more keys than upstream reports. */
@@ -220,7 +227,7 @@ class Parser {
     else known.add(key);
     if (this.#notes !== undefined) {
       const list = this.#notes.duplicates.get(container) ?? [];
-      list.push({ key, before: Object.keys(container).length });
+      list.push({ key, before: this.#size });
       this.#notes.duplicates.set(container, list);
     }
     let path = '';

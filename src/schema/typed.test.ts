@@ -3,7 +3,7 @@ import type { Json } from '#api/json';
 import { parseJson } from '#api/jsonParse';
 import { builtins, typeOf } from './builtinFixture.ts';
 import type { BuiltinTable } from './builtinTable.ts';
-import { DecodeError, decodeTyped, zeroTyped } from './typed.ts';
+import { convertTyped, DecodeError, decodeTyped, zeroTyped } from './typed.ts';
 
 /** Every kind of field, so that each rule of Go's tags has its row. */
 const table: BuiltinTable = {
@@ -150,6 +150,30 @@ describe('refusals', () => {
     ['{"text":1,"when":"x"}', 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
   ])('%s', (text, message) => {
     expect(() => decode(text)).toThrow(new DecodeError(message));
+  });
+});
+
+describe('converting the result of a strategic merge patch', () => {
+  test.each<[string, Json, string]>([
+    ['a number for a string', { text: 1 }, 'cannot convert int64 to string'],
+    ['a number for a named string', { phase: 1 }, 'cannot convert int64 to v1.Phase'],
+    ['a fraction for a string', { text: 1.5 }, 'unrecognized type: string'],
+    ['a text for a number', { count: 'two' }, 'unrecognized type: int32'],
+    ['a fraction for an integer', { count: 1.5 }, 'cannot convert float64 to int32'],
+    ['a text for a bool', { flag: 'x' }, 'unrecognized type: bool'],
+    ['a text for a list', { list: 'x' }, 'cannot restore slice from string'],
+    ['a list for a map', { labels: [] }, 'cannot restore map from slice'],
+    ['a text for a struct', { part: 'x' }, 'cannot restore struct from: string'],
+    ['a number for a time', { when: 5 }, 'json: cannot unmarshal number into Go value of type string'],
+    ['a bool for int or string', { port: true }, 'json: cannot unmarshal bool into Go value of type int32'],
+    ['bytes that are none', { blob: '*' }, 'error decoding from json: illegal base64 data at input byte 0'],
+  ])('%s', (_, json, message) => {
+    expect(() => convertTyped(table, 'Thing', json)).toThrow(new DecodeError(message));
+  });
+  test('integers are cut, unknown fields are named', () => {
+    const { value, unknown } = convertTyped(table, 'Thing', { count: 3_000_000_000, oops: 1 });
+    expect(value).toEqual({ ...empty, count: -1_294_967_296 });
+    expect(unknown).toEqual(['oops']);
   });
 });
 

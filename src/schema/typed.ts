@@ -46,6 +46,16 @@ export function decodeTyped(
   return { value, unknown: state.unknown, strict: state.strict };
 }
 
+/**
+ * The result of a strategic merge patch as its struct. What it cannot be is refused in the words of the converter that
+ * upstream uses here instead of JSON (`unrecognized type: int32`). Throws DecodeError.
+ */
+export function convertTyped(table: BuiltinTable, typeName: string, json: Json): DecodedObject {
+  const state = new DecodeState(undefined, true);
+  const value = compilerOf(table).structOf(typeName).decode(json, state) as JsonObject;
+  return { value, unknown: state.unknown, strict: state.strict };
+}
+
 /** The zero value of a struct as Go encodes it: `{"metadata":{},"spec":{"containers":null},"status":{}}`. */
 export const zeroTyped = (table: BuiltinTable, typeName: string): JsonObject =>
   compilerOf(table).structOf(typeName).zero();

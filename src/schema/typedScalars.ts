@@ -2,12 +2,13 @@
 // type are either saved (plain Go types) or thrown at once (types with an UnmarshalJSON of their own), as in Go.
 
 import type { Json } from '#api/json';
+import { formatGoDuration, parseGoDuration } from '#base/goDuration';
 import { checkBase64 } from './base64.ts';
 import type { ScalarType } from './builtinTable.ts';
 import { DecodeError } from './decodeError.ts';
-import { formatGoDuration, parseGoDuration } from './goDuration.ts';
 import { formatGoTime, isZeroTime, parseGoTime, RFC3339, RFC3339_MICRO } from './goTime.ts';
 import { canonicalQuantity } from './quantity.ts';
+import { cutInteger, type GoKind } from './typedConvert.ts';
 import { type DecodeState, jsonWord } from './typedState.ts';
 
 /** Decodes a value that is not null. `holder` and `key` say where it hangs, for the spelling of numbers. */
@@ -25,7 +26,7 @@ const string: ScalarCodec = {
   zero: '',
   decoder: (goType) => (value, state) => {
     if (typeof value === 'string') return value;
-    state.saveTypeError(jsonWord(value), goType);
+    state.wrongType(value, goType, 'string');
     return '';
   },
 };
@@ -34,35 +35,44 @@ const bool: ScalarCodec = {
   zero: false,
   decoder: (goType) => (value, state) => {
     if (typeof value === 'boolean') return value;
-    state.saveTypeError(jsonWord(value), goType);
+    state.wrongType(value, goType, 'bool');
     return false;
   },
 };
+
+interface IntegerRange {
+  min: bigint;
+  max: bigint;
+  goType: string;
+  kind: GoKind;
+}
 
 /** The integer, or undefined with the problem saved. */
 function readInteger(
   value: Json,
   [state, holder, key]: [DecodeState, object, string],
-  { min, max, goType }: { min: bigint; max: bigint; goType: string },
+  { min, max, goType, kind }: IntegerRange,
 ): number | bigint | undefined {
   if (typeof value !== 'number' && typeof value !== 'bigint') {
-    state.saveTypeError(jsonWord(value), goType);
+    state.wrongType(value, goType, kind);
     return undefined;
   }
+  if (state.converting && (typeof value === 'bigint' || Number.isInteger(value)))
+    return cutInteger(value, kind);
   const spelling = state.spelling(holder, key);
   const fits =
     typeof value === 'bigint'
       ? value >= min && value <= max
       : Number.isInteger(value) && value >= min && value <= max;
   if (fits && spelling === undefined) return value;
-  state.saveTypeError(`number ${spelling ?? value}`, goType);
+  state.wrongType(value, goType, kind, `number ${spelling ?? value}`);
   return undefined;
 }
 
-const integer = (min: bigint, max: bigint): ScalarCodec => ({
+const integer = (kind: GoKind, min: bigint, max: bigint): ScalarCodec => ({
   zero: 0,
   decoder: (goType) => {
-    const range = { min, max, goType };
+    const range = { min, max, goType, kind };
     const low = Number(min);
     const high = Number(max);
     return (value, state, holder, key) => {
@@ -81,7 +91,7 @@ const float64: ScalarCodec = {
     if (typeof value === 'number' && Number.isFinite(value)) return value;
     const word =
       typeof value === 'number' ? `number ${state.spelling(holder, key) ?? value}` : jsonWord(value);
-    state.saveTypeError(word, goType);
+    state.wrongType(value, goType, 'float64', word);
     return 0;
   },
 };
@@ -92,6 +102,7 @@ const bytes: ScalarCodec = {
     if (typeof value === 'string') {
       const result = checkBase64(value);
       if (result.ok) return result.text;
+      if (state.converting) throw new DecodeError(`error decoding from json: ${result.problem}`);
       state.saveError(() => result.problem);
       return '';
     }
@@ -100,7 +111,7 @@ const bytes: ScalarCodec = {
       value.every((v) => typeof v === 'number' && v >= 0 && v < 256 && Number.isInteger(v))
     )
       return Buffer.from(value as number[]).toString('base64');
-    state.saveTypeError(jsonWord(value), '[]uint8');
+    state.wrongType(value, '[]uint8', 'slice');
     return '';
   },
 };
@@ -147,18 +158,18 @@ export const quantityDecoder =
 
 const quantity: ScalarCodec = { zero: '0', struct: true, decoder: () => quantityDecoder(canonicalQuantity) };
 
-const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, goType: 'int32' };
+const INT32: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n, goType: 'int32', kind: 'int32' };
 const intOrString: ScalarCodec = {
   zero: 0,
   struct: true,
   decoder: () => (value, state, holder, key) => {
     if (typeof value === 'string') return value;
-    const before = state.firstError;
-    state.firstError = undefined;
-    const int = readInteger(value, [state, holder, key], INT32);
-    if (int === undefined) throw new DecodeError(state.firstError ?? '');
-    state.firstError = before;
-    return int;
+    const spelling = state.spelling(holder, key);
+    const fits =
+      typeof value === 'number' && Number.isInteger(value) && value >= INT32.min && value <= INT32.max;
+    if (fits && spelling === undefined) return value;
+    const number = typeof value === 'number' || typeof value === 'bigint';
+    throw new DecodeError(state.typeError(number ? `number ${spelling ?? value}` : jsonWord(value), 'int32'));
   },
 };
 
@@ -168,10 +179,10 @@ const raw: ScalarCodec = { zero: null, struct: true, decoder: () => (value) => v
 export const SCALARS: Record<ScalarType, ScalarCodec> = {
   string,
   bool,
-  int32: integer(INT32.min, INT32.max),
-  int64: integer(-(2n ** 63n), 2n ** 63n - 1n),
-  uint32: integer(0n, 2n ** 32n - 1n),
-  uint64: integer(0n, 2n ** 64n - 1n),
+  int32: integer('int32', INT32.min, INT32.max),
+  int64: integer('int64', -(2n ** 63n), 2n ** 63n - 1n),
+  uint32: integer('uint32', 0n, 2n ** 32n - 1n),
+  uint64: integer('uint64', 0n, 2n ** 64n - 1n),
   float64,
   bytes,
   Time: time,

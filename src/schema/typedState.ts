@@ -5,6 +5,7 @@ import { quoteGo } from '#api/fieldErrors';
 import type { Json } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import { DecodeError, MAX_STRICT_ERRORS } from './decodeError.ts';
+import { conversionProblem, type GoKind } from './typedConvert.ts';
 
 /** A field of a struct on the way down. */
 export interface FieldStep {
@@ -26,6 +27,8 @@ export class DecodeState {
   readonly strict: string[] = [];
   readonly unknown: string[] = [];
   readonly notes: JsonNotes | undefined;
+  /** The value is converted, not decoded; see typedConvert.ts. */
+  readonly converting: boolean;
   firstError: string | undefined;
   /**
    * Inside a type that decodes itself (with a decoder of its own, which is not strict): the struct that holds it, which
@@ -34,8 +37,9 @@ export class DecodeState {
   selfDecodingIn: string | undefined;
   #structDepth = 0;
 
-  constructor(notes: JsonNotes | undefined) {
+  constructor(notes: JsonNotes | undefined, converting = false) {
     this.notes = notes;
+    this.converting = converting;
   }
 
   get owner(): string {
@@ -81,14 +85,19 @@ export class DecodeState {
   typeError(value: string, goType: string): string {
     const fields = this.path.filter((step): step is FieldStep => typeof step === 'object');
     const last = fields.at(-1);
-    if (last === undefined) return `json: cannot unmarshal ${value} into Go value of type ${goType}`;
+    if (last === undefined || this.converting)
+      return `json: cannot unmarshal ${value} into Go value of type ${goType}`;
     const place = `${this.selfDecodingIn ?? last.owner}.${fields.map((f) => f.goPath).join('.')}`;
     return `json: cannot unmarshal ${value} into Go struct field ${place} of type ${goType}`;
   }
 
-  /** A type error that Go reports at the end, unless something fatal comes before. */
-  saveTypeError(value: string, goType: string): void {
-    this.saveError(() => this.typeError(value, goType));
+  /**
+   * A value of the wrong type: reported at the end unless something fatal comes before, or at once when converting.
+   * `word` is Go's word for the value where its type does not say enough (`number 1.5`).
+   */
+  wrongType(value: Json, goType: string, kind: GoKind, word = jsonWord(value)): void {
+    if (this.converting) throw new DecodeError(conversionProblem(value, goType, kind));
+    this.saveError(() => this.typeError(word, goType));
   }
 
   saveError(message: () => string): void {

@@ -6,7 +6,7 @@ import type { BuiltinField, BuiltinTable, BuiltinType } from './builtinTable.ts'
 import { canonicalResource } from './quantity.ts';
 import { jsonSchemaUnion } from './typedJsonSchema.ts';
 import { type Decoder, isScalar, quantityDecoder, SCALARS } from './typedScalars.ts';
-import { type DecodeState, type FieldStep, jsonWord } from './typedState.ts';
+import type { DecodeState, FieldStep } from './typedState.ts';
 
 interface CompiledField extends FieldStep {
   decode: Decoder;
@@ -165,7 +165,7 @@ class Struct implements CompiledStruct {
 
   decode(value: Json, state: DecodeState): Json {
     if (!isObject(value)) {
-      state.saveTypeError(jsonWord(value), this.#goType);
+      state.wrongType(value, this.#goType, 'struct');
       return this.zero();
     }
     state.enterStruct();
@@ -218,7 +218,7 @@ class Struct implements CompiledStruct {
 function listDecoder(element: Decoder, goType: string, zero: () => Json): Decoder {
   return (value, state) => {
     if (!Array.isArray(value)) {
-      state.saveTypeError(jsonWord(value), goType);
+      state.wrongType(value, goType, 'slice');
       return [];
     }
     const out: Json[] = new Array(value.length);
@@ -235,7 +235,7 @@ function listDecoder(element: Decoder, goType: string, zero: () => Json): Decode
 function mapDecoder(element: Decoder, goType: string, zero: () => Json): Decoder {
   return (value, state) => {
     if (!isObject(value)) {
-      state.saveTypeError(jsonWord(value), goType);
+      state.wrongType(value, goType, 'map');
       return {};
     }
     for (const { key } of state.notes?.duplicates.get(value) ?? []) state.addDuplicate(key);
