@@ -1,6 +1,6 @@
 // The transport over sockets. HTTP/1.1 with a pool of connections by default: measured against a real kube-apiserver it
-// costs about a quarter less of our CPU per request than HTTP/2, and a session that ends (GOAWAY) does not take the requests of
-// everybody else with it.
+// costs about a quarter less of our CPU per request than HTTP/2, and a session that ends (GOAWAY) does not take the
+// requests of everybody else with it.
 
 import type { Dispatcher } from 'undici';
 import type { Clock } from '#base/clock';
