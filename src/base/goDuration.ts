@@ -1,27 +1,16 @@
-// Durations as Go writes them ("1h30m", "-1.5s", "250ms"), exact to the nanosecond and within Go's own range of a
-// signed 64-bit count of nanoseconds (about 292 years either way).
+// Durations as Go reads and writes them ("1h30m", "-1.5s", "250ms"): nanoseconds in a signed 64-bit range (about 292
+// years either way), time.ParseDuration with its refusals, and Duration.String.
+
+import { quote } from './goQuote.ts';
+
+/** The message is Go's own. */
+export class GoDurationError extends Error {}
 
 /** A length of time: `seconds` is the floor, `nanos` (0 to 999,999,999) is always added to it. */
 export interface ExactDuration {
   readonly seconds: number;
   readonly nanos: number;
 }
-
-const UNIT_NANOS: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-};
-
-const MAX_NANOS = 2n ** 63n;
-const PIECE = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
-// Beyond this many digits the fraction cannot change the result any more.
-const FRACTION_DIGITS = 18;
 
 /** Splits nanoseconds into floor seconds and the rest. */
 export function splitNanos(nanos: bigint): ExactDuration {
@@ -34,32 +23,83 @@ export function splitNanos(nanos: bigint): ExactDuration {
   return { seconds: Number(seconds), nanos: Number(rest) };
 }
 
-/** Reads what Go's time.ParseDuration reads; undefined for anything else, and for what does not fit. */
-export function parseGoDuration(text: string): ExactDuration | undefined {
-  const signed = text.startsWith('-') || text.startsWith('+');
-  const body = signed ? text.slice(1) : text;
-  if (body === '0') return { seconds: 0, nanos: 0 };
-  const magnitude = sumPieces(body);
-  if (magnitude === undefined) return undefined;
-  const negative = text.startsWith('-');
-  // The most negative value has no positive counterpart.
-  if (magnitude > (negative ? MAX_NANOS : MAX_NANOS - 1n)) return undefined;
-  return splitNanos(negative ? -magnitude : magnitude);
+/** Nanoseconds, or undefined for anything that is not a duration or does not fit. */
+export function readGoDuration(text: string): bigint | undefined {
+  try {
+    return parseGoDuration(text);
+  } catch (cause) {
+    if (cause instanceof GoDurationError) return undefined;
+    throw cause;
+  }
 }
 
-function sumPieces(body: string): bigint | undefined {
-  if (body === '') return undefined;
+const UNITS = new Map<string, bigint>([
+  ['ns', 1n],
+  ['us', 1000n],
+  ['µs', 1000n],
+  ['μs', 1000n],
+  ['ms', 1_000_000n],
+  ['s', 1_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['h', 3_600_000_000_000n],
+]);
+const LIMIT = 2n ** 63n;
+
+/** `1h30m`, `-1.5s`, `0`. Throws GoDurationError. */
+export function parseGoDuration(text: string): bigint {
+  const refuse = (what: string): never => {
+    throw new GoDurationError(`time: ${what} ${quote(text)}`);
+  };
+  const negative = text[0] === '-';
+  let rest = negative || text[0] === '+' ? text.slice(1) : text;
+  if (rest === '0') return 0n;
+  if (rest === '') refuse('invalid duration');
   let total = 0n;
-  PIECE.lastIndex = 0;
-  for (let at = 0; at < body.length; at = PIECE.lastIndex) {
-    const piece = PIECE.exec(body);
-    if (piece === null) return undefined;
-    const [, whole = '', fraction = '', unit = ''] = piece;
-    if (whole === '' && fraction === '') return undefined;
-    const scale = UNIT_NANOS[unit]!;
-    const digits = fraction.slice(0, FRACTION_DIGITS);
-    total += BigInt(whole) * scale + (BigInt(digits) * scale) / 10n ** BigInt(digits.length);
-    if (total > MAX_NANOS) return undefined;
+  while (rest !== '') {
+    const part = /^(\d*)(?:\.(\d*))?([^.\d]*)/.exec(rest)!;
+    const [all, whole = '', fraction = '', unit = ''] = part;
+    if (whole === '' && fraction === '') refuse('invalid duration');
+    if (whole.length > 30 || BigInt(whole) > LIMIT) refuse('invalid duration');
+    if (unit === '') refuse('missing unit in duration');
+    const size = UNITS.get(unit) ?? refuse(`unknown unit ${quote(unit)} in duration`);
+    total += BigInt(whole) * size + nanosOf(fraction, size);
+    if (total > LIMIT) refuse('invalid duration');
+    rest = rest.slice(all.length);
   }
+  if (negative) return -total;
+  if (total === LIMIT) refuse('invalid duration');
   return total;
+}
+
+/** As Go: digits until int64 is full, then in float64, cut. */
+function nanosOf(fraction: string, unit: bigint): bigint {
+  let digits = fraction.slice(0, 18);
+  if (fraction.length > 18 && BigInt(fraction.slice(0, 19)) <= LIMIT) digits = fraction.slice(0, 19);
+  if (Number(digits) === 0) return 0n;
+  return BigInt(Math.trunc(Number(digits) * (Number(unit) / 10 ** digits.length)));
+}
+
+/** At most nine digits behind the point. */
+const trimZeros = (text: string): string => text.replace(/\.?0+$/, '');
+
+/** `1h30m0s`, `1.5s`, `20µs`, `0s`. */
+export function formatGoDuration(nanos: bigint): string {
+  if (nanos === 0n) return '0s';
+  const sign = nanos < 0n ? '-' : '';
+  const size = nanos < 0n ? -nanos : nanos;
+  if (size < 1_000_000_000n) return sign + formatBelowSecond(size);
+  const seconds = size / 1_000_000_000n;
+  const fraction = trimZeros(`.${String(size % 1_000_000_000n).padStart(9, '0')}`);
+  const hours = seconds / 3600n;
+  const minutes = (seconds / 60n) % 60n;
+  const tail = `${seconds % 60n}${fraction}s`;
+  if (hours > 0n) return `${sign}${hours}h${minutes}m${tail}`;
+  return minutes > 0n ? `${sign}${minutes}m${tail}` : sign + tail;
+}
+
+function formatBelowSecond(nanos: bigint): string {
+  if (nanos < 1000n) return `${nanos}ns`;
+  const [unit, name, digits] =
+    nanos < 1_000_000n ? ([1000n, 'µs', 3] as const) : ([1_000_000n, 'ms', 6] as const);
+  return `${nanos / unit}${trimZeros(`.${String(nanos % unit).padStart(digits, '0')}`)}${name}`;
 }

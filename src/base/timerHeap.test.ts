@@ -52,5 +52,9 @@ test('it behaves like a map of deadlines of which the earliest due is taken (ran
 test('a deadline is due from its own instant on', () => {
   const heap = new TimerHeap();
   heap.set(7, instant(1000));
-  expect([heap.popDue(instant(999)), heap.popDue(instant(1000)), heap.popDue(instant(1000))]).toEqual([undefined, 7, undefined]);
+  expect([heap.popDue(instant(999)), heap.popDue(instant(1000)), heap.popDue(instant(1000))]).toEqual([
+    undefined,
+    7,
+    undefined,
+  ]);
 });

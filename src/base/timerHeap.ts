@@ -123,7 +123,8 @@ export class TimerHeap {
       if (first >= this.#size) break;
       const end = Math.min(first + ARITY, this.#size);
       let least = first;
-      for (let child = first + 1; child < end; child++) if (this.#at[child]! < this.#at[least]!) least = child;
+      for (let child = first + 1; child < end; child++)
+        if (this.#at[child]! < this.#at[least]!) least = child;
       if (this.#at[least]! >= at) break;
       this.#place(position, this.#ids[least]!, this.#at[least]!);
       position = least;

@@ -1,7 +1,7 @@
 // Timestamps and durations to the nanosecond: reading, writing, arithmetic, and the calendar in any time zone.
 
 import { civilFromDays, dayOfWeek, daysFromCivil, daysInMonth } from '#base/civil';
-import { parseGoDuration, splitNanos } from '#base/goDuration';
+import { readGoDuration, splitNanos } from '#base/goDuration';
 import { Duration, type Failure, fail, Timestamp } from './values.ts';
 
 // 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.
@@ -107,8 +107,10 @@ export function formatTimestamp(t: Timestamp): string {
 }
 
 export function parseDuration(text: string): Duration | undefined {
-  const parsed = parseGoDuration(text);
-  return parsed === undefined ? undefined : new Duration(parsed.seconds, parsed.nanos);
+  const total = readGoDuration(text);
+  if (total === undefined) return undefined;
+  const { seconds, nanos } = splitNanos(total);
+  return new Duration(seconds, nanos);
 }
 
 /** Seconds with as many fraction digits as needed, `-1.5s`. */

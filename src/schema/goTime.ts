@@ -1,6 +1,9 @@
 // Times as Kubernetes reads and writes them: Go's time.Parse for the two layouts of metav1 (with its words of refusal)
 // and UTC out. Calendar arithmetic is done here because `Date` belongs to base/ and cannot refuse in Go's words.
 
+import { civilFromDays, daysFromCivil } from '#base/civil';
+import { quote } from '#base/goQuote';
+
 export const RFC3339 = '2006-01-02T15:04:05Z07:00';
 export const RFC3339_MICRO = '2006-01-02T15:04:05.000000Z07:00';
 type Layout = typeof RFC3339 | typeof RFC3339_MICRO;
@@ -128,54 +131,9 @@ class TimeReader {
   }
 }
 
-/** The time package quotes on its own: bytes outside printable ASCII as \xNN. */
-export function quote(text: string): string {
-  let out = '"';
-  for (const char of text) {
-    if (char === '"' || char === '\\') out += `\\${char}`;
-    else if (char >= ' ' && char < '\x80') out += char;
-    else for (const byte of Buffer.from(char)) out += `\\x${byte.toString(16).padStart(2, '0')}`;
-  }
-  return `${out}"`;
-}
-
 const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const daysIn = (year: number, month: number): number => (month === 2 && isLeap(year) ? 29 : DAYS[month - 1]!);
-
-// Days since 1970-01-01 in the proleptic Gregorian calendar, counting years from March so that leap days come last.
-function daysFromCivil(year: number, month: number, day: number): number {
-  const y = month <= 2 ? year - 1 : year;
-  const era = Math.floor(y / 400);
-  const yearOfEra = y - era * 400;
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-  return (
-    era * 146_097 +
-    yearOfEra * 365 +
-    Math.floor(yearOfEra / 4) -
-    Math.floor(yearOfEra / 100) +
-    dayOfYear -
-    719_468
-  );
-}
-
-function civilFromDays(days: number): [year: number, month: number, day: number] {
-  const shifted = days + 719_468;
-  const era = Math.floor(shifted / 146_097);
-  const dayOfEra = shifted - era * 146_097;
-  const yearOfEra = Math.floor(
-    (dayOfEra -
-      Math.floor(dayOfEra / 1460) +
-      Math.floor(dayOfEra / 36_524) -
-      Math.floor(dayOfEra / 146_096)) /
-      365,
-  );
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153);
-  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9;
-  const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1;
-  return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day];
-}
 
 const pad = (n: number, width: number): string => String(n).padStart(width, '0');
 
@@ -183,7 +141,7 @@ const pad = (n: number, width: number): string => String(n).padStart(width, '0')
 export function formatGoTime(layout: Layout, time: GoTime): string {
   const days = Math.floor(time.seconds / 86_400);
   const inDay = time.seconds - days * 86_400;
-  const [year, month, day] = civilFromDays(days);
+  const { year, month, day } = civilFromDays(days);
   const years = year < 0 ? `-${pad(-year, 4)}` : pad(year, 4);
   const clock = `${pad(Math.floor(inDay / 3600), 2)}:${pad(Math.floor(inDay / 60) % 60, 2)}:${pad(inDay % 60, 2)}`;
   const fraction = layout === RFC3339_MICRO ? `.${pad(Math.floor(time.nanos / 1000), 6)}` : '';

@@ -2,9 +2,9 @@
 
 import type { Json } from '#api/json';
 import { parseJson } from '#api/jsonParse';
+import { formatGoDuration } from '#base/goDuration';
 import type { ScalarType } from './builtinTable.ts';
 import { DecodeError } from './decodeError.ts';
-import { formatGoDuration } from './goDuration.ts';
 import { formatGoTime, RFC3339, RFC3339_MICRO } from './goTime.ts';
 import { BYTES, type ProtobufReader, VARINT } from './protobufReader.ts';
 

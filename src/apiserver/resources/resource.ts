@@ -173,4 +173,3 @@ export const keyOf = (namespace: string | undefined, name: string) =>
 export const specOf = (object: KubeObject): JsonObject => (object['spec'] as JsonObject | undefined) ?? {};
 export const statusOf = (object: KubeObject): JsonObject =>
   (object['status'] as JsonObject | undefined) ?? {};
-export const field = (object: KubeObject, name: string): Json | undefined => object[name] as Json | undefined;

@@ -1,7 +1,7 @@
 // String formats that custom resource schemas may name. Others are accepted and not checked. Dashes in names do not count
 // (`date-time` is `datetime`); each check accepts what the Go function behind it accepts.
 
-import { parseGoDuration } from '../goDuration.ts';
+import { parseGoDuration } from '#base/goDuration';
 import { isEmail } from './formatEmail.ts';
 import { isCidr, isIpv4, isIpv6, isMac } from './formatNet.ts';
 import { isRequestUri } from './formatUri.ts';
