@@ -1,4 +1,5 @@
-// Where the embedded server differs from kube-apiserver on purpose. The first part of differences.md.
+// Where the embedded server differs from kube-apiserver as a whole: on purpose, and for now. The first parts of
+// differences.md.
 
 export interface Deliberate {
   readonly what: string;
@@ -34,5 +35,21 @@ export const DELIBERATE: readonly Deliberate[] = [
   {
     what: 'A protobuf body for a custom resource is refused with 415.',
     why: 'The real handler crashes on it; 415 is what clients understand.',
+  },
+];
+
+/** What is planned and answers something else until then. */
+export const NOT_YET: readonly Deliberate[] = [
+  {
+    what: 'Server-side apply answers 501, and managedFields are not recorded.',
+    why: 'It comes with field ownership as a whole.',
+  },
+  {
+    what: 'Whoever has a token may do everything; the review kinds and impersonation are not served.',
+    why: 'They come with RBAC.',
+  },
+  {
+    what: 'Webhook configurations are stored and validated, and no webhook is called.',
+    why: 'Admission functions in the process exist; calls over HTTP come with the outbound client.',
   },
 ];

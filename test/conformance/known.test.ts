@@ -16,13 +16,13 @@ test('a listed failure and an unlisted pass surprise nobody', () => {
 
 test.each<[string, Record<string, Verdict>, string]>([
   ['an unlisted failure', { 'a / b': failed, 'a / c': failed, 'a / d': failed }, 'fails: a / d'],
-  ['a listed pass', { 'a / b': passed, 'a / c': failed }, 'passes and is still in known.json: a / b'],
+  ['a listed pass', { 'a / b': passed, 'a / c': failed }, 'passes and is still listed as known: a / b'],
   [
     'an unlisted skip',
     { 'a / b': failed, 'a / c': failed, x: { kind: 'skipped', why: 'no' } },
     'was skipped: x',
   ],
-  ['a title that no case has', { 'a / b': failed }, 'is in known.json and nowhere else: a / c'],
+  ['a title that no case has', { 'a / b': failed }, 'is listed as known and does not exist: a / c'],
 ])('%s is a surprise', (_, entries, text) => {
   expect(surprises(verdicts(entries), known).join('\n')).toContain(text);
 });

@@ -1,5 +1,5 @@
-// Which recorded cases the embedded server is known not to pass, and why. known.json is the list; a case that is not
-// on it must pass and a case that is on it must fail, so the list can only tell the truth.
+// Which recorded cases and rules about bad input the embedded server is known not to pass, and why. What is not on a
+// list must pass and what is on it must fail, so the lists can only tell the truth.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,13 +15,18 @@ export interface Known {
 
 export type KnownList = Readonly<Record<string, Known>>;
 
-const FILE = join(import.meta.dirname, 'known.json');
+const FILES = {
+  wire: join(import.meta.dirname, 'known.json'),
+  badInput: join(import.meta.dirname, 'knownBadInput.json'),
+};
+export type ListName = keyof typeof FILES;
 
-export const loadKnown = (): KnownList => JSON.parse(readFileSync(FILE, 'utf8')) as KnownList;
+export const loadKnown = (list: ListName): KnownList =>
+  JSON.parse(readFileSync(FILES[list], 'utf8')) as KnownList;
 
-export function saveKnown(known: KnownList): void {
+export function saveKnown(list: ListName, known: KnownList): void {
   const sorted = Object.fromEntries(Object.entries(known).sort(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(FILE, `${JSON.stringify(sorted, null, 2)}\n`);
+  writeFileSync(FILES[list], `${JSON.stringify(sorted, null, 2)}\n`);
 }
 
 /** Sentences about cases that did not go as the list says. */
@@ -31,10 +36,10 @@ export function surprises(verdicts: ReadonlyMap<string, Verdict>, known: KnownLi
     const isKnown = Object.hasOwn(known, title);
     if (verdict.kind === 'failed' && !isKnown) out.push(`fails: ${title}: ${verdict.difference}`);
     if (verdict.kind === 'skipped' && !isKnown) out.push(`was skipped: ${title}: ${verdict.why}`);
-    if (verdict.kind === 'passed' && isKnown) out.push(`passes and is still in known.json: ${title}`);
+    if (verdict.kind === 'passed' && isKnown) out.push(`passes and is still listed as known: ${title}`);
   }
   for (const title of Object.keys(known)) {
-    if (!verdicts.has(title)) out.push(`is in known.json and nowhere else: ${title}`);
+    if (!verdicts.has(title)) out.push(`is listed as known and does not exist: ${title}`);
   }
   return out;
 }
@@ -42,6 +47,7 @@ export function surprises(verdicts: ReadonlyMap<string, Verdict>, known: KnownLi
 // What a topic needs as a whole, for cases that nobody has looked at more closely.
 const NEEDED_BY_TOPIC: Readonly<Record<string, Needs>> = {
   apply: 'apply',
+  access: 'rbac',
   'cr-cel': 'cel',
   protobuf: 'protobuf-answers',
 };

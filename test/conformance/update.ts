@@ -1,9 +1,11 @@
-// Runs every recorded case against the embedded server and rewrites known.json (passing cases leave it, new failures
-// join it as `todo`) and differences.md. With --failures FILE it also writes the first difference of each failing
+// Runs every recorded case and every bad request against the embedded server and rewrites known.json and
+// knownBadInput.json (what passes leaves them, new failures join as `todo`) and differences.md. With --failures FILE it also writes the first difference of each failing
 // case there, for whoever works on the server. Usage: node test/conformance/update.ts [--failures FILE]
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { prepareStage } from './badInput/stage.ts';
+import { judgeAll } from './badInput/suite.ts';
 import { writeDifferences } from './differences.ts';
 import { startEmbedded } from './embeddedTarget.ts';
 import { loadKnown, saveKnown, updated } from './known.ts';
@@ -14,28 +16,35 @@ const { values } = parseArgs({ options: { failures: { type: 'string' }, dry: { t
 
 const started = Date.now();
 const target = await startEmbedded();
-const verdicts = await runAll(loadCases(), target, { width: 24 });
+const wire = await runAll(loadCases(), target, { width: 24 });
+const badInput = await judgeAll(target, await prepareStage(target));
 await target.close();
 
-if (values.failures !== undefined) writeFileSync(values.failures, failuresText(verdicts, target.unexpected));
+if (values.failures !== undefined) {
+  const unexpected =
+    target.unexpected.length === 0
+      ? []
+      : ['Unexpected errors inside the server:', ...new Set(target.unexpected)];
+  const order = loadCases().map((c) => c.title);
+  const sorted = new Map(order.map((title) => [title, wire.get(title)!]));
+  writeFileSync(values.failures, [...failures(sorted), ...failures(badInput), ...unexpected, ''].join('\n'));
+}
 if (!values.dry) {
-  saveKnown(updated(loadKnown(), verdicts));
+  saveKnown('wire', updated(loadKnown('wire'), wire));
+  saveKnown('badInput', updated(loadKnown('badInput'), badInput));
   writeDifferences();
 }
-const count = (kind: Verdict['kind']) => [...verdicts.values()].filter((v) => v.kind === kind).length;
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
-process.stdout.write(
-  `${count('passed')} pass, ${count('failed')} fail, ${count('skipped')} skipped in ${seconds} s\n`,
-);
+process.stdout.write(`recorded cases: ${summary(wire)}; bad input: ${summary(badInput)}; ${seconds} s\n`);
 process.exit();
 
-function failuresText(all: ReadonlyMap<string, Verdict>, unexpected: readonly string[]): string {
-  const order = loadCases().map((c) => c.title);
-  const lines = order.flatMap((title) => {
-    const verdict = all.get(title)!;
-    return verdict.kind === 'failed' ? [`FAIL  ${title}\n      ${verdict.difference}`] : [];
-  });
-  const errors =
-    unexpected.length === 0 ? [] : ['', 'Unexpected errors inside the server:', ...new Set(unexpected)];
-  return [...lines, ...errors, ''].join('\n');
+function summary(verdicts: ReadonlyMap<string, Verdict>): string {
+  const count = (kind: Verdict['kind']) => [...verdicts.values()].filter((v) => v.kind === kind).length;
+  return `${count('passed')} pass, ${count('failed')} fail, ${count('skipped')} skipped`;
+}
+
+function failures(verdicts: ReadonlyMap<string, Verdict>): string[] {
+  return [...verdicts].flatMap(([title, verdict]) =>
+    verdict.kind === 'failed' ? [`FAIL  ${title}\n      ${verdict.difference}`] : [],
+  );
 }

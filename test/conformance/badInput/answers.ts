@@ -29,6 +29,6 @@ export function normalise({ status, body }: Answer): Recorded {
 /** Without uids, versions and times; whole objects quoted in a message are cut out. */
 const withoutVolatile = (message: Json & string): string =>
   message
-    .replace(/(Invalid value: )"\{\\"apiVersion[\s\S]*\}": /, '$1"…": ')
+    .replace(/(Invalid value: )"\{\\"[\s\S]*\}": /, '$1"…": ')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
     .replace(/in scheme "[^"]*"/g, 'in scheme "…"');

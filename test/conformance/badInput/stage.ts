@@ -18,6 +18,8 @@ export interface Stage {
   send(request: BadRequest): Promise<Answer>;
   /** Everything the requests could have changed, with its versions. */
   contents(): Promise<Json>;
+  /** Puts everything back after something was changed. */
+  restore(): Promise<void>;
 }
 
 export async function prepareStage(target: Target): Promise<Stage> {
@@ -27,26 +29,33 @@ export async function prepareStage(target: Target): Promise<Stage> {
     if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
   };
   await create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NS } });
-  await create(KINDS[0]!, {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'kept' },
-    data: { k: 'v' },
-  });
   await create(DEFINITIONS, definition);
   await untilServed(() => ask('GET', KINDS[2]!));
-  const widget = {
-    apiVersion: 'bad.example.com/v1',
-    kind: 'Widget',
-    metadata: { name: 'kept' },
-    spec: { n: 1 },
+  const fillStage = async () => {
+    await create(KINDS[0]!, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'kept' },
+      data: { k: 'v' },
+    });
+    const widget = {
+      apiVersion: 'bad.example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'kept' },
+      spec: { n: 1 },
+    };
+    await create(KINDS[2]!, widget);
   };
-  await create(KINDS[2]!, widget);
+  await fillStage();
   return {
     send: (request) => exchange(toHttp(request, target), target),
     contents: async () => {
       const lists = await Promise.all(KINDS.map((path) => ask('GET', path)));
       return lists.map(({ body }) => (isObject(body) ? (body.items ?? null) : null));
+    },
+    restore: async () => {
+      for (const path of KINDS) await ask('DELETE', `${path}?propagationPolicy=Background`);
+      await fillStage();
     },
   };
 }

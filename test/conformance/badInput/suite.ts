@@ -1,30 +1,43 @@
-// The checks of bad input, for any target.
+// The checks of bad input, for any target: a verdict per rule, so that a known difference can be listed.
 
-import { expect } from 'vitest';
 import { headersOf } from '../replay/exchange.ts';
-import type { Target } from '../replay/types.ts';
-import type { Accepted } from './accepted.ts';
-import { normalise, type Recorded } from './answers.ts';
-import type { BadRequest } from './requests.ts';
+import type { Target, Verdict } from '../replay/types.ts';
+import { ACCEPTED, type Accepted } from './accepted.ts';
+import { loadAnswers, normalise } from './answers.ts';
+import { BAD_REQUESTS } from './requests.ts';
 import { type Stage, toHttp } from './stage.ts';
 
-/** The refusal is the recorded one and nothing has changed. */
-export async function expectRefusal(stage: Stage, request: BadRequest, recorded: Recorded): Promise<void> {
-  const before = await stage.contents();
-  expect(normalise(await stage.send(request))).toEqual(recorded);
-  expect(await stage.contents()).toEqual(before);
+const passed: Verdict = { kind: 'passed' };
+const failed = (difference: string): Verdict => ({ kind: 'failed', difference });
+
+const answers = loadAnswers();
+export const REFUSED = Object.keys(BAD_REQUESTS);
+export const KEPT = Object.keys(ACCEPTED);
+
+/** Passes when the answer is the recorded one and nothing has changed. */
+export async function judgeRefusal(stage: Stage, rule: string): Promise<Verdict> {
+  const before = JSON.stringify(await stage.contents());
+  const actual = JSON.stringify(normalise(await stage.send(BAD_REQUESTS[rule]!)));
+  if (JSON.stringify(await stage.contents()) !== before) {
+    await stage.restore();
+    return failed(`changed something and answered ${actual}`);
+  }
+  const expected = JSON.stringify(answers[rule]);
+  return actual === expected ? passed : failed(`expected ${expected}, got ${actual}`);
 }
 
-/** The object is stored, and read back it has the excerpt literally. */
-export async function expectAccepted(target: Target, request: Accepted): Promise<void> {
+/** Passes when the object is stored and has the excerpt literally when it is read back. */
+export async function judgeAccepted(target: Target, rule: string): Promise<Verdict> {
+  const request: Accepted = ACCEPTED[rule]!;
   const written = await target.request(toHttp(request, target));
-  const warning = JSON.stringify(headersOf(written).warning ?? '');
-  expect(written.status, await textOf(written.body)).toBe(201);
-  if (request.warning === undefined) expect(warning).toBe('""');
-  else expect(JSON.parse(warning)).toContain(request.warning);
+  if (written.status !== 201)
+    return failed(`expected 201, got ${written.status} ${await textOf(written.body)}`);
+  const warning = String(headersOf(written).warning ?? '');
+  if (request.warning === undefined ? warning !== '' : !warning.includes(request.warning))
+    return failed(`expected the warning ${request.warning ?? '(none)'}, got ${warning}`);
   const path = `${request.path.split('?')[0]}/${request.name}`;
-  const read = await target.request(toHttp({ method: 'GET', path }, target));
-  expect(await textOf(read.body)).toContain(request.excerpt);
+  const read = await textOf((await target.request(toHttp({ method: 'GET', path }, target))).body);
+  return read.includes(request.excerpt) ? passed : failed(`expected ${request.excerpt} in ${read}`);
 }
 
 async function textOf(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> {
@@ -32,4 +45,12 @@ async function textOf(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<str
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
+}
+
+/** Every rule; titles as in the list of known differences. */
+export async function judgeAll(target: Target, stage: Stage): Promise<Map<string, Verdict>> {
+  const verdicts = new Map<string, Verdict>();
+  for (const rule of REFUSED) verdicts.set(`refused / ${rule}`, await judgeRefusal(stage, rule));
+  for (const rule of KEPT) verdicts.set(`kept / ${rule}`, await judgeAccepted(target, rule));
+  return verdicts;
 }

@@ -39,5 +39,35 @@ function isPart(part: string, whole: string): boolean {
   return wanted.length > 1 && wanted.every((line) => lines.some((l) => l === line));
 }
 
-const report = (outcome: Outcome, expected: string, actual: string) =>
-  `kubectl ${outcome.command}\n--- real\n${expected}\n--- embedded\n${actual}\n`;
+/** Only the lines that differ, with the last common line before them. */
+function report(outcome: Outcome, expected: string, actual: string): string {
+  const [real, ours] = [expected.split('\n'), actual.split('\n')];
+  const lines = [`$ kubectl ${outcome.command}`];
+  let [i, j] = [0, 0];
+  while (i < real.length || j < ours.length) {
+    if (real[i] === ours[j]) {
+      i++;
+      j++;
+      continue;
+    }
+    if (i > 0) lines.push(`  ${real[i - 1]}`);
+    const [skipReal, skipOurs] = nextCommon(real.slice(i), ours.slice(j));
+    lines.push(
+      ...real.slice(i, i + skipReal).map((l) => `- ${l}`),
+      ...ours.slice(j, j + skipOurs).map((l) => `+ ${l}`),
+    );
+    i += skipReal;
+    j += skipOurs;
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** How many lines to skip on either side to meet again, as few as possible. */
+function nextCommon(a: readonly string[], b: readonly string[]): [number, number] {
+  for (let sum = 1; sum < a.length + b.length; sum++) {
+    for (let i = Math.max(0, sum - b.length); i <= Math.min(sum, a.length); i++) {
+      if (i < a.length && sum - i < b.length && a[i] === b[sum - i]) return [i, sum - i];
+    }
+  }
+  return [a.length, b.length];
+}

@@ -12,6 +12,8 @@ const RULES: readonly [RegExp, string][] = [
   [/kubectl-edit-\d+\.yaml/g, 'kubectl-edit.yaml'],
   // The five characters of generateName.
   [/(settings-)[a-z0-9]{5}\b/g, '$1SUFFIX'],
+  // A whole object quoted in a message: Go prints its own structs, maps and field order.
+  [/Invalid value: ("\{\\".*\}"|\{".*\}|"map\[.*\]"): /g, 'Invalid value: OBJECT: '],
   // The time of day in front of klog lines.
   [/^([EWI])\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ /gm, '$1 '],
 ];

@@ -5,6 +5,7 @@ import { k, type Session } from './types.ts';
 
 const FEWER_KINDS = { kind: 'part' as const, reason: 'the embedded server serves a part of the kinds' };
 const NO_PROSE = { kind: 'withoutProse' as const, reason: 'the embedded server has no field descriptions' };
+const OWN_VERSION = { kind: 'differs' as const, reason: 'it says that it is this server, on Node' };
 const NO_RBAC = { kind: 'differs' as const, reason: 'reviews of access are not there yet' };
 
 export const DISCOVER_SESSIONS: readonly Session[] = [
@@ -18,10 +19,10 @@ export const DISCOVER_SESSIONS: readonly Session[] = [
       k('api-resources --namespaced=false --api-group=apiextensions.k8s.io'),
       ...defineWidgets,
       k('api-resources --api-group={{ns}}.example.com'),
-      k('version -o yaml'),
+      k('version -o yaml', { compare: OWN_VERSION }),
       k('get --raw /healthz'),
       k('get --raw /readyz'),
-      k('get --raw /version'),
+      k('get --raw /version', { compare: OWN_VERSION }),
       k('get --raw /nothing/here'),
     ],
   },

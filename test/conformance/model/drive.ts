@@ -18,12 +18,15 @@ import {
   type World,
 } from './world.ts';
 
+// More than all names together.
+const MOST_ITEMS = 10;
 const WRONG_UID = '00000000-0000-4000-8000-000000000000';
 
 export interface Run {
   readonly target: Target;
   readonly kind: Kind;
   readonly ns: string;
+  readonly patienceMs: number;
 }
 
 export async function drive(run: Run, history: readonly Operation[]): Promise<void> {
@@ -211,6 +214,7 @@ class Driver {
       found.push(...page.items);
       token = page.next;
       if (found.length === page.items.length) await this.perform(meanwhile);
+      if (found.length > MOST_ITEMS) throw new Error(`pages [${chosen.query}] without end`);
     } while (token !== '');
     expectSame(found, expected, `pages [${chosen.query}] by ${limit}`);
   }
@@ -231,9 +235,8 @@ class Driver {
 
   private async watch(selector: Selector): Promise<void> {
     const { version } = await this.page(selector, '');
-    const { target, kind } = this.run;
-    const { path, world } = this;
-    const watcher = new Watcher({ target, kind, path, selector, position: world.history.length, version });
+    const { path, world, run } = this;
+    const watcher = new Watcher({ ...run, path, selector, position: world.history.length, version });
     await watcher.connect();
     this.watchers.push(watcher);
   }

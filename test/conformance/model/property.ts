@@ -11,6 +11,10 @@ export interface Effort {
   readonly runs: number;
   readonly maxLength: number;
   readonly seed?: number;
+  /** Look for the smallest failing history (default), or stop at the first. */
+  readonly shrink?: boolean;
+  /** How long a watcher waits for an event that should be there. */
+  readonly patienceMs?: number;
 }
 
 let serial = 0;
@@ -28,11 +32,11 @@ export async function agreesWithModel(target: Target, kind: Kind, effort: Effort
       });
       if (status !== 201) throw new Error(`namespace ${name}: ${status}`);
     }
-    await drive({ target, kind, ns }, history);
+    await drive({ target, kind, ns, patienceMs: effort.patienceMs ?? 10_000 }, history);
   });
   await fc.assert(property, {
     numRuns: effort.runs,
-    endOnFailure: false,
+    endOnFailure: effort.shrink === false,
     ...(effort.seed === undefined ? {} : { seed: effort.seed }),
   });
 }

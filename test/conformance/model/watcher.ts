@@ -6,43 +6,39 @@ import type { Target } from '../replay/types.ts';
 import { type Kind, toItem } from './kinds.ts';
 import { type ExpectedEvent, eventFor, type Selector, sameContent, type World } from './world.ts';
 
-const PATIENCE_MS = 10_000;
-
 interface Event {
   readonly type: string;
   readonly object: JsonObject;
 }
 
+export interface Start {
+  readonly target: Target;
+  readonly kind: Kind;
+  readonly path: string;
+  readonly selector: Selector;
+  /** Where in the history, and from which version, the watch begins. */
+  readonly position: number;
+  readonly version: string;
+  readonly patienceMs: number;
+}
+
 export class Watcher {
-  private readonly target: Target;
-  private readonly kind: Kind;
-  private readonly path: string;
-  private readonly selector: Selector;
+  private readonly at: Start;
   /** Everything before this place in the history has been seen. */
   private position: number;
   private lastVersion: string;
   private stream: EventStream | undefined;
 
-  constructor(at: {
-    target: Target;
-    kind: Kind;
-    path: string;
-    selector: Selector;
-    position: number;
-    version: string;
-  }) {
-    this.target = at.target;
-    this.kind = at.kind;
-    this.path = at.path;
-    this.selector = at.selector;
+  constructor(at: Start) {
+    this.at = at;
     this.position = at.position;
     this.lastVersion = at.version;
   }
 
   async connect(): Promise<void> {
-    const { query } = this.selector;
-    const watch = `${this.path}?watch=true&resourceVersion=${this.lastVersion}${query === '' ? '' : `&${query}`}`;
-    this.stream = await EventStream.open(this.target, watch);
+    const { query } = this.at.selector;
+    const watch = `${this.at.path}?watch=true&resourceVersion=${this.lastVersion}${query === '' ? '' : `&${query}`}`;
+    this.stream = await EventStream.open(this.at.target, watch);
   }
 
   /** Loses the connection with whatever was on its way, and resumes from the last version seen. */
@@ -58,16 +54,16 @@ export class Watcher {
   /** Reads the events of every change so far and compares each. */
   async catchUp(world: World): Promise<void> {
     for (; this.position < world.history.length; this.position++) {
-      const expected = eventFor(world.history[this.position]!, this.selector);
+      const expected = eventFor(world.history[this.position]!, this.at.selector);
       if (expected !== undefined) await this.expectNext(expected);
     }
   }
 
   private async expectNext(expected: ExpectedEvent): Promise<void> {
-    const label = `watcher [${this.selector.query}] after ${this.lastVersion}`;
-    const event = await this.stream!.next();
+    const label = `watcher [${this.at.selector.query}] after ${this.lastVersion}`;
+    const event = await this.stream!.next(this.at.patienceMs);
     if (event === undefined) throw new Error(`${label}: expected ${describe(expected)}, got nothing`);
-    const item = toItem(this.kind, event.object);
+    const item = toItem(this.at.kind, event.object);
     const fits =
       event.type === expected.type &&
       item.name === expected.item.name &&
@@ -99,10 +95,10 @@ class EventStream {
     return new EventStream(decode(response.body), closing);
   }
 
-  async next(): Promise<Event | undefined> {
+  async next(patienceMs: number): Promise<Event | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+      timer = setTimeout(() => resolve(undefined), patienceMs);
     });
     const next = this.lines.next().then(({ value, done }) => (done ? undefined : value));
     try {

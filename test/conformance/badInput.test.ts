@@ -1,0 +1,51 @@
+// Bad input gets the Status that the real server gives it (fixtures/badInput.json), changes nothing and breaks
+// nothing; input that only looks bad is kept exactly. badInput.kube.ts holds the real server to the same tables.
+// Rules in knownBadInput.json must fail, all others must pass.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { prepareStage, type Stage } from './badInput/stage.ts';
+import { judgeAccepted, judgeRefusal, KEPT, REFUSED } from './badInput/suite.ts';
+import { type Embedded, startEmbedded } from './embeddedTarget.ts';
+import { loadKnown, surprises } from './known.ts';
+import type { Verdict } from './replay/types.ts';
+
+let target: Embedded;
+let stage: Stage;
+
+beforeAll(async () => {
+  target = await startEmbedded();
+  stage = await prepareStage(target);
+});
+afterAll(() => target?.close());
+
+const known = loadKnown('badInput');
+const seen = new Map<string, Verdict>();
+
+describe('refused with the right Status, and no revision is spent on it', () => {
+  test.each(REFUSED)('%s', async (rule) => {
+    const before = target.server.revision();
+    const verdict = await judgeRefusal(stage, rule);
+    seen.set(`refused / ${rule}`, verdict);
+    if (Object.hasOwn(known, `refused / ${rule}`)) return;
+    expect(verdict).toEqual({ kind: 'passed' });
+    expect(target.server.revision()).toBe(before);
+  });
+});
+
+describe('kept exactly', () => {
+  test.each(KEPT)('%s', async (rule) => {
+    const verdict = await judgeAccepted(target, rule);
+    seen.set(`kept / ${rule}`, verdict);
+    if (!Object.hasOwn(known, `kept / ${rule}`)) expect(verdict).toEqual({ kind: 'passed' });
+  });
+});
+
+test('the list of known differences is true', () => {
+  expect(surprises(seen, known)).toEqual([]);
+});
+
+test('afterwards the server is up, unpolluted, and met no error of its own', async () => {
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  expect((await stage.send({ method: 'GET', path: '/readyz' })).status).toBe(200);
+  expect(target.unexpected).toEqual([]);
+});

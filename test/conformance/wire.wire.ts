@@ -1,0 +1,36 @@
+// Every recorded case against the embedded server. Cases listed in known.json must fail, all others must pass.
+// In process for speed; the core cases also over HTTPS, where framing, keep-alive and closing are the server's own.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';
+import { type KnownList, loadKnown, surprises } from './known.ts';
+import { loadCases, runAll } from './replay/cases.ts';
+
+const WIDTH = 24;
+let socket: EmbeddedSocket;
+
+beforeAll(async () => {
+  socket = await startEmbeddedSocket();
+});
+afterAll(() => socket?.close());
+
+const only = (known: KnownList, titles: ReadonlySet<string>): KnownList =>
+  Object.fromEntries(Object.entries(known).filter(([title]) => titles.has(title)));
+
+test('the embedded server answers as recorded, except for the known differences', async () => {
+  const verdicts = await runAll(loadCases(), socket.embedded, { width: WIDTH });
+  expect(surprises(verdicts, loadKnown('wire'))).toEqual([]);
+  expect(verdicts.size).toBe(539);
+});
+
+test('so it does over HTTPS, for the cases that clients run into first', async () => {
+  const core = loadCases().filter((c) => c.wireCase.core);
+  const verdicts = await runAll(core, socket.target, { width: WIDTH });
+  const known = only(loadKnown('wire'), new Set(core.map((c) => c.title)));
+  expect(surprises(verdicts, known)).toEqual([]);
+  expect(verdicts.size).toBe(188);
+});
+
+test('no recorded case met an error inside the server', () => {
+  expect(socket.embedded.unexpected).toEqual([]);
+});
