@@ -4,6 +4,7 @@ import type { HttpRequest } from '#api/http';
 import type { Clock } from '#base/clock';
 import type { Random } from '#base/random';
 import type { Admission } from './admission.ts';
+import type { Authenticator } from './auth.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import type { Negotiated } from './negotiate.ts';
@@ -22,6 +23,8 @@ export interface Core {
   readonly hub: WatchHub;
   readonly health: Health;
   readonly metrics: Metrics;
+  /** Undefined when everybody is the administrator (in process). */
+  readonly authenticator: Authenticator | undefined;
 }
 
 export interface Call {

@@ -210,7 +210,7 @@ async function route(call: Call): Promise<HttpResponse> {
     case 'list':
       return list(call, false);
     case 'create':
-      return create(call);
+      return call.resource.strategy.answer?.(call) ?? create(call);
     case 'deletecollection':
       return deleteCollection(call);
     case 'get':

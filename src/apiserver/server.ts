@@ -56,6 +56,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     hub: new WatchHub(store),
     health: new Health(),
     metrics: new Metrics(),
+    authenticator: options.authenticator,
   };
   await bootstrap(core);
   const apiServices = new ApiServices(core);

@@ -1,6 +1,7 @@
 // The built-in kinds: discovery data + Go struct table + defaults + the strategy of the kind.
 
 import { apiVersionOf } from '#api/object';
+import { REVIEWS } from '../access/reviews.ts';
 import { builtinTable, type ServedResource, servedData } from '../data.ts';
 import type { Registry } from '../registry.ts';
 import { fieldsOf } from '../strategies/fieldLabels.ts';
@@ -11,7 +12,8 @@ import { structCodec } from './structCodec.ts';
 
 export function registerBuiltins(registry: Registry): void {
   for (const served of servedData().resources) {
-    if (served.verbs.includes('list')) registry.add(builtinResource(served));
+    const isReview = Object.hasOwn(REVIEWS, storageName(served.group, served.resource));
+    if (isReview || served.verbs.includes('list')) registry.add(builtinResource(served));
   }
 }
 

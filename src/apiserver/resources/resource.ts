@@ -3,7 +3,7 @@
 
 import type { FieldError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
-import type { Json, JsonObject } from '#api/json';
+import type { JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import type { KubeObject } from '#api/object';
 import type { ApiError } from '#api/status';
@@ -102,6 +102,8 @@ export interface Strategy extends UpdateStrategy {
   isReleased?(object: KubeObject): boolean;
   /** A chance to take over DELETE entirely (Namespace): answers the next state instead of removal. */
   markDeleted?(object: KubeObject, context: StrategyContext): 'delete' | 'keep';
+  /** POST is a question that is answered and never stored (access reviews). */
+  answer?(call: Call): Promise<HttpResponse>;
   /** Endpoints that are neither the object nor a part of it: `binding`, `eviction`, `token`, `scale`; by method. */
   readonly endpoints?: Readonly<
     Record<string, Readonly<Record<string, (call: Call) => Promise<HttpResponse>>>>

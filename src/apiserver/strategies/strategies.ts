@@ -1,5 +1,6 @@
 // Which strategy each built-in kind has. A kind that is not listed is stored: types are checked, values are not.
 
+import { REVIEWS } from '../access/reviews.ts';
 import { definitionStrategy } from '../crd/definitionStrategy.ts';
 import type { Codec, Strategy } from '../resources/resource.ts';
 import {
@@ -42,6 +43,7 @@ import { storageClassStrategy } from './storage/storageClass.ts';
 
 /** By resource: `jobs.batch`, `pods`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  ...REVIEWS,
   configmaps: configMapStrategy,
   'controllerrevisions.apps': controllerRevisionStrategy,
   'daemonsets.apps': daemonSetStrategy,

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { tokenAuthenticator } from '../auth.ts';
+import { createServer } from '../server.ts';
+
+const ann = { username: 'ann', uid: 'u1', groups: ['dev', 'system:authenticated'] };
+
+async function ask(path: string, kind: string, spec: object, token = 't') {
+  const server = await createServer({ authenticator: tokenAuthenticator(new Map([['t', ann]])) });
+  const answer = await server.handle({
+    method: 'POST',
+    path,
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    body: Buffer.from(JSON.stringify({ kind, spec })),
+  });
+  const revision = server.revision();
+  await server.close();
+  return {
+    status: answer.status,
+    body: JSON.parse(Buffer.from(answer.body as Uint8Array).toString()),
+    revision,
+  };
+}
+
+const AUTHZ = '/apis/authorization.k8s.io/v1';
+const AUTHN = '/apis/authentication.k8s.io/v1';
+const get = { resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'default' } };
+
+test('whoever is known may do everything, and the review says so', async () => {
+  const { status, body } = await ask(`${AUTHZ}/selfsubjectaccessreviews`, 'SelfSubjectAccessReview', get);
+  expect([status, body.status]).toEqual([201, { allowed: true }]);
+});
+
+test('a review about the anonymous user says no', async () => {
+  const spec = { ...get, user: 'system:anonymous' };
+  expect((await ask(`${AUTHZ}/subjectaccessreviews`, 'SubjectAccessReview', spec)).body.status.allowed).toBe(
+    false,
+  );
+});
+
+test('nobody asks without a token', async () => {
+  expect((await ask(`${AUTHZ}/selfsubjectaccessreviews`, 'SelfSubjectAccessReview', get, '')).status).toBe(
+    403,
+  );
+});
+
+test.each([
+  [
+    'selfsubjectaccessreviews',
+    'SelfSubjectAccessReview',
+    {},
+    /exactly one of nonResourceAttributes or resourceAttributes/,
+  ],
+  ['subjectaccessreviews', 'SubjectAccessReview', get, /at least one of user or group must be specified/],
+  [
+    'namespaces/other/localsubjectaccessreviews',
+    'LocalSubjectAccessReview',
+    { ...get, user: 'x' },
+    /must match metadata.namespace/,
+  ],
+  ['selfsubjectrulesreviews', 'SelfSubjectRulesReview', {}, /no namespace on request/],
+])('%s refuses a question that is none', async (path, kind, spec, message) => {
+  const { status, body } = await ask(`${AUTHZ}/${path}`, kind, spec);
+  expect([status, body.message]).toEqual([422, expect.stringMatching(message)]);
+});
+
+test('a token is reviewed without being shown', async () => {
+  const known = await ask(`${AUTHN}/tokenreviews`, 'TokenReview', { token: 't' });
+  expect(known.body.status).toEqual({ authenticated: true, user: ann });
+  const unknown = await ask(`${AUTHN}/tokenreviews`, 'TokenReview', { token: 'x' });
+  expect(unknown.body.status.authenticated).toBeUndefined();
+});
+
+test('whoami', async () => {
+  expect((await ask(`${AUTHN}/selfsubjectreviews`, 'SelfSubjectReview', {})).body.status.userInfo).toEqual(
+    ann,
+  );
+});
