@@ -1,0 +1,43 @@
+// npm run bench -- runtime-memory [--quick]: what a cached Job costs, whole and in the TTL projection.
+
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { machine } from '../machine.ts';
+import { markdownTable } from '../table.ts';
+import type { JobCost } from './measure.ts';
+
+export const LIMIT_BYTES = 700;
+
+/** In a process of its own: a heap that others used says nothing. */
+export function measureJob(count: number, projection: 'whole' | 'ttl'): JobCost {
+  const script = fileURLToPath(new URL('./measure.ts', import.meta.url));
+  const options = ['--expose-gc', '--max-old-space-size=4096', script, String(count), projection];
+  return JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' })) as JobCost;
+}
+
+export default async function run(args: readonly string[]): Promise<void> {
+  const sizes = args.includes('--quick') ? [10_000] : [100_000, 1_000_000];
+  const rounds: [number, 'whole' | 'ttl'][] = [
+    [sizes[0]!, 'whole'],
+    ...sizes.map((n): [number, 'ttl'] => [n, 'ttl']),
+  ];
+  const costs = rounds.map(([count, projection]) => measureJob(count, projection));
+  const rows = costs.map((c) => [
+    c.count.toLocaleString('en'),
+    c.projection,
+    String(c.wireBytes),
+    c.heapBytesEach.toFixed(0),
+    c.arrayBytesEach.toFixed(1),
+    `${Math.round(c.count / c.seconds).toLocaleString('en')}/s`,
+  ]);
+  process.stdout.write(`${machine()}\n\n`);
+  const header = [
+    'Jobs',
+    'projection',
+    'bytes on the wire',
+    'heap bytes each',
+    'typed arrays each',
+    'cached',
+  ];
+  process.stdout.write(`${markdownTable(header, rows)}\n`);
+}

@@ -1,0 +1,186 @@
+// `measure.ts COUNT whole|ttl`, alone in its process with --expose-gc: what a cached Job costs, as JSON. The Jobs arrive
+// as bytes through the client, in pages, like from a real server; each is about 2.6 kB with its managedFields.
+
+import type { HttpHandler } from '#api/http';
+import { defineKind } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { realClock } from '#base/clock';
+import { seededRandom, uuid } from '#base/random';
+import { createClient } from '#client/client';
+import { inProcessTransport } from '#client/inProcess';
+import { Caches } from '#runtime/caches';
+import { Interner } from '#runtime/interner';
+import { type Job, ttlProjection } from './ttlProjection.ts';
+
+export interface JobCost {
+  readonly count: number;
+  readonly projection: string;
+  /** Of one Job as it arrives. */
+  readonly wireBytes: number;
+  readonly heapBytesEach: number;
+  readonly arrayBytesEach: number;
+  readonly seconds: number;
+}
+
+const JobKind = defineKind<Job>({
+  group: 'batch',
+  version: 'v1',
+  kind: 'Job',
+  resource: 'jobs',
+  namespaced: true,
+});
+const random = seededRandom(3);
+
+const managed = (manager: string) => ({
+  manager,
+  operation: 'Update',
+  apiVersion: 'batch/v1',
+  time: '2026-01-01T00:00:00Z',
+  fieldsType: 'FieldsV1',
+  fieldsV1: {
+    'f:spec': {
+      'f:template': {
+        'f:spec': { 'f:containers': { 'k:{"name":"main"}': { '.': {}, 'f:image': {}, 'f:args': {} } } },
+      },
+    },
+  },
+});
+
+function job(i: number): KubeObject {
+  const finished = `2026-01-01T${String(i % 24).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}:07Z`;
+  const uid = uuid(random);
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: `nightly-report-${String(i).padStart(7, '0')}`,
+      namespace: `team-${i % 50}-production`,
+      uid,
+      resourceVersion: String(10_000_000 + i),
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: { app: 'report', 'batch.kubernetes.io/controller-uid': uid, tier: 'batch' },
+      annotations: { 'example.com/why': 'a realistic size' },
+      ownerReferences: [
+        {
+          apiVersion: 'batch/v1',
+          kind: 'CronJob',
+          name: 'nightly-report',
+          uid: uuid(random),
+          controller: true,
+        },
+      ],
+      managedFields: [managed('kube-controller-manager'), managed('kubectl-client-side-apply')],
+    },
+    spec: {
+      parallelism: 1,
+      completions: 1,
+      backoffLimit: 6,
+      ttlSecondsAfterFinished: 86_400,
+      selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
+      template: {
+        metadata: { labels: { app: 'report', 'batch.kubernetes.io/controller-uid': uid } },
+        spec: {
+          restartPolicy: 'Never',
+          containers: [
+            {
+              name: 'main',
+              image: 'registry.example.com/team/report:1.2.3',
+              args: ['--from', 'yesterday', '--to', 'today'],
+              env: [{ name: 'MODE', value: 'fast' }],
+              resources: { requests: { cpu: '100m', memory: '64Mi' } },
+            },
+          ],
+        },
+      },
+    },
+    status: {
+      startTime: '2026-01-01T00:00:00Z',
+      completionTime: finished,
+      succeeded: 1,
+      conditions: [
+        {
+          type: 'SuccessCriteriaMet',
+          status: 'True',
+          lastProbeTime: finished,
+          lastTransitionTime: finished,
+          reason: 'CompletionsReached',
+        },
+        {
+          type: 'Complete',
+          status: 'True',
+          lastProbeTime: finished,
+          lastTransitionTime: finished,
+          reason: 'CompletionsReached',
+        },
+      ],
+    },
+  };
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+/** Lists `count` Jobs in pages and keeps none of them; the watch stays silent. */
+const serverOf =
+  (count: number): HttpHandler =>
+  async ({ path, signal }) => {
+    const query = new URL(path, 'http://x').searchParams;
+    const headers = { 'content-type': 'application/json' };
+    if (query.get('watch') === 'true') {
+      const silent = async function* () {
+        await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+      };
+      return { status: 200, headers, body: silent() };
+    }
+    const from = Number(query.get('continue') ?? 0);
+    const to = Math.min(count, from + Number(query.get('limit')));
+    const items = Array.from({ length: to - from }, (_, i) => job(from + i));
+    const metadata = { resourceVersion: '99999999', ...(to < count ? { continue: String(to) } : {}) };
+    return {
+      status: 200,
+      headers,
+      body: encode({ kind: 'JobList', apiVersion: 'batch/v1', metadata, items }),
+    };
+  };
+
+function used(): { heap: number; arrays: number } {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return { heap: heapUsed, arrays: arrayBuffers };
+}
+
+async function measure(count: number, projection: string): Promise<JobCost> {
+  const wireBytes = encode(job(0)).length;
+  const client = createClient({
+    transport: inProcessTransport(serverOf(count)),
+    clock: realClock,
+    random,
+    flow: 'none',
+  });
+  const caches = new Caches({ client, clock: realClock, random, interner: new Interner(), listBy: 'pages' });
+  const before = used();
+  const start = performance.now();
+  const synced = Promise.withResolvers<void>();
+  const handle = caches.acquire<Job>({
+    kind: JobKind,
+    ...(projection === 'ttl' ? { projection: ttlProjection } : {}),
+  });
+  handle.onStatus((status) => (status.synced ? synced.resolve() : undefined));
+  await synced.promise;
+  const seconds = (performance.now() - start) / 1000;
+  const after = used();
+  if (handle.reader.size !== count) throw new Error(`${handle.reader.size} of ${count} cached`);
+  return {
+    count,
+    projection,
+    wireBytes,
+    heapBytesEach: (after.heap - before.heap) / count,
+    arrayBytesEach: (after.arrays - before.arrays) / count,
+    seconds,
+  };
+}
+
+const [count = '100000', projection = 'ttl'] = process.argv.slice(2);
+process.stdout.write(JSON.stringify(await measure(Number(count), projection)));
+process.exit();

@@ -1,0 +1,35 @@
+// For tests: a body that is written while it is read.
+
+export class Channel implements AsyncIterable<Uint8Array> {
+  readonly #chunks: Uint8Array[] = [];
+  #wake: (() => void) | undefined;
+  ended = false;
+  onEnd: () => void = () => {};
+
+  push(chunk: Uint8Array): void {
+    if (this.ended) return;
+    this.#chunks.push(chunk);
+    this.#wake?.();
+  }
+
+  end(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.#wake?.();
+    this.onEnd();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        while (this.#chunks.length > 0) yield this.#chunks.shift()!;
+        if (this.ended) return;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      this.end();
+    }
+  }
+}
