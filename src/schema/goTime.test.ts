@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkBase64 } from './base64.ts';
 import { formatGoDuration, parseGoDuration } from '#base/goDuration';
+import { checkBase64 } from './base64.ts';
 import { formatGoTime, isZeroTime, parseGoTime, RFC3339, RFC3339_MICRO } from './goTime.ts';
 
 const messageOf = (run: () => unknown): string => {
