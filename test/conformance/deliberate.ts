@@ -45,7 +45,7 @@ export const NOT_YET: readonly Deliberate[] = [
     why: 'It comes with field ownership as a whole.',
   },
   {
-    what: 'Whoever has a token may do everything; the review kinds and impersonation are not served.',
+    what: 'Whoever has a token may do everything, and reviews of access say so; impersonation headers change nothing.',
     why: 'They come with RBAC.',
   },
   {
