@@ -14,7 +14,8 @@ import { type Compilation, compileSource, type Program } from './program.ts';
 
 export { describe } from './describe.ts';
 export { Environment, type EnvironmentOptions } from './environment.ts';
-export { conditionEnvironment, kubernetesEnvironment, TIME } from './libraries.ts';
+export { type ExplainOptions, type Explanation, explain, type Reason } from './explain.ts';
+export { conditionEnvironment, kubernetesEnvironment } from './libraries.ts';
 export {
   type Bindings,
   type Compilation,
@@ -26,6 +27,7 @@ export {
 export type { FieldType, SizeBounds, TypeProvider } from './provider.ts';
 export type { Issue } from './source.ts';
 export { millisFromTimestamp, parseDuration, parseTimestamp, timestampFromMillis } from './time.ts';
+export { TIME } from './timeName.ts';
 export {
   BOOL,
   BYTES,
@@ -47,6 +49,7 @@ export {
   UINT,
 } from './types.ts';
 export { Double, Duration, Optional, Timestamp, Uint, type Value } from './values.ts';
+export { type WhenTrue, type WhenTrueOptions, whenTrue } from './whenTrue.ts';
 
 // Programs that are asked for again and again, by their text; the oldest are forgotten first.
 const MAX_KEPT = 2000;

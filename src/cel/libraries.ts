@@ -15,6 +15,7 @@ import { KUBERNETES_REGEX, REGEX } from './lib/regex.ts';
 import { BINDINGS, BLOCK, ENCODERS, TWO_VARIABLES, WELL_KNOWN_TYPES } from './lib/small.ts';
 import { CEL_GO_DIFFERENCES, STANDARD } from './lib/standard.ts';
 import { stringsLibrary } from './lib/strings.ts';
+import { TIME } from './timeName.ts';
 import { type CelType, TIMESTAMP } from './types.ts';
 
 const KUBERNETES: readonly Library[] = [
@@ -71,9 +72,6 @@ export const kubernetesEnvironment = (given: Given): Environment =>
     presenceTestCost: false,
     escapedIdentifiers: false,
   });
-
-/** The name under which a condition finds the time of its evaluation. */
-export const TIME = 'time';
 
 /** What conditions (Cleaner, TTL policies) may use: all libraries, `time`, and the variables given. */
 export const conditionEnvironment = (variables: Readonly<Record<string, CelType>>): Environment =>

@@ -18,7 +18,8 @@ export const PER_CALL_LIMIT = 1_000_000;
 /** Kubernetes' limit for all evaluations on one object. */
 export const PER_OBJECT_BUDGET = 10_000_000;
 
-export type Bindings = Readonly<Record<string, Value | undefined>>;
+/** Values by name: plain JSON, or the engine's own values. Objects are read, never changed. */
+export type Bindings = Readonly<Record<string, unknown>>;
 
 export type Evaluation =
   | { readonly kind: 'value'; readonly value: Value; readonly cost: number }
@@ -37,7 +38,7 @@ export type Compilation =
       readonly message: string;
     };
 
-interface Variable {
+export interface Variable {
   readonly name: string;
   readonly slot: number;
   readonly reader: Reader | undefined;
@@ -117,7 +118,7 @@ export function run(
 function bound(bindings: Bindings, name: string, reader: Reader | undefined): Value {
   const given = Object.hasOwn(bindings, name) ? bindings[name] : undefined;
   if (given === undefined) return new Failure(`no such attribute(s): ${name}`);
-  const value = adapt(given);
+  const value = adapt(given as Value);
   return reader === undefined ? value : reader(value);
 }
 

@@ -1,13 +1,14 @@
-// Sizes of values as the cost model of Kubernetes counts them.
+// Sizes of values as the cost model of Kubernetes counts them, with one liberty: a text counts by its UTF-16 units.
+// That is its number of code points unless it holds characters beyond U+FFFF, which then cost double; counting
+// exactly would make reading a text for its cost as dear as reading it for its content.
 
-import { codePointLength } from './text.ts';
 import { CelMap, CelObject, isPlainMap, Opaque, Optional, type Value } from './values.ts';
 
 const STRING_FACTOR = 0.1;
 
-/** What size() returns for values that have a size, 1 for all others. */
+/** How large a value is for its cost; 1 for what has no size. */
 export function sizeOf(v: Value): number {
-  if (typeof v === 'string') return codePointLength(v);
+  if (typeof v === 'string') return v.length;
   if (typeof v !== 'object' || v === null) return 1;
   if (Array.isArray(v)) return v.length;
   if (v instanceof Uint8Array) return v.length;
@@ -31,18 +32,8 @@ export function mapSize(map: { readonly [key: string]: Value | undefined }): num
 /** The cost of reading a text of `size` once. */
 export const traversal = (size: number): number => Math.ceil(size * STRING_FACTOR);
 
-/** The same for a string, without counting code points where the rounding makes no difference. */
-export function stringTraversal(text: string): number {
-  return text.length <= 10 ? traversal(text.length) : traversal(codePointLength(text));
-}
-
 /** The smaller of two sizes, as comparisons are charged. */
 export function comparisonCost(a: Value, b: Value): number {
-  if (typeof a === 'string' && typeof b === 'string') {
-    // Ten units are at most ten and at least five code points: one unit of cost either way.
-    const shorter = Math.min(a.length, b.length);
-    if (shorter <= 10) return shorter === 0 ? 0 : 1;
-  }
   return traversal(Math.min(sizeOf(a), sizeOf(b)));
 }
 

@@ -55,8 +55,17 @@ export class Source {
 
 /** The length of a text as CEL counts it. */
 export function countCodePoints(text: string): number {
+  const { length } = text;
+  for (let i = 0; i < length; i++) {
+    if ((text.charCodeAt(i) & 0xf800) === 0xd800) return countFrom(text, i);
+  }
+  return length;
+}
+
+/** The same for a text whose first surrogate stands at `start`. */
+function countFrom(text: string, start: number): number {
   let count = text.length;
-  for (let i = 1; i < text.length; i++) {
+  for (let i = start + 1; i < text.length; i++) {
     // A low surrogate that follows a high one belongs to the same code point.
     if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) {
       count--;

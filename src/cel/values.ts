@@ -8,8 +8,8 @@
 import type { CelType } from './types.ts';
 
 export abstract class CelObject {
-  /** Only here so that a bound class instance is not mistaken for one of ours. */
-  protected readonly celObjectBrand = true;
+  /** Exists for the compiler only: no other object passes for one of ours. */
+  declare protected readonly celObjectBrand: true;
 }
 
 export type CelKey = string | number | bigint | boolean;

@@ -78,7 +78,7 @@ function compileSelect(ctx: CompileContext, e: Select, root: 0 | 1): Compiled {
   const reader = fieldReader(ctx, e.operand.type, e.field);
   const key = e.property ?? e.field;
   const path = reader === undefined ? plainPath(ctx, e) : undefined;
-  if (path !== undefined) return attribute(runPath(path, root));
+  if (path !== undefined) return pathNode(path, root);
   const operand = compileAttribute(ctx, e.operand, root).run;
   const cost = stepCost(e.operand, root);
   const at = e.at;
@@ -118,6 +118,13 @@ function plainPath(ctx: CompileContext, e: Select): Path | undefined {
   if (binding === undefined || binding.kind === 'constant') return undefined;
   const slot = slotOf(ctx, binding);
   return ctx.slots.lazy.has(slot) ? undefined : { slot, keys, places };
+}
+
+function pathNode(path: Path, root: 0 | 1): Compiled {
+  const run = runPath(path, root);
+  const [key, ...more] = path.keys;
+  if (key === undefined || more.length > 0) return attribute(run);
+  return { run, attribute: true, field: { slot: path.slot, key, cost: 1 + root } };
 }
 
 function runPath({ slot, keys, places }: Path, root: 0 | 1): Run {

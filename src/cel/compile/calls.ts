@@ -10,6 +10,7 @@ import { typeOfValue } from '../typeOfValue.ts';
 import { Double, Failure, Optional, Uint, type Value } from '../values.ts';
 import { compileAttribute } from './attributes.ts';
 import { type CompileContext, type Compiled, constant, isConstant, locate, type Run } from './node.ts';
+import { type Apply1, type Apply2, shortcut1, shortcut2 } from './shortcuts.ts';
 
 type Body1 = (a: Value, f: Frame) => Value | undefined;
 type Body2 = (a: Value, b: Value, f: Frame) => Value | undefined;
@@ -41,8 +42,10 @@ export function compileCall(ctx: CompileContext, e: Call): Compiled {
   const compiled = args.map((a) => ctx.compile(a));
   if (declared === undefined) return { run: () => new Failure(`unbound function: ${name}`, e.at) };
   const overloads = candidates(e, declared, args.length);
-  const call: CallPlan = { name, at: e.at, bodies: bodiesOf(overloads), cost: costOf(declared, overloads) };
-  if (name === '@in' && overloads.length === 1 && overloads[0]!.id === 'in_list') {
+  const overload = overloads.length === 1 ? overloads[0]!.id : undefined;
+  const cost = costOf(declared, overloads);
+  const call: CallPlan = { name, overload, at: e.at, bodies: bodiesOf(overloads), cost };
+  if (overload === 'in_list') {
     const test = membership(compiled[0]!, compiled[1]!);
     if (test !== undefined) return test;
   }
@@ -63,6 +66,8 @@ function refusePattern(ctx: CompileContext, pattern: string, at: number): void {
 
 interface CallPlan {
   readonly name: string;
+  /** The only overload possible, if there is just one. */
+  readonly overload: string | undefined;
   readonly at: number;
   readonly bodies: readonly BodyN[];
   readonly cost: CallCost | undefined;
@@ -87,19 +92,21 @@ function costOf(f: FunctionDecl, overloads: readonly Overload[]): CallCost | und
 }
 
 function runOf(call: CallPlan, args: readonly Compiled[]): Run {
-  if (call.bodies.length === 1 && args.length === 1) return unary(call, args[0]!.run);
-  if (call.bodies.length === 1 && args.length === 2) return binary(call, args[0]!.run, args[1]!.run);
+  const [first, second] = args;
+  if (call.bodies.length === 1 && args.length === 1) return unary(call, first!);
+  if (call.bodies.length === 1 && args.length === 2) return binary(call, first!, second!);
   return variadic(
     call,
     args.map((a) => a.run),
   );
 }
 
-function unary({ name, at, bodies, cost }: CallPlan, arg: Run): Run {
+const isFailure = (v: Value): v is Failure => typeof v === 'object' && v instanceof Failure;
+
+function unary({ name, at, bodies, cost }: CallPlan, arg: Compiled): Run {
   const body = bodies[0] as Body1;
-  return (f) => {
-    const a = arg(f);
-    if (a instanceof Failure) {
+  const apply: Apply1 = (a, f) => {
+    if (isFailure(a)) {
       f.cost += 1;
       return a;
     }
@@ -108,20 +115,29 @@ function unary({ name, at, bodies, cost }: CallPlan, arg: Run): Run {
     const result = body(a, f);
     return result === undefined ? noOverload(name, [a], at) : locate(result, at);
   };
+  const { run } = arg;
+  return shortcut1(name, arg, apply) ?? ((f) => apply(run(f), f));
 }
 
-function binary({ name, at, bodies, cost }: CallPlan, left: Run, right: Run): Run {
+function binary(call: CallPlan, left: Compiled, right: Compiled): Run {
+  const { name, at, bodies, cost } = call;
   const body = bodies[0] as Body2;
-  return (f) => {
-    const a = left(f);
-    const b = right(f);
+  const apply: Apply2 = (a, b, f) => {
     if (cost === undefined) f.cost += 1;
     else f.charge(cost(a, b, null));
-    if (a instanceof Failure) return a;
-    if (b instanceof Failure) return b;
+    if (isFailure(a)) return a;
+    if (isFailure(b)) return b;
     const result = body(a, b, f);
     if (typeof result === 'boolean') return result;
     return result === undefined ? noOverload(name, [a, b], at) : locate(result, at);
+  };
+  const short = shortcut2(call, left, right, apply);
+  if (short !== undefined) return short;
+  const first = left.run;
+  const second = right.run;
+  return (f) => {
+    const a = first(f);
+    return apply(a, second(f), f);
   };
 }
 

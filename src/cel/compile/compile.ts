@@ -39,9 +39,11 @@ class Compiler implements CompileContext {
 
   compile(e: Expr): Compiled {
     const compiled = this.#node(e);
-    return this.#instrument === undefined
-      ? compiled
-      : { ...compiled, run: this.#instrument(e, compiled.run) };
+    if (this.#instrument === undefined) return compiled;
+    const run = this.#instrument(e, compiled.run);
+    // Who reads a field directly would bypass the instrument.
+    const { field: _, ...rest } = compiled;
+    return { ...rest, run };
   }
 
   #node(e: Expr): Compiled {

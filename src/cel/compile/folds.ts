@@ -1,66 +1,19 @@
 // Loops. Each macro is a loop of its own here, with the bill that cel-go's expansion of it would run up:
 // the accumulator is a name (1), a step that appends builds a list (10 + 1), and so on.
+// An error in a predicate or transformation does not end map and filter: cel-go goes on, and so does the bill.
 
 import type { Fold } from '../ast.ts';
-import { describeKey } from '../describe.ts';
-import { entriesOf } from '../equality.ts';
-import type { Frame } from '../frame.ts';
-import { canonicalKey } from '../select.ts';
 import { selfCompareCost } from '../sizes.ts';
 import { sortedBy } from '../sorting.ts';
-import { goTypeName } from '../typeOfValue.ts';
 import { type CelType, isDyn } from '../types.ts';
-import { adapt, type CelKey, CelMap, Failure, fail, isMap, type Value } from '../values.ts';
+import { type CelKey, CelMap, Failure, type Value } from '../values.ts';
+import { insert, insertAll } from './mapBuilding.ts';
 import { type CompileContext, type Compiled, isConstant, locate, notBool, type Run } from './node.ts';
+import { itemsOf, type Places, place, valuesOf } from './ranges.ts';
 
-/** Called for each element with its place set; returns true to stop. */
-type Visit = (f: Frame) => boolean;
-
-interface Loop {
+interface Loop extends Places {
   readonly range: Run;
-  readonly first: number;
-  readonly second: number | undefined;
   readonly at: number;
-}
-
-/** Runs over a list or the keys of a map. The error of an unfit range is returned. */
-function iterate(loop: Loop, f: Frame, visit: Visit): Failure | undefined {
-  const range = loop.range(f);
-  if (Array.isArray(range)) return iterateList(loop, range, f, visit);
-  if (range instanceof Failure) return range;
-  if (!isMap(range)) return unfitRange(loop, range);
-  for (const [key, value] of entriesOf(range)) {
-    f.charge(0);
-    f.slots[loop.first] = key;
-    if (loop.second !== undefined) f.slots[loop.second] = value;
-    if (visit(f)) return undefined;
-  }
-  return undefined;
-}
-
-function unfitRange(loop: Loop, range: Value): Failure {
-  const name = goTypeName(range);
-  const message =
-    loop.second === undefined
-      ? `got '${name}', expected iterable type`
-      : `unsupported comprehension range type: ${name}`;
-  return new Failure(message, loop.at);
-}
-
-function iterateList(loop: Loop, list: readonly Value[], f: Frame, visit: Visit): undefined {
-  const { first, second } = loop;
-  for (let i = 0; i < list.length; i++) {
-    f.charge(0);
-    const element = list[i]!;
-    const value = typeof element === 'object' || typeof element === 'string' ? element : adapt(element);
-    if (second === undefined) f.slots[first] = value;
-    else {
-      f.slots[first] = i;
-      f.slots[second] = value;
-    }
-    if (visit(f)) return undefined;
-  }
-  return undefined;
 }
 
 export function compileFold(ctx: CompileContext, e: Fold): Compiled {
@@ -70,183 +23,207 @@ export function compileFold(ctx: CompileContext, e: Fold): Compiled {
     second: e.second === undefined ? undefined : ctx.slots.local(e.second),
     at: e.range.at,
   };
+  const filter = e.filter === undefined ? undefined : ctx.compile(e.filter).run;
   switch (e.fold) {
     case 'all':
-      return quantifier(loop, ctx.compile(e.filter!).run, e.at, false, 2);
+      return { run: forAll(loop, filter!, e.at) };
     case 'exists':
-      return quantifier(loop, ctx.compile(e.filter!).run, e.at, true, 3);
+      return { run: exists(loop, filter!, e.at) };
     case 'existsOne':
-      return existsOne(loop, ctx.compile(e.filter!).run, e.at);
+      return { run: existsOne(loop, filter!, e.at) };
     case 'filter':
-      return filter(loop, ctx.compile(e.filter!).run, e.at);
+      return { run: select(loop, filter!, e.at) };
     case 'map':
-      return map(ctx, loop, e);
+      return { run: map(loop, filter, ctx.compile(e.transform!), e.at) };
     case 'sortBy':
-      return sortBy(loop, ctx.compile(e.transform!).run, e.at, e.transform!.type);
+      return { run: sortBy(loop, ctx.compile(e.transform!).run, e.at, e.transform!.type) };
     default:
-      return transformMap(ctx, loop, e);
+      return { run: transformMap(loop, filter, ctx.compile(e.transform!).run, e) };
   }
 }
 
-/** `all` stops at false, `exists` at true; asking whether to go on costs `test`, the accumulator one more. */
-function quantifier(loop: Loop, predicate: Run, at: number, deciding: boolean, test: number): Compiled {
-  return {
-    run: (f) => {
-      let decided = false;
-      let error: Failure | undefined;
-      const bad = iterate(loop, f, (frame) => {
-        frame.cost += test;
-        if (decided) return true;
-        frame.cost += 1;
-        const v = predicate(frame);
-        if (v === deciding) decided = true;
-        else if (typeof v !== 'boolean') error ??= notBool(v, at);
+/** Ends when something is false. Asking whether to go on costs two, the accumulator one more. */
+function forAll(loop: Loop, predicate: Run, at: number): Run {
+  const { range, at: rangeAt } = loop;
+  const pairs = loop.second !== undefined;
+  return (f) => {
+    const over = range(f);
+    const items = itemsOf(over, pairs, rangeAt);
+    if (items instanceof Failure) return items;
+    const values = valuesOf(over, pairs);
+    const { length } = items;
+    let error: Failure | undefined;
+    for (let i = 0; i < length; i++) {
+      f.charge(3);
+      place(f, items[i]!, i, loop, values);
+      const v = predicate(f);
+      if (v === false) {
+        // The next turn, if there is one, starts by finding out that there is nothing left to do.
+        f.cost += i + 1 < length ? 3 : 1;
         return false;
-      });
-      if (bad !== undefined) return bad;
-      f.cost += 1;
-      return decided ? deciding : (error ?? !deciding);
-    },
+      }
+      if (v !== true) error ??= notBool(v, at);
+    }
+    f.cost += 1;
+    return error ?? true;
   };
 }
 
-function existsOne(loop: Loop, predicate: Run, at: number): Compiled {
-  return {
-    run: (f) => {
-      let count = 0;
-      let error: Failure | undefined;
-      const bad = iterate(loop, f, (frame) => {
-        const v = predicate(frame);
-        if (v === true) {
-          frame.cost += 2;
-          count++;
-        } else if (v !== false) error = notBool(v, at);
-        return false;
-      });
-      if (bad !== undefined) return bad;
-      f.cost += 2;
-      return error ?? count === 1;
-    },
+/** Ends when something is true. Asking whether to go on costs three, the accumulator one more. */
+function exists(loop: Loop, predicate: Run, at: number): Run {
+  const { range, at: rangeAt } = loop;
+  const pairs = loop.second !== undefined;
+  return (f) => {
+    const over = range(f);
+    const items = itemsOf(over, pairs, rangeAt);
+    if (items instanceof Failure) return items;
+    const values = valuesOf(over, pairs);
+    const { length } = items;
+    let error: Failure | undefined;
+    for (let i = 0; i < length; i++) {
+      f.charge(4);
+      place(f, items[i]!, i, loop, values);
+      const v = predicate(f);
+      if (v === true) {
+        f.cost += i + 1 < length ? 4 : 1;
+        return true;
+      }
+      if (v !== false) error ??= notBool(v, at);
+    }
+    f.cost += 1;
+    return error ?? false;
+  };
+}
+
+function existsOne(loop: Loop, predicate: Run, at: number): Run {
+  const { range, at: rangeAt } = loop;
+  const pairs = loop.second !== undefined;
+  return (f) => {
+    const over = range(f);
+    const items = itemsOf(over, pairs, rangeAt);
+    if (items instanceof Failure) return items;
+    const values = valuesOf(over, pairs);
+    let count = 0;
+    let error: Failure | undefined;
+    for (let i = 0; i < items.length; i++) {
+      f.charge(0);
+      place(f, items[i]!, i, loop, values);
+      const v = predicate(f);
+      if (v === true) {
+        f.cost += 2;
+        count++;
+      } else if (v !== false) error = notBool(v, at);
+    }
+    f.cost += 2;
+    return error ?? count === 1;
   };
 }
 
 const APPEND_COST = 13;
 
-function filter(loop: Loop, predicate: Run, at: number): Compiled {
-  const { first } = loop;
-  return {
-    run: (f) => {
-      const list: Value[] = [];
-      let error: Failure | undefined;
-      const bad = iterate(loop, f, (frame) => {
-        const v = predicate(frame);
-        if (v === true) {
-          frame.cost += APPEND_COST;
-          list.push(frame.slots[first]!);
-        } else if (v !== false) error = notBool(v, at);
-        return false;
-      });
-      if (bad !== undefined) return bad;
-      f.cost += 1;
-      return error ?? list;
-    },
+function select(loop: Loop, predicate: Run, at: number): Run {
+  const { range, first, at: rangeAt } = loop;
+  const pairs = loop.second !== undefined;
+  return (f) => {
+    const over = range(f);
+    const items = itemsOf(over, pairs, rangeAt);
+    if (items instanceof Failure) return items;
+    const values = valuesOf(over, pairs);
+    const list: Value[] = [];
+    let error: Failure | undefined;
+    for (let i = 0; i < items.length; i++) {
+      f.charge(0);
+      place(f, items[i]!, i, loop, values);
+      const v = predicate(f);
+      if (v === true) {
+        f.cost += APPEND_COST;
+        list.push(f.slots[first]!);
+      } else if (v !== false) error = notBool(v, at);
+    }
+    f.cost += 1;
+    return error ?? list;
   };
 }
 
-/** True when the element takes part, false when not; anything else is an error. */
-const includes = (predicate: Run | undefined, f: Frame): Value =>
-  predicate === undefined ? true : predicate(f);
-
-function map(ctx: CompileContext, loop: Loop, e: Fold): Compiled {
-  const predicate = e.filter === undefined ? undefined : ctx.compile(e.filter).run;
-  const transform = ctx.compile(e.transform!);
+function map(loop: Loop, predicate: Run | undefined, transform: Compiled, at: number): Run {
+  const { range, at: rangeAt } = loop;
+  const pairs = loop.second !== undefined;
   // A list of one constant is a constant and free.
   const step = isConstant(transform) ? 2 : 12;
   const { run } = transform;
-  return {
-    run: (f) => {
-      const list: Value[] = [];
-      let error: Failure | undefined;
-      const bad = iterate(loop, f, (frame) => {
-        const wanted = includes(predicate, frame);
-        if (wanted === true) {
-          frame.cost += step;
-          const v = run(frame);
-          if (v instanceof Failure) error ??= v;
-          else list.push(v);
-        } else if (wanted !== false) error = notBool(wanted, e.at);
-        return false;
-      });
-      if (bad !== undefined) return bad;
-      f.cost += 1;
-      return error ?? list;
-    },
+  return (f) => {
+    const over = range(f);
+    const items = itemsOf(over, pairs, rangeAt);
+    if (items instanceof Failure) return items;
+    const values = valuesOf(over, pairs);
+    const list: Value[] = [];
+    let error: Failure | undefined;
+    for (let i = 0; i < items.length; i++) {
+      f.charge(0);
+      place(f, items[i]!, i, loop, values);
+      const wanted = predicate === undefined ? true : predicate(f);
+      if (wanted === true) {
+        f.cost += step;
+        const v = run(f);
+        if (v instanceof Failure) error ??= v;
+        else list.push(v);
+      } else if (wanted !== false) error = notBool(wanted, at);
+    }
+    f.cost += 1;
+    return error ?? list;
   };
 }
 
-function transformMap(ctx: CompileContext, loop: Loop, e: Fold): Compiled {
-  const predicate = e.filter === undefined ? undefined : ctx.compile(e.filter).run;
-  const { run } = ctx.compile(e.transform!);
+function transformMap(loop: Loop, predicate: Run | undefined, transform: Run, e: Fold): Run {
+  const { range, first, at: rangeAt } = loop;
+  const pairs = loop.second !== undefined;
   const whole = e.fold === 'transformMapEntry';
   const step = whole ? 2 : 3;
-  return {
-    run: (f) => {
-      const map = new Map<CelKey, readonly [Value, Value]>();
-      let error: Failure | undefined;
-      const bad = iterate(loop, f, (frame) => {
-        const wanted = includes(predicate, frame);
-        if (wanted === true) {
-          frame.cost += step;
-          const v = run(frame);
-          error ??= whole ? insertAll(map, v) : insert(map, frame.slots[loop.first]!, v);
-        } else if (wanted !== false) error = notBool(wanted, e.at);
-        return false;
-      });
-      if (bad !== undefined) return bad;
-      f.cost += 1;
-      return error === undefined ? new CelMap(map) : locate(error, e.at);
-    },
+  return (f) => {
+    const over = range(f);
+    const items = itemsOf(over, pairs, rangeAt);
+    if (items instanceof Failure) return items;
+    const values = valuesOf(over, pairs);
+    const built = new Map<CelKey, readonly [Value, Value]>();
+    let error: Failure | undefined;
+    for (let i = 0; i < items.length; i++) {
+      f.charge(0);
+      place(f, items[i]!, i, loop, values);
+      const wanted = predicate === undefined ? true : predicate(f);
+      if (wanted === true) {
+        f.cost += step;
+        const key = f.slots[first]!;
+        const v = transform(f);
+        error ??= whole ? insertAll(built, v) : insert(built, key, v);
+      } else if (wanted !== false) error = notBool(wanted, e.at);
+    }
+    f.cost += 1;
+    return error === undefined ? new CelMap(built) : locate(error, e.at);
   };
-}
-
-function insert(map: Map<CelKey, readonly [Value, Value]>, key: Value, value: Value): Failure | undefined {
-  if (value instanceof Failure) return value;
-  const canonical = canonicalKey(key);
-  if (canonical === undefined) return fail(`unsupported key type: ${describeKey(key)}`);
-  if (map.has(canonical)) return fail(`insert failed: key ${describeKey(key)} already exists`);
-  map.set(canonical, [key, value]);
-  return undefined;
-}
-
-function insertAll(map: Map<CelKey, readonly [Value, Value]>, entries: Value): Failure | undefined {
-  if (entries instanceof Failure) return entries;
-  if (!isMap(entries)) return fail('no such overload');
-  for (const [key, value] of entriesOf(entries)) {
-    const error = insert(map, key, value);
-    if (error !== undefined) return error;
-  }
-  return undefined;
 }
 
 /** cel-go binds the range, maps it to keys, and sorts by those: two names, a loop, and a comparison of all with all. */
-function sortBy(loop: Loop, key: Run, at: number, keyType: CelType | undefined): Compiled {
+function sortBy(loop: Loop, key: Run, at: number, keyType: CelType | undefined): Run {
+  const { range, first, at: rangeAt } = loop;
+  const pairs = loop.second !== undefined;
   const typed = keyType !== undefined && !isDyn(keyType);
-  return {
-    run: (f) => {
-      const elements: Value[] = [];
-      const keys: Value[] = [];
-      let error: Failure | undefined;
-      const bad = iterate(loop, f, (frame) => {
-        frame.cost += 12;
-        const k = key(frame);
-        if (k instanceof Failure) error ??= k;
-        elements.push(frame.slots[loop.first]!);
-        keys.push(k);
-        return false;
-      });
-      if (bad !== undefined) return bad;
-      f.charge(3 + (typed && error === undefined ? selfCompareCost(keys) : 1));
-      return error ?? locate(sortedBy(elements, keys, f), at);
-    },
+  return (f) => {
+    const over = range(f);
+    const items = itemsOf(over, pairs, rangeAt);
+    if (items instanceof Failure) return items;
+    const values = valuesOf(over, pairs);
+    const elements: Value[] = [];
+    const keys: Value[] = [];
+    let error: Failure | undefined;
+    for (let i = 0; i < items.length; i++) {
+      f.charge(12);
+      place(f, items[i]!, i, loop, values);
+      elements.push(f.slots[first]!);
+      const k = key(f);
+      if (k instanceof Failure) error ??= k;
+      keys.push(k);
+    }
+    f.charge(3 + (typed && error === undefined ? selfCompareCost(keys) : 1));
+    return error ?? locate(sortedBy(elements, keys, f), at);
   };
 }

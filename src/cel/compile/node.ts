@@ -16,6 +16,8 @@ export interface Compiled {
    * a unit more when something is selected from it.
    */
   readonly attribute?: boolean;
+  /** Set for `variable.field` with nothing special about either: who combines it may read the field directly. */
+  readonly field?: { readonly slot: number; readonly key: string; readonly cost: number };
 }
 
 export interface CompileContext {

@@ -23,7 +23,8 @@ import { typeConstant } from '../environment.ts';
 import type { Frame } from '../frame.ts';
 import { STANDARD_MACROS } from '../macros.ts';
 import { matches } from '../patterns.ts';
-import { sizeOf, stringTraversal, traversal } from '../sizes.ts';
+import { sizeOf, traversal } from '../sizes.ts';
+import { codePointLength } from '../text.ts';
 import { durationNanos, type TimePart, timePart } from '../time.ts';
 import { typeOfValue } from '../typeOfValue.ts';
 import {
@@ -52,7 +53,7 @@ const A = param('A');
 const B = param('B');
 
 const asString = (v: Value): string => (typeof v === 'string' ? v : '');
-const readOnce: CallCost = (a) => (typeof a === 'string' ? stringTraversal(a) : traversal(sizeOf(a)));
+const readOnce: CallCost = (a) => traversal(sizeOf(a));
 
 /** A conversion function: one body for all its overloads. */
 function conversion(
@@ -136,7 +137,7 @@ const CONVERSIONS: readonly FunctionDecl[] = [
 function size(v: Value, f: Frame): Value | undefined {
   if (typeof v === 'string') {
     f.work(v.length * 0.1);
-    return sizeOf(v);
+    return codePointLength(v);
   }
   return Array.isArray(v) || v instanceof Uint8Array || isMap(v) ? sizeOf(v) : undefined;
 }

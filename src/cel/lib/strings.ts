@@ -150,8 +150,8 @@ function join(list: Value, separator: Value, f: Frame): Value | undefined {
 }
 
 const joinedLength = (list: readonly Value[], separator: string): number =>
-  list.reduce((sum: number, e) => sum + codePointLength(e as string), 0) +
-  Math.max(0, list.length - 1) * codePointLength(separator);
+  list.reduce((sum: number, e) => sum + (e as string).length, 0) +
+  Math.max(0, list.length - 1) * separator.length;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '\x07': '\\a',

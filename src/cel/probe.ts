@@ -1,0 +1,97 @@
+// A look at a condition at one instant: is it true, and until when must the answer stay what it is?
+
+import type { Call, Expr } from './ast.ts';
+import { type CompiledProgram, compileProgram, type Instrument } from './compile/compile.ts';
+import { type Bindings, type Program, run, type Variable, variablesOf } from './program.ts';
+import { durationNanos } from './time.ts';
+import { analyseTime } from './timeFlow.ts';
+import { TIME } from './timeName.ts';
+import { Duration, Timestamp, type Value } from './values.ts';
+
+const NANOS = 1_000_000_000n;
+
+export const toNanos = (t: Timestamp): bigint => BigInt(t.epochSeconds) * NANOS + BigInt(t.subNanos);
+
+export function fromNanos(nanos: bigint): Timestamp {
+  const seconds = nanos >= 0n ? nanos / NANOS : (nanos - NANOS + 1n) / NANOS;
+  return new Timestamp(Number(seconds), Number(nanos - seconds * NANOS));
+}
+
+export interface Look {
+  readonly truth: 'true' | 'false' | 'error' | 'exhausted';
+  /** The first later instant, in nanoseconds, at which the answer could differ; undefined when there is none. */
+  readonly next: bigint | undefined;
+  readonly cost: number;
+}
+
+// Where a comparison jumps, for a left side that gains on the right: at the instant they meet, or just behind it.
+const AT_MEETING = new Set(['_<_', '_>=_']);
+const BEHIND_MEETING = new Set(['_<=_', '_>_']);
+
+/** A condition prepared for being looked at many times. */
+export class Probe {
+  /** True when `next` can be trusted. */
+  readonly analysable: boolean;
+  readonly #program: Program;
+  readonly #compiled: CompiledProgram;
+  readonly #variables: readonly Variable[];
+  readonly #values = new Map<Expr, Value>();
+  #now = 0n;
+  #next: bigint | undefined;
+
+  constructor(program: Program) {
+    const { comparisons, analysable } = analyseTime(program.root);
+    this.analysable = analysable;
+    this.#program = program;
+    this.#compiled = compileProgram(program.root, program.env, this.#instrument(comparisons));
+    this.#variables = variablesOf(this.#compiled, program.env);
+  }
+
+  look(bindings: Bindings, at: bigint, limit: number): Look {
+    this.#now = at;
+    this.#next = undefined;
+    const { source, env } = this.#program;
+    const runnable = { compiled: this.#compiled, variables: this.#variables, source, env };
+    const outcome = run(runnable, { ...bindings, [TIME]: fromNanos(at) }, limit);
+    const next = this.#next;
+    if (outcome.kind !== 'value') return { truth: outcome.kind, next, cost: outcome.cost };
+    return { truth: outcome.value === true ? 'true' : 'false', next, cost: outcome.cost };
+  }
+
+  /** Keeps the operands of moving comparisons, and works out when each comparison jumps next. */
+  #instrument(comparisons: ReadonlyMap<Call, 1 | -1>): Instrument {
+    const operands = new Set<Expr>([...comparisons.keys()].flatMap((c) => [...c.args]));
+    return (e, body) => {
+      const gain = e.kind === 'call' ? comparisons.get(e) : undefined;
+      const watched = operands.has(e);
+      if (gain === undefined && !watched) return body;
+      return (f) => {
+        const v = body(f);
+        if (watched) this.#values.set(e, v);
+        if (gain !== undefined) this.#note(e as Call, gain);
+        return v;
+      };
+    };
+  }
+
+  #note(e: Call, gain: 1 | -1): void {
+    const ahead = difference(this.#values.get(e.args[0]!), this.#values.get(e.args[1]!));
+    if (ahead === undefined) return;
+    const meeting = this.#now - BigInt(gain) * ahead;
+    const name = e.resolved ?? e.function;
+    const behind = gain === 1 ? BEHIND_MEETING : AT_MEETING;
+    const exactly = gain === 1 ? AT_MEETING : BEHIND_MEETING;
+    if (!behind.has(name)) this.#offer(meeting);
+    if (!exactly.has(name)) this.#offer(meeting + 1n);
+  }
+
+  #offer(at: bigint): void {
+    if (at > this.#now && (this.#next === undefined || at < this.#next)) this.#next = at;
+  }
+}
+
+/** How far the left is ahead of the right, in nanoseconds. */
+function difference(a: Value | undefined, b: Value | undefined): bigint | undefined {
+  if (a instanceof Timestamp && b instanceof Timestamp) return toNanos(a) - toNanos(b);
+  return a instanceof Duration && b instanceof Duration ? durationNanos(a) - durationNanos(b) : undefined;
+}
