@@ -21,9 +21,6 @@ export const IMMUTABLE = 'field is immutable';
 export const nonNegative = (value: number | undefined, path: string): FieldError[] =>
   value !== undefined && value < 0 ? [invalid(path, value, NEGATIVE)] : [];
 
-export const positive = (value: number | undefined, path: string): FieldError[] =>
-  value !== undefined && value <= 0 ? [invalid(path, value, NOT_POSITIVE)] : [];
-
 export const immutable = (next: Json | undefined, old: Json | undefined, path: string): FieldError[] =>
   equal(next, old) ? [] : [invalid(path, next ?? null, IMMUTABLE)];
 
