@@ -181,21 +181,42 @@ describe('a restart', () => {
     expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
   });
 
-  test('a creation that raced with the end of its definition leaves nothing behind', async () => {
+  test('creations that race with the end of their definition leave nothing behind', async () => {
     const journal = new MemoryJournal();
     await restart(journal);
     await api.post(DEFINITIONS_PATH, definition());
     await turn();
-    const race = [
-      api.post(WIDGETS, widget('a')),
-      api.delete(WIDGET_DEFINITION),
-      api.post(WIDGETS, widget('b')),
-    ];
+    const race = ['a', 'b', 'c'].map((name) => api.post(WIDGETS, widget(name)));
+    race.push(api.delete(WIDGET_DEFINITION), api.post(WIDGETS, widget('d')), api.post(WIDGETS, widget('e')));
     await Promise.all(race);
     for (let i = 0; i < 10; i++) await turn();
     expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
-    expect([...journal.records.values()].filter((r) => r.resource === `widgets.${GROUP}` && r.bytes)).toEqual(
-      [],
-    );
+    const left = [...journal.records.values()].filter((r) => r.resource === `widgets.${GROUP}` && r.bytes);
+    expect(left).toEqual([]);
   });
+});
+
+test('a creation that a webhook holds up until the definition is gone is refused', async () => {
+  await api.post(DEFINITIONS_PATH, definition());
+  await api.get(WIDGET_DEFINITION);
+  const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();
+  api.server.admit({
+    name: 'slow.example.com',
+    resources: [`widgets.${GROUP}`],
+    phase: 'validating',
+    async review() {
+      await gone;
+      return { allowed: true };
+    },
+  });
+  const creation = api.post(WIDGETS, widget('late'));
+  await api.settle();
+  await api.delete(WIDGET_DEFINITION);
+  await api.settle();
+  expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+  goOn();
+  expect((await creation).status).toBe(403);
+  await api.post(DEFINITIONS_PATH, definition());
+  await api.get(WIDGET_DEFINITION);
+  expect((await api.get(WIDGETS)).body['items']).toEqual([]);
 });

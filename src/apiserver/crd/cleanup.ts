@@ -1,5 +1,6 @@
 // The end of a definition: its objects are deleted first, those with finalizers are waited for, and only then does the
-// clean-up finalizer go, and the definition with it.
+// clean-up finalizer go, and the definition with it. No creation slips in between: those that come before the mark is
+// committed are in the journal before our first write, and those after it are refused.
 
 import { clone } from '#api/json';
 import { asJson, asObject, type KubeObject } from '#api/object';
@@ -56,8 +57,6 @@ export class Cleaner {
   readonly #hooks: CleanerHooks;
   /** By store table. */
   readonly #waits = new Map<string, Wait>();
-  /** Definitions we let go, with their tables. */
-  readonly #released = new Map<string, string>();
 
   constructor(core: Core, hooks: CleanerHooks) {
     this.#core = core;
@@ -75,21 +74,6 @@ export class Cleaner {
   removed(table: string): void {
     const wait = this.#waits.get(table);
     if (wait && this.#core.store.table(table).size === 0) this.#hooks.wake(wait.name);
-  }
-
-  /** Whether this definition, which is gone, was let go by us: `sweep` should look at its table once more. */
-  letGo(name: string): boolean {
-    return this.#released.has(name);
-  }
-
-  /** A creation may have been on its way to the journal when the definition went: it is not left behind. */
-  async sweep(name: string): Promise<void> {
-    const table = this.#released.get(name);
-    this.#released.delete(name);
-    if (table === undefined) return;
-    const { store } = this.#core;
-    for (const { key, revision } of [...store.view(table)!.entries('')])
-      await store.remove(table, key, revision);
   }
 
   stop(): void {
@@ -142,7 +126,6 @@ export class Cleaner {
     const finalizers = (next.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
     const { store } = this.#core;
     if (finalizers.length === 0) {
-      this.#released.set(head.key, table);
       await store.remove(DEFINITIONS, head.key, head.revision);
       return;
     }

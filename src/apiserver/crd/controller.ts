@@ -126,7 +126,6 @@ export class DefinitionController {
     const head = store.getHead(DEFINITIONS, name);
     if (!head) {
       this.#structural.delete(name);
-      if (this.#cleaner.letGo(name) && !store.get(DEFINITIONS, name)) await this.#cleaner.sweep(name);
       return;
     }
     if (this.#cleaner.wants(head.object)) return this.#cleaner.step(head);

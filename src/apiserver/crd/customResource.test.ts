@@ -239,6 +239,13 @@ describe('field selectors of a definition', () => {
     expect((body['items'] as JsonObject[]).map((i) => (i['metadata'] as JsonObject)['name'])).toEqual(names);
   });
 
+  test('values that a later default supplies count', async () => {
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/n/default';
+    await api.patch(WIDGET_DEFINITION, [{ op: 'add', path, value: 7 }], 'json');
+    const { body } = await api.get(`${WIDGETS}?fieldSelector=spec.n%3D7`);
+    expect(body['items']).toMatchObject([{ metadata: { name: 'c' } }]);
+  });
+
   test('others are refused', async () => {
     expect(await api.get(`${WIDGETS}?fieldSelector=spec.other=1`)).toMatchObject({
       status: 400,

@@ -39,11 +39,12 @@ export function customStrategy(kind: CustomKind): Strategy {
     nameRule: subdomainName,
     unconditionalUpdate: false,
     prepareForCreate(object) {
-      if (kind.isTerminating()) throw refuseCreation(kind, object);
+      refuseWhenTerminating(kind, object);
       if (status) delete (object as unknown as JsonObject)['status'];
       object.metadata.generation = 1;
     },
     validate: (object, context) => validateCreate(kind, object, context),
+    confirmCreate: (object) => refuseWhenTerminating(kind, object),
     subresources: {
       ...(status ? { status: statusStrategy(kind) } : {}),
       ...(scale ? { scale: main } : {}),
@@ -52,9 +53,11 @@ export function customStrategy(kind: CustomKind): Strategy {
   };
 }
 
-function refuseCreation(kind: CustomKind, { metadata }: KubeObject) {
+/** Whoever deletes the objects of a definition must not be overtaken by new ones. */
+function refuseWhenTerminating(kind: CustomKind, { metadata }: KubeObject): void {
+  if (!kind.isTerminating()) return;
   const text = 'create not allowed while custom resource definition is terminating';
-  return forbidden(kind, metadata.generateName ? '' : (metadata.name ?? ''), text);
+  throw forbidden(kind, metadata.generateName ? '' : (metadata.name ?? ''), text);
 }
 
 function keepStatus(next: JsonObject, old: JsonObject): void {

@@ -82,6 +82,8 @@ export interface Strategy extends UpdateStrategy {
   approve?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate?(object: KubeObject, context: StrategyContext): void;
   validate?(object: KubeObject, context: StrategyContext): FieldError[];
+  /** A last look at a new object, in the turn in which it is stored: webhooks may have taken their time. May refuse. */
+  confirmCreate?(object: KubeObject): void;
   /** PUT on a missing object creates it (Lease, Event, …). */
   readonly createOnUpdate?: boolean;
   /** PUT without a resourceVersion overwrites. Default true. */

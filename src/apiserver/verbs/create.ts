@@ -101,6 +101,7 @@ function refuseVersion({ metadata }: KubeObject): void {
 async function commitNew(call: Call, key: string, object: KubeObject): Promise<Stored> {
   const { store } = call.core;
   delete object.metadata.resourceVersion;
+  call.resource.strategy.confirmCreate?.(object);
   try {
     const change = await store.put(call.resource.storage, key, 0, call.resource.codec.toStorage(object));
     return change.next!;
