@@ -31,7 +31,7 @@ test.each(SESSIONS.map((s) => [s.name, s] as const))('%s', async (_, session) =>
   expect(differences.filter((d) => d !== undefined).join('\n')).toBe('');
 });
 
-test('the typed create commands sent protobuf', () => {
+test('the typed create commands and the reviews sent protobuf', () => {
   const session = SESSIONS.find((s) => s.name === 'create-typed')!;
   const typed = session.commands.filter((c) => c.sendsProtobuf).length;
   const bodies = embedded.requests.filter((r) => r.method === 'POST' && r.path.includes('/k-create-typed/'));
@@ -41,6 +41,9 @@ test('the typed create commands sent protobuf', () => {
   expect(bodies.filter((r) => r.contentType !== PROTOBUF)).toEqual([]);
   expect(namespaces.length).toBe(SESSIONS.length + 1);
   expect(bodies.length).toBe(typed - 1);
+  const reviews = embedded.requests.filter((r) => /\/self\w+reviews/.test(r.path));
+  expect(reviews.length).toBeGreaterThan(1);
+  expect(reviews.filter((r) => r.contentType !== PROTOBUF)).toEqual([]);
 });
 
 test('nothing went wrong inside the embedded server', () => {

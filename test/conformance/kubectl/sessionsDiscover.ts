@@ -6,7 +6,10 @@ import { k, type Session } from './types.ts';
 const FEWER_KINDS = { kind: 'part' as const, reason: 'the embedded server serves a part of the kinds' };
 const NO_PROSE = { kind: 'withoutProse' as const, reason: 'the embedded server has no field descriptions' };
 const OWN_VERSION = { kind: 'differs' as const, reason: 'it says that it is this server, on Node' };
-const NO_RBAC = { kind: 'differs' as const, reason: 'whoever has a token may do everything until there is RBAC' };
+const NO_RBAC = {
+  kind: 'differs' as const,
+  reason: 'whoever has a token may do everything until there is RBAC',
+};
 
 export const DISCOVER_SESSIONS: readonly Session[] = [
   {

@@ -103,7 +103,7 @@ export const WRITE_SESSIONS: readonly Session[] = [
       k(`patch cm settings --type=json -p '[{"op":"add","path":"/data/weight","value":"heavy"}]'`),
       k(`patch cm settings --type=json -p '[{"op":"test","path":"/data/colour","value":"red"}]'`),
       k(`patch cm settings -p '{"data":{"colour":"green"}}'`),
-      k(`patch cm settings -p '{"data":{"colour":7}}'`),
+      k(`patch cm settings -p '{"data":{"colour":7}}'`, { compare: OTHER_WORDS }),
       k('get cm settings -o yaml'),
       k(
         `patch deployment shop -p '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"example.com/side:1"}]}}}}'`,
