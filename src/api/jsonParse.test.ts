@@ -81,6 +81,8 @@ describe('refusals in the words of Go', () => {
     ['01', "invalid character '1' after top-level value"],
     ['1.', "invalid character ' ' after decimal point in numeric literal"],
     ['1e+', "invalid character ' ' in exponent of numeric literal"],
+    ['\x01{}', "invalid character '\\x01' looking for beginning of value"],
+    ['[1\x0b]', "invalid character '\\v' after array element"],
     ['tru', "invalid character ' ' in literal true (expecting 'e')"],
     ['nulL', "invalid character 'L' in literal null (expecting 'l')"],
     ['[1e999] x', "invalid character 'x' after top-level value"],

@@ -218,6 +218,24 @@ describe('with the real table', () => {
       status: { conditions: null, storedVersions: null },
     });
   });
+  test.each<[Json, Json]>([
+    [{ items: [{ type: 'string', x: 1 }] }, { items: [{ type: 'string' }] }],
+    [{ items: [] }, { items: null }],
+    [{ additionalProperties: { type: 'string', x: 1 } }, { additionalProperties: { type: 'string' } }],
+    [
+      { dependencies: { a: ['b'], c: { type: 'string', x: 1 } } },
+      { dependencies: { a: ['b'], c: { type: 'string' } } },
+    ],
+  ])('a union of schemas: %j', (schema, expected) => {
+    const type = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
+    expect(decodeTyped(builtins, type, schema)).toMatchObject({ value: expected, unknown: [] });
+  });
+  test('what is neither bool nor schema is refused', () => {
+    const type = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
+    expect(() => decodeTyped(builtins, type, { additionalProperties: 'x' })).toThrow(
+      'boolean or JSON schema expected',
+    );
+  });
   test('schemas nested too deeply are refused, not fatal', () => {
     let schema: Json = { type: 'object' };
     for (let i = 0; i < 5000; i++) schema = { properties: { a: schema } };

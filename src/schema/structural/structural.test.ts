@@ -263,6 +263,23 @@ describe('values, in the words of the real server', () => {
   });
 });
 
+test.each<[JsonObject, Json]>([
+  [{ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 1 }, ['a']],
+  [
+    { type: 'object', additionalProperties: { type: 'string' }, minProperties: 1, maxProperties: 1 },
+    { a: '' },
+  ],
+  [{ type: 'string', minLength: 2, maxLength: 2 }, 'ab'],
+  [{ type: 'integer', minimum: 2, maximum: 2, multipleOf: 2 }, 2],
+  [{ type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true }, 0.5],
+  [{ type: 'integer', format: 'int32' }, 2_147_483_647],
+  [{ type: 'integer', format: 'int32' }, -2_147_483_648],
+  [{ type: 'integer' }, 9223372036854775807n],
+  [{ type: 'number', format: 'float' }, 3.4e38],
+])('exactly on the bound is fine: row %#', (schema, value) => {
+  expect(texts(schema, value)).toEqual([]);
+});
+
 describe('ratcheting', () => {
   const schema = props({
     a: { type: 'string', maxLength: 2 },
