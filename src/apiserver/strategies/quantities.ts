@@ -113,6 +113,14 @@ export function quantityValue(name: string, quantity: Json, path: string): Field
 export const nonNegativeQuantity = (quantity: Json, path: string): FieldError[] =>
   nanos(quantity) < 0n ? [invalid(path, quantity, NEGATIVE)] : [];
 
+/** Negative amounts where Kubernetes prints them as whole numbers. */
+export function basicQuantity(quantity: Json, path: string): FieldError[] {
+  const amount = nanos(quantity);
+  if (amount >= 0n) return [];
+  const whole = -((-amount + NANO - 1n) / NANO);
+  return [invalid(path, Number(whole), 'must be a valid resource quantity')];
+}
+
 /** A ResourceList whose missing entries are taken from another one; the same list when nothing is missing. */
 export function withMissing(list: JsonObject | undefined, from: JsonObject): JsonObject {
   const out: JsonObject = { ...list };

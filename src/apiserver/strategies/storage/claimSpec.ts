@@ -65,8 +65,8 @@ function validateDataSources(spec: JsonObject, path: string): FieldError[] {
       : same
         ? undefined
         : 'must match dataSourceRef';
-  // The value is the path itself: a slip of the real server that clients can see.
-  if (why) errors.push(invalid(path, `${path}.dataSource`, why));
+  // The value is an empty struct: a slip of the real server that clients can see.
+  if (why) errors.push(invalid(path, {}, why));
   return errors;
 }
 

@@ -1,13 +1,13 @@
 // PersistentVolumeClaim: protected by a finalizer, gets the default class, and only a bound claim may grow.
 
 import { forbidden as refused } from '#api/errors';
-import { type FieldError, forbidden, invalid } from '#api/fieldErrors';
+import { type FieldError, forbidden, invalid, notSupported } from '#api/fieldErrors';
 import { clone, equal, type Json, type JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { type Strategy, type StrategyContext, specOf, statusOf } from '../../resources/resource.ts';
-import { IMMUTABLE, immutable, metaOf, metaUpdate } from '../checks.ts';
+import { IMMUTABLE, immutable, metaOf, metaUpdate, qualifiedName } from '../checks.ts';
 import { subdomainName } from '../names.ts';
-import { compareQuantities, nanos } from '../quantities.ts';
+import { basicQuantity, compareQuantities, nanos } from '../quantities.ts';
 import { unifiedDiff } from '../unifiedDiff.ts';
 import { assign, child, copyField, ensure, entries, flag, has, list, part, text, value } from '../values.ts';
 import { validateClaimSpec } from './claimSpec.ts';
@@ -143,12 +143,41 @@ function validateSizeAndClass(next: KubeObject, old: KubeObject): FieldError[] {
   return errors;
 }
 
-const validateStatus = (claim: KubeObject): FieldError[] =>
-  entries(part(statusOf(claim), 'capacity')).flatMap(([name, amount]) =>
-    nanos(amount) < 0n
-      ? [invalid(`status.capacity[${name}]`, amount, 'must be a valid resource quantity')]
-      : [],
-  );
+const RESIZE_STATUSES = [
+  'ControllerResizeInProgress',
+  'ControllerResizeInfeasible',
+  'NodeResizeInProgress',
+  'NodeResizeInfeasible',
+  'NodeResizePending',
+];
+
+function validateStatus(claim: KubeObject): FieldError[] {
+  const status = statusOf(claim);
+  const allocated = entries(part(status, 'allocatedResources')).flatMap(([name, amount]) => {
+    const path = 'status.allocatedResources';
+    const odd = resizableName(name, path);
+    return odd.length > 0 ? odd : basicQuantity(amount, `${path}[${name}]`);
+  });
+  const resizing = entries(part(status, 'allocatedResourceStatuses')).flatMap(([name, state]) => {
+    const path = 'status.allocatedResourceStatuses';
+    const known = RESIZE_STATUSES.includes(String(state));
+    return [...resizableName(name, path), ...(known ? [] : [notSupported(path, name, RESIZE_STATUSES)])];
+  });
+  return [
+    ...entries(part(status, 'capacity')).flatMap(([name, amount]) =>
+      basicQuantity(amount, `status.capacity[${name}]`),
+    ),
+    ...resizing,
+    ...allocated,
+  ];
+}
+
+/** Only storage can be resized, and what others have put their own domain to. */
+function resizableName(name: string, path: string): FieldError[] {
+  const odd = qualifiedName(name, path);
+  const native = !name.includes('/') || name.includes('kubernetes.io/');
+  return odd.length > 0 || !native || name === 'storage' ? odd : [notSupported(path, name, ['storage'])];
+}
 
 function warnings(claim: KubeObject): string[] {
   const old = claim.metadata.annotations?.[OLD_CLASS] !== undefined;

@@ -5,7 +5,7 @@ import type { JsonObject } from '#api/json';
 import { dnsLabel, dnsSubdomain, NOT_POSITIVE, oneOf } from '../checks.ts';
 import { validateNodeSelector } from '../nodeSelector.ts';
 import { noBacksteps } from '../pod/paths.ts';
-import { nanos } from '../quantities.ts';
+import { basicQuantity, nanos } from '../quantities.ts';
 import { child, entries, has, list, part, text, texts, value } from '../values.ts';
 import { className, VOLUME_MODES, validateAccessModes } from './claimSpec.ts';
 import { driverName } from './driverName.ts';
@@ -134,8 +134,10 @@ function capacityErrors(capacity: JsonObject, path: string): FieldError[] {
   if (amounts.length === 0) errors.push(required(path));
   if (!Object.hasOwn(capacity, 'storage') || amounts.length > 1)
     errors.push(notSupported(path, amounts.length === 0 ? null : capacity, ['storage']));
-  for (const [name, amount] of amounts)
+  for (const [name, amount] of amounts) {
+    errors.push(...basicQuantity(amount, `${path}[${name}]`));
     if (nanos(amount) <= 0n) errors.push(invalid(`${path}[${name}]`, amount, NOT_POSITIVE));
+  }
   return errors;
 }
 
