@@ -26,6 +26,8 @@ export interface Decoded {
 export interface Codec {
   /** Kind and apiVersion are already checked; throws DecodeError when the value cannot be this kind. */
   decode(value: JsonObject, notes?: JsonNotes): Decoded;
+  /** The result of a strategic merge patch: never text, so it is refused in other words than a body. */
+  convert?(value: JsonObject): Decoded;
   /** A protobuf message of this kind; absent where there is no protobuf form. */
   decodeProtobuf?(message: Uint8Array): Decoded;
   /** The stored bytes are what this version shows: no need to parse them. */

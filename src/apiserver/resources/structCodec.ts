@@ -5,7 +5,7 @@ import type { JsonNotes } from '#api/jsonParse';
 import { asJson, asObject, type KubeObject } from '#api/object';
 import { applyDefaults } from '#schema/defaults';
 import { decodeMessage } from '#schema/protobuf';
-import { decodeTyped } from '#schema/typed';
+import { convertTyped, decodeTyped } from '#schema/typed';
 import { builtinTable, defaultsTable } from '../data.ts';
 import { withGvk } from '../decode.ts';
 import type { Codec, Decoded, Strategy } from './resource.ts';
@@ -27,6 +27,10 @@ export function structCodec(
   return {
     decode(value: JsonObject, notes?: JsonNotes): Decoded {
       const typed = decodeTyped(builtinTable(), structName, value, notes);
+      return finish(typed.value, typed.unknown);
+    },
+    convert(value: JsonObject): Decoded {
+      const typed = convertTyped(builtinTable(), structName, value);
       return finish(typed.value, typed.unknown);
     },
     decodeProtobuf: (message) => finish(decodeMessage(builtinTable(), structName, message), []),
