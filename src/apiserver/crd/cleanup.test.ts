@@ -111,6 +111,22 @@ describe('the end of a definition', () => {
     expect((await api.get(`${WIDGETS}/kept`)).status).toBe(200);
   });
 
+  test('of a definition that never was one is quick', async () => {
+    const rival = {
+      ...definition({
+        more: { names: { plural: 'rivals', singular: 'rival', kind: 'Widget', listKind: 'RivalList' } },
+      }),
+      metadata: { name: `rivals.${GROUP}`, finalizers: ['a.example.com/b'] },
+    };
+    await api.post(DEFINITIONS_PATH, rival);
+    await api.settle();
+    await api.delete(`${DEFINITIONS_PATH}/rivals.${GROUP}`);
+    await api.settle();
+    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/rivals.${GROUP}`))).toContain(
+      'Terminating=False/NeverEstablished',
+    );
+  });
+
   test('a dry run marks nothing', async () => {
     expect(conditionsOf(await api.delete(`${WIDGET_DEFINITION}?dryRun=All`))).toContain(
       'Terminating=True/InstanceDeletionPending',
