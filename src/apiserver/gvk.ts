@@ -28,7 +28,7 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
     say?.(why) ?? badRequest(`${kind} in version "${version}" cannot be handled as a ${wanted.kind}: ${why}`);
   if (!gv) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
   if (call.core.registry.byKind(gv.group, gv.version, kind)) {
-    const internal = gv.group === '' ? 'core' : gv.group.split('.')[0];
+    const internal = parseApiVersion(wanted.apiVersion)!.group.split('.')[0] || 'core';
     throw refuse(`converting (${gv.version}.${kind}) to (${internal}.${wanted.kind}): unknown conversion`);
   }
   throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);

@@ -2,7 +2,7 @@
 
 import { duplicate, type FieldError, invalid, notSupported, required, tooLong } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
-import { nonNegative, qualifiedName } from './checks.ts';
+import { qualifiedName } from './checks.ts';
 import { number, text, value } from './values.ts';
 
 const STATUSES = ['True', 'False', 'Unknown'];
@@ -22,21 +22,21 @@ export function validateConditions(conditions: JsonObject[], path: string): Fiel
 function validateCondition(condition: JsonObject, path: string): FieldError[] {
   const [type, status] = [text(condition, 'type'), text(condition, 'status')];
   const [reason, message] = [text(condition, 'reason'), text(condition, 'message')];
+  const observed = number(condition, 'observedGeneration') ?? 0;
   return [
     ...qualifiedName(type, `${path}.type`),
-    ...(type === '' ? [required(`${path}.type`, 'must be set')] : []),
     ...(STATUSES.includes(status) ? [] : [notSupported(`${path}.status`, status, [...STATUSES].sort())]),
-    ...nonNegative(number(condition, 'observedGeneration'), `${path}.observedGeneration`),
-    ...(value(condition, 'lastTransitionTime')
-      ? []
-      : [required(`${path}.lastTransitionTime`, 'must be set')]),
+    ...(observed < 0
+      ? [invalid(`${path}.observedGeneration`, observed, 'must be greater than or equal to zero')]
+      : []),
+    ...(value(condition, 'lastTransitionTime') ? [] : [required(`${path}.lastTransitionTime`)]),
     ...reasonErrors(reason, `${path}.reason`),
     ...(Buffer.byteLength(message) > MAX_MESSAGE ? [tooLong(`${path}.message`, MAX_MESSAGE)] : []),
   ];
 }
 
 function reasonErrors(reason: string, path: string): FieldError[] {
-  if (reason === '') return [required(path, 'must be set')];
+  if (reason === '') return [required(path)];
   const long = reason.length > MAX_REASON ? [tooLong(path, MAX_REASON)] : [];
   const why = `a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '${REASON}')`;
   return new RegExp(`^${REASON}$`).test(reason) ? long : [...long, invalid(path, reason, why)];

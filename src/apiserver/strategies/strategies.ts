@@ -25,6 +25,7 @@ import { resourceQuotaStrategy } from './core/resourceQuota.ts';
 import { secretStrategy } from './core/secret.ts';
 import { serviceAccountStrategy } from './core/serviceAccount.ts';
 import { subdomainName } from './names.ts';
+import { endpointSliceStrategy } from './network/endpointSlice.ts';
 import { ingressStrategy } from './network/ingress.ts';
 import { networkPolicyStrategy } from './network/networkPolicy.ts';
 import { serviceStrategy } from './network/service.ts';
@@ -52,6 +53,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'statefulsets.apps': statefulSetStrategy,
   'customresourcedefinitions.apiextensions.k8s.io': definitionStrategy,
   endpoints: endpointsStrategy,
+  'endpointslices.discovery.k8s.io': endpointSliceStrategy,
   events: eventStrategy,
   'events.events.k8s.io': modernEventStrategy,
   'cronjobs.batch': cronJobStrategy,

@@ -52,7 +52,8 @@ export function flag(from: Source, key: string): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }
 
-export const has = (from: Source, key: string): boolean => read(from, key) !== undefined;
+/** Whether something is there: null is Go's nil. */
+export const has = (from: Source, key: string): boolean => (read(from, key) ?? undefined) !== undefined;
 
 export const value = (from: Source, key: string): Json | undefined => read(from, key) as Json | undefined;
 

@@ -33,11 +33,8 @@ export const scaleEndpoint: Readonly<Record<string, (call: Call) => Promise<Http
     const sent = decodeAs(call, SCALE, options);
     matchName(call, sent);
     matchNamespace(call, sent);
-    return updateObject(
-      call,
-      planFor(call, () => sent, Boolean(sent.metadata.resourceVersion)),
-      options,
-    );
+    const plan = planFor(call, () => sent, Boolean(sent.metadata.resourceVersion));
+    return updateObject(call, { ...plan, uid: sent.metadata.uid }, options);
   },
   async PATCH(call) {
     const type = patchType(call);

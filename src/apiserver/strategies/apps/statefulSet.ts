@@ -7,6 +7,7 @@ import { type Strategy, specOf, statusOf, type UpdateStrategy } from '../../reso
 import { validateAnnotations, validateLabels } from '../../validateMeta.ts';
 import { dnsLabel, metaUpdate, nonNegative } from '../checks.ts';
 import { amountOf, notAbove100Percent, positiveIntOrPercent } from '../intOrPercent.ts';
+import { sortedSelector, validateLabelSelector } from '../labelSelector.ts';
 import { labelName } from '../names.ts';
 import { defaultPodSpec } from '../pod/defaults.ts';
 import { validatePodTemplate } from '../pod/template.ts';
@@ -119,6 +120,9 @@ const retentionErrors = (policy: JsonObject): FieldError[] =>
 
 /** The template is checked with the volumes its claims become, and without the names it will be given. */
 function templateErrors(spec: JsonObject): FieldError[] {
+  const selector = child(spec, 'selector');
+  if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)
+    return [invalid('spec.selector', sortedSelector(selector), '')];
   const template = clone(templateOf(spec));
   const pod = ensure(template, 'spec');
   delete pod['subdomain'];

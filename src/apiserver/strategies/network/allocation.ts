@@ -9,7 +9,6 @@ import { number, objects, texts } from '../values.ts';
 
 const FIRST = ipv4Number('10.0.0.0');
 const SIZE = 256;
-const RANGE = '10.0.0.0/24';
 /** The address of the server itself inside a cluster. */
 const RESERVED = 1;
 
@@ -48,9 +47,7 @@ export function nextAddress({ addresses }: Taken, random: Random): string {
 export function claimAddress(ip: string, { addresses }: Taken): void {
   const offset = ipv4Number(parseAddress(ip) ?? '0.0.0.0') - FIRST;
   if (offset < 1 || offset >= SIZE - 1)
-    throw new AllocationError(
-      `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${RANGE}`,
-    );
+    throw new AllocationError('the provided network does not match the current range');
   if (addresses.has(ip)) throw new AllocationError('provided IP is already allocated');
 }
 

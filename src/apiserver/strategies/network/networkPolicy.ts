@@ -24,12 +24,14 @@ function validate(policy: KubeObject): FieldError[] {
     ...validateLabelSelector(part(spec, 'podSelector'), 'spec.podSelector'),
     ...direction('ingress', 'from'),
     ...direction('egress', 'to'),
-    ...(types.length > TYPES.length
-      ? [invalid('spec.policyTypes', types, 'may not specify more than two policyTypes')]
-      : []),
-    ...types.flatMap((t, i) => (TYPES.includes(t) ? [] : [notSupported(`spec.policyTypes[${i}]`, t, TYPES)])),
+    ...typeErrors(types),
   ];
 }
+
+const typeErrors = (types: string[]): FieldError[] =>
+  types.length > TYPES.length
+    ? [invalid('spec.policyTypes', types, 'may not specify more than two policyTypes')]
+    : types.flatMap((t, i) => (TYPES.includes(t) ? [] : [notSupported(`spec.policyTypes[${i}]`, t, TYPES)]));
 
 function validatePort(port: JsonObject, path: string): FieldError[] {
   const errors = has(port, 'protocol')

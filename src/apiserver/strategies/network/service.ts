@@ -23,6 +23,7 @@ import {
   texts,
   value,
 } from '../values.ts';
+import { validateBalancerStatus } from './loadBalancer.ts';
 import { allocate } from './serviceAllocation.ts';
 import {
   isExternal,
@@ -243,6 +244,11 @@ function warnings(service: KubeObject): string[] {
   return out;
 }
 
+/** Never shown on a Service that only is a name. */
+function hideTrafficPolicy(service: KubeObject): void {
+  if (text(specOf(service), 'type') === 'ExternalName') delete specOf(service)['internalTrafficPolicy'];
+}
+
 export const serviceStrategy: Strategy = {
   nameRule: labelName,
   returnDeleted: true,
@@ -263,5 +269,12 @@ export const serviceStrategy: Strategy = {
   validatesMeta: true,
   validateUpdate: validateChange,
   warnings,
-  subresources: { status: { prepareForUpdate: (next, old) => copyField(next, old, 'spec') } },
+  canonicalize: hideTrafficPolicy,
+  subresources: {
+    status: {
+      prepareForUpdate: (next, old) => copyField(next, old, 'spec'),
+      validatesMeta: true,
+      validateUpdate: (next, old) => [...metaUpdate(next, old), ...validateBalancerStatus(next)],
+    },
+  },
 };
