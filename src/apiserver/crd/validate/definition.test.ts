@@ -12,6 +12,14 @@ describe('everything around the schema', () => {
       { ...definition(), metadata: { name: 'foo' } },
       ['metadata.name: Invalid value: "foo": must be spec.names.plural+"."+spec.group'],
     ],
+    [
+      'a generated name',
+      { ...definition(), metadata: { name: 'foo1', generateName: 'foo' } },
+      [
+        'metadata.generateName: Invalid value: "foo": must be spec.names.plural+"."+spec.group',
+        'metadata.name: Invalid value: "foo1": must be spec.names.plural+"."+spec.group',
+      ],
+    ],
     ['no scope', spec({ scope: '' }), ['spec.scope: Required value']],
     [
       'another scope',

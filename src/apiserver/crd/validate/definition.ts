@@ -13,7 +13,7 @@ import { ON_CREATE, onUpdate } from './strictness.ts';
 export function validateDefinition(object: KubeObject): FieldError[] {
   const definition = readDefinition(object);
   return [
-    ...validateName(definition),
+    ...validateName(object, definition),
     ...validateSpec(hoist(definition.spec), ON_CREATE),
     ...validateStatus(definition),
     ...validateStoredVersions(definition),
@@ -46,9 +46,14 @@ export function validateDefinitionUpdate(next: KubeObject, old: KubeObject): Fie
 
 export const validateStatusUpdate = (next: KubeObject): FieldError[] => validateStatus(readDefinition(next));
 
-function validateName({ name, spec }: Definition): FieldError[] {
-  if (name === '' || name === `${spec.names.plural}.${spec.group}`) return [];
-  return [invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')];
+/** The name follows from the spec, so it cannot be generated. */
+function validateName({ metadata }: KubeObject, { spec }: Definition): FieldError[] {
+  const wanted = `${spec.names.plural}.${spec.group}`;
+  return (['generateName', 'name'] as const)
+    .filter((field) => metadata[field] && metadata[field] !== wanted)
+    .map((field) =>
+      invalid(`metadata.${field}`, metadata[field], 'must be spec.names.plural+"."+spec.group'),
+    );
 }
 
 const validateStatus = ({ acceptedNames }: Definition): FieldError[] =>
