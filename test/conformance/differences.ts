@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { KEPT, REFUSED } from './badInput/suite.ts';
 import { DELIBERATE, NOT_YET } from './deliberate.ts';
 import { type KnownList, loadKnown, type Needs } from './known.ts';
+import { SESSIONS } from './kubectl/sessions.ts';
 import { loadCases } from './replay/cases.ts';
 
 export const DIFFERENCES_FILE = join(import.meta.dirname, 'differences.md');
@@ -55,8 +56,19 @@ export function renderDifferences(): string {
     '',
   );
   if (badInput.length > 0) lines.push(...section(`Not alike (${badInput.length})`, badInput));
+  lines.push('## kubectl', '', 'Commands of `kubectl/sessions.ts` that print something else, and why.', '');
+  lines.push('```text', ...kubectlLines(), '```', '');
   return `${lines.join('\n').trimEnd()}\n`;
 }
+
+const kubectlLines = () =>
+  SESSIONS.flatMap(({ name, commands }) =>
+    commands.flatMap(({ args, compare }) =>
+      compare === undefined || compare.kind === 'same'
+        ? []
+        : [`${name}: kubectl ${args.join(' ')}`, `    ${compare.reason}`],
+    ),
+  );
 
 // In a fenced block: the reasons quote answers, which Markdown would take for markup.
 const section = (heading: string, entries: [string, KnownList[string]][]) => [
