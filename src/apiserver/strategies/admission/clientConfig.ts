@@ -8,7 +8,19 @@ import { number, text } from '../values.ts';
 
 const FORM = '; desired format: https://host[/path]';
 
+/** What Go's url.Parse says about a text that is no URL at all. */
+function parseComplaint(url: string): string | undefined {
+  const shown = JSON.stringify(url);
+  if (/[\x00-\x1f\x7f]/.test(url)) return `parse ${shown}: net/url: invalid control character in URL`;
+  if (url.startsWith(':')) return `parse ${shown}: missing protocol scheme`;
+  const broken = /%(?![0-9a-f]{2}).{0,2}/i.exec(url.replace(/[?#].*$/, ''));
+  if (broken) return `parse ${shown}: invalid URL escape ${JSON.stringify(broken[0])}`;
+  return undefined;
+}
+
 export function validateWebhookUrl(url: string, path: string): FieldError[] {
+  const complaint = parseComplaint(url);
+  if (complaint) return [required(path, `url must be a valid URL: ${complaint}${FORM}`)];
   const match =
     /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^@/?#]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(
       url,

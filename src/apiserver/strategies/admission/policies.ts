@@ -3,11 +3,13 @@
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
-import { type Strategy, specOf } from '../../resources/resource.ts';
+import { type Strategy, specOf, statusOf } from '../../resources/resource.ts';
 import { check, oneOf } from '../checks.ts';
+import { validateConditions } from '../conditions.ts';
 import { validateLabelSelector } from '../labelSelector.ts';
 import { pathSegmentName, subdomainName } from '../names.ts';
 import { child, copyField, has, list, objects, text, texts } from '../values.ts';
+import { annotationErrors, paramKindErrors, validationErrors, variableErrors } from './policyFields.ts';
 import { validateOperationsRule } from './rules.ts';
 import { validateMatchConditions } from './webhooks.ts';
 
@@ -28,20 +30,11 @@ function validatePolicy(policy: KubeObject): FieldError[] {
       ? [required('spec.matchConstraints.resourceRules')]
       : []),
     ...validateMatchConditions(objects(spec, 'matchConditions'), 'spec.matchConditions'),
+    ...variableErrors(spec),
     ...(empty ? [required('spec.validations', nothing), required('spec.auditAnnotations', nothing)] : []),
-    ...objects(spec, 'validations').flatMap((v, i) =>
-      text(v, 'expression').trim() === ''
-        ? [required(`spec.validations[${i}].expression`, 'expression is not specified')]
-        : [],
-    ),
+    ...validationErrors(spec),
+    ...annotationErrors(spec, policy.metadata.name ?? ''),
   ];
-}
-
-function paramKindErrors(kind: JsonObject | undefined): FieldError[] {
-  if (!kind) return [];
-  return ['apiVersion', 'kind']
-    .filter((f) => text(kind, f) === '')
-    .map((f) => required(`spec.paramKind.${f}`));
 }
 
 function validateMatch(match: JsonObject, path: string): FieldError[] {
@@ -63,6 +56,19 @@ function validateMatch(match: JsonObject, path: string): FieldError[] {
     ...validateLabelSelector(child(match, 'objectSelector'), `${path}.objectSelector`),
     ...rules('resourceRules'),
     ...rules('excludeResourceRules'),
+  ];
+}
+
+function validateStatus(policy: KubeObject): FieldError[] {
+  const status = statusOf(policy);
+  const path = 'status.typeChecking.expressionWarnings';
+  return [
+    ...objects(child(status, 'typeChecking'), 'expressionWarnings').flatMap((warning, i) =>
+      ['warning', 'fieldRef'].flatMap((field) =>
+        text(warning, field) === '' ? [required(`${path}[${i}].${field}`)] : [],
+      ),
+    ),
+    ...validateConditions(objects(status, 'conditions'), 'status.conditions'),
   ];
 }
 
@@ -132,7 +138,12 @@ export const validatingAdmissionPolicyStrategy: Strategy = {
   validate: validatePolicy,
   prepareForUpdate: (next, old) => copyField(next, old, 'status'),
   validateUpdate: validatePolicy,
-  subresources: { status: { prepareForUpdate: (next, old) => copyField(next, old, 'spec') } },
+  subresources: {
+    status: {
+      prepareForUpdate: (next, old) => copyField(next, old, 'spec'),
+      validateUpdate: validateStatus,
+    },
+  },
 };
 
 export const validatingAdmissionPolicyBindingStrategy: Strategy = {

@@ -41,7 +41,10 @@ function validateAggregation(role: KubeObject): FieldError[] {
   const selectors = objects(rule, 'clusterRoleSelectors');
   if (selectors.length === 0)
     return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
-  return selectors.flatMap((s, i) => validateLabelSelector(s, `${path}[${i}]`));
+  return selectors.flatMap((selector, i) => {
+    const odd = validateLabelSelector(selector, `${path}[${i}]`);
+    return odd.length > 0 ? [...odd, invalid(`${path}[${i}]`, null, 'invalid label selector.')] : [];
+  });
 }
 
 function roleStrategyOf(namespaced: boolean): Strategy {

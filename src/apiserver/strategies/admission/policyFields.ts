@@ -1,0 +1,116 @@
+// What a ValidatingAdmissionPolicy consists of besides its rules: parameters, variables, validations and annotations.
+// Expressions must be there; whether they compile is not checked.
+
+import { duplicate, type FieldError, invalid, required } from '#api/fieldErrors';
+import type { JsonObject } from '#api/json';
+import { parseApiVersion } from '#api/object';
+import { oneOf, qualifiedName } from '../checks.ts';
+import { label1035Name, subdomainName } from '../names.ts';
+import { has, objects, text } from '../values.ts';
+
+const MAX_ANNOTATIONS = 20;
+const MAX_VALUE_EXPRESSION = 5 * 1024;
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+const RESERVED = new Set(
+  `true false null in as break const continue else for function if import let loop package namespace return var void while`.split(
+    ' ',
+  ),
+);
+
+export function paramKindErrors(param: JsonObject | undefined): FieldError[] {
+  if (!param) return [];
+  const path = 'spec.paramKind';
+  const [apiVersion, kind] = [text(param, 'apiVersion'), text(param, 'kind')];
+  const odd = label1035Name(kind.toLowerCase());
+  const why = `may have mixed case, but should otherwise match: ${odd.join(',')}`;
+  return [
+    ...apiVersionErrors(apiVersion, `${path}.apiVersion`),
+    ...(kind === ''
+      ? [required(`${path}.kind`)]
+      : odd.length > 0
+        ? [invalid(`${path}.kind`, kind, why)]
+        : []),
+  ];
+}
+
+function apiVersionErrors(apiVersion: string, path: string): FieldError[] {
+  if (apiVersion === '') return [required(path)];
+  const parsed = apiVersion === '/' ? { group: '', version: '' } : parseApiVersion(apiVersion);
+  if (!parsed) return [invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
+  const { group, version } = parsed;
+  const refuse = (value: string, complaints: string[]) =>
+    complaints.length > 0 ? [invalid(path, value, complaints.join(','))] : [];
+  return [
+    ...(group === '' ? [] : refuse(group, subdomainName(group))),
+    ...(version === ''
+      ? [invalid(path, apiVersion, 'version must be specified')]
+      : refuse(version, label1035Name(version))),
+  ];
+}
+
+const isBlank = (value: string) => value.trim() === '';
+
+export const variableErrors = (spec: JsonObject): FieldError[] =>
+  objects(spec, 'variables').flatMap((variable, i) => {
+    const [path, name] = [`spec.variables[${i}]`, text(variable, 'name')];
+    const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !RESERVED.has(name);
+    return [
+      ...(isBlank(name)
+        ? [required(`${path}.name`, 'name is not specified')]
+        : identifier
+          ? []
+          : [invalid(`${path}.name`, name, 'must be a valid CEL identifier')]),
+      ...(isBlank(text(variable, 'expression'))
+        ? [required(`${path}.expression`, 'expression is not specified')]
+        : []),
+    ];
+  });
+
+export const validationErrors = (spec: JsonObject): FieldError[] =>
+  objects(spec, 'validations').flatMap((validation, i) => {
+    const path = `spec.validations[${i}]`;
+    const message = text(validation, 'message');
+    const unsaid = (field: string) =>
+      text(validation, field) !== '' && isBlank(text(validation, field))
+        ? [invalid(`${path}.${field}`, text(validation, field), 'must be non-empty if specified')]
+        : [];
+    return [
+      ...(isBlank(text(validation, 'expression'))
+        ? [required(`${path}.expression`, 'expression is not specified')]
+        : []),
+      ...unsaid('messageExpression'),
+      ...unsaid('message'),
+      ...(/[\n\r]/.test(message.trim())
+        ? [invalid(`${path}.message`, message, 'must not contain line breaks')]
+        : []),
+      ...(has(validation, 'reason') ? oneOf(text(validation, 'reason'), REASONS, `${path}.reason`) : []),
+    ];
+  });
+
+/** Keys become part of annotation names that begin with the policy's name. */
+export function annotationErrors(spec: JsonObject, policy: string): FieldError[] {
+  const annotations = objects(spec, 'auditAnnotations');
+  const errors: FieldError[] = [];
+  if (annotations.length > MAX_ANNOTATIONS) {
+    const why = `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`;
+    errors.push(invalid('spec.auditAnnotations', annotations, why));
+  }
+  const keys = new Set<string>();
+  annotations.forEach((annotation, i) => {
+    const [path, key] = [`spec.auditAnnotations[${i}]`, text(annotation, 'key')];
+    errors.push(
+      ...qualifiedName(`${policy}/${key}`, `${path}.key`),
+      ...valueErrors(text(annotation, 'valueExpression').trim(), `${path}.valueExpression`),
+    );
+    if (keys.has(key)) errors.push(duplicate(`${path}.key`, key));
+    keys.add(key);
+  });
+  return errors;
+}
+
+function valueErrors(expression: string, path: string): FieldError[] {
+  if (expression === '') return [required(path, 'valueExpression is not specified')];
+  return Buffer.byteLength(expression) > MAX_VALUE_EXPRESSION
+    ? [required(path, `must not exceed ${MAX_VALUE_EXPRESSION} bytes in length`)]
+    : [];
+}
