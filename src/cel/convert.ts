@@ -106,10 +106,11 @@ export function readerFor(t: CelType): Reader | undefined {
       return (v) => (typeof v === 'number' || typeof v === 'bigint' ? new Double(Number(v)) : v);
     case 'uint':
       return (v) => (typeof v === 'number' || typeof v === 'bigint' ? toUint(BigInt(v)) : v);
+    // A date alone is its midnight.
     case 'timestamp':
       return (v) => (typeof v === 'string' ? readTimestamp(v) : v);
     case 'duration':
-      return (v) => (typeof v === 'string' ? (parseDuration(v) ?? fail(`invalid duration: ${v}`)) : v);
+      return (v) => (typeof v === 'string' ? (parseDuration(v) ?? fail(`Invalid duration ${v}`)) : v);
     case 'bytes':
       return (v) => (typeof v === 'string' ? Uint8Array.from(Buffer.from(v, 'base64')) : v);
     case 'list':

@@ -130,9 +130,7 @@ export function isPlainMap(v: Value): v is PlainMap {
 }
 
 export const isMap = (v: Value): v is PlainMap | CelMap => v instanceof CelMap || isPlainMap(v);
-export const isList = (v: Value): v is readonly Value[] => Array.isArray(v);
 export const isInt = (v: Value): v is number | bigint => typeof v === 'number' || typeof v === 'bigint';
-export const isBytes = (v: Value): v is Uint8Array => v instanceof Uint8Array;
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;

@@ -207,8 +207,7 @@ function compileOptionalSelect(ctx: CompileContext, e: Call, root: 0 | 1): Compi
   return attribute((f) => {
     f.cost += cost;
     const v = optionalStep(run(f), property, e.at, f);
-    if (reader === undefined || !(v instanceof Optional) || v.heldValue === undefined) return v;
-    return new Optional(readOnce(f, reader, v.heldValue));
+    return reader === undefined ? v : readOnce(f, reader, v);
   });
 }
 
@@ -274,8 +273,11 @@ function declaredField(ctx: CompileContext, operandType: CelType | undefined, fi
 /** Reads a value by its declared type, once per evaluation for lists and maps. */
 function readOnce(f: Frame, reader: Reader, v: Value): Value {
   if (typeof v !== 'object' || v === null) return reader(v);
+  if (v instanceof Optional)
+    return v.heldValue === undefined ? v : new Optional(readOnce(f, reader, v.heldValue));
   const known = f.read.get(v);
   if (known !== undefined) return known;
+  if (Array.isArray(v)) f.work(v.length);
   const result = reader(v);
   f.read.set(v, result);
   return result;
