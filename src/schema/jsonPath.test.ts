@@ -3,6 +3,10 @@ import type { Json } from '#api/json';
 import { JsonPathError, parseJsonPath, printPathValue } from './jsonPath.ts';
 
 const object: Json = {
+  flags: [
+    { name: 'yes', on: true },
+    { name: 'no', on: false },
+  ],
   metadata: { labels: { app: 'x', 'a.b/c': 'dots' }, name: 'n' },
   spec: { replicas: 3, ports: [{ port: 80 }, { port: 443 }], ratio: 1.5, nothing: null, empty: [] },
   status: {
@@ -38,6 +42,8 @@ describe('values at a path', () => {
     ['.spec.missing.deep', []],
     ['.spec.replicas.deeper', []],
     ['.spec.empty[*]', []],
+    ['.flags[?(@.on==true)].name', ['yes']],
+    ['.flags[?(@.on!=true)].name', ['no']],
     ['.__proto__', []],
     ['.constructor', []],
   ])('%s', (path, values) => {

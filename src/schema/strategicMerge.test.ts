@@ -76,6 +76,11 @@ describe('lists of maps', () => {
     ['new elements come first', { containers: [{ name: 'c' }] }, ['c', 'a', 'b']],
     ['elements of the patch follow its order', { containers: [{ name: 'b' }, { name: 'a' }] }, ['b', 'a']],
     ['$patch delete', { containers: [{ name: 'a', $patch: 'delete' }] }, ['b']],
+    [
+      'an empty order orders nothing',
+      { '$setElementOrder/containers': [], containers: [{ name: 'b' }] },
+      ['a', 'b'],
+    ],
     ['$patch replace', { containers: [{ name: 'c' }, { $patch: 'replace' }] }, ['c']],
     ['$setElementOrder', { '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }] }, ['b', 'a']],
     [

@@ -160,6 +160,20 @@ describe('values, in the words of the real server', () => {
       'yesterday',
       ['TypeInvalid spec: Invalid value: "yesterday": spec in body must be of type date-time: "yesterday"'],
     ],
+    ['additional properties of any kind', { type: 'object', additionalProperties: true }, { a: 'x' }, []],
+    [
+      'no additional properties',
+      { type: 'object', additionalProperties: false },
+      { a: 'x' },
+      ['Invalid spec: Invalid value: "a": spec.a in body is a forbidden property'],
+    ],
+    ['a fraction that is a multiple', { type: 'number', multipleOf: 0.1 }, 0.30000000000000004, []],
+    [
+      'a fraction that is none',
+      { type: 'number', multipleOf: 0.5 },
+      0.75,
+      ['Invalid spec: Invalid value: 0.75: spec in body should be a multiple of 0.5'],
+    ],
     ['an unknown format', { type: 'string', format: 'colour' }, 'x', []],
     [
       'int or string',
@@ -425,6 +439,14 @@ describe('defaults', () => {
   ])('%s', (_, value, expected) => {
     expect(defaulted(schema, value)).toEqual(expected);
   });
+  test('null elements of lists and maps become the default', () => {
+    const items = { type: 'integer', default: 7 };
+    const lists = props({ l: { type: 'array', items }, m: { type: 'object', additionalProperties: items } });
+    expect(defaulted(lists, { l: [null, 1], m: { a: null, b: 2 } })).toEqual({
+      l: [7, 1],
+      m: { a: 7, b: 2 },
+    });
+  });
   test('each object gets a copy of its own', () => {
     const structure = compile(schema);
     const [first, second] = [wrap({}), wrap({})];
@@ -451,6 +473,14 @@ describe('embedded resources', () => {
     expect(object.spec).toEqual({
       tpl: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { k: 'v' } },
     });
+  });
+  test('inside maps and lists as well', () => {
+    const inMap = {
+      type: 'object',
+      additionalProperties: { type: 'array', items: (schema.properties as JsonObject).tpl! },
+    };
+    const object = wrap({ a: [{ apiVersion: 'v1', kind: 'X', metadata: { oops: 1 } }] });
+    expect(compile(inMap).prune(object)).toEqual(['spec[a][0].metadata.oops']);
   });
   test.each<[Json, string]>([
     [{ kind: 7 }, 'spec.tpl.kind: Invalid value: 7: must be a string'],
