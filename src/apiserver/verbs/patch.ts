@@ -5,7 +5,7 @@ import { badRequest, internal, notImplemented } from '#api/errors';
 import { forbidden, invalid, invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
 import { clone, isObject, type Json, type JsonObject } from '#api/json';
-import { JsonRangeError, JsonSyntaxError, parseJson } from '#api/jsonParse';
+import { JsonRangeError, JsonSyntaxError, type ParsedJson, parseJson } from '#api/jsonParse';
 import { writeJson } from '#api/jsonWrite';
 import { asJson, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
@@ -48,7 +48,7 @@ export function patchOptions(call: Call): WriteOptions {
 /** Whether the patch names a version: then a lost race is the client's conflict. */
 export function patchVersion(call: Call, type: string): boolean {
   if (type === JSON_PATCH) return false;
-  const value = readJson(call.request.body ?? new Uint8Array(), type);
+  const { value } = readPatch(call, type);
   return isObject(value) && isObject(value['metadata']) && Boolean(value['metadata']['resourceVersion']);
 }
 
@@ -71,9 +71,10 @@ type Apply = (old: JsonObject) => Json;
 
 /** Reads the patch once; what it does to an object may run several times. */
 export function parsePatch(call: Call, type: string, structType = call.resource.patchType): Apply {
-  const value = readJson(call.request.body ?? new Uint8Array(), type);
+  const { value, notes } = readPatch(call, type);
   if (type === JSON_PATCH) {
-    const operations = guard(() => parseJsonPatch(value));
+    const operations = guard(() => parseJsonPatch(value, notes));
+    reportOperations(call, operations.problems);
     return (old) => guard(() => applyJsonPatch(old, operations));
   }
   if (!isObject(value)) {
@@ -89,9 +90,22 @@ export function parsePatch(call: Call, type: string, structType = call.resource.
 const goName = (value: Json) =>
   typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 
-function readJson(bytes: Uint8Array, type: string): Json {
+/** Unknown or repeated fields of the operations themselves. */
+function reportOperations(call: Call, problems: readonly string[]): void {
+  const validation = call.query.get('fieldValidation') || 'Warn';
+  if (problems.length === 0 || validation === 'Ignore') return;
+  if (validation === 'Warn') {
+    call.warnings.push(...problems.filter((p) => !call.warnings.includes(p)));
+    return;
+  }
+  const shown = Buffer.from(call.request.body ?? []).toString();
+  const why = `strict decoding error: ${problems.join(', ')}`;
+  throw invalidError({ group: '', kind: '' }, '', [invalid('patch', shown, why)]);
+}
+
+function readPatch(call: Call, type: string): ParsedJson {
   try {
-    return parseJson(bytes, { maxDepth: 1000 }).value;
+    return parseJson(call.request.body ?? new Uint8Array(), { maxDepth: 1000, notes: type === JSON_PATCH });
   } catch (cause) {
     if (cause instanceof JsonSyntaxError || cause instanceof JsonRangeError) {
       throw badRequest(type === STRATEGIC ? cause.message : `error decoding patch: ${cause.message}`);
@@ -104,11 +118,25 @@ function guard<T>(apply: () => T): T {
   try {
     return apply();
   } catch (cause) {
-    if (cause instanceof StrategicMergeError) throw internal(cause.message);
+    if (cause instanceof StrategicMergeError) throw strategicRefusal(cause);
     if (!(cause instanceof JsonPatchError)) throw cause;
     if (cause.kind === 'malformed') throw badRequest(`error decoding patch: ${cause.message}`);
     if (cause.kind === 'tooLarge') throw new ApiError(413, 'RequestEntityTooLarge', cause.message);
-    throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+    throw unprocessable();
+  }
+}
+
+const unprocessable = () =>
+  new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+
+function strategicRefusal({ kind, message }: StrategicMergeError): ApiError {
+  switch (kind) {
+    case 'malformed':
+      return badRequest(message);
+    case 'unprocessable':
+      return unprocessable();
+    case 'internal':
+      return internal(message);
   }
 }
 
