@@ -35,6 +35,8 @@ export interface FunctionDecl {
   readonly overloads: readonly Overload[];
   /** What every overload costs that has no cost of its own. */
   readonly cost?: CallCost | undefined;
+  /** Work of one call beyond what its body charges; for bodies that take a microsecond rather than a moment. */
+  readonly work?: number | undefined;
 }
 
 export interface Library {
@@ -66,6 +68,10 @@ export const member = (
 ): Overload => ({ id, member: true, params, result, call, cost: options.cost });
 
 export const fn = (name: string, ...overloads: Overload[]): FunctionDecl => ({ name, overloads });
+
+/** Functions whose calls take about `units` of ten nanoseconds. */
+export const working = (units: number, ...functions: readonly FunctionDecl[]): FunctionDecl[] =>
+  functions.map((f) => ({ ...f, work: units }));
 
 /** A function whose cost is the same for all its overloads. */
 export const fnAt = (cost: CallCost, name: string, ...overloads: Overload[]): FunctionDecl => ({

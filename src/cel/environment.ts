@@ -130,7 +130,8 @@ function mergeFunctions(libraries: readonly Library[]): Map<string, FunctionDecl
     const before = merged.get(f.name);
     const known = before?.overloads ?? [];
     const added = f.overloads.filter((o) => !known.some((b) => b.id === o.id));
-    merged.set(f.name, { name: f.name, overloads: [...known, ...added], cost: before?.cost ?? f.cost });
+    const work = Math.max(before?.work ?? 0, f.work ?? 0);
+    merged.set(f.name, { name: f.name, overloads: [...known, ...added], cost: before?.cost ?? f.cost, work });
   }
   return merged;
 }

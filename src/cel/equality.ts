@@ -65,14 +65,14 @@ function equalOptionals(a: Optional, b: Optional, f: Frame): boolean {
 function equalLists(a: readonly Value[], b: readonly Value[], f: Frame): boolean {
   if (a instanceof AssociativeList) return a.equalTo(b, (x, y) => equals(x, y, f));
   if (a.length !== b.length) return false;
-  f.work(a.length);
+  f.work(a.length * 3);
   return a.every((v, i) => equals(adapt(v), adapt(b[i]!), f));
 }
 
 function equalMaps(a: PlainMap | CelMap, b: PlainMap | CelMap, f: Frame): boolean {
   const size = a instanceof CelMap ? a.celEntries.size : mapSize(a);
   if (size !== (b instanceof CelMap ? b.celEntries.size : mapSize(b))) return false;
-  f.work(size);
+  f.work(size * 8);
   for (const [key, value] of entriesOf(a)) {
     const other = mapGet(b, key);
     if (other === undefined || !equals(value, other, f)) return false;
@@ -95,7 +95,7 @@ export function* entriesOf(map: PlainMap | CelMap): Generator<readonly [Value, V
 
 /** `element in list`. */
 export function listContains(list: readonly Value[], element: Value, f: Frame): boolean {
-  f.work(list.length);
+  f.work(list.length * 2);
   return list.some((v) => equals(adapt(v), element, f));
 }
 

@@ -7,10 +7,10 @@ import type { Frame } from './frame.ts';
 import { Failure, fail, type Value } from './values.ts';
 
 const MAX_KEPT = 256;
-const COMPILE_WORK = 500;
-const COMPILE_WORK_PER_CHARACTER = 20;
-const COMPILE_WORK_PER_INSTRUCTION = 100;
-const MATCH_WORK = 50;
+const COMPILE_WORK = 3000;
+const COMPILE_WORK_PER_CHARACTER = 100;
+const COMPILE_WORK_PER_INSTRUCTION = 250;
+const MATCH_WORK = 100;
 
 const kept = new Map<string, RE2JS | string>();
 

@@ -54,7 +54,8 @@ const RESERVED_KEYS: ReadonlySet<string> = new Set(
   [...OURS, ...FOREIGN].flatMap(namesOf).concat('typeValue'),
 );
 
-export const isReservedKey = (key: string): boolean => RESERVED_KEYS.has(key);
+/** True for a name that must be looked up with care: see above, and Opaque in values.ts for the prefix. */
+export const isReservedKey = (key: string): boolean => RESERVED_KEYS.has(key) || key.startsWith('opaque');
 
 export const missingKey = (key: Value): Failure => fail(`no such key: ${describeKey(key)}`);
 const missingIndex = (index: Value): Failure => fail(`index out of bounds: ${describeKey(index)}`);

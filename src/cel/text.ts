@@ -48,4 +48,6 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const encoder = new TextEncoder();
+
+export const encodeUtf8 = (text: string): Uint8Array => encoder.encode(text);

@@ -91,7 +91,10 @@ export class Optional extends CelObject {
 
 export const NONE = new Optional(undefined);
 
-/** A value of a library type (quantity, URL, IP …); the library says how it compares. */
+/**
+ * A value of a library type (quantity, URL, IP …); the library says how it compares. All names of its members start
+ * with `opaque`, by which they are told from fields of objects.
+ */
 export abstract class Opaque extends CelObject {
   abstract opaqueType(): CelType;
   abstract opaqueEquals(other: Value): boolean;

@@ -32,7 +32,7 @@ function plainList(runs: readonly Run[]): Run {
   const size = runs.length;
   return (f) => {
     f.cost += LIST_COST;
-    f.work(size);
+    f.work(size * 2);
     const list = new Array<Value>(size);
     for (let i = 0; i < size; i++) {
       const v = runs[i]!(f);
@@ -46,7 +46,7 @@ function plainList(runs: readonly Run[]): Run {
 function listWithOptionals(runs: readonly Run[], optional: readonly boolean[], at: number): Run {
   return (f) => {
     f.cost += LIST_COST;
-    f.work(runs.length);
+    f.work(runs.length * 3);
     const list: Value[] = [];
     for (const [i, run] of runs.entries()) {
       const v = run(f);
@@ -78,7 +78,7 @@ export function compileMap(ctx: CompileContext, e: MapExpr): Compiled {
   const { repeatedKeys } = ctx.env.options;
   const run: Run = (f) => {
     f.cost += MAP_COST;
-    f.work(entries.length * 4);
+    f.work(entries.length * 10);
     const map = new Map<CelKey, readonly [Value, Value]>();
     for (const entry of entries) {
       const problem = addEntry(map, entry, f, repeatedKeys === 'error');

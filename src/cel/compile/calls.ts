@@ -44,7 +44,8 @@ export function compileCall(ctx: CompileContext, e: Call): Compiled {
   const overloads = candidates(e, declared, args.length);
   const overload = overloads.length === 1 ? overloads[0]!.id : undefined;
   const cost = costOf(declared, overloads);
-  const call: CallPlan = { name, overload, at: e.at, bodies: bodiesOf(overloads), cost };
+  const work = declared.work ?? 0;
+  const call: CallPlan = { name, overload, at: e.at, bodies: bodiesOf(overloads), cost, work };
   if (overload === 'in_list') {
     const test = membership(compiled[0]!, compiled[1]!);
     if (test !== undefined) return test;
@@ -71,6 +72,7 @@ interface CallPlan {
   readonly at: number;
   readonly bodies: readonly BodyN[];
   readonly cost: CallCost | undefined;
+  readonly work: number;
 }
 
 /** The overloads the checker left, or all that the number of arguments allows. */
@@ -103,7 +105,7 @@ function runOf(call: CallPlan, args: readonly Compiled[]): Run {
 
 const isFailure = (v: Value): v is Failure => typeof v === 'object' && v instanceof Failure;
 
-function unary({ name, at, bodies, cost }: CallPlan, arg: Compiled): Run {
+function unary({ name, at, bodies, cost, work }: CallPlan, arg: Compiled): Run {
   const body = bodies[0] as Body1;
   const apply: Apply1 = (a, f) => {
     if (isFailure(a)) {
@@ -112,6 +114,7 @@ function unary({ name, at, bodies, cost }: CallPlan, arg: Compiled): Run {
     }
     if (cost === undefined) f.cost += 1;
     else f.charge(cost(a, null, null));
+    if (work > 0) f.work(work);
     const result = body(a, f);
     return result === undefined ? noOverload(name, [a], at) : locate(result, at);
   };
@@ -120,13 +123,14 @@ function unary({ name, at, bodies, cost }: CallPlan, arg: Compiled): Run {
 }
 
 function binary(call: CallPlan, left: Compiled, right: Compiled): Run {
-  const { name, at, bodies, cost } = call;
+  const { name, at, bodies, cost, work } = call;
   const body = bodies[0] as Body2;
   const apply: Apply2 = (a, b, f) => {
     if (cost === undefined) f.cost += 1;
     else f.charge(cost(a, b, null));
     if (isFailure(a)) return a;
     if (isFailure(b)) return b;
+    if (work > 0) f.work(work);
     const result = body(a, b, f);
     if (typeof result === 'boolean') return result;
     return result === undefined ? noOverload(name, [a, b], at) : locate(result, at);
@@ -141,7 +145,7 @@ function binary(call: CallPlan, left: Compiled, right: Compiled): Run {
   };
 }
 
-function variadic({ name, at, bodies, cost }: CallPlan, args: readonly Run[]): Run {
+function variadic({ name, at, bodies, cost, work }: CallPlan, args: readonly Run[]): Run {
   return (f) => {
     const values: Value[] = [];
     for (const arg of args) {
@@ -151,6 +155,7 @@ function variadic({ name, at, bodies, cost }: CallPlan, args: readonly Run[]): R
     }
     if (cost === undefined) f.cost += 1;
     else f.charge(cost(values[0] ?? null, values[1] ?? null, values[2] ?? null));
+    if (work > 0) f.work(work);
     for (const body of bodies) {
       const result = body(...values, f);
       if (result !== undefined) return locate(result, at);

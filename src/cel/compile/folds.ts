@@ -192,6 +192,7 @@ function transformMap(loop: Loop, predicate: Run | undefined, transform: Run, e:
       const wanted = predicate === undefined ? true : predicate(f);
       if (wanted === true) {
         f.cost += step;
+        f.work(10);
         const key = f.slots[first]!;
         const v = transform(f);
         error ??= whole ? insertAll(built, v) : insert(built, key, v);

@@ -80,7 +80,7 @@ class Formatter {
   }
 
   clause(verb: string, v: Value, precision: number): string {
-    this.#frame.work(10);
+    this.#frame.work(verb === 'f' || verb === 'e' ? 300 + precision * 4 : 20);
     switch (verb) {
       case 's':
         return this.text(v);
@@ -166,7 +166,7 @@ class Formatter {
   }
 
   #charge(text: string): string {
-    this.#frame.work(1 + text.length * 0.1);
+    this.#frame.work(15 + text.length * 0.2);
     return text;
   }
 

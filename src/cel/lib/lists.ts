@@ -74,8 +74,10 @@ function appendFlat(list: readonly Value[], depth: number, out: Value[], f: Fram
 function range(n: Value, f: Frame): Value | undefined {
   if (typeof n === 'bigint') f.charge(Number.POSITIVE_INFINITY);
   if (typeof n !== 'number') return undefined;
-  f.work(Math.max(n, 0));
-  return Array.from({ length: Math.max(n, 0) }, (_, i) => i);
+  f.work(Math.max(n, 0) * 3);
+  const list: number[] = [];
+  for (let i = 0; i < n; i++) list.push(i);
+  return list;
 }
 
 function reverse(list: Value, f: Frame): Value | undefined {

@@ -47,8 +47,11 @@ function add(a: Value, b: Value, f: Frame): Value | undefined {
   if (a instanceof Duration) return addToDuration(a, b);
   if (a instanceof Uint) return b instanceof Uint ? arithmeticUint('+', a, b) : undefined;
   if (!(a instanceof Uint8Array && b instanceof Uint8Array)) return undefined;
-  f.work((a.length + b.length) * 0.1);
-  return Uint8Array.from(Buffer.concat([a, b]));
+  f.work(30 + (a.length + b.length) * 0.1);
+  const joined = new Uint8Array(a.length + b.length);
+  joined.set(a);
+  joined.set(b, a.length);
+  return joined;
 }
 
 function addToDuration(a: Duration, b: Value): Value | undefined {

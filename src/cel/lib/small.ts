@@ -13,14 +13,14 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3
 /** Standard alphabet, with or without padding. */
 function decode(text: Value, f: Frame): Value | undefined {
   if (typeof text !== 'string') return undefined;
-  f.work(text.length * 0.2);
+  f.work(70 + text.length * 0.2);
   if (!BASE64.test(text)) return fail('illegal base64 data');
   return Uint8Array.from(Buffer.from(text, 'base64'));
 }
 
 function encode(bytes: Value, f: Frame): Value | undefined {
   if (!(bytes instanceof Uint8Array)) return undefined;
-  f.work(bytes.length * 0.2);
+  f.work(70 + bytes.length * 0.2);
   return Buffer.from(bytes).toString('base64');
 }
 

@@ -66,12 +66,13 @@ function conversion(
 }
 
 const convertText = (v: Value, f: Frame): Value | undefined => {
-  if (v instanceof Uint8Array) f.work(v.length * 0.1);
+  if (v instanceof Uint8Array) f.work(30 + v.length * 0.2);
+  else if (typeof v === 'object') f.work(40);
   return convertToString(v);
 };
 
 const convertBinary = (v: Value, f: Frame): Value | undefined => {
-  if (typeof v === 'string') f.work(v.length * 0.1);
+  if (typeof v === 'string') f.work(30 + v.length * 0.2);
   return convertToBytes(v);
 };
 
@@ -209,8 +210,12 @@ const STRINGS: readonly FunctionDecl[] = [
 
 const inUtc = (part: TimePart) => (t: Value) => (t instanceof Timestamp ? timePart(t, part, 0) : undefined);
 
-const inZone = (part: TimePart) => (t: Value, zone: Value) => {
+// Asking the engine's time zone tables takes some microseconds.
+const ZONE_WORK = 450;
+
+const inZone = (part: TimePart) => (t: Value, zone: Value, f: Frame) => {
   if (!(t instanceof Timestamp) || typeof zone !== 'string') return undefined;
+  f.work(ZONE_WORK);
   const offset = zoneOffset(asString(zone), t);
   return offset === undefined ? fail(`unknown time zone ${zone}`) : timePart(t, part, offset);
 };

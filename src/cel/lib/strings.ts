@@ -1,6 +1,6 @@
 // The strings extension. All indexes count code points.
 
-import { type CallCost, fn, fnAt, type Library, member, overload } from '../declarations.ts';
+import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../declarations.ts';
 import type { Frame } from '../frame.ts';
 import { deepTraversal, sizeOf, traversal } from '../sizes.ts';
 import { codePointIndex, codePointLength, unitOffset } from '../text.ts';
@@ -17,7 +17,7 @@ const outOfRange = (index: Value): Value => fail(`index out of range: ${String(i
 /** A function of one string. */
 const onText = (body: (s: string) => Value) => (s: Value, f: Frame) => {
   if (typeof s !== 'string') return undefined;
-  f.work(s.length * 0.2);
+  f.work(20 + s.length * 0.5);
   return body(s);
 };
 
@@ -99,7 +99,7 @@ function splitParts(s: string, separator: string): string[] {
 
 function split(s: Value, separator: Value, f: Frame): Value | undefined {
   if (typeof s !== 'string' || typeof separator !== 'string') return undefined;
-  f.work(s.length * 0.5);
+  f.work(s.length);
   return splitParts(s, separator);
 }
 
@@ -118,7 +118,7 @@ function replaceN(s: Value, old: Value, by: Value, n: Value, f: Frame): Value | 
   // At most this many replacements fit; what they may add is charged before it is built.
   const count = old === '' ? s.length + 1 : Math.floor(s.length / old.length);
   const most = n < 0 ? count : Math.min(n, count);
-  f.work(s.length * 0.5 + most * by.length * 0.1);
+  f.work(40 + s.length + most * by.length * 0.2);
   if (n < 0) return old === '' ? interleave(s, by, count) : s.replaceAll(old, () => by);
   if (old === '') return interleave(s, by, most);
   const parts = s.split(old);
@@ -177,7 +177,8 @@ export function stringsLibrary(dialect: Dialect): Library {
   const findLast = lastIndexOf(strict);
   return {
     name: `strings (${dialect})`,
-    functions: [
+    functions: working(
+      20,
       fn('charAt', member('string_char_at_int', [STRING, INT], STRING, charAt)),
       fnAt(
         walk,
@@ -258,6 +259,6 @@ export function stringsLibrary(dialect: Dialect): Library {
             ),
           ]
         : []),
-    ],
+    ),
   };
 }

@@ -1,7 +1,7 @@
 // format.<name>().validate(text): the named formats of Kubernetes and their complaints, word for word.
 
 import { daysInMonth } from '#base/civil';
-import { fn, fnAt, type Library, member, overload } from '../../declarations.ts';
+import { fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
 import { sizeOf, traversal } from '../../sizes.ts';
 import { listOf, optionalOf, STRING, structOf } from '../../types.ts';
 import { NONE, Opaque, Optional, type Value } from '../../values.ts';
@@ -12,16 +12,16 @@ const FORMAT = structOf('kubernetes.NamedFormat');
 type Check = (text: string) => string[];
 
 class FormatValue extends Opaque {
-  readonly formatName: string;
-  readonly formatCheck: Check;
+  readonly opaqueName: string;
+  readonly opaqueCheck: Check;
   /** What cost takes for the length of the pattern. */
-  readonly formatWeight: number;
+  readonly opaqueWeight: number;
 
   constructor(name: string, check: Check, weight: number) {
     super();
-    this.formatName = name;
-    this.formatCheck = check;
-    this.formatWeight = weight;
+    this.opaqueName = name;
+    this.opaqueCheck = check;
+    this.opaqueWeight = weight;
   }
 
   opaqueType() {
@@ -29,7 +29,7 @@ class FormatValue extends Opaque {
   }
 
   opaqueEquals(other: Value): boolean {
-    return other instanceof FormatValue && other.formatName === this.formatName;
+    return other instanceof FormatValue && other.opaqueName === this.opaqueName;
   }
 }
 
@@ -160,12 +160,12 @@ const FORMATS: ReadonlyMap<string, FormatValue> = new Map(
 
 function validate(format: Value, text: Value): Value | undefined {
   if (!(format instanceof FormatValue) || typeof text !== 'string') return undefined;
-  const errors = format.formatCheck(text);
+  const errors = format.opaqueCheck(text);
   return errors.length === 0 ? NONE : new Optional(errors);
 }
 
 const validateCost = (format: Value, text: Value) =>
-  format instanceof FormatValue ? traversal(sizeOf(text) + 1) * Math.ceil(format.formatWeight * 0.25) : 1;
+  format instanceof FormatValue ? traversal(sizeOf(text) + 1) * Math.ceil(format.opaqueWeight * 0.25) : 1;
 
 function named(name: Value): Value | undefined {
   if (typeof name !== 'string') return undefined;
@@ -175,7 +175,8 @@ function named(name: Value): Value | undefined {
 
 export const KUBERNETES_FORMAT: Library = {
   name: 'kubernetes format',
-  functions: [
+  functions: working(
+    60,
     fnAt(
       validateCost,
       'validate',
@@ -188,5 +189,5 @@ export const KUBERNETES_FORMAT: Library = {
         overload(`format.${key}`, [], FORMAT, () => format),
       ),
     ),
-  ],
+  ),
 };

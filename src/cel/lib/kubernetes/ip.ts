@@ -1,6 +1,6 @@
 // ip() and cidr(): addresses and networks.
 
-import { type CallCost, fn, fnAt, type Library, member, overload } from '../../declarations.ts';
+import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
 import { typeConstant } from '../../environment.ts';
 import { sizeOf, traversal } from '../../sizes.ts';
 import { BOOL, INT, opaque, STRING } from '../../types.ts';
@@ -26,11 +26,11 @@ const IP = opaque('net.IP');
 const CIDR = opaque('net.CIDR');
 
 class IpValue extends Opaque {
-  readonly ipAddress: IpAddress;
+  readonly opaqueAddress: IpAddress;
 
   constructor(address: IpAddress) {
     super();
-    this.ipAddress = address;
+    this.opaqueAddress = address;
   }
 
   opaqueType() {
@@ -39,20 +39,23 @@ class IpValue extends Opaque {
 
   opaqueEquals(other: Value): boolean {
     if (!(other instanceof IpValue)) return false;
-    return this.ipAddress.family === other.ipAddress.family && this.ipAddress.bits === other.ipAddress.bits;
+    return (
+      this.opaqueAddress.family === other.opaqueAddress.family &&
+      this.opaqueAddress.bits === other.opaqueAddress.bits
+    );
   }
 
   override opaqueSize(): number {
-    return this.ipAddress.family === 4 ? 4 : 16;
+    return this.opaqueAddress.family === 4 ? 4 : 16;
   }
 }
 
 class CidrValue extends Opaque {
-  readonly cidrPrefix: IpPrefix;
+  readonly opaquePrefix: IpPrefix;
 
   constructor(prefix: IpPrefix) {
     super();
-    this.cidrPrefix = prefix;
+    this.opaquePrefix = prefix;
   }
 
   opaqueType() {
@@ -60,11 +63,11 @@ class CidrValue extends Opaque {
   }
 
   opaqueEquals(other: Value): boolean {
-    return other instanceof CidrValue && formatPrefix(this.cidrPrefix) === formatPrefix(other.cidrPrefix);
+    return other instanceof CidrValue && formatPrefix(this.opaquePrefix) === formatPrefix(other.opaquePrefix);
   }
 
   override opaqueSize(): number {
-    return Math.ceil(this.cidrPrefix.length / 8);
+    return Math.ceil(this.opaquePrefix.length / 8);
   }
 }
 
@@ -96,29 +99,29 @@ function readCidr(text: Value): CidrValue | Failure | undefined {
 }
 
 const onIp = (body: (a: IpAddress) => Value) => (v: Value) =>
-  v instanceof IpValue ? body(v.ipAddress) : undefined;
+  v instanceof IpValue ? body(v.opaqueAddress) : undefined;
 const onCidr = (body: (p: IpPrefix) => Value) => (v: Value) =>
-  v instanceof CidrValue ? body(v.cidrPrefix) : undefined;
+  v instanceof CidrValue ? body(v.opaquePrefix) : undefined;
 const reads = (read: (text: Value) => Value | undefined) => (text: Value) =>
   typeof text === 'string' ? read(text) instanceof Opaque : undefined;
 
 function isCanonical(text: Value): Value | undefined {
   const ip = readIp(text);
-  return ip instanceof IpValue ? formatAddress(ip.ipAddress) === text : ip;
+  return ip instanceof IpValue ? formatAddress(ip.opaqueAddress) === text : ip;
 }
 
 function containsIp(network: Value, other: Value): Value | undefined {
   const ip = other instanceof IpValue ? other : readIp(other);
   if (!(network instanceof CidrValue) || ip === undefined) return undefined;
-  return ip instanceof IpValue ? contains(network.cidrPrefix, ip.ipAddress) : ip;
+  return ip instanceof IpValue ? contains(network.opaquePrefix, ip.opaqueAddress) : ip;
 }
 
 function containsCidr(network: Value, other: Value): Value | undefined {
   const inner = other instanceof CidrValue ? other : readCidr(other);
   if (!(network instanceof CidrValue) || inner === undefined) return undefined;
   if (!(inner instanceof CidrValue)) return inner;
-  const { address, length } = inner.cidrPrefix;
-  return network.cidrPrefix.length <= length && contains(network.cidrPrefix, address);
+  const { address, length } = inner.opaquePrefix;
+  return network.opaquePrefix.length <= length && contains(network.opaquePrefix, address);
 }
 
 const masked = ({ address, length }: IpPrefix): Value =>
@@ -137,7 +140,8 @@ const test = (name: string, id: string, body: (a: IpAddress) => boolean) =>
 export const KUBERNETES_NET: Library = {
   name: 'kubernetes ip and cidr',
   constants: [typeConstant('net.IP', IP), typeConstant('net.CIDR', CIDR)],
-  functions: [
+  functions: working(
+    350,
     fnAt(
       readCost,
       'ip',
@@ -199,5 +203,5 @@ export const KUBERNETES_NET: Library = {
       overload('ip_to_string', [IP], STRING, onIp(formatAddress)),
       overload('cidr_to_string', [CIDR], STRING, onCidr(formatPrefix)),
     ),
-  ],
+  ),
 };

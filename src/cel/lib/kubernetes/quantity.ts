@@ -10,7 +10,7 @@ import {
   quantityAsInteger,
   quantityAsNumber,
 } from '#base/quantity';
-import { fn, fnAt, type Library, member, overload } from '../../declarations.ts';
+import { fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
 import { toInt } from '../../numbers.ts';
 import { sizeOf, traversal } from '../../sizes.ts';
 import { BOOL, DOUBLE, INT, STRING, structOf } from '../../types.ts';
@@ -19,11 +19,11 @@ import { Double, fail, isInt, Opaque, type Value } from '../../values.ts';
 const QUANTITY = structOf('kubernetes.Quantity');
 
 class QuantityValue extends Opaque {
-  readonly quantityAmount: Quantity;
+  readonly opaqueQuantity: Quantity;
 
   constructor(amount: Quantity) {
     super();
-    this.quantityAmount = amount;
+    this.opaqueQuantity = amount;
   }
 
   opaqueType() {
@@ -32,7 +32,7 @@ class QuantityValue extends Opaque {
 
   opaqueEquals(other: Value): boolean {
     return (
-      other instanceof QuantityValue && compareQuantities(this.quantityAmount, other.quantityAmount) === 0
+      other instanceof QuantityValue && compareQuantities(this.opaqueQuantity, other.opaqueQuantity) === 0
     );
   }
 }
@@ -47,20 +47,20 @@ const isQuantity = (text: Value) =>
   typeof text === 'string' ? 'quantity' in parseQuantity(text) : undefined;
 
 const on = (body: (q: Quantity) => Value) => (v: Value) =>
-  v instanceof QuantityValue ? body(v.quantityAmount) : undefined;
+  v instanceof QuantityValue ? body(v.opaqueQuantity) : undefined;
 
 const onTwo = (body: (a: Quantity, b: Quantity) => Value) => (a: Value, b: Value) =>
   a instanceof QuantityValue && b instanceof QuantityValue
-    ? body(a.quantityAmount, b.quantityAmount)
+    ? body(a.opaqueQuantity, b.opaqueQuantity)
     : undefined;
 
 /** Sums with a quantity or an int. */
 const plus = (sign: 1 | -1) => (a: Value, b: Value) => {
   if (!(a instanceof QuantityValue)) return undefined;
   const other =
-    b instanceof QuantityValue ? b.quantityAmount : isInt(b) ? integerQuantity(BigInt(b)) : undefined;
+    b instanceof QuantityValue ? b.opaqueQuantity : isInt(b) ? integerQuantity(BigInt(b)) : undefined;
   if (other === undefined) return undefined;
-  return new QuantityValue(addQuantities(a.quantityAmount, sign === 1 ? other : negateQuantity(other)));
+  return new QuantityValue(addQuantities(a.opaqueQuantity, sign === 1 ? other : negateQuantity(other)));
 };
 
 const asInteger = (q: Quantity): Value => {
@@ -72,7 +72,8 @@ const readCost = (a: Value) => traversal(sizeOf(a));
 
 export const KUBERNETES_QUANTITY: Library = {
   name: 'kubernetes quantity',
-  functions: [
+  functions: working(
+    60,
     fnAt(readCost, 'quantity', overload('string_to_quantity', [STRING], QUANTITY, read)),
     fnAt(readCost, 'isQuantity', overload('is_quantity_string', [STRING], BOOL, isQuantity)),
     fn(
@@ -132,5 +133,5 @@ export const KUBERNETES_QUANTITY: Library = {
       member('quantity_sub', [QUANTITY, QUANTITY], QUANTITY, plus(-1)),
       member('quantity_sub_int', [QUANTITY, INT], QUANTITY, plus(-1)),
     ),
-  ],
+  ),
 };

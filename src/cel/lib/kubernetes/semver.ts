@@ -1,6 +1,6 @@
 // semver(): semantic versions, strictly as 2.0.0 defines them, or normalised ("v1.2" is "1.2.0") when asked.
 
-import { fn, fnAt, type Library, member, overload } from '../../declarations.ts';
+import { fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
 import { toInt } from '../../numbers.ts';
 import { sizeOf, traversal } from '../../sizes.ts';
 import { BOOL, INT, STRING, structOf } from '../../types.ts';
@@ -14,11 +14,11 @@ interface Version {
 }
 
 class SemverValue extends Opaque {
-  readonly semverVersion: Version;
+  readonly opaqueVersion: Version;
 
   constructor(version: Version) {
     super();
-    this.semverVersion = version;
+    this.opaqueVersion = version;
   }
 
   opaqueType() {
@@ -26,7 +26,7 @@ class SemverValue extends Opaque {
   }
 
   opaqueEquals(other: Value): boolean {
-    return other instanceof SemverValue && compareVersions(this.semverVersion, other.semverVersion) === 0;
+    return other instanceof SemverValue && compareVersions(this.opaqueVersion, other.opaqueVersion) === 0;
   }
 }
 
@@ -171,18 +171,19 @@ function isSemver(text: Value, normalising: Value): Value | undefined {
 
 const onTwo = (body: (order: number) => Value) => (a: Value, b: Value) =>
   a instanceof SemverValue && b instanceof SemverValue
-    ? body(compareVersions(a.semverVersion, b.semverVersion))
+    ? body(compareVersions(a.opaqueVersion, b.opaqueVersion))
     : undefined;
 
 // A number beyond int64 wraps around, as the conversion in Go does.
 const part = (i: 0 | 1 | 2) => (v: Value) =>
-  v instanceof SemverValue ? toInt(BigInt.asIntN(64, v.semverVersion.numbers[i])) : undefined;
+  v instanceof SemverValue ? toInt(BigInt.asIntN(64, v.opaqueVersion.numbers[i])) : undefined;
 
 const readCost = (a: Value) => traversal(sizeOf(a));
 
 export const KUBERNETES_SEMVER: Library = {
   name: 'kubernetes semver',
-  functions: [
+  functions: working(
+    180,
     fnAt(
       readCost,
       'semver',
@@ -225,5 +226,5 @@ export const KUBERNETES_SEMVER: Library = {
     fn('major', member('semver_major', [SEMVER], INT, part(0))),
     fn('minor', member('semver_minor', [SEMVER], INT, part(1))),
     fn('patch', member('semver_patch', [SEMVER], INT, part(2))),
-  ],
+  ),
 };

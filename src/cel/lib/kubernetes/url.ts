@@ -1,6 +1,6 @@
 // url(): parts of URLs.
 
-import { type CallCost, fn, fnAt, type Library, member, overload } from '../../declarations.ts';
+import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
 import { sizeOf, traversal } from '../../sizes.ts';
 import { BOOL, listOf, mapOf, STRING, structOf } from '../../types.ts';
 import { fail, Opaque, type Value } from '../../values.ts';
@@ -9,11 +9,11 @@ import { type GoUrl, hostname, parseRequestUri, parseUrl, port, query } from './
 const URL_TYPE = structOf('kubernetes.URL');
 
 class UrlValue extends Opaque {
-  readonly urlParts: GoUrl;
+  readonly opaqueUrl: GoUrl;
 
   constructor(parts: GoUrl) {
     super();
-    this.urlParts = parts;
+    this.opaqueUrl = parts;
   }
 
   opaqueType() {
@@ -21,7 +21,7 @@ class UrlValue extends Opaque {
   }
 
   opaqueEquals(other: Value): boolean {
-    return other instanceof UrlValue && JSON.stringify(this.urlParts) === JSON.stringify(other.urlParts);
+    return other instanceof UrlValue && JSON.stringify(this.opaqueUrl) === JSON.stringify(other.opaqueUrl);
   }
 }
 
@@ -35,14 +35,15 @@ function read(text: Value): Value | undefined {
 
 const isUrl = (text: Value) => (typeof text === 'string' ? 'url' in parseRequestUri(text) : undefined);
 const on = (body: (u: GoUrl) => Value) => (v: Value) =>
-  v instanceof UrlValue ? body(v.urlParts) : undefined;
+  v instanceof UrlValue ? body(v.opaqueUrl) : undefined;
 const part = (name: string, id: string, body: (u: GoUrl) => string) =>
   fn(name, member(id, [URL_TYPE], STRING, on(body)));
 const readCost: CallCost = (a) => traversal(sizeOf(a));
 
 export const KUBERNETES_URL: Library = {
   name: 'kubernetes url',
-  functions: [
+  functions: working(
+    250,
     fnAt(readCost, 'url', overload('string_to_url', [STRING], URL_TYPE, read)),
     part('getScheme', 'url_get_scheme', (u) => u.scheme),
     part('getHost', 'url_get_host', (u) => u.host),
@@ -59,5 +60,5 @@ export const KUBERNETES_URL: Library = {
       ),
     ),
     fn('isURL', overload('is_url_string', [STRING], BOOL, isUrl)),
-  ],
+  ),
 };
