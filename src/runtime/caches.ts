@@ -81,7 +81,7 @@ export class Caches {
       yield { source: entry.name, size: entry.cache.size, status: statusOf(entry) };
   }
 
-  /** Caches with work in hand, see Reflector.busy. */
+  /** Caches with items in hand (see Reflector.busy), or about to end. */
   get busy(): number {
     let busy = this.#stopping.size;
     for (const { reflector } of this.#entries) if (reflector.busy) busy++;
@@ -95,17 +95,16 @@ export class Caches {
   }
 
   #find<T extends KubeObject>(source: Source<T>): Entry<T> | undefined {
-    const name = describeSource(source as unknown as Source);
+    const name = describeSource(source);
     const projection = source.projection ?? whole;
     for (const entry of this.#entries)
-      if (entry.name === name && (entry.projection as unknown) === projection)
-        return entry as unknown as Entry<T>;
+      if (entry.name === name && entry.projection === projection) return entry as unknown as Entry<T>;
     return undefined;
   }
 
   #open<T extends KubeObject>(source: Source<T>): Entry<T> {
     const { onError, interner, freeze = false, ...shared } = this.#options;
-    const name = describeSource(source as unknown as Source);
+    const name = describeSource(source);
     const cache = new Cache<T>(source, { interner, freeze, onError: (error) => onError?.(name, error) });
     const reflector = new Reflector<T>({ ...shared, source, sink: cache, onStatus: () => this.#tell(entry) });
     const projection = source.projection ?? (whole as unknown as Projection<T>);

@@ -1,7 +1,7 @@
 // For tests: a body that is written while it is read.
 
 export class Channel implements AsyncIterable<Uint8Array> {
-  readonly #chunks: Uint8Array[] = [];
+  #chunks: Uint8Array[] = [];
   #wake: (() => void) | undefined;
   ended = false;
   onEnd: () => void = () => {};
@@ -22,7 +22,10 @@ export class Channel implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        while (this.#chunks.length > 0) yield this.#chunks.shift()!;
+        const chunks = this.#chunks;
+        this.#chunks = [];
+        for (const chunk of chunks) yield chunk;
+        if (this.#chunks.length > 0) continue;
         if (this.ended) return;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;

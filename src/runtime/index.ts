@@ -3,8 +3,11 @@
 
 import type { KeyId } from './interner.ts';
 
-/** The values under which an object is found. Pure; an object may have none or several. */
-export type IndexFunction<T> = (object: T) => readonly string[];
+/**
+ * The values under which an object is found. Pure; an object may have none or several. Written as a method, whose
+ * parameter the compiler compares loosely: sources of different object types stand side by side in one list.
+ */
+export type IndexFunction<T> = { values(object: T): readonly string[] }['values'];
 
 export class Index<T> {
   readonly values: IndexFunction<T>;

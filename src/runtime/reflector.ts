@@ -35,7 +35,6 @@ export class Reflector<T extends KubeObject> {
   readonly #breathe = breather(BREATH);
   #progress: Progress;
   #problem: Problem | undefined;
-  #pausing = false;
   #breathing = false;
   #watchEvents = 0;
   #watchSince = millis(0);
@@ -51,10 +50,9 @@ export class Reflector<T extends KubeObject> {
     return this.#problem === undefined ? { state } : { state, problem: this.#problem };
   }
 
-  /** Whether it has work in hand (a list, or events already read), as opposed to waiting for time or the server. */
+  /** Whether it has items in hand that were read and not yet handed over; waiting for the server is not work. */
   get busy(): boolean {
-    if (this.#done === undefined || this.#pausing || this.#stop.signal.aborted) return false;
-    return this.#breathing || this.#progress.state.kind !== 'watching';
+    return this.#breathing;
   }
 
   start(): void {
@@ -79,9 +77,7 @@ export class Reflector<T extends KubeObject> {
       const pause = computePause(this.#progress, ending, random);
       this.#options.onStatus?.(this.status);
       if (pause <= 0) continue;
-      this.#pausing = true;
       await sleep(clock, pause, signal);
-      this.#pausing = false;
     }
   }
 
@@ -114,7 +110,7 @@ export class Reflector<T extends KubeObject> {
         for (const item of page.items) {
           sink.listItem(item);
           const breath = this.#breathe();
-          if (breath !== undefined) await breath;
+          if (breath !== undefined) await this.#hold(breath);
         }
         version = page.resourceVersion;
       }
@@ -162,7 +158,7 @@ export class Reflector<T extends KubeObject> {
     return isWatch ? { events: this.#watchEvents, lasted } : NOTHING_WATCHED;
   }
 
-  /** Others have a turn; events that were read already are still in hand. */
+  /** Others have a turn; items that were read already are still in hand. */
   async #hold(breath: Promise<void>): Promise<void> {
     this.#breathing = true;
     await breath;
@@ -235,10 +231,10 @@ export class Reflector<T extends KubeObject> {
     const order = compareVersions(version, state.version);
     if (order !== undefined && order <= 0) return undefined;
     this.#watchEvents++;
-    if (event.type === 'deleted') sink.removed(event.object);
-    else if (event.type !== 'bookmark') sink.changed(event.object);
     this.#progress = { ...this.#progress, state: { kind: 'watching', version } };
     sink.reached(version);
+    if (event.type === 'deleted') sink.removed(event.object);
+    else if (event.type !== 'bookmark') sink.changed(event.object);
     return undefined;
   }
 

@@ -17,7 +17,7 @@ export interface Sink<T> {
   listEnds(version: string): void;
   changed(object: T): void;
   removed(object: T): void;
-  /** Everything up to this version has been handed over. */
+  /** Everything before this version has been handed over; the change of this version, if it is one, follows at once. */
   reached(version: string): void;
 }
 

@@ -37,13 +37,14 @@ export const whole: Projection<KubeObject> = {
   },
 };
 
-/** What two sources have in common when they can share a watch; the projection is compared apart. */
+/** A source in words. Sources that share a watch have the same; projections of one name may still differ. */
 export function describeSource(source: Source): string {
-  const { kind, namespace, labelSelector, fieldSelector } = source;
+  const { kind, namespace, labelSelector, fieldSelector, projection } = source;
   const parts = [`${apiVersionOf(kind)}/${kind.resource}`];
   if (kind.representation === 'metadata') parts.push('(metadata)');
   if (namespace !== undefined && namespace !== '') parts.push(`in ${namespace}`);
   if (labelSelector) parts.push(`where labels ${labelSelector}`);
   if (fieldSelector) parts.push(`where fields ${fieldSelector}`);
+  if (projection !== undefined) parts.push(`as ${projection.name}`);
   return parts.join(' ');
 }

@@ -1,0 +1,84 @@
+// Changes become keys: facts are compared, mappers asked for the object before and after, and what comes out is put into
+// the queue. Everything here is pure but for the queue, and happens in the turn in which the event was read.
+
+import { keyOf, type ObjectKey } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import type { CacheChange } from './cache.ts';
+import type { DecisionTime } from './decisionTime.ts';
+import type { ControllerDefinition, WatchDefinition } from './definition.ts';
+import { type Facts, isNews } from './facts.ts';
+import { type Interner, keyText } from './interner.ts';
+import type { KindReader } from './pass.ts';
+import type { Queue } from './queue.ts';
+import type { Priority } from './readyKeys.ts';
+import type { Source } from './source.ts';
+
+type Changed = CacheChange<KubeObject>;
+
+export interface ChangeKeysOptions {
+  readonly definition: ControllerDefinition;
+  readonly queue: Queue;
+  readonly interner: Interner;
+  readonly time: DecisionTime;
+  readonly cache: KindReader;
+}
+
+export class ChangeKeys {
+  readonly #options: ChangeKeysOptions;
+
+  constructor(options: ChangeKeysOptions) {
+    this.#options = options;
+  }
+
+  /** A change of the kind the controller is for: its own key. */
+  primary(change: Changed): void {
+    const { definition, queue, time } = this.#options;
+    const { id, after, initial } = change;
+    if (!matters(definition.facts, change)) return;
+    const firstLook = initial && after !== undefined ? definition.firstLook?.(after) : undefined;
+    if (firstLook !== undefined) queue.addAt(id, time.localOf(firstLook), 'deadline: first look');
+    else queue.add(id, reasonOf(change, definition.for.kind), initial ? 'low' : 'normal');
+  }
+
+  watched(watch: WatchDefinition, change: Changed): void {
+    const { facts, kind } = watch;
+    if (matters(facts, change))
+      this.#map(change, kind.kind, (object) => watch.to(object, this.#options.cache));
+  }
+
+  dynamic(source: Source, change: Changed): void {
+    const { definition, cache } = this.#options;
+    const { dynamic } = definition;
+    if (dynamic === undefined || !matters(dynamic.facts, change)) return;
+    this.#map(change, source.kind.kind, (object) => dynamic.to(object, source, cache));
+  }
+
+  add(key: ObjectKey, reason: string, priority: Priority): void {
+    const { interner, queue } = this.#options;
+    const id = interner.intern(keyText(key));
+    queue.add(id, reason, priority);
+    interner.release(id);
+  }
+
+  addAll(objects: Iterable<KubeObject>, reason: string): void {
+    for (const object of objects) this.add(keyOf(object), reason, 'low');
+  }
+
+  #map(change: Changed, kind: string, to: (object: KubeObject) => Iterable<ObjectKey>): void {
+    const reason = reasonOf(change, kind);
+    for (const object of [change.before, change.after]) {
+      if (object === undefined) continue;
+      for (const key of to(object)) this.add(key, reason, change.initial ? 'low' : 'normal');
+    }
+  }
+}
+
+/** An object that was deleted and made again under its name is never the same, whatever the facts say. */
+const matters = (facts: Facts<KubeObject> | undefined, { before, after }: Changed): boolean =>
+  isNews(facts, before, after) || before?.metadata.uid !== after?.metadata.uid;
+
+function reasonOf({ before, after, initial }: Changed, kind: string): string {
+  if (initial) return `${kind} listed`;
+  if (before === undefined) return `${kind} added`;
+  return after === undefined ? `${kind} deleted` : `${kind} changed`;
+}

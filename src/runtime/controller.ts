@@ -1,0 +1,224 @@
+// A definition at work: its shares of the caches, its queue, its worker.
+
+import type { Kind, ObjectKey } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import type { Clock } from '#base/clock';
+import type { Instant } from '#base/instant';
+import type { Log } from '#base/log';
+import type { Random } from '#base/random';
+import type { Client } from '#client/client';
+import type { CacheHandle, Caches } from './caches.ts';
+import { ChangeKeys } from './changeKeys.ts';
+import { controllerReader, type Share } from './controllerReader.ts';
+import type { DecisionTime } from './decisionTime.ts';
+import { type ControllerDefinition, kindId, primarySource } from './definition.ts';
+import { DynamicWatches } from './dynamic.ts';
+import type { EventSink } from './events/types.ts';
+import { type Interner, keyText, parseKeyText } from './interner.ts';
+import type { Registry } from './metrics/registry.ts';
+import { type ControllerMetrics, controllerMetrics, queueMetrics } from './metrics/runtimeMetrics.ts';
+import type { Outcome } from './outcome.ts';
+import { type Expected, OwnWrites } from './ownWrites.ts';
+import type { KindReader, Pass } from './pass.ts';
+import { createPassClient } from './passClient.ts';
+import { Queue, type Taken } from './queue.ts';
+import { computeReport } from './report.ts';
+import type { Timers } from './timers.ts';
+import { type PassRecord, Worker } from './worker.ts';
+
+/** What all controllers of a process share. */
+export interface Shared {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly time: DecisionTime;
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly interner: Interner;
+  readonly timers: Timers;
+  readonly registry: Registry;
+  readonly events: EventSink;
+  readonly log: Log;
+  readonly dryRun: boolean;
+  readonly onPass?: (record: PassRecord & { readonly controller: string }) => void;
+}
+
+const CONCURRENCY = 4;
+
+export class Controller {
+  readonly definition: ControllerDefinition;
+  readonly queue: Queue;
+  readonly #shared: Shared;
+  readonly #log: Log;
+  readonly #metrics: ControllerMetrics;
+  readonly #shares: ReadonlyMap<string, Share>;
+  readonly #primary: CacheHandle<KubeObject>;
+  readonly #reader: KindReader;
+  readonly #changeKeys: ChangeKeys;
+  readonly #ownWrites: OwnWrites;
+  readonly #dynamic: DynamicWatches;
+  readonly #worker: Worker;
+  readonly #abort = new AbortController();
+
+  /** Starts to fill the caches and the queue. Nothing is looked at before `start`. */
+  constructor(definition: ControllerDefinition, shared: Shared) {
+    const { clock, registry, interner, time, caches } = shared;
+    this.definition = definition;
+    this.#shared = shared;
+    this.#log = shared.log.with({ controller: definition.name });
+    this.#metrics = controllerMetrics(registry, definition.name, definition.concurrency ?? CONCURRENCY);
+    this.queue = this.#createQueue();
+    this.#worker = this.#createWorker();
+    this.#ownWrites = new OwnWrites({
+      clock,
+      interner,
+      onCaughtUp: (id) => this.queue.add(id, 'cache caught up'),
+      onGivenUp: () => this.#metrics.behind.inc(),
+    });
+    this.#dynamic = new DynamicWatches({
+      caches,
+      interner,
+      onChange: (change, source) => this.#changeKeys.dynamic(source, change),
+      onStatus: (user) => this.queue.add(user, 'source changed its state'),
+    });
+    const own = primarySource(definition);
+    this.#primary = caches.acquire(own);
+    const shares = new Map<string, Share>([[kindId(own.kind), { source: own, handle: this.#primary }]]);
+    for (const source of definition.watches ?? [])
+      shares.set(kindId(source.kind), { source, handle: caches.acquire(source) });
+    this.#shares = shares;
+    this.#reader = controllerReader(definition.name, shares);
+    this.#changeKeys = new ChangeKeys({ definition, queue: this.queue, interner, time, cache: this.#reader });
+    this.#listen();
+  }
+
+  get name(): string {
+    return this.definition.name;
+  }
+  /** Passes under way. */
+  get busy(): number {
+    return this.#worker.busy;
+  }
+  get running(): boolean {
+    return this.#worker.running;
+  }
+  /** The shares of the caches it was defined with. */
+  get handles(): readonly CacheHandle<KubeObject>[] {
+    return [...this.#shares.values()].map(({ handle }) => handle);
+  }
+
+  start(): void {
+    this.queue.open();
+    this.#worker.start();
+  }
+
+  /** Takes no more keys; resolves when the passes under way have ended. What changes meanwhile is collected. */
+  pause(): Promise<void> {
+    this.queue.close();
+    return this.#worker.stop();
+  }
+
+  /** Every object once more: after a pause we cannot know what we missed; and for the double run of a test. */
+  enqueueAll(reason: string): void {
+    this.#changeKeys.addAll(this.#primary.reader.list(), reason);
+  }
+
+  /** Ends requests under way, and gives everything back. */
+  close(): void {
+    this.#abort.abort();
+    this.#dynamic.close();
+    for (const handle of this.handles) handle.release();
+  }
+
+  #createQueue(): Queue {
+    const { registry, clock, random, timers, interner } = this.#shared;
+    const { queue: queueName, name, retry = {} } = this.definition;
+    const { observer, watch } = queueMetrics(registry, queueName ?? name);
+    const onReady = () => this.#worker.wake();
+    const queue = new Queue({ clock, random, timers, interner, observer, retry, onReady });
+    watch(queue);
+    queue.close();
+    return queue;
+  }
+
+  #createWorker(): Worker {
+    const { clock, time, interner, onPass } = this.#shared;
+    const { name, concurrency = CONCURRENCY } = this.definition;
+    return new Worker({
+      queue: this.queue,
+      concurrency,
+      clock,
+      time,
+      metrics: this.#metrics,
+      log: this.#log,
+      behindUntil: ({ id }) => this.#ownWrites.park(id),
+      keyOf: ({ id }) => interner.text(id),
+      reconcile: (taken, now) => this.#reconcile(taken, now),
+      report: (taken, outcome) => this.#report(taken, outcome),
+      ...(onPass === undefined ? {} : { onPass: (record) => onPass({ ...record, controller: name }) }),
+    });
+  }
+
+  #listen(): void {
+    this.#primary.listen((change) => this.#changeKeys.primary(change));
+    for (const watch of this.definition.watches ?? [])
+      this.#shares
+        .get(kindId(watch.kind))!
+        .handle.listen((change) => this.#changeKeys.watched(watch, change));
+    for (const handle of this.handles) {
+      handle.listen(({ id }) => this.#ownWrites.seen(id));
+      handle.onStatus(() => this.#ownWrites.recheck());
+    }
+  }
+
+  async #reconcile(taken: Taken, now: Instant): Promise<Outcome> {
+    const key = parseKeyText(this.#shared.interner.text(taken.id));
+    const outcome = await this.definition.reconcile(this.#pass(taken, key, now));
+    if (this.#primary.reader.get(key) === undefined) this.#dynamic.drop(taken.id);
+    return outcome;
+  }
+
+  #pass(taken: Taken, key: ObjectKey, now: Instant): Pass {
+    const { client, dryRun, events, registry } = this.#shared;
+    const { id, reason, failures, losses } = taken;
+    const { signal } = this.#abort;
+    return {
+      now,
+      key,
+      reason,
+      failures,
+      losses,
+      dryRun,
+      signal,
+      cache: this.#reader,
+      client: createPassClient({
+        client,
+        dryRun,
+        signal,
+        onWrite: (kind, written, expected) => this.#wrote(taken, kind, written, expected),
+      }),
+      dynamic: { declare: (sources) => this.#dynamic.declare(id, sources) },
+      event: (regarding, event) => events.record(regarding, event),
+      log: this.#log.with({ key: keyText(key) }),
+      metrics: registry,
+    };
+  }
+
+  #wrote(by: Taken, kind: Kind, key: ObjectKey, expected: Expected): void {
+    const share = this.#shares.get(kindId(kind));
+    // What a selector hides may never be told to us.
+    if (share === undefined || share.source.labelSelector || share.source.fieldSelector) return;
+    const { namespace } = share.source;
+    if (namespace === undefined || namespace === key.namespace)
+      this.#ownWrites.wrote(by.id, share.handle, key, expected);
+  }
+
+  #report(taken: Taken, outcome: Outcome): void {
+    const { interner, events } = this.#shared;
+    if (outcome.kind === 'failed' && outcome.cause instanceof ApiError && outcome.cause.code === 403)
+      this.#metrics.forbidden.inc();
+    const note = computeReport(outcome, taken.failures + 1, this.definition.stuckAfter);
+    const object = this.#primary.reader.get(parseKeyText(interner.text(taken.id)));
+    if (note !== undefined && object !== undefined) events.record(object, note);
+  }
+}

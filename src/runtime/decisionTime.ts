@@ -1,0 +1,13 @@
+// The time decisions use. It is the local clock's, unless that is known to run ahead of the server's: then decisions
+// live in the server's time, and wakes are translated back.
+
+import type { Clock } from '#base/clock';
+import type { Instant } from '#base/instant';
+
+export interface DecisionTime {
+  now(): Instant;
+  /** The local instant at which `now()` will be `at`, as far as we can tell. */
+  localOf(at: Instant): Instant;
+}
+
+export const localTime = (clock: Clock): DecisionTime => ({ now: () => clock.now(), localOf: (at) => at });

@@ -1,0 +1,256 @@
+// All controllers of a process, in order: caches fill, leadership is won, workers start. On the way out: workers finish
+// what they have in hand, the lease is given back, the watches end; within ten seconds.
+
+import type { Clock } from '#base/clock';
+import { type Millis, millis, plus, seconds } from '#base/instant';
+import { type Log, silentLog } from '#base/log';
+import type { Random } from '#base/random';
+import type { Client } from '#client/client';
+import type { Activity } from './activity.ts';
+import { type CacheStatus, Caches } from './caches.ts';
+import { Controller, type Shared } from './controller.ts';
+import { type DecisionTime, localTime } from './decisionTime.ts';
+import type { ControllerDefinition } from './definition.ts';
+import { Interner } from './interner.ts';
+import type { Liveness } from './liveness.ts';
+import { Registry } from './metrics/registry.ts';
+import { cacheMetrics } from './metrics/runtimeMetrics.ts';
+import { asError } from './outcome.ts';
+import { Timers } from './timers.ts';
+
+/** Who may act. Without one, everybody. */
+export interface Elector {
+  /** `gained` and `lost` alternate. */
+  start(on: { gained(): void; lost(): void }): void;
+  /** Gives the leadership up, if it is held. */
+  stop(): Promise<void>;
+}
+
+/** Events on their way to the server. */
+export interface EventOutbox {
+  readonly sink: Shared['events'];
+  readonly pending: number;
+  /** Sends what there is, and stops. */
+  close(within: Millis): Promise<void>;
+}
+
+export interface ManagerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly client: Client;
+  readonly controllers: readonly ControllerDefinition[];
+  readonly elector?: Elector;
+  readonly events?: EventOutbox;
+  readonly log?: Log;
+  readonly registry?: Registry;
+  /** Unset: decisions use the local clock. */
+  readonly time?: DecisionTime;
+  /** Every write of every controller carries dryRun. */
+  readonly dryRun?: boolean;
+  /** For sockets: SOCKET_LIVENESS. Unset: connections are trusted to end. */
+  readonly liveness?: Liveness;
+  /** Unset: streaming lists are tried first. */
+  readonly listBy?: 'stream' | 'pages';
+  /** Freeze cached objects; for tests. */
+  readonly freeze?: boolean;
+  /** From countInFlight, for `activity`. */
+  readonly inFlight?: () => number;
+  readonly onPass?: Shared['onPass'];
+  /** How long `stop` may take; 10 s unless told. */
+  readonly drain?: Millis;
+}
+
+export type Phase = 'new' | 'syncing' | 'standby' | 'leading' | 'stopped';
+
+const DRAIN = seconds(10);
+/** The rest of the time is for aborted passes, the lease and the watches. */
+const DRAIN_SHARE = 0.7;
+
+export class Manager {
+  readonly registry: Registry;
+  readonly caches: Caches;
+  readonly timers: Timers;
+  readonly interner = new Interner();
+  readonly #options: ManagerOptions;
+  readonly #log: Log;
+  #controllers: Controller[] = [];
+  #phase: Phase = 'new';
+  #stopped: Promise<boolean> | undefined;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+    this.#log = options.log ?? silentLog;
+    this.registry = options.registry ?? new Registry();
+    this.timers = new Timers(options.clock);
+    this.caches = this.#createCaches();
+    cacheMetrics(this.registry, this.caches, this.timers);
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+  get controllers(): readonly Controller[] {
+    return this.#controllers;
+  }
+
+  start(): void {
+    if (this.#phase !== 'new') throw new Error('a manager is started once');
+    this.#phase = 'syncing';
+    const shared = this.#shared();
+    this.#controllers = this.#options.controllers.map((definition) => new Controller(definition, shared));
+    for (const { handles } of this.#controllers)
+      for (const handle of handles) handle.onStatus(() => this.#advance());
+    this.#advance();
+  }
+
+  /** Whether traffic and probes may rely on it; the problems in words otherwise. */
+  readiness(): { readonly ready: boolean; readonly problems: readonly string[] } {
+    const problems: string[] = [];
+    for (const { source, status } of this.caches.statuses()) {
+      const { problem } = status;
+      if (problem !== undefined)
+        problems.push(`${source}: ${problem.verb} ${problem.kind}: ${problem.error.message}`);
+      else if (!status.synced) problems.push(`${source}: not synced yet`);
+    }
+    const started = this.#phase === 'standby' || this.#phase === 'leading';
+    return { ready: started, problems };
+  }
+
+  activity(): Activity {
+    const running = this.#controllers.filter((controller) => controller.running);
+    return {
+      passes: this.#controllers.reduce((sum, { busy }) => sum + busy, 0),
+      ready: running.reduce((sum, { queue }) => sum + queue.ready, 0),
+      caches: this.caches.busy,
+      requests: this.#options.inFlight?.() ?? 0,
+      events: this.#options.events?.pending ?? 0,
+    };
+  }
+
+  /** Every object of every controller once more. */
+  enqueueAll(reason: string): void {
+    for (const controller of this.#controllers) controller.enqueueAll(reason);
+  }
+
+  /** Ends everything in order. True when every pass under way could finish by itself. */
+  stop(): Promise<boolean> {
+    this.#stopped ??= this.#drain();
+    return this.#stopped;
+  }
+
+  /** Whatever became possible since the last look. */
+  #advance(): void {
+    if (this.#phase === 'syncing' && this.#controllers.every(hasArrived)) this.#campaign();
+    if (this.#phase !== 'leading') return;
+    for (const controller of this.#controllers) {
+      if (controller.running || !isSynced(controller)) continue;
+      this.#log.info({ controller: controller.name }, 'controller started');
+      controller.start();
+    }
+  }
+
+  #campaign(): void {
+    const { elector } = this.#options;
+    this.#phase = 'standby';
+    if (elector === undefined) this.#lead();
+    else elector.start({ gained: () => this.#lead(), lost: () => this.#stepDown() });
+  }
+
+  #lead(): void {
+    if (this.#phase !== 'standby') return;
+    this.#phase = 'leading';
+    this.#advance();
+  }
+
+  #stepDown(): void {
+    if (this.#phase !== 'leading') return;
+    this.#phase = 'standby';
+    this.#log.warn({}, 'leadership lost: nothing is done until it is won again');
+    for (const controller of this.#controllers) {
+      if (!controller.running) continue;
+      // Wakes of passes that are cut off now would be lost: everything is looked at again later.
+      void controller.pause().then(() => controller.enqueueAll('leadership returned'));
+    }
+  }
+
+  async #drain(): Promise<boolean> {
+    const { elector, events, drain = DRAIN } = this.#options;
+    this.#phase = 'stopped';
+    const passes = Promise.all(this.#controllers.map((controller) => controller.pause())).then(() => true);
+    const drained = await this.#within(millis(drain * DRAIN_SHARE), passes, false);
+    for (const controller of this.#controllers) controller.close();
+    const rest = millis(drain * (1 - DRAIN_SHARE));
+    const farewell = [passes, elector?.stop(), events?.close(rest), this.caches.close()];
+    await this.#within(rest, Promise.allSettled(farewell), []);
+    return drained;
+  }
+
+  /** The result, or `otherwise` when it takes too long. */
+  #within<R>(limit: Millis, work: Promise<R>, otherwise: R): Promise<R> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const cancel = clock.wakeAt(plus(clock.now(), limit), () => resolve(otherwise));
+      void work.then((result) => {
+        cancel();
+        resolve(result);
+      });
+    });
+  }
+
+  #shared(): Shared {
+    const { clock, random, client, time, dryRun = false, events, onPass } = this.#options;
+    const { caches, timers, interner, registry } = this;
+    return {
+      clock,
+      random,
+      client,
+      caches,
+      timers,
+      interner,
+      registry,
+      dryRun,
+      time: time ?? localTime(clock),
+      events: events?.sink ?? { record: () => {} },
+      log: this.#log,
+      ...(onPass === undefined ? {} : { onPass }),
+    };
+  }
+
+  #createCaches(): Caches {
+    const { clock, random, client, liveness, listBy, freeze } = this.#options;
+    const errors = this.registry.counter(
+      'lapse_handler_errors_total',
+      'Mappers, facts or projections that threw.',
+      ['source'],
+    );
+    return new Caches({
+      client,
+      clock,
+      random,
+      interner: this.interner,
+      ...(liveness === undefined ? {} : { liveness }),
+      ...(listBy === undefined ? {} : { listBy }),
+      ...(freeze === undefined ? {} : { freeze }),
+      onStatus: (source, status) => this.#logStatus(source, status),
+      onError: (source, error) => {
+        errors.with(source).inc();
+        this.#log.error({ source, error: asError(error) }, 'a mapper, facts or projection function threw');
+      },
+    });
+  }
+
+  #logStatus(source: string, { state, synced, problem }: CacheStatus): void {
+    if (problem === undefined) this.#log.debug({ source, state, synced }, 'cache');
+    else
+      this.#log.warn(
+        { source, state, synced, verb: problem.verb, problem: problem.kind, error: problem.error },
+        'cache',
+      );
+  }
+}
+
+const isSynced = ({ handles }: Controller): boolean => handles.every(({ status }) => status.synced);
+
+/** Synced, or known not to be able to: nobody waits for a kind that is not served. */
+const hasArrived = ({ handles }: Controller): boolean =>
+  handles.every(({ status }) => status.synced || status.problem !== undefined);
