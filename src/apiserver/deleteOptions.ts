@@ -79,7 +79,7 @@ function readBody(call: Call, bytes: Uint8Array): JsonObject {
 function checkKind(kind: Json | undefined, apiVersion: Json | undefined): void {
   if (kind === undefined || kind === '' || kind === 'DeleteOptions') return;
   const version = apiVersion === undefined || apiVersion === '' ? 'v1' : String(apiVersion);
-  const scheme = 'pkg/runtime/scheme.go:110';
+  const scheme = 'pkg/runtime/scheme.go:111';
   throw badRequest(`no kind "${String(kind)}" is registered for version "${version}" in scheme "${scheme}"`);
 }
 

@@ -15,39 +15,99 @@ interface Span {
 }
 
 const CONTEXT = 3;
+/** Longer texts are not searched for what they share in the middle: the work would grow with the square of them. */
+const MAX_LINES = 4000;
+/** In texts of so many lines, a line that makes up more than a hundredth of them starts no match. */
+const MANY_LINES = 200;
 
 export function unifiedDiff(before: string, after: string): string {
   const a = before.split('\n');
   const b = after.split('\n');
-  const blocks: Block[] = [];
-  collectBlocks(a, b, { aLow: 0, aHigh: a.length, bLow: 0, bHigh: b.length }, blocks);
+  const blocks = Math.max(a.length, b.length) > MAX_LINES ? commonEnds(a, b) : matchingBlocks(a, b);
   const groups = groupEdits(editsOf(blocks, a.length, b.length));
   return groups.map((group) => printGroup(group, a, b)).join('');
 }
 
-function collectBlocks(a: string[], b: string[], span: Span, out: Block[]): void {
-  const best = longestMatch(a, b, span);
-  if (best.size === 0) return;
-  const { aLow, aHigh, bLow, bHigh } = span;
-  collectBlocks(a, b, { aLow, aHigh: best.a, bLow, bHigh: best.b }, out);
-  out.push(best);
-  collectBlocks(a, b, { aLow: best.a + best.size, aHigh, bLow: best.b + best.size, bHigh }, out);
+function commonEnds(a: string[], b: string[]): Block[] {
+  const most = Math.min(a.length, b.length);
+  let [head, tail] = [0, 0];
+  while (head < most && a[head] === b[head]) head++;
+  while (tail < most - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  const ends = [
+    { a: 0, b: 0, size: head },
+    { a: a.length - tail, b: b.length - tail, size: tail },
+  ];
+  return ends.filter(({ size }) => size > 0);
 }
 
-function longestMatch(a: string[], b: string[], { aLow, aHigh, bLow, bHigh }: Span): Block {
+interface Texts {
+  readonly a: string[];
+  readonly b: string[];
+  /** Where each line stands in `b`. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
+}
+
+function matchingBlocks(a: string[], b: string[]): Block[] {
+  const blocks: Block[] = [];
+  const whole = { aLow: 0, aHigh: a.length, bLow: 0, bHigh: b.length };
+  collectBlocks({ a, b, places: placesOf(b) }, whole, blocks);
+  return merged(blocks);
+}
+
+function placesOf(lines: string[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  lines.forEach((line, i) => {
+    const known = places.get(line);
+    if (known) known.push(i);
+    else places.set(line, [i]);
+  });
+  const popular = lines.length >= MANY_LINES ? Math.floor(lines.length / 100) + 1 : lines.length;
+  for (const [line, where] of places) if (where.length > popular) places.delete(line);
+  return places;
+}
+
+function collectBlocks(texts: Texts, span: Span, out: Block[]): void {
+  const best = longestMatch(texts, span);
+  if (best.size === 0) return;
+  const { aLow, aHigh, bLow, bHigh } = span;
+  collectBlocks(texts, { aLow, aHigh: best.a, bLow, bHigh: best.b }, out);
+  out.push(best);
+  collectBlocks(texts, { aLow: best.a + best.size, aHigh, bLow: best.b + best.size, bHigh }, out);
+}
+
+function longestMatch({ a, b, places }: Texts, span: Span): Block {
+  const { aLow, aHigh, bLow, bHigh } = span;
   let best: Block = { a: aLow, b: bLow, size: 0 };
   let lengths = new Map<number, number>();
   for (let i = aLow; i < aHigh; i++) {
     const next = new Map<number, number>();
-    for (let j = bLow; j < bHigh; j++) {
-      if (a[i] !== b[j]) continue;
+    for (const j of places.get(a[i]!) ?? []) {
+      if (j < bLow) continue;
+      if (j >= bHigh) break;
       const size = (lengths.get(j - 1) ?? 0) + 1;
       next.set(j, size);
       if (size > best.size) best = { a: i - size + 1, b: j - size + 1, size };
     }
     lengths = next;
   }
-  return best;
+  // Lines that start no match may still belong to one.
+  let { a: from, b: at, size } = best;
+  while (from > aLow && at > bLow && a[from - 1] === b[at - 1])
+    [from, at, size] = [from - 1, at - 1, size + 1];
+  while (from + size < aHigh && at + size < bHigh && a[from + size] === b[at + size]) size++;
+  return { a: from, b: at, size };
+}
+
+/** Neighbours that touch on both sides are one block. */
+function merged(blocks: Block[]): Block[] {
+  const out: Block[] = [];
+  for (const block of blocks) {
+    const last = out.at(-1);
+    if (last && last.a + last.size === block.a && last.b + last.size === block.b)
+      out[out.length - 1] = { ...last, size: last.size + block.size };
+    else out.push(block);
+  }
+  return out;
 }
 
 interface Edit {
