@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { millis, plus, seconds } from './instant.ts';
+import { realClock } from './clock.ts';
+import { hours, millis, plus, seconds } from './instant.ts';
 import { sleep, sleepUntil } from './sleep.ts';
 import { breather } from './turn.ts';
 import { VirtualClock } from './virtualClock.ts';
@@ -39,6 +40,16 @@ test('a sleep that ended by itself leaves no listener behind', async () => {
   await clock.advance(seconds(1));
   await sleeping;
   expect(listeners).toBe(0);
+});
+
+test('on the real clock a length is measured by the monotonic clock', async () => {
+  const start = realClock.elapsed();
+  await sleep(realClock, millis(15));
+  expect(realClock.elapsed() - start).toBeGreaterThanOrEqual(14);
+  const stop = new AbortController();
+  const long = sleep(realClock, hours(24), stop.signal);
+  stop.abort();
+  await long;
 });
 
 test('a breather gives way every n-th time', () => {

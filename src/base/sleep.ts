@@ -1,13 +1,21 @@
-// Waiting for an instant, with a way out.
+// Waiting, with a way out.
 
-import type { Clock } from './clock.ts';
-import { type Instant, type Millis, plus } from './instant.ts';
+import type { Cancel, Clock } from './clock.ts';
+import type { Instant, Millis } from './instant.ts';
+import { wakeAfter } from './monotonic.ts';
 
 /** Resolves at `at`, or as soon as `signal` is aborted; it never rejects, so the caller looks at the signal. */
-export function sleepUntil(clock: Clock, at: Instant, signal?: AbortSignal): Promise<void> {
+export const sleepUntil = (clock: Clock, at: Instant, signal?: AbortSignal): Promise<void> =>
+  untilWoken((wake) => clock.wakeAt(at, wake), signal);
+
+/** Resolves after `length`, or as soon as `signal` is aborted. Setting the wall clock changes nothing. */
+export const sleep = (clock: Clock, length: Millis, signal?: AbortSignal): Promise<void> =>
+  untilWoken((wake) => wakeAfter(clock, length, wake), signal);
+
+function untilWoken(arm: (wake: () => void) => Cancel, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    const cancel = clock.wakeAt(at, () => {
+    const cancel = arm(() => {
       signal?.removeEventListener('abort', onAbort);
       resolve();
     });
@@ -18,6 +26,3 @@ export function sleepUntil(clock: Clock, at: Instant, signal?: AbortSignal): Pro
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
-
-export const sleep = (clock: Clock, length: Millis, signal?: AbortSignal): Promise<void> =>
-  sleepUntil(clock, plus(clock.now(), length), signal);
