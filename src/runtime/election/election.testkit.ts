@@ -6,6 +6,7 @@ import type { Cancel, Clock } from '#base/clock';
 import { type Instant, instant, type Millis, millis, plus } from '#base/instant';
 import { silentLog } from '#base/log';
 import { seededRandom } from '#base/random';
+import { sleep } from '#base/sleep';
 import { nextTurn } from '#base/turn';
 import { VirtualClock } from '#base/virtualClock';
 import { createClient } from '#client/client';
@@ -61,8 +62,8 @@ export interface Candidate {
   readonly elector: LeaseElector;
   readonly clock: OwnClock;
   readonly log: string[];
-  /** `hang`: no answer; `lose`: carried out, no answer; `refuse`: 500. */
-  connection: 'good' | 'hang' | 'lose' | 'refuse';
+  /** `hang`: no answer; `lose`: carried out, no answer; `refuse`: 500; `slow`: carried out, answered 4 s later. */
+  connection: 'good' | 'hang' | 'lose' | 'refuse' | 'slow';
 }
 
 const KEY = { namespace: 'default', name: 'lapse' };
@@ -95,6 +96,7 @@ export class Race {
       if (candidate.connection === 'hang') return new Promise(() => {});
       if (candidate.connection === 'refuse') return { status: 500, headers: {}, body: new Uint8Array() };
       const answer = await this.server.handle(request);
+      if (candidate.connection === 'slow') await sleep(this.clock, millis(4000));
       if (candidate.connection === 'lose') throw new Error('lost');
       return answer;
     });
