@@ -21,6 +21,11 @@ export interface EnvironmentOptions {
   readonly repeatedKeys?: 'error' | 'last';
   /** Whether has(), or a step behind an optional, on something that cannot have fields is an error. Kubernetes: no. */
   readonly strictPresence?: boolean;
+  /**
+   * Units of work (ten nanoseconds) that a unit of cost allows. Two keep a million units of cost under 50 ms
+   * whatever a program does; more come closer to what Kubernetes, which counts cost only, would let through.
+   */
+  readonly workPerCost?: number;
   /** Whether has() costs a unit. Kubernetes says no. */
   readonly presenceTestCost?: boolean;
   /** Allow `a.`b-c``. */
@@ -53,6 +58,7 @@ export class Environment {
       | 'validateLiterals'
       | 'repeatedKeys'
       | 'strictPresence'
+      | 'workPerCost'
       | 'presenceTestCost'
       | 'escapedIdentifiers'
       | 'maxCodePoints'
@@ -76,6 +82,7 @@ export class Environment {
       validateLiterals: given.validateLiterals ?? false,
       repeatedKeys: given.repeatedKeys ?? 'error',
       strictPresence: given.strictPresence ?? true,
+      workPerCost: given.workPerCost ?? 2,
       presenceTestCost: given.presenceTestCost ?? true,
       escapedIdentifiers: given.escapedIdentifiers ?? true,
       maxCodePoints: given.maxCodePoints ?? 100_000,

@@ -15,8 +15,12 @@ export class BudgetExceeded extends Error {
   }
 }
 
-// A unit of work is about ten nanoseconds; three per unit of cost keep a million units of cost under 50 ms.
-const WORK_PER_COST = 3;
+/** What an environment decides about evaluations in it. */
+export interface FrameRules {
+  /** Units of work, of about ten nanoseconds each, that a unit of cost allows. */
+  readonly workPerCost: number;
+  readonly strictPresence: boolean;
+}
 
 export class Frame {
   readonly slots: Value[];
@@ -28,16 +32,21 @@ export class Frame {
   /** Lists and maps already read by their declared type. */
   #read: Map<object, Value> | undefined;
 
-  constructor(slots: Value[], limit: number, strictPresence = true) {
+  constructor(slots: Value[], limit: number, rules: FrameRules) {
     this.slots = slots;
     this.limit = limit;
-    this.workLimit = limit * WORK_PER_COST;
-    this.strictPresence = strictPresence;
+    this.workLimit = limit * rules.workPerCost;
+    this.strictPresence = rules.strictPresence;
   }
 
   get read(): Map<object, Value> {
     this.#read ??= new Map();
     return this.#read;
+  }
+
+  /** For working out constants when compiling, where nothing is counted. */
+  static unlimited(): Frame {
+    return new Frame([], Number.POSITIVE_INFINITY, { workPerCost: 1, strictPresence: true });
   }
 
   /** Adds to the bill. */

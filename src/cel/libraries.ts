@@ -68,6 +68,7 @@ export const kubernetesEnvironment = (given: Given): Environment =>
     homogeneousLiterals: true,
     validateLiterals: true,
     repeatedKeys: 'last',
+    workPerCost: 20,
     strictPresence: false,
     presenceTestCost: false,
     escapedIdentifiers: false,

@@ -101,7 +101,7 @@ export function run(
   limit: number,
 ): Evaluation {
   const { run: body, slots } = compiled;
-  const frame = new Frame(new Array<Value>(slots.size).fill(null), limit, env.options.strictPresence);
+  const frame = new Frame(new Array<Value>(slots.size).fill(null), limit, env.options);
   for (const { name, slot, reader } of variables) frame.slots[slot] = bound(bindings, name, reader);
   try {
     const value = body(frame);

@@ -24,7 +24,7 @@ describe('hostile texts', () => {
     ['unterminated string on the second line', 'x ==\n  "abc', 2, 3, /token recognition error/],
     [
       '100,001 characters',
-      ' '.repeat(100_000) + '1',
+      `${' '.repeat(100_000)}1`,
       1,
       100_001,
       /code point size exceeds limit: size: 100001, limit 100000/,

@@ -13,7 +13,7 @@ const MAP_COST = 30;
 const STRUCT_COST = 40;
 
 // Literals of constants are built once, when compiling, and cost nothing: cel-go does the same.
-const once = (run: Run): Compiled => constant(run(new Frame([], Number.POSITIVE_INFINITY)));
+const once = (run: Run): Compiled => constant(run(Frame.unlimited()));
 
 export function compileList(ctx: CompileContext, e: ListExpr): Compiled {
   const elements = e.elements.map((el) => ctx.compile(el.value));
@@ -35,6 +35,7 @@ function plainList(runs: readonly Run[]): Run {
     f.work(size * 2);
     const list = new Array<Value>(size);
     for (let i = 0; i < size; i++) {
+      f.charge(0);
       const v = runs[i]!(f);
       if (v instanceof Failure) return v;
       list[i] = v;
@@ -95,6 +96,7 @@ function addEntry(
   f: Frame,
   refuseRepeats: boolean,
 ): Failure | undefined {
+  f.charge(0);
   const key = e.key(f);
   if (key instanceof Failure) return key;
   let value = e.value(f);

@@ -175,7 +175,9 @@ function selectSlowly(o: Value, key: string, at: number, f: Frame): Value {
   }
   if (o instanceof Optional) return optionalStep(o, key, at, f);
   const found = find(o, key);
-  return locate(found === undefined ? missingKey(key) : found, at);
+  if (found !== undefined) return locate(found, at);
+  f.work(20);
+  return locate(missingKey(key), at);
 }
 
 /** A step behind an optional, which costs only when there is something to step on. */

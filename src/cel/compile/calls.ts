@@ -30,6 +30,11 @@ const CONVERSIONS = new Set([
   'uint',
 ]);
 
+// What any call takes, in units of work.
+const CALL_WORK = 9;
+// Putting an error into words takes longer than most answers.
+const FAILURE_WORK = 60;
+
 const PATTERN_FUNCTIONS = new Set(['matches', 'find', 'findAll']);
 
 export function compileCall(ctx: CompileContext, e: Call): Compiled {
@@ -44,7 +49,7 @@ export function compileCall(ctx: CompileContext, e: Call): Compiled {
   const overloads = candidates(e, declared, args.length);
   const overload = overloads.length === 1 ? overloads[0]!.id : undefined;
   const cost = costOf(declared, overloads);
-  const work = declared.work ?? 0;
+  const work = CALL_WORK + (declared.work ?? 0);
   const call: CallPlan = { name, overload, at: e.at, bodies: bodiesOf(overloads), cost, work };
   if (overload === 'in_list') {
     const test = membership(compiled[0]!, compiled[1]!);
@@ -55,7 +60,7 @@ export function compileCall(ctx: CompileContext, e: Call): Compiled {
   if (typeof pattern === 'string') refusePattern(ctx, pattern, e.at);
   const foldable = compiled.length === 1 && isConstant(compiled[0]!) && CONVERSIONS.has(name);
   if (!foldable) return { run };
-  const value = run(new Frame([], Number.POSITIVE_INFINITY));
+  const value = run(Frame.unlimited());
   if (value instanceof Failure) ctx.hopeless.push(value);
   return constant(value);
 }
@@ -114,9 +119,9 @@ function unary({ name, at, bodies, cost, work }: CallPlan, arg: Compiled): Run {
     }
     if (cost === undefined) f.cost += 1;
     else f.charge(cost(a, null, null));
-    if (work > 0) f.work(work);
+    f.work(work);
     const result = body(a, f);
-    return result === undefined ? noOverload(name, [a], at) : locate(result, at);
+    return result === undefined ? noOverload(name, [a], at, f) : settle(result, at, f);
   };
   const { run } = arg;
   return shortcut1(name, arg, apply) ?? ((f) => apply(run(f), f));
@@ -130,10 +135,10 @@ function binary(call: CallPlan, left: Compiled, right: Compiled): Run {
     else f.charge(cost(a, b, null));
     if (isFailure(a)) return a;
     if (isFailure(b)) return b;
-    if (work > 0) f.work(work);
+    f.work(work);
     const result = body(a, b, f);
     if (typeof result === 'boolean') return result;
-    return result === undefined ? noOverload(name, [a, b], at) : locate(result, at);
+    return result === undefined ? noOverload(name, [a, b], at, f) : settle(result, at, f);
   };
   const short = shortcut2(call, left, right, apply);
   if (short !== undefined) return short;
@@ -155,12 +160,12 @@ function variadic({ name, at, bodies, cost, work }: CallPlan, args: readonly Run
     }
     if (cost === undefined) f.cost += 1;
     else f.charge(cost(values[0] ?? null, values[1] ?? null, values[2] ?? null));
-    if (work > 0) f.work(work);
+    f.work(work);
     for (const body of bodies) {
       const result = body(...values, f);
-      if (result !== undefined) return locate(result, at);
+      if (result !== undefined) return settle(result, at, f);
     }
-    return noOverload(name, values, at);
+    return noOverload(name, values, at, f);
   };
 }
 
@@ -182,7 +187,8 @@ const ABILITIES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ]);
 const UNGUARDED = new Set(['contains', 'startsWith', 'endsWith', 'matches']);
 
-function noOverload(name: string, args: readonly Value[], at: number): Failure {
+function noOverload(name: string, args: readonly Value[], at: number, f: Frame): Failure {
+  f.work(FAILURE_WORK);
   const able = ABILITIES.get(name);
   const [first] = args;
   if (able !== undefined && first !== undefined && !able.has(typeOfValue(first).kind)) {
@@ -191,6 +197,13 @@ function noOverload(name: string, args: readonly Value[], at: number): Failure {
   if (able !== undefined || UNGUARDED.has(name) || /[^\w.]/.test(name))
     return new Failure('no such overload', at);
   return new Failure(`no such overload: ${name}(${args.map((a) => typeOfValue(a).name).join(', ')})`, at);
+}
+
+/** A result on its way out; an error gets its place, and is paid for. */
+function settle(result: Value, at: number, f: Frame): Value {
+  if (!isFailure(result)) return result;
+  f.work(FAILURE_WORK);
+  return locate(result, at);
 }
 
 /** `optional.or(…)` and `optional.orValue(…)`: the right side is looked at only when the left is none. Both are free. */

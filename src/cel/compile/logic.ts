@@ -29,6 +29,8 @@ export function compileLogical(ctx: CompileContext, e: Logical): Compiled {
     run: (f) => {
       let error: Failure | undefined;
       for (const run of runs) {
+        // A chain may be long: the budget is looked at between its terms.
+        f.charge(0);
         const v = run(f);
         if (v === deciding) return deciding;
         if (typeof v !== 'boolean') error ??= notBool(v, at);
@@ -63,6 +65,8 @@ export function compileConditional(ctx: CompileContext, e: Call): Compiled {
   return {
     attribute: true,
     run: (f): Value => {
+      // Free by the book, and yet not for nothing.
+      f.work(5);
       const c = run(f);
       if (c === true) return yes(f);
       if (c === false) return no(f);

@@ -45,13 +45,21 @@ function add(a: Value, b: Value, f: Frame): Value | undefined {
   if (a instanceof Double) return b instanceof Double ? new Double(a.float64 + b.float64) : undefined;
   if (a instanceof Timestamp) return b instanceof Duration ? addTimestamp(a, b, 1) : undefined;
   if (a instanceof Duration) return addToDuration(a, b);
-  if (a instanceof Uint) return b instanceof Uint ? arithmeticUint('+', a, b) : undefined;
+  if (a instanceof Uint) return b instanceof Uint ? unsigned('+', a, b, f) : undefined;
   if (!(a instanceof Uint8Array && b instanceof Uint8Array)) return undefined;
   f.work(30 + (a.length + b.length) * 0.1);
   const joined = new Uint8Array(a.length + b.length);
   joined.set(a);
   joined.set(b, a.length);
   return joined;
+}
+
+// Unsigned numbers are bigints, and those are slow.
+const UNSIGNED_WORK = 12;
+
+function unsigned(op: '+' | '-' | '*' | '/' | '%', a: Uint, b: Uint, f: Frame): Value {
+  f.work(UNSIGNED_WORK);
+  return arithmeticUint(op, a, b);
 }
 
 function addToDuration(a: Duration, b: Value): Value | undefined {
@@ -71,7 +79,7 @@ function joinLists(a: readonly Value[], b: readonly Value[], f: Frame): readonly
   return a.merge(b, (x, y) => equals(x, y, f));
 }
 
-function subtract(a: Value, b: Value): Value | undefined {
+function subtract(a: Value, b: Value, f: Frame): Value | undefined {
   if (isInt(a)) return isInt(b) ? subInt(a, b) : undefined;
   if (a instanceof Timestamp) {
     if (b instanceof Timestamp) return subTimestamps(a, b);
@@ -79,24 +87,24 @@ function subtract(a: Value, b: Value): Value | undefined {
   }
   if (a instanceof Duration) return b instanceof Duration ? addDurations(a, b, -1) : undefined;
   if (a instanceof Double) return b instanceof Double ? new Double(a.float64 - b.float64) : undefined;
-  return a instanceof Uint && b instanceof Uint ? arithmeticUint('-', a, b) : undefined;
+  return a instanceof Uint && b instanceof Uint ? unsigned('-', a, b, f) : undefined;
 }
 
-function multiply(a: Value, b: Value): Value | undefined {
+function multiply(a: Value, b: Value, f: Frame): Value | undefined {
   if (isInt(a)) return isInt(b) ? mulInt(a, b) : undefined;
   if (a instanceof Double) return b instanceof Double ? new Double(a.float64 * b.float64) : undefined;
-  return a instanceof Uint && b instanceof Uint ? arithmeticUint('*', a, b) : undefined;
+  return a instanceof Uint && b instanceof Uint ? unsigned('*', a, b, f) : undefined;
 }
 
-function divide(a: Value, b: Value): Value | undefined {
+function divide(a: Value, b: Value, f: Frame): Value | undefined {
   if (isInt(a)) return isInt(b) ? divInt(a, b) : undefined;
   if (a instanceof Double) return b instanceof Double ? new Double(a.float64 / b.float64) : undefined;
-  return a instanceof Uint && b instanceof Uint ? arithmeticUint('/', a, b) : undefined;
+  return a instanceof Uint && b instanceof Uint ? unsigned('/', a, b, f) : undefined;
 }
 
-function modulo(a: Value, b: Value): Value | undefined {
+function modulo(a: Value, b: Value, f: Frame): Value | undefined {
   if (isInt(a)) return isInt(b) ? modInt(a, b) : undefined;
-  return a instanceof Uint && b instanceof Uint ? arithmeticUint('%', a, b) : undefined;
+  return a instanceof Uint && b instanceof Uint ? unsigned('%', a, b, f) : undefined;
 }
 
 function negate(a: Value): Value | undefined {

@@ -178,7 +178,7 @@ export function stringsLibrary(dialect: Dialect): Library {
   return {
     name: `strings (${dialect})`,
     functions: working(
-      20,
+      35,
       fn('charAt', member('string_char_at_int', [STRING, INT], STRING, charAt)),
       fnAt(
         walk,
