@@ -198,7 +198,7 @@ export class Controller {
         onWrite: (kind, written, expected) => this.#wrote(taken, kind, written, expected),
       }),
       dynamic: { declare: (sources) => this.#dynamic.declare(id, sources) },
-      event: (regarding, event) => events.record(regarding, event),
+      event: (regarding, event) => events.record(regarding, event, this.name),
       log: this.#log.with({ key: keyText(key) }),
       metrics: registry,
     };
@@ -219,6 +219,6 @@ export class Controller {
       this.#metrics.forbidden.inc();
     const note = computeReport(outcome, taken.failures + 1, this.definition.stuckAfter);
     const object = this.#primary.reader.get(parseKeyText(interner.text(taken.id)));
-    if (note !== undefined && object !== undefined) events.record(object, note);
+    if (note !== undefined && object !== undefined) events.record(object, note, this.name);
   }
 }

@@ -17,8 +17,6 @@ export interface EventNote {
 }
 
 export interface EventSink {
-  /** Never waits, never throws. */
-  record(regarding: Regarded, event: EventNote): void;
+  /** `by` is the controller that speaks. Never waits, never throws. */
+  record(regarding: Regarded, event: EventNote, by: string): void;
 }
-
-export const noEvents: EventSink = { record: () => {} };
