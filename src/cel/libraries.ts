@@ -58,13 +58,16 @@ const KUBERNETES_LIBRARIES: readonly Library[] = [
   ...KUBERNETES,
 ];
 
-type Given = Pick<EnvironmentOptions, 'variables' | 'provider'>;
+type Given = Pick<EnvironmentOptions, 'variables' | 'provider'> & {
+  /** Libraries beyond those of Kubernetes. */
+  readonly more?: readonly Library[];
+};
 
 /** What CRD validation rules and admission policies of Kubernetes 1.36 may use, without the authorizer. */
-export const kubernetesEnvironment = (given: Given): Environment =>
+export const kubernetesEnvironment = ({ more, ...given }: Given): Environment =>
   new Environment({
     ...given,
-    libraries: KUBERNETES_LIBRARIES,
+    libraries: more === undefined ? KUBERNETES_LIBRARIES : [...KUBERNETES_LIBRARIES, ...more],
     homogeneousLiterals: true,
     validateLiterals: true,
     repeatedKeys: 'last',

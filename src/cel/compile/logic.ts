@@ -3,25 +3,21 @@
 import type { Call, Expr, Logical } from '../ast.ts';
 import { Failure, type Value } from '../values.ts';
 import { compileAttribute } from './attributes.ts';
-import { type CompileContext, type Compiled, constant, isConstant, notBool, type Run } from './node.ts';
+import { type CompileContext, type Compiled, notBool, type Run } from './node.ts';
 
 export function compileLogical(ctx: CompileContext, e: Logical): Compiled {
   const deciding = e.op === '||';
   const terms: { run: Run; at: number }[] = [];
   for (const term of e.terms) {
     const compiled = ctx.compile(term);
-    if (isConstant(compiled)) {
-      // Neither value of a constant term needs asking for again: one is skipped, the other ends the chain.
-      if (compiled.constant === deciding) {
-        if (terms.length === 0) return constant(deciding);
-        terms.push({ run: compiled.run, at: term.at });
-        break;
-      }
-      if (compiled.constant === !deciding) continue;
-    }
+    const known = compiled.settled ?? compiled.constant;
+    // Neither value of a term that is known needs asking for: one is skipped, the other ends the chain.
+    if (known === !deciding) continue;
+    if (known === deciding && terms.length === 0) return settled(deciding);
     terms.push({ run: compiled.run, at: term.at });
+    if (known === deciding) break;
   }
-  if (terms.length === 0) return constant(!deciding);
+  if (terms.length === 0) return settled(!deciding);
   if (terms.length === 2) return { run: pair(deciding, terms[0]!.run, terms[1]!.run, e.at) };
   const runs = terms.map((t) => t.run);
   const at = e.at;
@@ -40,6 +36,8 @@ export function compileLogical(ctx: CompileContext, e: Logical): Compiled {
   };
 }
 
+const settled = (value: boolean): Compiled => ({ run: () => value, settled: value });
+
 function pair(deciding: boolean, left: Run, right: Run, at: number): Run {
   return (f) => {
     const l = left(f);
@@ -57,9 +55,8 @@ export function compileConditional(ctx: CompileContext, e: Call): Compiled {
   const condition = ctx.compile(test);
   const yes = compileAttribute(ctx, whenTrue, 0).run;
   const no = compileAttribute(ctx, whenFalse, 0).run;
-  if (isConstant(condition) && typeof condition.constant === 'boolean') {
-    return { run: condition.constant ? yes : no, attribute: true };
-  }
+  const known = condition.settled ?? condition.constant;
+  if (typeof known === 'boolean') return { run: known ? yes : no, attribute: true };
   const { run } = condition;
   const at = e.at;
   return {

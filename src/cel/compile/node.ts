@@ -11,6 +11,8 @@ export interface Compiled {
   readonly run: Run;
   /** The value, when it is known before running; reading it is free. */
   readonly constant?: Value;
+  /** The same for what cel-go does not see through, and so bills as if it had to be worked out. */
+  readonly settled?: boolean;
   /**
    * Names, selections, indexes and conditionals form attributes, whose parts cost one unit each; anything else costs
    * a unit more when something is selected from it.
