@@ -1,0 +1,130 @@
+// Admission as functions, and AdmissionReview v1 as what goes over the wire. The same function serves a real API server
+// through the webhook host, and the embedded one in process: the shapes are those of admission.k8s.io/v1.
+
+import { isObject, type Json, type JsonObject } from '#api/json';
+import { writeJson } from '#api/jsonWrite';
+import { asJson, type KubeObject } from '#api/object';
+import type { StatusDetails } from '#api/status';
+import { buildJsonPatch } from './jsonPatch.ts';
+
+export interface AdmissionRequest {
+  readonly uid: string;
+  readonly kind: { group: string; version: string; kind: string };
+  readonly resource: { group: string; version: string; resource: string };
+  readonly subResource?: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly userInfo: {
+    username: string;
+    uid?: string;
+    groups?: readonly string[];
+    extra?: Readonly<Record<string, readonly string[]>>;
+  };
+  readonly object: KubeObject | null;
+  readonly oldObject: KubeObject | null;
+  readonly dryRun: boolean;
+  readonly options?: JsonObject;
+}
+
+export type AdmissionAnswer =
+  | { readonly allowed: true; readonly warnings?: readonly string[]; readonly object?: KubeObject }
+  | {
+      readonly allowed: false;
+      readonly message: string;
+      readonly code?: number;
+      readonly reason?: string;
+      readonly details?: StatusDetails;
+      readonly warnings?: readonly string[];
+    };
+
+export interface AdmissionFunction {
+  readonly name: string;
+  /** `jobs.batch`; subresources as `jobs.batch/status`. */
+  readonly resources: readonly string[];
+  /** Mutating functions answer with a changed `object`. */
+  readonly phase: 'mutating' | 'validating';
+  review(request: AdmissionRequest): Promise<AdmissionAnswer> | AdmissionAnswer;
+}
+
+/** The body is not a review we can answer. */
+export class ReviewError extends Error {}
+
+const OPERATIONS = new Set(['CREATE', 'UPDATE', 'DELETE']);
+
+/** Reads the request out of an AdmissionReview; everything about it is checked, since anybody may call. */
+export function parseReview(review: Json): AdmissionRequest {
+  if (!isObject(review) || review.kind !== 'AdmissionReview') throw new ReviewError('not an AdmissionReview');
+  if (review.apiVersion !== 'admission.k8s.io/v1')
+    throw new ReviewError(`${String(review.apiVersion)} is not spoken here, admission.k8s.io/v1 is`);
+  const { request } = review;
+  if (!isObject(request)) throw new ReviewError('the review has no request');
+  const { uid, name, namespace, operation, subResource, options } = request;
+  if (typeof uid !== 'string' || uid === '') throw new ReviewError('request.uid is missing');
+  if (typeof operation !== 'string' || !OPERATIONS.has(operation))
+    throw new ReviewError(`request.operation ${JSON.stringify(operation)} is not handled`);
+  return {
+    uid,
+    operation: operation as AdmissionRequest['operation'],
+    kind: triple(request.kind, 'kind'),
+    resource: triple(request.resource, 'resource'),
+    name: typeof name === 'string' ? name : '',
+    ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}),
+    ...(typeof subResource === 'string' && subResource !== '' ? { subResource } : {}),
+    userInfo: userOf(request.userInfo),
+    object: objectOrNull(request.object, 'object'),
+    oldObject: objectOrNull(request.oldObject, 'oldObject'),
+    dryRun: request.dryRun === true,
+    ...(isObject(options) ? { options } : {}),
+  };
+}
+
+function triple<K extends string>(
+  json: Json | undefined,
+  last: K,
+): { group: string; version: string } & Record<K, string> {
+  const from = isObject(json) ? json : {};
+  const word = (name: string) => (typeof from[name] === 'string' ? from[name] : '');
+  if (word('version') === '' || word(last) === '') throw new ReviewError(`request.${last} is incomplete`);
+  return { group: word('group'), version: word('version'), [last]: word(last) } as ReturnType<
+    typeof triple<K>
+  >;
+}
+
+function userOf(json: Json | undefined): AdmissionRequest['userInfo'] {
+  if (!isObject(json) || typeof json.username !== 'string')
+    throw new ReviewError('request.userInfo is incomplete');
+  return json as unknown as AdmissionRequest['userInfo'];
+}
+
+function objectOrNull(json: Json | undefined, name: string): KubeObject | null {
+  if (json === undefined || json === null) return null;
+  if (!isObject(json) || !isObject(json.metadata)) throw new ReviewError(`request.${name} is not an object`);
+  return json as unknown as KubeObject;
+}
+
+/** The AdmissionReview that answers a request. */
+export function buildReview(request: AdmissionRequest, answer: AdmissionAnswer): JsonObject {
+  const warnings =
+    answer.warnings === undefined || answer.warnings.length === 0 ? {} : { warnings: [...answer.warnings] };
+  const response = answer.allowed
+    ? { uid: request.uid, allowed: true, ...warnings, ...patchOf(request, answer.object) }
+    : { uid: request.uid, allowed: false, ...warnings, status: statusOf(answer) };
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: 'admission.k8s.io/v1',
+    response: response as unknown as JsonObject,
+  };
+}
+
+function patchOf({ object }: AdmissionRequest, next: KubeObject | undefined): object {
+  if (next === undefined || object === null) return {};
+  const operations = buildJsonPatch(asJson(object), asJson(next));
+  if (operations.length === 0) return {};
+  return { patchType: 'JSONPatch', patch: Buffer.from(writeJson(operations)).toString('base64') };
+}
+
+function statusOf(answer: Extract<AdmissionAnswer, { allowed: false }>): object {
+  const { message, code = 403, reason = 'Forbidden', details } = answer;
+  return { status: 'Failure', message, reason, code, ...(details === undefined ? {} : { details }) };
+}
