@@ -26,8 +26,14 @@ function altName(host: string): Buffer {
   return der(0x82, Buffer.from(host));
 }
 
-const pem = (label: string, body: Uint8Array): string =>
-  `-----BEGIN ${label}-----\n${Buffer.from(body).toString('base64').replace(/.{64}/g, '$&\n')}\n-----END ${label}-----\n`;
+// Lines of 64 characters and no empty one: a blank line before the end is not PEM any more.
+const pem = (label: string, body: Uint8Array): string => {
+  const lines =
+    Buffer.from(body)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+};
 
 /** Signed by itself, valid 2020 to 2049, for these hosts; it is its own CA. */
 export function selfSigned(name: string, hosts: readonly string[] = []): { cert: string; key: string } {

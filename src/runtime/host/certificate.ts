@@ -52,10 +52,9 @@ function attempt<R>(what: string, parse: () => R): R {
 }
 
 async function readPair(options: CertificateOptions): Promise<KeyPair> {
-  const [cert, key] = await Promise.all([
-    readFile(options.certFile, 'utf8'),
-    readFile(options.keyFile, 'utf8'),
-  ]);
+  // One after the other, so that the first problem is always the same one.
+  const cert = await readFile(options.certFile, 'utf8');
+  const key = await readFile(options.keyFile, 'utf8');
   const pair = { cert, key };
   checkPair(pair, options);
   return pair;
