@@ -61,7 +61,7 @@ const COUNTED = [
   'services.nodeports',
   'services.loadbalancers',
 ];
-const QUOTA = new Set([
+const QUOTA: ReadonlySet<string> = new Set([
   ...SCOPED,
   ...SCOPED.map((r) => `requests.${r}`),
   ...SCOPED.map((r) => `limits.${r}`),
@@ -72,6 +72,8 @@ const STANDARD = new Set([...QUOTA, 'storage']);
 
 export const isHugePages = (name: string) => name.startsWith('hugepages-');
 const isQuotaHugePages = (name: string) => isHugePages(name) || name.startsWith('requests.hugepages-');
+/** Resources that quotas know by themselves. */
+export const isQuotaResource = (name: string) => QUOTA.has(name) || isQuotaHugePages(name);
 const isNative = (name: string) => !name.includes('/') || name.includes('kubernetes.io/');
 export const isOvercommitAllowed = (name: string) => isNative(name) && !isHugePages(name);
 export const isExtended = (name: string) =>
@@ -97,7 +99,7 @@ export function containerResourceName(name: string, path: string): FieldError[] 
 
 export function quotaResourceName(name: string, path: string): FieldError[] {
   const errors = resourceName(name, path);
-  if (!name.includes('/') && !QUOTA.has(name) && !isQuotaHugePages(name))
+  if (!name.includes('/') && !isQuotaResource(name))
     errors.push(invalid(path, name, 'must be a standard resource for quota'));
   return errors;
 }

@@ -19,9 +19,11 @@ function defaultSet(set: KubeObject): void {
   const spec = ensure(set, 'spec');
   defaultPodSpec(child(child(spec, 'template'), 'spec'));
   const strategy = ensure(spec, 'updateStrategy');
-  if (!['', 'RollingUpdate'].includes(text(strategy, 'type'))) return;
-  const rolling = ensure(strategy, 'rollingUpdate');
-  defaultTo(rolling, 'maxUnavailable', 1);
+  const isRolling = ['', 'RollingUpdate'].includes(text(strategy, 'type'));
+  const rolling = isRolling ? ensure(strategy, 'rollingUpdate') : child(strategy, 'rollingUpdate');
+  if (!rolling) return;
+  // Of other strategies the internal type keeps zeros.
+  defaultTo(rolling, 'maxUnavailable', isRolling ? 1 : 0);
   defaultTo(rolling, 'maxSurge', 0);
 }
 

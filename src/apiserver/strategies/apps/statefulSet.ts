@@ -127,7 +127,8 @@ function templateErrors(spec: JsonObject): FieldError[] {
   const pod = ensure(template, 'spec');
   delete pod['subdomain'];
   delete pod['hostname'];
-  const claims = objects(spec, 'volumeClaimTemplates').map((c) => text(part(c, 'metadata'), 'name'));
+  const templates = objects(spec, 'volumeClaimTemplates');
+  const claims = [...new Set(templates.map((c) => text(part(c, 'metadata'), 'name')))];
   if (claims.length > 0)
     pod['volumes'] = [
       ...claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),

@@ -89,12 +89,35 @@ function validateEffect(effect: string, path: string): FieldError[] {
   return EFFECTS.includes(effect) ? [] : [notSupported(path, effect, EFFECTS)];
 }
 
-const validateResources = (node: KubeObject): FieldError[] =>
-  ['capacity', 'allocatable'].flatMap((list) =>
+const validateResources = (node: KubeObject): FieldError[] => [
+  ...['capacity', 'allocatable'].flatMap((list) =>
     entries(part(statusOf(node), list)).flatMap(([name, amount]) =>
       quantityValue(name, amount, `status.${list}.${name}`),
     ),
-  );
+  ),
+  ...validateFeatures(texts(statusOf(node), 'declaredFeatures'), 'status.declaredFeatures'),
+];
+
+const MAX_FEATURE = 253;
+const FEATURE_FORM =
+  "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
+
+/** Sorted names without repetition. */
+function validateFeatures(features: string[], path: string): FieldError[] {
+  return features.flatMap((feature, i) => {
+    const refuse = (why: string) =>
+      invalid(`${path}[${i}]`, feature, `invalid feature name ${JSON.stringify(feature)}: ${why}`);
+    const errors: FieldError[] = [];
+    if (Buffer.byteLength(feature) > MAX_FEATURE)
+      errors.push(refuse(`must be no more than ${MAX_FEATURE} characters`));
+    else if (!/^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/.test(feature)) errors.push(refuse(FEATURE_FORM));
+    const next = features[i + 1];
+    if (next === feature) errors.push(duplicate(`${path}[${i + 1}]`, next));
+    else if (next !== undefined && feature > next)
+      errors.push(invalid(`${path}[${i + 1}]`, next, 'list must be sorted alphabetically'));
+    return errors;
+  });
+}
 
 function validateRanges(spec: JsonObject): FieldError[] {
   const ranges = texts(spec, 'podCIDRs');
@@ -141,7 +164,10 @@ export const nodeStrategy: Strategy = {
     assign(ensure(node, 'status'), 'config', undefined);
   },
   validate,
-  prepareForUpdate: (next, old) => copyField(next, old, 'status'),
+  prepareForUpdate(next, old) {
+    copyField(next, old, 'status');
+    assign(ensure(next, 'spec'), 'configSource', undefined);
+  },
   validatesMeta: true,
   validateUpdate: (next, old) => [
     ...metaOf(next, false, subdomainName),

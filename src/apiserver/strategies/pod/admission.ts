@@ -1,9 +1,10 @@
 // What the default admission plugins do to Pods: priority, two tolerations, and no runtime classes that do not exist.
 
-import { forbidden } from '#api/errors';
+import { forbidden, internal } from '#api/errors';
 import type { JsonObject } from '#api/json';
+import { checkPathSegment } from '#api/names';
 import type { KubeObject } from '#api/object';
-import { copyField, ensure, has, number, objects, text } from '../values.ts';
+import { child, copyField, ensure, has, number, objects, text } from '../values.ts';
 
 const PODS = { group: '', plural: 'pods' };
 
@@ -23,10 +24,24 @@ export function admitPod(pod: KubeObject, old: KubeObject | undefined): void {
       if (!has(spec, field)) copyField(spec, before, field);
   } else {
     setPriority(spec, refuse);
-    const runtimeClass = text(spec, 'runtimeClassName');
-    if (runtimeClass !== '') throw refuse(`pod rejected: RuntimeClass "${runtimeClass}" not found`);
+    if (has(spec, 'runtimeClassName')) throw noRuntimeClass(text(spec, 'runtimeClassName'), refuse);
   }
   tolerateNodeTrouble(spec);
+}
+
+/** There are none; names that could not even be looked up are an error of another kind. */
+function noRuntimeClass(name: string, refuse: (why: string) => Error): Error {
+  if (name === '') return internal('resource name may not be empty');
+  const odd = checkPathSegment(name);
+  if (odd.length > 0) return internal(`invalid resource name "${name}": [${odd.join(' ')}]`);
+  return refuse(`pod rejected: RuntimeClass "${name}" not found`);
+}
+
+/** After validation: only a runtime class may say what a pod costs beside its containers. */
+export function approvePod(pod: KubeObject, old: KubeObject | undefined): void {
+  if (old || !has(child(pod, 'spec'), 'overhead')) return;
+  const why = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
+  throw forbidden(PODS, pod.metadata.name ?? '', why);
 }
 
 const PREEMPTION = 'PreemptLowerPriority';
@@ -42,7 +57,7 @@ function setPriority(spec: JsonObject, refuse: (why: string) => Error): void {
       `the integer value of priority (${given}) must not be provided in pod spec; ${computed} ${priority} from the given PriorityClass name`,
     );
   const policy = text(spec, 'preemptionPolicy');
-  if (policy !== '' && policy !== PREEMPTION)
+  if (has(spec, 'preemptionPolicy') && policy !== PREEMPTION)
     throw refuse(
       `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec; ${computed} ${PREEMPTION} from the given PriorityClass name`,
     );

@@ -47,7 +47,10 @@ export function validateInitContainers(spec: JsonObject, pod: PodParts, path: st
     const list = `${path}.initContainers`;
     const at = `${list}[${i}]`;
     const name = text(container, 'name');
-    const errors = [...validateCommon(container, pod, at), ...validateRestart(container, at)];
+    const restart = validateRestart(container, at);
+    // Rules without a policy are looked at no further here.
+    const unguided = restart.slice(0, has(container, 'restartPolicy') ? undefined : 1);
+    const errors = [...validateCommon(container, pod, at), ...unguided];
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     else if (name !== '') names.add(name);
     errors.push(...hostPortConflicts([container], list));
@@ -79,6 +82,13 @@ export function validateCommon(container: JsonObject, pod: PodParts, path: strin
     ...validateResize(container, pod.restartPolicy, `${path}.resizePolicy`),
     ...validateContainerSecurity(container, pod.hostUsers, path),
   ];
+}
+
+/** Only real pods mind: templates may be older than the rule. */
+export function paddedImage(container: JsonObject, path: string): FieldError[] {
+  const image = text(container, 'image');
+  const why = 'must not have leading or trailing whitespace';
+  return image === image.trim() ? [] : [invalid(`${path}.image`, image, why)];
 }
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
@@ -148,7 +158,7 @@ function validateRestart(container: JsonObject, path: string): FieldError[] {
       ...oneOf(text(container, 'restartPolicy'), ['Always', 'Never', 'OnFailure'], `${path}.restartPolicy`),
     );
   else if (rules.length > 0)
-    return [required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used')];
+    errors.push(required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used'));
   if (rules.length > MAX_RULES) errors.push(tooMany(`${path}.restartPolicyRules`, rules.length, MAX_RULES));
   return [...errors, ...rules.flatMap((rule, i) => validateRule(rule, `${path}.restartPolicyRules[${i}]`))];
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { compareQuantities, withMissing } from '../quantities.ts';
 import { assign, child, defaultTo, flag, list, number, objects, part, text } from '../values.ts';
+import { defaultPodResources } from './podResources.ts';
 import { defaultPullPolicy } from './pullPolicy.ts';
 import { VOLUME_SOURCES } from './volumes.ts';
 
@@ -18,6 +19,23 @@ export function defaultPodSpec(spec: JsonObject | undefined): void {
       container['imagePullPolicy'] = defaultPullPolicy(text(container, 'image'));
   for (const volume of objects(spec, 'volumes')) defaultVolume(volume);
   joinServiceAccount(spec);
+  dropGated(spec);
+}
+
+/** Fields behind gates that are closed by default are not kept. */
+function dropGated(spec: JsonObject): void {
+  delete spec['schedulingGroup'];
+  for (const volume of objects(spec, 'volumes'))
+    for (const source of objects(child(volume, 'projected'), 'sources')) {
+      delete source['clusterTrustBundle'];
+      delete source['podCertificate'];
+    }
+  for (const container of CONTAINERS.flatMap((list) => objects(spec, list))) {
+    const lifecycle = child(container, 'lifecycle');
+    if (!lifecycle || lifecycle['stopSignal'] === undefined) continue;
+    delete lifecycle['stopSignal'];
+    if (!child(lifecycle, 'postStart') && !child(lifecycle, 'preStop')) delete container['lifecycle'];
+  }
 }
 
 function defaultVolume(volume: JsonObject): void {
@@ -47,7 +65,7 @@ export function defaultPod(pod: KubeObject): void {
 function defaultOwnSpec(spec: JsonObject): void {
   const containers = [...objects(spec, 'containers'), ...objects(spec, 'initContainers')];
   for (const container of containers) defaultRequests(child(container, 'resources'));
-  defaultRequests(child(spec, 'resources'));
+  defaultPodResources(spec);
   defaultTo(spec, 'enableServiceLinks', true);
   const grace = number(spec, 'terminationGracePeriodSeconds') ?? 0;
   if (grace < 0) spec['terminationGracePeriodSeconds'] = 1;

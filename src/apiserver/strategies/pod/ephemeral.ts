@@ -3,9 +3,18 @@
 import { duplicate, type FieldError, forbidden, notFound } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import { has, objects, part, text } from '../values.ts';
-import { type PodParts, validateCommon } from './containers.ts';
+import { type PodParts, paddedImage, validateCommon } from './containers.ts';
 
-const FORBIDDEN = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle', 'resizePolicy'];
+const FORBIDDEN = [
+  'ports',
+  'restartPolicy',
+  'restartPolicyRules',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+  'resizePolicy',
+];
 
 export function validateEphemeral(spec: JsonObject, pod: PodParts, path: string): FieldError[] {
   const planned = [...objects(spec, 'containers'), ...objects(spec, 'initContainers')].map((c) =>
@@ -15,9 +24,9 @@ export function validateEphemeral(spec: JsonObject, pod: PodParts, path: string)
   return objects(spec, 'ephemeralContainers').flatMap((container, i) => {
     const at = `${path}.ephemeralContainers[${i}]`;
     const [name, target] = [text(container, 'name'), text(container, 'targetContainerName')];
-    const errors = validateCommon(container, pod, at);
+    const errors = [...validateCommon(container, pod, at), ...paddedImage(container, at)];
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
-    else if (name !== '') names.add(name);
+    names.add(name);
     if (target !== '' && !planned.includes(target))
       errors.push(notFound(`${at}.targetContainerName`, target));
     const extra = FORBIDDEN.filter((f) => has(container, f));

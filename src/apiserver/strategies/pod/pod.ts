@@ -1,6 +1,6 @@
 // Pod: defaults and admission on the way in, few changes afterwards, graceful deletion at the end.
 
-import { type FieldError, forbidden, invalid } from '#api/fieldErrors';
+import { type FieldError, forbidden } from '#api/fieldErrors';
 import { clone, type JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { type Strategy, specOf, statusOf, type UpdateStrategy } from '../../resources/resource.ts';
@@ -8,10 +8,11 @@ import { metaOf, metaUpdate } from '../checks.ts';
 import { labelName, subdomainName } from '../names.ts';
 import { keepMeta } from '../statusMeta.ts';
 import { child, copyField, ensure, list, number, objects, text } from '../values.ts';
-import { admitPod } from './admission.ts';
+import { admitPod, approvePod } from './admission.ts';
 import { validateAnnotationChange, validatePodAnnotations } from './annotations.ts';
 import { bindPod } from './binding.ts';
 import { setCondition } from './conditions.ts';
+import { paddedImage } from './containers.ts';
 import { defaultPod, qosClass } from './defaults.ts';
 import { evictPod } from './eviction.ts';
 import { podLog } from './log.ts';
@@ -47,11 +48,7 @@ function tokenErrors(spec: JsonObject): FieldError[] {
 }
 
 const paddedImages = (spec: JsonObject, field: string): FieldError[] =>
-  objects(spec, field).flatMap((container, i) => {
-    const image = text(container, 'image');
-    const why = 'must not have leading or trailing whitespace';
-    return image === image.trim() ? [] : [invalid(`spec.${field}[${i}].image`, image, why)];
-  });
+  objects(spec, field).flatMap((container, i) => paddedImage(container, `spec.${field}[${i}]`));
 
 function validateCreate(pod: KubeObject): FieldError[] {
   const spec = specOf(pod);
@@ -147,6 +144,7 @@ export const podStrategy: Strategy = {
   returnDeleted: true,
   applyDefaults: defaultPod,
   admit: admitPod,
+  approve: approvePod,
   prepareForCreate(pod, { now }) {
     const spec = ensure(pod, 'spec');
     const status: JsonObject = { phase: 'Pending', qosClass: qosClass(spec) };

@@ -1,15 +1,17 @@
 // Requests and limits: names, amounts, and requests that fit under their limits.
 
-import { type FieldError, forbidden, invalid, notFound, required } from '#api/fieldErrors';
-import type { JsonObject } from '#api/json';
+import { type FieldError, forbidden, invalid, required } from '#api/fieldErrors';
+import type { Json, JsonObject } from '#api/json';
 import {
   compareQuantities,
   containerResourceName,
   isHugePages,
   isOvercommitAllowed,
+  nanos,
   quantityValue,
 } from '../quantities.ts';
-import { entries, objects, part, text } from '../values.ts';
+import { entries, part } from '../values.ts';
+import { validateClaimRefs } from './claims.ts';
 
 type NameCheck = (name: string, path: string) => FieldError[];
 
@@ -24,17 +26,32 @@ export function validateResources(
   const errors: FieldError[] = [];
   for (const [name, amount] of entries(limits)) {
     const at = `${path}.limits[${name}]`;
-    errors.push(...nameCheck(name, at), ...quantityValue(name, amount, at));
+    errors.push(...nameCheck(name, at), ...quantityValue(name, amount, at), ...pageErrors(name, amount, at));
   }
   for (const [name, amount] of entries(requests)) {
     const at = `${path}.requests[${name}]`;
     errors.push(...nameCheck(name, at), ...quantityValue(name, amount, at));
-    errors.push(...fitErrors(name, { amount: String(amount), limits, path }));
+    errors.push(
+      ...fitErrors(name, { amount: String(amount), limits, path }),
+      ...pageErrors(name, amount, at),
+    );
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory'))
     errors.push(forbidden(path, 'HugePages require cpu or memory'));
-  return [...errors, ...validateClaims(resources, claims, path)];
+  return [...errors, ...validateClaimRefs(resources, claims, path)];
+}
+
+const NANO = 1_000_000_000n;
+const ceil = (amount: bigint) => amount / NANO + (amount > 0n && amount % NANO !== 0n ? 1n : 0n);
+
+/** Huge pages come whole. */
+function pageErrors(name: string, amount: Json, path: string): FieldError[] {
+  if (!isHugePages(name)) return [];
+  const size = nanos(name.slice('hugepages-'.length));
+  const whole = size > 0n && size % NANO === 0n;
+  if (whole && ceil(nanos(amount)) % (size / NANO) === 0n) return [];
+  return [invalid(path, amount, `${amount} is not positive integer multiple of ${name}`)];
 }
 
 interface Request {
@@ -55,17 +72,4 @@ function fitErrors(name: string, { amount, limits, path }: Request): FieldError[
   return order > 0
     ? [invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)]
     : [];
-}
-
-function validateClaims(resources: JsonObject, known: readonly string[], path: string): FieldError[] {
-  const suffix = known.length === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
-  return objects(resources, 'claims').flatMap((claim, i) => {
-    const at = `${path}.claims[${i}]`;
-    const name = text(claim, 'name');
-    if (name === '') return [required(at)];
-    if (known.includes(name)) return [];
-    const { message, ...rest } = notFound(at, name);
-    const detail = `must be one of the names in pod.spec.resourceClaims${suffix}`;
-    return [{ ...rest, message: `${message}: ${detail}` }];
-  });
 }

@@ -1,9 +1,9 @@
 // Security contexts of pods and containers: ids in range, profiles that make sense. Windows options are not checked.
 
-import { type FieldError, invalid, notSupported, required, tooLong } from '#api/fieldErrors';
+import { duplicate, type FieldError, invalid, notSupported, required, tooLong } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import { inRange, oneOf } from '../checks.ts';
-import { child, flag, has, list, number, text, texts, value } from '../values.ts';
+import { child, flag, has, list, number, objects, text, texts, value } from '../values.ts';
 import { descendingPath } from './paths.ts';
 
 const MAX_ID = 2_147_483_647;
@@ -39,11 +39,41 @@ export function validatePodSecurity(spec: JsonObject, path: string): FieldError[
           ),
         ]
       : []),
+    ...validateSysctls(spec, context, `${at}.sysctls`),
     ...choice('fsGroupChangePolicy', ['Always', 'OnRootMismatch']),
     ...validateSeccomp(context, at),
     ...validateAppArmor(context, at),
     ...choice('supplementalGroupsPolicy', ['Merge', 'Strict']),
+    // The other value is behind a gate that is closed by default.
+    ...choice('seLinuxChangePolicy', ['Recursive']),
   ];
+}
+
+const SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const SYSCTL = `^(${SEGMENT}[\\./])*${SEGMENT}$`;
+const MAX_SYSCTL = 253;
+/** Which namespace of the host a kernel parameter belongs to. */
+const HOST_PARAMETERS: readonly (readonly [string, RegExp])[] = [
+  ['hostNetwork', /^net\./],
+  ['hostIPC', /^(kernel\.(shm|msg)|kernel\.sem$|fs\.mqueue\.)/],
+];
+
+function validateSysctls(spec: JsonObject, context: JsonObject, path: string): FieldError[] {
+  const names = new Set<string>();
+  return objects(context, 'sysctls').flatMap((sysctl, i) => {
+    const [name, at] = [text(sysctl, 'name'), `${path}[${i}].name`];
+    const why = `must have at most ${MAX_SYSCTL} characters and match regex ${SYSCTL}`;
+    const errors: FieldError[] = [];
+    if (name === '') errors.push(required(at));
+    else if (name.length > MAX_SYSCTL || !new RegExp(SYSCTL).test(name)) errors.push(invalid(at, name, why));
+    else if (names.has(name)) errors.push(duplicate(at, name));
+    names.add(name);
+    const dotted = name.includes('/') && !/^[^/]*\./.test(name) ? name.replaceAll('/', '.') : name;
+    const shared = HOST_PARAMETERS.find(([field, form]) => flag(spec, field) === true && form.test(dotted));
+    return shared
+      ? [...errors, invalid(at, name, `may not be specified when '${shared[0]}' is true`)]
+      : errors;
+  });
 }
 
 export function validateContainerSecurity(

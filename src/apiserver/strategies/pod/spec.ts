@@ -1,14 +1,16 @@
 // The spec of a pod, alone or in a template.
 
-import { type FieldError, forbidden, invalid, notSupported, required } from '#api/fieldErrors';
+import { type FieldError, forbidden, invalid, notFound, required, tooLong } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import { validateLabels } from '../../validateMeta.ts';
 import { legacyAddress } from '../addresses.ts';
 import { check, dnsLabel, dnsSubdomain, inRange, oneOf, qualifiedName } from '../checks.ts';
 import { subdomainName } from '../names.ts';
-import { child, flag, has, number, objects, part, stringMap, text, texts } from '../values.ts';
+import { child, flag, has, number, objects, stringMap, text, texts } from '../values.ts';
+import { validatePodClaims } from './claims.ts';
 import { type PodParts, validateContainers, validateInitContainers } from './containers.ts';
 import { validateEphemeral } from './ephemeral.ts';
+import { validatePodResources } from './podResources.ts';
 import { validateResources } from './resources.ts';
 import { validateAffinity, validateGates, validateSpread, validateTolerations } from './scheduling.ts';
 import { validatePodSecurity } from './security.ts';
@@ -31,10 +33,11 @@ export function validatePodSpec(spec: JsonObject, podName: string | undefined, p
   return [
     ...(pod.grace === undefined ? [required(`${path}.terminationGracePeriodSeconds`)] : []),
     ...errors,
+    ...validatePodClaims(spec, path),
     ...validateContainers(spec, pod, path),
     ...validateInitContainers(spec, pod, path),
     ...validateEphemeral(spec, pod, path),
-    ...(has(spec, 'resources') ? validateOwnResources(spec, pod, path) : []),
+    ...validatePodResources(spec, pod.claims, path),
     ...validateHostNetwork(spec, podName !== undefined, path),
     ...choice(spec, 'restartPolicy', RESTART_POLICIES, path),
     ...choice(spec, 'dnsPolicy', DNS_POLICIES, path),
@@ -48,6 +51,7 @@ export function validatePodSpec(spec: JsonObject, podName: string | undefined, p
     ...validateGates(objects(spec, 'schedulingGates'), `${path}.schedulingGates`),
     ...validateSpread(objects(spec, 'topologySpreadConstraints'), `${path}.topologySpreadConstraints`),
     ...validateHostUsers(spec, path),
+    ...validateHostname(spec, `${path}.hostnameOverride`),
     ...validateNames(spec, path),
     ...validateRest(spec, path),
   ];
@@ -57,14 +61,6 @@ const choice = (spec: JsonObject, field: string, values: string[], path: string)
   text(spec, field) === ''
     ? [required(`${path}.${field}`)]
     : oneOf(text(spec, field), values, `${path}.${field}`);
-
-/** Resources of the whole pod. */
-function validateOwnResources(spec: JsonObject, pod: PodParts, path: string): FieldError[] {
-  const supported = ['cpu', 'memory'];
-  return validateResources(part(spec, 'resources'), `${path}.resources`, pod.claims, (name, at) =>
-    supported.includes(name) || name.startsWith('hugepages-') ? [] : [notSupported(at, name, supported)],
-  );
-}
 
 function validateHostNetwork(spec: JsonObject, isPod: boolean, path: string): FieldError[] {
   if (flag(spec, 'hostNetwork') !== true) return [];
@@ -128,9 +124,50 @@ function searchPath(name: string): string[] {
 function validateHostUsers(spec: JsonObject, path: string): FieldError[] {
   if (flag(spec, 'hostUsers') !== false) return [];
   const names = { hostNetwork: 'hostNetwork', hostPID: 'HostPID', hostIPC: 'HostIPC' };
-  return Object.entries(names)
-    .filter(([field]) => flag(spec, field) === true)
-    .map(([, shown]) => forbidden(`${path}.${shown}`, 'when `hostUsers` is false'));
+  const why = 'when `hostUsers` is false';
+  return [
+    ...Object.entries(names)
+      .filter(([field]) => flag(spec, field) === true)
+      .map(([, shown]) => forbidden(`${path}.${shown}`, why)),
+    ...['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) =>
+      objects(spec, list).flatMap((container, i) =>
+        objects(container, 'volumeDevices').length > 0
+          ? [forbidden(`${path}.${list}[${i}].volumeDevices`, why)]
+          : [],
+      ),
+    ),
+  ];
+}
+
+const MAX_HOSTNAME = 64;
+
+function validateHostname(spec: JsonObject, path: string): FieldError[] {
+  if (!has(spec, 'hostnameOverride')) return [];
+  const name = text(spec, 'hostnameOverride');
+  const excluding = ['setHostnameAsFQDN', 'hostNetwork'].filter((f) => flag(spec, f) === true);
+  return [
+    ...excluding.map((f) => forbidden(path, `may not be specified when ${f} is true`)),
+    ...(Buffer.byteLength(name) > MAX_HOSTNAME ? [tooLong(path, MAX_HOSTNAME)] : []),
+    ...dnsSubdomain(name, path),
+  ];
+}
+
+/** Variables from files need the volume the file is in. */
+function validateFileVolumes(spec: JsonObject, path: string): FieldError[] {
+  const volumes = new Map(objects(spec, 'volumes').map((v) => [text(v, 'name'), v]));
+  return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) =>
+    objects(spec, list).flatMap((container, c) =>
+      objects(container, 'env').flatMap((variable, i) => {
+        const ref = child(child(variable, 'valueFrom'), 'fileKeyRef');
+        if (!ref) return [];
+        const at = `${path}.${list}[${c}].env[${i}].valueFrom.fileKeyRef.volumeName`;
+        const volume = volumes.get(text(ref, 'volumeName'));
+        if (!volume) return [notFound(at, text(ref, 'volumeName'))];
+        const why = 'referenced volume must be of type emptyDir';
+        return child(volume, 'emptyDir') ? [] : [invalid(at, text(ref, 'volumeName'), why)];
+      }),
+    ),
+  );
 }
 
 function validateNames(spec: JsonObject, path: string): FieldError[] {
@@ -166,10 +203,11 @@ function validateRest(spec: JsonObject, path: string): FieldError[] {
       ? check(subdomainName, text(spec, 'runtimeClassName'), `${path}.runtimeClassName`)
       : []),
     ...(has(spec, 'preemptionPolicy')
-      ? oneOf(text(spec, 'preemptionPolicy'), ['PreemptLowerPriority', 'Never'], `${path}.preemptionPolicy`)
+      ? choice(spec, 'preemptionPolicy', ['PreemptLowerPriority', 'Never'], path)
       : []),
     ...(overhead ? validateResources({ limits: overhead }, `${path}.overhead`, []) : []),
     ...(os ? validateOs(text(os, 'name'), `${path}.os`) : []),
+    ...validateFileVolumes(spec, path),
   ];
 }
 

@@ -1,6 +1,6 @@
 // The status of a Pod, as kubelets write it through /status.
 
-import { type FieldError, forbidden, invalid } from '#api/fieldErrors';
+import { type FieldError, forbidden, internalError, invalid } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { specOf, statusOf, type UpdateStrategy } from '../../resources/resource.ts';
@@ -9,6 +9,7 @@ import { check, immutable, metaUpdate, qualifiedName } from '../checks.ts';
 import { subdomainName } from '../names.ts';
 import { assign, child, copyField, ensure, list, number, objects, text, value } from '../values.ts';
 import { validateAnnotationChange } from './annotations.ts';
+import { dropGatedStatus, validateDevices } from './statusClaims.ts';
 
 export const podStatusStrategy: UpdateStrategy = {
   prepareForUpdate(next, old) {
@@ -19,6 +20,7 @@ export const podStatusStrategy: UpdateStrategy = {
     const status = ensure(next, 'status');
     if (text(status, 'qosClass') === '') copyField(status, statusOf(old), 'qosClass');
     keepObservedGeneration(status, statusOf(old));
+    dropGatedStatus(status);
   },
   validatesMeta: true,
   validateUpdate: validateStatus,
@@ -57,6 +59,7 @@ function validateStatus(next: KubeObject, old: KubeObject): FieldError[] {
       : []),
     ...immutable(value(status, 'qosClass'), value(before, 'qosClass'), 'status.qosClass'),
     ...transitionErrors(status, before, specOf(old)),
+    ...validateDevices(status, specOf(next)),
     ...addressErrors(status, 'podIPs'),
     ...hostAddressErrors(status),
     ...addressErrors(status, 'hostIPs'),
@@ -129,9 +132,14 @@ function hostAddressErrors(status: JsonObject): FieldError[] {
 function addressErrors(status: JsonObject, field: string): FieldError[] {
   const addresses = objects(status, field).map((ip) => text(ip, 'ip'));
   const errors = addresses.flatMap((ip, i) => legacyAddress(ip, `status.${field}[${i}]`));
-  if (addresses.length < 2 || errors.length > 0) return errors;
+  if (addresses.length < 2) return errors;
+  const odd = addresses.findIndex((ip) => parseAddress(ip) === undefined);
+  if (odd >= 0) {
+    const why = `failed to check for dual stack with error:invalid IP[${odd}]: ${addresses[odd]}`;
+    errors.push(internalError(`status.${field}`, why));
+  }
   const families = new Set(addresses.map((ip) => isVersion6(parseAddress(ip) ?? ip)));
-  if (addresses.length > 2 || families.size < 2) {
+  if (odd >= 0 || addresses.length > 2 || families.size < 2) {
     const why = 'may specify no more than one IP for each IP family';
     errors.push(invalid(`status.${field}`, value(status, field), why));
   }

@@ -29,8 +29,11 @@ export function validatePodChange(next: KubeObject, old: KubeObject): FieldError
       return [...errors, forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
     errors.push(...now.flatMap((c, i) => imageErrors(text(c, 'image'), `spec.${list}[${i}].image`)));
   }
+  const deadline = number(spec, 'activeDeadlineSeconds');
+  const late = deadlineErrors(deadline, number(before, 'activeDeadlineSeconds'));
+  errors.push(...late);
+  if (late.length > 0 && deadline !== undefined) return errors;
   errors.push(
-    ...deadlineErrors(number(spec, 'activeDeadlineSeconds'), number(before, 'activeDeadlineSeconds')),
     ...tolerationErrors(objects(spec, 'tolerations'), objects(before, 'tolerations')),
     ...gateErrors(objects(spec, 'schedulingGates'), objects(before, 'schedulingGates')),
   );
@@ -57,20 +60,17 @@ function deadlineErrors(now: number | undefined, then: number | undefined): Fiel
     return then === undefined
       ? []
       : [invalid(path, null, 'must not update from a positive integer to nil value')];
-  const errors = now < 0 || now > MAX_INT32 ? [invalid(path, now, inRange(0, MAX_INT32))] : [];
-  if (then !== undefined && then < now)
-    errors.push(invalid(path, now, 'must be less than or equal to previous value'));
-  return errors;
+  if (now < 0 || now > MAX_INT32) return [invalid(path, now, inRange(0, MAX_INT32))];
+  return then !== undefined && then < now
+    ? [invalid(path, now, 'must be less than or equal to previous value')]
+    : [];
 }
 
 function tolerationErrors(now: JsonObject[], then: JsonObject[]): FieldError[] {
   const without = ({ tolerationSeconds: _seconds, ...rest }: JsonObject) => rest;
-  const lost = then.filter((t) => !now.some((n) => equal(without(t), without(n))));
+  const kept = then.every((t) => now.some((n) => equal(without(t), without(n))));
   const why = 'existing toleration can not be modified except its tolerationSeconds';
-  return [
-    ...lost.map(() => forbidden('spec.tolerations', why)),
-    ...validateTolerations(now, 'spec.tolerations'),
-  ];
+  return kept ? validateTolerations(now, 'spec.tolerations') : [forbidden('spec.tolerations', why)];
 }
 
 function gateErrors(now: JsonObject[], then: JsonObject[]): FieldError[] {

@@ -1,18 +1,37 @@
-// Volumes of a pod: a unique name and exactly one source each. Sources of plugins that left Kubernetes are only checked
-// for the fields they cannot do without.
+// Volumes of a pod: a unique name and exactly one source each.
 
 import { duplicate, type FieldError, forbidden, invalid, required } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
-import { check, dnsLabel, oneOf } from '../checks.ts';
+import { dnsLabel } from '../checks.ts';
 import { subdomainName } from '../names.ts';
 import { nanos } from '../quantities.ts';
 import { validateClaimTemplate } from '../storage/claimSpec.ts';
 import { driverName } from '../storage/driverName.ts';
-import { child, has, list, number, objects, text, value } from '../values.ts';
+import { child, number, objects, text, value } from '../values.ts';
 import { validateFieldRef, validateResourceRef } from './env.ts';
 import type { Volumes } from './mounts.ts';
-import { descendingPath, fileMode, localPath, noBacksteps } from './paths.ts';
+import { descendingPath, fileMode, localPath } from './paths.ts';
 import { validatePullPolicy } from './pullPolicy.ts';
+import {
+  azureDisk,
+  CEPH,
+  cinder,
+  cloudDisk,
+  fc,
+  flexVolume,
+  flocker,
+  GCE,
+  hostPath,
+  iscsi,
+  isLongPortal,
+  longPortal,
+  needs,
+  nfs,
+  quobyte,
+  type SourceEntry,
+  type SourceRule,
+  storageOs,
+} from './sources.ts';
 
 export interface PodFacts {
   /** The name of the pod; absent in templates. */
@@ -47,43 +66,19 @@ export function validateVolumes(
   return { volumes, errors };
 }
 
-type SourceRule = (source: JsonObject, path: string, isPod: boolean) => FieldError[];
-
-const needs =
-  (...fields: string[]): SourceRule =>
-  (source, path) =>
-    fields
-      .filter((f) => text(source, f) === '' && list(source, f).length === 0)
-      .map((f) => required(`${path}.${f}`));
-
-const HOST_PATH_TYPES = [
-  '',
-  'BlockDevice',
-  'CharDevice',
-  'Directory',
-  'DirectoryOrCreate',
-  'File',
-  'FileOrCreate',
-  'Socket',
-];
-
-const validateHostPath: SourceRule = (source, path) => [
-  ...needs('path')(source, path, true),
-  ...noBacksteps(text(source, 'path'), `${path}.path`),
-  ...(has(source, 'type') ? oneOf(text(source, 'type'), HOST_PATH_TYPES, `${path}.type`) : []),
-];
+type PodSourceRule = (source: JsonObject, path: string, isPod: boolean) => FieldError[];
 
 const keyFiles =
   (name: string): SourceRule =>
   (source, path) => [
-    ...needs(name)(source, path, true),
+    ...needs(name)(source, path),
     ...fileMode(number(source, 'defaultMode'), `${path}.defaultMode`),
     ...objects(source, 'items').flatMap((item, i) => validateKeyPath(item, `${path}.items[${i}]`)),
   ];
 
 function validateKeyPath(item: JsonObject, path: string): FieldError[] {
   return [
-    ...needs('key', 'path')(item, path, true),
+    ...needs('key', 'path')(item, path),
     ...localPath(text(item, 'path'), `${path}.path`),
     ...fileMode(number(item, 'mode'), `${path}.mode`),
   ];
@@ -99,7 +94,7 @@ const DOWNWARD_FIELDS = [
 
 function validateDownwardFile(file: JsonObject, path: string): FieldError[] {
   const [fieldRef, resourceRef] = [child(file, 'fieldRef'), child(file, 'resourceFieldRef')];
-  const errors = [...needs('path')(file, path, true), ...localPath(text(file, 'path'), `${path}.path`)];
+  const errors = [...needs('path')(file, path), ...localPath(text(file, 'path'), `${path}.path`)];
   if (fieldRef) {
     errors.push(...validateFieldRef(fieldRef, DOWNWARD_FIELDS, `${path}.fieldRef`));
     if (resourceRef)
@@ -138,7 +133,7 @@ const validateProjected: SourceRule = (source, path) => {
     for (const kind of ['secret', 'configMap']) {
       const part = child(projection, kind);
       if (!part) continue;
-      errors.push(...needs('name')(part, `${at}.${kind}`, true));
+      errors.push(...needs('name')(part, `${at}.${kind}`));
       objects(part, 'items').forEach((item, n) => {
         errors.push(...validateKeyPath(item, `${at}.${kind}.items[${n}]`));
         claim(text(item, 'path'), text(part, 'name'));
@@ -167,17 +162,10 @@ function validateToken(token: JsonObject, at: string, path: string): FieldError[
   ];
 }
 
-const validateNfs: SourceRule = (source, path) => [
-  ...needs('server', 'path')(source, path, true),
-  ...(text(source, 'path').startsWith('/')
-    ? []
-    : [invalid(`${path}.path`, text(source, 'path'), 'must be an absolute path')]),
-];
-
 const validateCsi: SourceRule = (source, path) => [
   ...driverName(text(source, 'driver'), `${path}.driver`),
   ...(child(source, 'nodePublishSecretRef')
-    ? needs('name')(child(source, 'nodePublishSecretRef')!, `${path}.nodePublishSecretRef`, true)
+    ? needs('name')(child(source, 'nodePublishSecretRef')!, `${path}.nodePublishSecretRef`)
     : []),
 ];
 
@@ -193,44 +181,44 @@ const validateEphemeral: SourceRule = (source, path) => {
     : [required(`${path}.volumeClaimTemplate`)];
 };
 
-const validateImage: SourceRule = (source, path, isPod) => [
-  ...(isPod ? needs('reference')(source, path, isPod) : []),
+const validateImage: PodSourceRule = (source, path, isPod) => [
+  ...(isPod ? needs('reference')(source, path) : []),
   ...validatePullPolicy(text(source, 'pullPolicy'), `${path}.pullPolicy`),
 ];
 
 /** In the order Kubernetes looks at them. */
-const SOURCES: readonly (readonly [string, SourceRule])[] = [
+const SOURCES: readonly SourceEntry<PodSourceRule>[] = [
   ['emptyDir', validateEmptyDir],
-  ['hostPath', validateHostPath],
+  ['hostPath', hostPath],
   [
     'gitRepo',
     (source, path) => [
-      ...needs('repository')(source, path, true),
+      ...needs('repository')(source, path),
       ...descendingPath(text(source, 'directory'), `${path}.directory`),
     ],
   ],
-  ['gcePersistentDisk', needs('pdName')],
-  ['awsElasticBlockStore', needs('volumeID')],
+  ['gcePersistentDisk', cloudDisk('pdName'), GCE],
+  ['awsElasticBlockStore', cloudDisk('volumeID')],
   ['secret', keyFiles('secretName')],
-  ['nfs', validateNfs],
-  ['iscsi', needs('targetPortal', 'iqn')],
+  ['nfs', nfs],
+  ['iscsi', iscsi(false)],
   ['glusterfs', needs('endpoints', 'path')],
-  ['flocker', () => []],
+  ['flocker', flocker],
   ['persistentVolumeClaim', needs('claimName')],
   ['rbd', needs('monitors', 'image')],
-  ['cinder', needs('volumeID')],
-  ['cephfs', needs('monitors')],
-  ['quobyte', needs('registry', 'volume')],
-  ['downwardAPI', validateDownward],
-  ['fc', () => []],
-  ['flexVolume', needs('driver')],
+  ['cinder', cinder(false)],
+  ['cephfs', needs('monitors'), CEPH],
+  ['quobyte', quobyte],
+  ['downwardAPI', validateDownward, { second: 'downwarAPI' }],
+  ['fc', fc],
+  ['flexVolume', flexVolume],
   ['configMap', keyFiles('name')],
   ['azureFile', needs('secretName', 'shareName')],
   ['vsphereVolume', needs('volumePath')],
   ['photonPersistentDisk', needs('pdID')],
   ['portworxVolume', needs('volumeID')],
-  ['azureDisk', needs('diskName', 'diskURI')],
-  ['storageos', needs('volumeName')],
+  ['azureDisk', azureDisk],
+  ['storageos', storageOs(false)],
   ['projected', validateProjected],
   ['scaleIO', needs('gateway', 'system', 'volumeName')],
   ['csi', validateCsi],
@@ -243,20 +231,24 @@ export const VOLUME_SOURCES = SOURCES.map(([name]) => name);
 function validateSource(volume: JsonObject, path: string, podName: string | undefined): FieldError[] {
   const errors: FieldError[] = [];
   let given = 0;
-  for (const [name, validate] of SOURCES) {
-    const source = child(volume, name);
-    if (!source) continue;
-    if (given++ > 0) errors.push(forbidden(`${path}.${name}`, 'may not specify more than 1 volume type'));
-    else errors.push(...validate(source, `${path}.${name}`, podName !== undefined));
-  }
-  if (given === 0) errors.push(required(path, 'must specify a volume type'));
   const name = text(volume, 'name');
-  if (podName && name !== '' && child(volume, 'ephemeral')) {
-    const claim = `${podName}-${name}`;
-    for (const { message } of check(subdomainName, claim, ''))
-      errors.push(
-        invalid(`${path}.name`, name, `PVC name "${claim}": ${message.replace(/^[^:]*: "[^"]*": /, '')}`),
-      );
+  for (const [field, validate, paths] of SOURCES) {
+    const source = child(volume, field);
+    if (!source) continue;
+    if (given++ > 0)
+      errors.push(forbidden(`${path}.${paths?.second ?? field}`, 'may not specify more than 1 volume type'));
+    else {
+      errors.push(...validate(source, `${path}.${paths?.inside ?? field}`, podName !== undefined));
+      if (field === 'ephemeral' && podName && name !== '')
+        errors.push(...claimNameErrors(podName, name, path));
+    }
+    if (field === 'iscsi' && isLongPortal(source, name)) errors.push(longPortal(`${path}.name`, name));
   }
-  return errors;
+  return given === 0 ? [required(path, 'must specify a volume type')] : errors;
 }
+
+/** An ephemeral volume becomes a claim of this name. */
+const claimNameErrors = (podName: string, volume: string, path: string): FieldError[] =>
+  subdomainName(`${podName}-${volume}`).map((complaint) =>
+    invalid(`${path}.name`, volume, `PVC name "${podName}-${volume}": ${complaint}`),
+  );

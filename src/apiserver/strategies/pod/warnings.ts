@@ -51,6 +51,7 @@ export function podWarnings(spec: JsonObject, prefix = ''): string[] {
     ...volumes,
     ...repeated(objects(spec, 'hostAliases'), 'ip', `${path}.hostAliases`),
     ...repeated(objects(spec, 'imagePullSecrets'), 'name', `${path}.imagePullSecrets`),
+    ...fractionWarnings(part(spec, 'overhead'), `${path}.overhead`),
     ...containerWarnings(spec, path),
     ...portWarnings(spec, path),
     ...(grace < 0 ? [endless] : []),
@@ -94,17 +95,22 @@ const visit = (spec: JsonObject, path: string): [JsonObject, string][] =>
     objects(spec, list).map((c, i): [JsonObject, string] => [c, `${path}.${list}[${i}]`]),
   );
 
+const BYTES = ['memory', 'ephemeral-storage'];
+
+const fractionWarnings = (list: JsonObject, path: string, names = BYTES): string[] =>
+  names.flatMap((name) => {
+    const amount = list[name];
+    return amount !== undefined && nanos(amount) % 1_000_000_000n !== 0n
+      ? [`${path}[${name}]: fractional byte value "${amount}" is invalid, must be an integer`]
+      : [];
+  });
+
 function containerWarnings(spec: JsonObject, path: string): string[] {
   return visit(spec, path).flatMap(([container, at]) => [
-    ...['memory', 'ephemeral-storage'].flatMap((name) =>
-      ['limits', 'requests'].flatMap((list) => {
-        const amount = part(part(container, 'resources'), list)[name];
-        return amount !== undefined && nanos(amount) % 1_000_000_000n !== 0n
-          ? [
-              `${at}.resources.${list}[${name}]: fractional byte value "${amount}" is invalid, must be an integer`,
-            ]
-          : [];
-      }),
+    ...BYTES.flatMap((name) =>
+      ['limits', 'requests'].flatMap((list) =>
+        fractionWarnings(part(part(container, 'resources'), list), `${at}.resources.${list}`, [name]),
+      ),
     ),
     ...hiddenVariables(container, at),
   ]);
@@ -134,12 +140,15 @@ function portWarnings(spec: JsonObject, path: string): string[] {
   const all = visit(spec, path).flatMap(([container, at]) =>
     objects(container, 'ports').map((port, i): Port => ({ at: `${at}.ports[${i}]`, port })),
   );
-  const overlaps = all.flatMap((one, i) =>
-    all.slice(0, i).flatMap((other) => {
+  const overlaps = all.flatMap((one, i) => [
+    ...(text(one.port, 'hostIP') !== '' && (number(one.port, 'hostPort') ?? 0) === 0
+      ? [`${one.at}: hostIP set without hostPort: ${printed(one.port)}`]
+      : []),
+    ...all.slice(0, i).flatMap((other) => {
       const clash = clashOf(one.port, other.port);
       return clash ? [`${one.at}: ${clash} with ${other.at}`] : [];
     }),
-  );
+  ]);
   const names = all.flatMap(({ at, port }, i) => {
     const name = text(port, 'name');
     const first = name === '' ? undefined : all.slice(0, i).find((p) => text(p.port, 'name') === name)?.at;
@@ -151,6 +160,10 @@ function portWarnings(spec: JsonObject, path: string): string[] {
   });
   return [...overlaps, ...names];
 }
+
+/** A port as Go prints the struct. */
+const printed = (port: JsonObject): string =>
+  `{Name:${text(port, 'name')} HostPort:0 ContainerPort:${number(port, 'containerPort') ?? 0} Protocol:${text(port, 'protocol')} HostIP:${text(port, 'hostIP')}}`;
 
 function clashOf(a: JsonObject, b: JsonObject): string | undefined {
   if (

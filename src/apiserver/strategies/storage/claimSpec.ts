@@ -7,7 +7,7 @@ import { check, dnsLabel, dnsSubdomain, NOT_POSITIVE } from '../checks.ts';
 import { validateLabelSelector } from '../labelSelector.ts';
 import { subdomainName } from '../names.ts';
 import { nanos } from '../quantities.ts';
-import { child, part, stringMap, text, texts, value } from '../values.ts';
+import { child, has, part, stringMap, text, texts, value } from '../values.ts';
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 export const VOLUME_MODES = ['Block', 'Filesystem'];
@@ -31,7 +31,7 @@ export function validateClaimSpec(spec: JsonObject, path: string): FieldError[] 
     ...validateAccessModes(modes, `${path}.accessModes`),
     ...validateSize(spec, path),
     ...className(text(spec, 'storageClassName'), `${path}.storageClassName`),
-    ...(mode !== '' && !VOLUME_MODES.includes(mode)
+    ...(has(spec, 'volumeMode') && !VOLUME_MODES.includes(mode)
       ? [notSupported(`${path}.volumeMode`, mode, VOLUME_MODES)]
       : []),
     ...validateDataSources(spec, path),

@@ -18,6 +18,7 @@ import { keepMeta } from '../statusMeta.ts';
 import {
   child,
   copyField,
+  ensure,
   has,
   list,
   number,
@@ -100,6 +101,10 @@ export const csiDriverStrategy: Strategy = {
   unconditionalUpdate: false,
   validate: validateDriver,
   warnings: driverWarnings,
+  // Behind a gate that is closed by default.
+  applyDefaults: (driver) => {
+    delete ensure(driver, 'spec')['preventPodSchedulingIfMissing'];
+  },
   // The generation is not set on creation, but counts changes.
   prepareForUpdate(next, old) {
     if (!equal(specOf(next), specOf(old))) next.metadata.generation = (old.metadata.generation ?? 0) + 1;

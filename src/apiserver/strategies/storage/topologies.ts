@@ -7,18 +7,16 @@ import { qualifiedName } from '../checks.ts';
 import { objects, text, texts } from '../values.ts';
 
 export function validateTopologies(storageClass: KubeObject, path: string): FieldError[] {
-  const seen = new Set<string>();
-  return objects(storageClass, 'allowedTopologies').flatMap((term, i) => {
+  const terms = objects(storageClass, 'allowedTopologies').map((t) => objects(t, 'matchLabelExpressions'));
+  // The real server starts with as many empty terms as there are terms: an empty one repeats them all.
+  const seen = terms.map(() => '[]');
+  return terms.flatMap((expressions, i) => {
     const at = `${path}[${i}].matchLabelExpressions`;
-    const errors = validateTerm(objects(term, 'matchLabelExpressions'), at);
-    const signature = JSON.stringify(
-      objects(term, 'matchLabelExpressions')
-        .map((e) => [text(e, 'key'), ...texts(e, 'values').sort()])
-        .sort(),
-    );
-    if (seen.has(signature)) errors.push(duplicate(at, ''));
-    seen.add(signature);
-    return errors;
+    const byKey = new Map(expressions.map((e) => [text(e, 'key'), [...new Set(texts(e, 'values'))].sort()]));
+    const signature = JSON.stringify([...byKey].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const repeated = seen.filter((other) => other === signature).map(() => duplicate(at, ''));
+    seen.push(signature);
+    return [...validateTerm(expressions, at), ...repeated];
   });
 }
 

@@ -5,30 +5,29 @@ import type { JsonObject } from '#api/json';
 import { dnsLabel, dnsSubdomain, NOT_POSITIVE, oneOf } from '../checks.ts';
 import { validateNodeSelector } from '../nodeSelector.ts';
 import { noBacksteps } from '../pod/paths.ts';
+import {
+  azureDisk,
+  CEPH,
+  cinder,
+  cloudDisk,
+  fc,
+  flexVolume,
+  flocker,
+  GCE,
+  hostPath,
+  iscsi,
+  needs,
+  nfs,
+  quobyte,
+  type SourceEntry,
+  type SourceRule,
+  storageOs,
+} from '../pod/sources.ts';
 import { basicQuantity, nanos } from '../quantities.ts';
-import { child, entries, has, list, part, text, texts, value } from '../values.ts';
+import { child, entries, has, part, text, texts, value } from '../values.ts';
 import { className, VOLUME_MODES, validateAccessModes } from './claimSpec.ts';
 import { driverName } from './driverName.ts';
 
-type SourceRule = (source: JsonObject, path: string) => FieldError[];
-
-const needs =
-  (...fields: string[]): SourceRule =>
-  (source, path) =>
-    fields
-      .filter((f) => text(source, f) === '' && list(source, f).length === 0)
-      .map((f) => required(`${path}.${f}`));
-
-const HOST_PATH_TYPES = [
-  '',
-  'BlockDevice',
-  'CharDevice',
-  'Directory',
-  'DirectoryOrCreate',
-  'File',
-  'FileOrCreate',
-  'Socket',
-];
 const SECRETS = [
   'controllerPublishSecretRef',
   'controllerExpandSecretRef',
@@ -51,47 +50,47 @@ const validateCsi: SourceRule = (source, path) => [
   }),
 ];
 
-const validateHostPath: SourceRule = (source, path) => [
+const validateLocal: SourceRule = (source, path) => [
   ...needs('path')(source, path),
   ...noBacksteps(text(source, 'path'), `${path}.path`),
-  ...(has(source, 'type') ? oneOf(text(source, 'type'), HOST_PATH_TYPES, `${path}.type`) : []),
 ];
 
-const validateNfs: SourceRule = (source, path) => [
-  ...needs('server', 'path')(source, path),
-  ...(text(source, 'path').startsWith('/')
-    ? []
-    : [invalid(`${path}.path`, text(source, 'path'), 'must be an absolute path')]),
-];
+const validateGluster: SourceRule = (source, path) => {
+  const [at, namespace] = [`${path}.endpointsNamespace`, text(source, 'endpointsNamespace')];
+  const why = 'if the endpointnamespace is set, it must be a valid namespace name';
+  const errors = needs('endpoints', 'path')(source, path);
+  if (!has(source, 'endpointsNamespace')) return errors;
+  return [...errors, ...(namespace === '' ? [invalid(at, '', why)] : dnsLabel(namespace, at))];
+};
 
-const validateLocal: SourceRule = (source, path) =>
-  text(source, 'path') === ''
-    ? [required(`${path}.path`)]
-    : noBacksteps(text(source, 'path'), `${path}.path`);
+const validateAzureFile: SourceRule = (source, path) => [
+  ...needs('secretName', 'shareName')(source, path),
+  ...(has(source, 'secretNamespace') ? needs('secretNamespace')(source, path) : []),
+];
 
 /** In the order Kubernetes looks at them. */
-const SOURCES: readonly (readonly [string, SourceRule])[] = [
-  ['hostPath', validateHostPath],
-  ['gcePersistentDisk', needs('pdName')],
-  ['awsElasticBlockStore', needs('volumeID')],
-  ['glusterfs', needs('endpoints', 'path')],
-  ['flocker', () => []],
-  ['nfs', validateNfs],
+const SOURCES: readonly SourceEntry[] = [
+  ['hostPath', hostPath],
+  ['gcePersistentDisk', cloudDisk('pdName'), GCE],
+  ['awsElasticBlockStore', cloudDisk('volumeID')],
+  ['glusterfs', validateGluster],
+  ['flocker', flocker],
+  ['nfs', nfs],
   ['rbd', needs('monitors', 'image')],
-  ['quobyte', needs('registry', 'volume')],
-  ['cephfs', needs('monitors')],
-  ['iscsi', needs('targetPortal', 'iqn')],
-  ['cinder', needs('volumeID')],
-  ['fc', () => []],
-  ['flexVolume', needs('driver')],
-  ['azureFile', needs('secretName', 'shareName')],
+  ['quobyte', quobyte],
+  ['cephfs', needs('monitors'), CEPH],
+  ['iscsi', iscsi(true)],
+  ['cinder', cinder(true)],
+  ['fc', fc],
+  ['flexVolume', flexVolume],
+  ['azureFile', validateAzureFile],
   ['vsphereVolume', needs('volumePath')],
   ['photonPersistentDisk', needs('pdID')],
   ['portworxVolume', needs('volumeID')],
-  ['azureDisk', needs('diskName', 'diskURI')],
+  ['azureDisk', azureDisk],
   ['scaleIO', needs('gateway', 'system', 'volumeName')],
   ['local', validateLocal],
-  ['storageos', needs('volumeName')],
+  ['storageos', storageOs(true)],
   ['csi', validateCsi],
 ];
 
@@ -108,32 +107,39 @@ export function validateVolumeSpec(spec: JsonObject, path: string, inline = fals
     ...(inline ? inlineErrors(spec, path) : []),
     ...(modes.length === 0 ? [required(`${path}.accessModes`)] : []),
     ...validateAccessModes(modes, `${path}.accessModes`),
-    ...(inline ? [] : capacityErrors(part(spec, 'capacity'), `${path}.capacity`)),
+    ...(inline ? [] : capacityErrors(child(spec, 'capacity'), `${path}.capacity`)),
     ...(policy === '' || inline ? [] : oneOf(policy, RECLAIM, `${path}.persistentVolumeReclaimPolicy`)),
     ...(affinity && !inline ? affinityErrors(affinity, `${path}.nodeAffinity`) : []),
     ...sourceErrors(spec, path),
     ...recycleErrors(spec, `${path}.persistentVolumeReclaimPolicy`),
     ...(inline ? [] : className(text(spec, 'storageClassName'), `${path}.storageClassName`)),
-    ...(mode === '' || inline ? [] : oneOf(mode, VOLUME_MODES, `${path}.volumeMode`)),
-    ...attributesErrors(spec, path),
+    ...(!has(spec, 'volumeMode') || inline ? [] : oneOf(mode, VOLUME_MODES, `${path}.volumeMode`)),
+    ...(inline ? [] : attributesErrors(spec, path)),
   ];
 }
 
 function inlineErrors(spec: JsonObject, path: string): FieldError[] {
   const context = 'in the context of inline volumes';
-  const named = ['claimRef', 'capacity'].filter((f) => has(spec, f));
+  const named = ['claimRef', 'capacity', 'nodeAffinity', 'storageClassName'].filter((f) => has(spec, f));
+  const other = (field: string, only: string) => has(spec, field) && text(spec, field) !== only;
   return [
     ...named.map((f) => forbidden(`${path}.${f}`, `may not be specified ${context}`)),
     ...(child(spec, 'csi') ? [] : [required(`${path}.csi`, `has to be specified ${context}`)]),
+    ...(other('persistentVolumeReclaimPolicy', 'Retain')
+      ? [forbidden(`${path}.persistentVolumeReclaimPolicy`, `may only be Retain ${context}`)]
+      : []),
+    ...(other('volumeMode', 'Filesystem')
+      ? [forbidden(`${path}.volumeMode`, `may not specify volumeMode other than Filesystem ${context}`)]
+      : []),
   ];
 }
 
-function capacityErrors(capacity: JsonObject, path: string): FieldError[] {
+function capacityErrors(capacity: JsonObject | undefined, path: string): FieldError[] {
   const amounts = entries(capacity);
   const errors: FieldError[] = [];
   if (amounts.length === 0) errors.push(required(path));
-  if (!Object.hasOwn(capacity, 'storage') || amounts.length > 1)
-    errors.push(notSupported(path, amounts.length === 0 ? null : capacity, ['storage']));
+  if (!has(capacity, 'storage') || amounts.length > 1)
+    errors.push(notSupported(path, capacity ?? null, ['storage']));
   for (const [name, amount] of amounts) {
     errors.push(...basicQuantity(amount, `${path}[${name}]`));
     if (nanos(amount) <= 0n) errors.push(invalid(`${path}[${name}]`, amount, NOT_POSITIVE));
@@ -151,15 +157,17 @@ function affinityErrors(affinity: JsonObject, path: string): FieldError[] {
 function sourceErrors(spec: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
   let given = 0;
-  for (const [name, validate] of SOURCES) {
-    const source = child(spec, name);
+  for (const [field, validate, paths] of SOURCES) {
+    const source = child(spec, field);
     if (!source) continue;
-    if (given++ > 0) {
-      errors.push(forbidden(`${path}.${name}`, 'may not specify more than 1 volume type'));
+    // The real server does not mind a flex volume beside another one.
+    if (given++ > 0 && field !== 'flexVolume') {
+      const why = 'may not specify more than 1 volume type';
+      errors.push(forbidden(`${path}.${paths?.second ?? field}`, why));
       continue;
     }
-    errors.push(...validate(source, `${path}.${name}`));
-    if (name === 'local' && !child(part(spec, 'nodeAffinity'), 'required'))
+    errors.push(...validate(source, `${path}.${paths?.inside ?? field}`));
+    if (field === 'local' && !child(part(spec, 'nodeAffinity'), 'required'))
       errors.push(required(`${path}.nodeAffinity`, 'Local volume requires node affinity'));
   }
   return given === 0 ? [required(path, 'must specify a volume type')] : errors;
