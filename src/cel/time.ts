@@ -13,7 +13,7 @@ const MAX_DURATION_SECONDS = 9_223_372_036;
 const MAX_DURATION_NANOS = 854_775_807;
 
 const timestampRange = (): Failure => fail('timestamp overflow');
-const durationRange = (): Failure => fail('duration overflow');
+const durationRange = (): Failure => fail('integer overflow');
 
 function makeTimestamp(seconds: number, nanos: number): Timestamp | Failure {
   return seconds < MIN_SECONDS || seconds > MAX_SECONDS ? timestampRange() : new Timestamp(seconds, nanos);

@@ -10,7 +10,14 @@ import { type Ref, type Scope, walk } from './treeWalker.ts';
 export const BINDINGS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { json }]) => [name, json]));
 const SCOPE: Scope = new Map(Object.entries(VARIABLES).map(([name, { ref }]) => [name, ref]));
 
-const TYPES = { i: INT, s: STRING, b: BOOL, li: listOf(INT), ls: listOf(STRING), m: mapOf(STRING, INT) };
+export const TYPES = {
+  i: INT,
+  s: STRING,
+  b: BOOL,
+  li: listOf(INT),
+  ls: listOf(STRING),
+  m: mapOf(STRING, INT),
+};
 
 export interface FuzzReport {
   readonly programs: number;
@@ -83,34 +90,4 @@ function plain(r: Ref): unknown {
     default:
       return { [r.t]: String(r.v) };
   }
-}
-
-export interface StressReport {
-  readonly programs: number;
-  readonly exhausted: number;
-  readonly overspent: readonly string[];
-  readonly longest: number;
-  readonly slowest: string;
-}
-
-/** Random programs as the bodies of loops that never end by themselves: the budget has to end them. */
-export function stress(seed: number, count: number): StressReport {
-  const env = conditionEnvironment(TYPES);
-  const overspent: string[] = [];
-  let [programs, exhausted, longest, slowest] = [0, 0, 0, ''];
-  for (const { text } of generate(seed, count)) {
-    const looped = `lists.range(3000).all(z1, lists.range(3000).all(z2, dyn(${text}) == z1 || true))`;
-    const compiled = compile(looped, env);
-    // Deep programs become too deep inside the loops.
-    if (compiled.kind === 'invalid') continue;
-    programs++;
-    const start = process.threadCpuUsage();
-    const outcome = compiled.program.evaluate(BINDINGS);
-    const spent = process.threadCpuUsage(start);
-    const millis = (spent.user + spent.system) / 1000;
-    if (millis > longest) [longest, slowest] = [millis, text];
-    if (outcome.kind === 'exhausted') exhausted++;
-    if (outcome.cost > PER_CALL_LIMIT * 1.01) overspent.push(text);
-  }
-  return { programs, exhausted, overspent, longest, slowest };
 }

@@ -289,13 +289,13 @@ describe('odd values', () => {
     [
       'timestamp("9999-12-31T23:59:59Z") - timestamp("0001-01-01T00:00:00Z")',
       {},
-      { kind: 'error', message: 'duration overflow' },
+      { kind: 'error', message: 'integer overflow' },
     ],
     ['timestamp(x)', '10000-01-01T00:00:00Z', { kind: 'error' }],
     [
       'duration("9223372036.854775807s") + duration("1ns")',
       {},
-      { kind: 'error', message: 'duration overflow' },
+      { kind: 'error', message: 'integer overflow' },
     ],
   ])('%s', (text, x, outcome) => {
     expect(evaluate(text, x)).toMatchObject(outcome as object);
