@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { millis, minus } from '#base/instant';
+import { VirtualClock } from '#base/virtualClock';
+import { createBudget } from './budget.ts';
+
+describe('createBudget', () => {
+  test('without limits everybody goes', () => {
+    const clock = new VirtualClock();
+    expect(createBudget({ clock }).claim('a', clock.now())).toEqual({ kind: 'go' });
+  });
+
+  test('the first go at once, the others get times of their own, and keep them', () => {
+    const clock = new VirtualClock();
+    const budget = createBudget({ clock, perSecond: 2 });
+    const wait = (uid: string) => {
+      const claim = budget.claim(uid, clock.now());
+      return claim.kind === 'go' ? 0 : minus(claim.until, clock.now());
+    };
+    expect(['a', 'b', 'c', 'd', 'e'].map(wait)).toEqual([0, 0, 1000, 1000, 2000]);
+    expect(['e', 'c'].map(wait)).toEqual([2000, 1000]);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])('%d per second is refused', (perSecond) => {
+    expect(() => createBudget({ clock: new VirtualClock(), perSecond })).toThrow(/whole number/);
+  });
+
+  test('a place that nobody comes for is forgotten', async () => {
+    const clock = new VirtualClock();
+    const budget = createBudget({ clock, perMinute: 1 });
+    budget.claim('a', clock.now());
+    expect(budget.claim('gone', clock.now()).kind).toBe('wait');
+    await clock.advance(millis(12 * 60_000));
+    expect(budget.claim('b', clock.now())).toEqual({ kind: 'go' });
+    expect(budget.claim('gone', clock.now()).kind).toBe('wait');
+  });
+});
+
+test('in no window are there more than allowed, and nobody waits for ever (random arrivals)', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.array(fc.nat(3000), { maxLength: 40 }),
+      async (perSecond, perMinute, gaps) => {
+        const clock = new VirtualClock();
+        const budget = createBudget({ clock, perSecond, perMinute });
+        const went: number[] = [];
+        const tryOnce = (uid: string) => {
+          const claim = budget.claim(uid, clock.now());
+          if (claim.kind === 'go') went.push(clock.elapsed());
+          else clock.wakeAt(claim.until, () => tryOnce(uid));
+        };
+        for (const [i, gap] of gaps.entries()) {
+          await clock.advance(millis(gap));
+          tryOnce(`u${i}`);
+        }
+        await clock.advance(millis(60 * 60_000));
+        expect(went).toHaveLength(gaps.length);
+        for (const [limit, length] of [
+          [perSecond, 1000],
+          [perMinute, 60_000],
+        ] as const)
+          for (let i = limit; i < went.length; i++)
+            expect(went[i]! - went[i - limit]!).toBeGreaterThanOrEqual(length);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,265 @@
+// Deleting one object that was decided to be deleted: one DELETE that carries the uid and the version the decision was
+// made on. The API server is the judge: if anything changed since, it says so, and only then is the object read and the
+// same decision asked again. Bounded rounds, so that one busy object does not keep a worker.
+
+import { type Kind, keyOf } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { assertNever } from '#base/assertNever';
+import type { Clock } from '#base/clock';
+import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '#base/instant';
+import type { Client } from '#client/client';
+import type { DeleteAnswer, Propagation } from '#client/delete';
+import { TransportError } from '#client/transport';
+import type { Pass } from '#runtime/pass';
+import type { Budget } from './budget.ts';
+import type { Deletion, HeldBecause } from './deletion.ts';
+import type { DeletionMetrics } from './deletionMetrics.ts';
+import { Remembered } from './remembered.ts';
+import type { ClockVerdict, SkewGuard } from './skewGuard.ts';
+
+export type Decision<Verdict> =
+  | { readonly kind: 'delete'; readonly since: Instant }
+  | { readonly kind: 'keep'; readonly verdict: Verdict };
+
+export interface DeletionTarget<T extends KubeObject, Verdict> {
+  readonly kind: Kind<T>;
+  /** The object the decision was made on, with its uid and version. */
+  readonly object: T;
+  /** Its deadline. */
+  readonly since: Instant;
+  /** The same decision about a later state of the object. Pure. */
+  readonly decide: (live: T, now: Instant) => Decision<Verdict>;
+  readonly propagation?: Propagation;
+  readonly gracePeriodSeconds?: number;
+  /** Only say what would be done; also without it when the whole process runs dry. */
+  readonly dryRun?: boolean;
+  /** A budget of its own (a policy's), before that of the controller. */
+  readonly budget?: Budget;
+  /** Whose rights to use; the pass's client unless told. */
+  readonly client?: Client;
+}
+
+export interface GuardedDeletesOptions {
+  readonly clock: Clock;
+  readonly guard: SkewGuard;
+  readonly metrics: DeletionMetrics;
+  readonly budget?: Budget;
+  /** Read and decide again before the first DELETE too. */
+  readonly rereadFirst?: boolean;
+}
+
+const ROUNDS = 3;
+/** Lost passes after which people are told. */
+const CONTENDED_AFTER = 20;
+const HOLD: Millis = seconds(30);
+const MOST_REMEMBERED = 100_000;
+
+/** What a round found out, when it is not the end. */
+type Next<T extends KubeObject> = { readonly kind: 'next'; readonly object: T; readonly since: Instant };
+
+export class GuardedDeletes {
+  readonly #options: GuardedDeletesOptions;
+  /** Uids of which a DELETE was sent and not answered: if they are gone later, it was us. */
+  readonly #unanswered = new Remembered(MOST_REMEMBERED);
+  /** What a dry run has told already. */
+  readonly #told = new Remembered(MOST_REMEMBERED);
+  #holding = false;
+
+  constructor(options: GuardedDeletesOptions) {
+    this.#options = options;
+  }
+
+  async delete<T extends KubeObject, Verdict>(
+    pass: Pass,
+    target: DeletionTarget<T, Verdict>,
+  ): Promise<Deletion<Verdict>> {
+    const { metrics, clock } = this.#options;
+    const uid = uidOf(target.object);
+    metrics.due(uid, clock.now());
+    const deletion = (await this.#held(pass, target)) ?? (await this.#attempt(pass, target));
+    metrics.outcome(deletion.kind);
+    switch (deletion.kind) {
+      case 'deleted':
+      case 'terminating':
+        metrics.lag.observe(deletion.lag / 1000);
+        metrics.done(uid);
+        break;
+      case 'gone':
+      case 'kept':
+        metrics.done(uid);
+        break;
+      case 'contended':
+        this.#reportContended(pass, target.object);
+        break;
+      case 'wouldDelete':
+      case 'refused':
+      case 'held':
+        break;
+      default:
+        assertNever(deletion);
+    }
+    return deletion;
+  }
+
+  /** Whether the clocks or a budget say: not now. */
+  async #held<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V>,
+  ): Promise<Deletion<V> | undefined> {
+    const verdict = await this.#options.guard.check();
+    if (verdict.kind !== 'good') return this.#hold(pass, target.object, verdict);
+    this.#holding = false;
+    if (isDry(pass, target)) return undefined;
+    for (const budget of [target.budget, this.#options.budget]) {
+      const claim = budget?.claim(uidOf(target.object), pass.now);
+      if (claim?.kind === 'wait') return { kind: 'held', until: claim.until, because: 'budget' };
+    }
+    return undefined;
+  }
+
+  /** People are told once per hold, on the first object that meets it; the metric says how long it lasts. */
+  #hold(pass: Pass, object: KubeObject, verdict: Exclude<ClockVerdict, { kind: 'good' }>): Deletion<never> {
+    const because: HeldBecause = verdict.kind === 'unknown' ? 'clock unknown' : 'clock skew';
+    if (!this.#holding && verdict.kind === 'tooFar') {
+      this.#holding = true;
+      const apart = `the API server's clock is ${(verdict.offset / 1000).toFixed(0)} s from ours`;
+      const note = `nothing is deleted while ${apart} (limit ${this.#options.guard.maxSkew / 1000} s)`;
+      pass.event(object, { type: 'Warning', reason: 'DeletionHeld', action: 'Delete', note });
+      pass.log.warn({ offsetSeconds: verdict.offset / 1000 }, 'clocks are too far apart, deletions are held');
+    }
+    return { kind: 'held', until: plus(pass.now, HOLD), because };
+  }
+
+  async #attempt<T extends KubeObject, V>(pass: Pass, target: DeletionTarget<T, V>): Promise<Deletion<V>> {
+    if (isDry(pass, target) && this.#told.has(dryKey(target)))
+      return { kind: 'wouldDelete', lag: this.#lag(target.since) };
+    let { object, since } = target;
+    if (this.#options.rereadFirst === true) {
+      const read = await this.#reread(pass, target);
+      if (read.kind !== 'next') return read;
+      ({ object, since } = read);
+    }
+    for (let round = 1; round <= ROUNDS; round++) {
+      const result = await this.#round(pass, target, { kind: 'next', object, since }, round === ROUNDS);
+      if (result.kind !== 'next') return result;
+      ({ object, since } = result);
+    }
+    return { kind: 'contended' };
+  }
+
+  async #round<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V>,
+    at: Next<T>,
+    last: boolean,
+  ): Promise<Deletion<V> | Next<T>> {
+    const uid = uidOf(at.object);
+    // The last look at the clock: what is known about the server's may be newer than the pass.
+    if (!isDue(at.since, this.#options.guard.now()))
+      return { kind: 'held', until: at.since, because: 'clock ahead' };
+    let answer: DeleteAnswer<T>;
+    try {
+      answer = await this.#send(pass, target, at.object);
+    } catch (error) {
+      if (!isUnanswered(error)) throw error;
+      this.#unanswered.add(uid);
+      // The same request once more tells what became of it: its premise is its own guard.
+      if (last) throw error;
+      return at;
+    }
+    switch (answer.kind) {
+      case 'deleted':
+      case 'terminating':
+        this.#unanswered.delete(uid);
+        return this.#accepted(pass, target, at, answer.kind);
+      case 'gone':
+        return this.#vanished(uid, at.since);
+      case 'conflict':
+        if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
+        this.#options.metrics.conflicts.inc();
+        return this.#reread(pass, target);
+      default:
+        return assertNever(answer);
+    }
+  }
+
+  #send<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V>,
+    object: T,
+  ): Promise<DeleteAnswer<T>> {
+    const { kind, propagation, gracePeriodSeconds, client = pass.client } = target;
+    const { uid, resourceVersion } = object.metadata;
+    if (!uid || !resourceVersion)
+      throw new Error('an object without uid and resourceVersion cannot be deleted safely');
+    return client.delete(kind, keyOf(object), {
+      ifUid: uid,
+      ifVersion: resourceVersion,
+      ...(propagation === undefined ? {} : { propagation }),
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      ...(isDry(pass, target) ? { dryRun: true } : {}),
+    });
+  }
+
+  /** The object as it is now, and the decision about it. */
+  async #reread<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V>,
+  ): Promise<Deletion<V> | Next<T>> {
+    const { kind, object, client = pass.client } = target;
+    const uid = uidOf(object);
+    const live = await client.get(kind, keyOf(object));
+    if (live === undefined || live.metadata.uid !== uid) return this.#vanished(uid, target.since);
+    if (live.metadata.deletionTimestamp !== undefined && this.#unanswered.delete(uid))
+      return { kind: 'terminating', lag: this.#lag(target.since) };
+    const decision = target.decide(live, pass.now);
+    return decision.kind === 'delete'
+      ? { kind: 'next', object: live, since: decision.since }
+      : { kind: 'kept', verdict: decision.verdict };
+  }
+
+  #accepted<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V>,
+    { object, since }: Next<T>,
+    kind: 'deleted' | 'terminating',
+  ): Deletion<V> {
+    const lag = this.#lag(since);
+    if (!isDry(pass, target)) return { kind, lag };
+    this.#told.add(dryKey(target));
+    const note = `would have been deleted, ${(lag / 1000).toFixed(1)} s after its deadline (dry run)`;
+    pass.event(object, { type: 'Normal', reason: 'WouldDelete', action: 'Delete', note });
+    return { kind: 'wouldDelete', lag };
+  }
+
+  /** Not there any more: by our own unanswered request, or by somebody else. */
+  #vanished(uid: string, since: Instant): Deletion<never> {
+    return this.#unanswered.delete(uid) ? { kind: 'deleted', lag: this.#lag(since) } : { kind: 'gone' };
+  }
+
+  #reportContended(pass: Pass, object: KubeObject): void {
+    if (pass.losses + 1 !== CONTENDED_AFTER) return;
+    this.#options.metrics.contended.inc();
+    const note = `changed faster than it could be deleted, ${CONTENDED_AFTER} times in a row; still trying`;
+    pass.event(object, { type: 'Warning', reason: 'DeletionContended', action: 'Delete', note });
+  }
+
+  /** A measurement, not a decision: taken when the deletion was accepted, in the time of decisions. */
+  #lag(since: Instant): Millis {
+    return millis(Math.max(0, minus(this.#options.guard.now(), since)));
+  }
+}
+
+const isDry = (pass: Pass, target: { readonly dryRun?: boolean }): boolean =>
+  pass.dryRun || target.dryRun === true;
+
+const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
+
+const dryKey = ({ object, since }: { object: KubeObject; since: Instant }): string =>
+  `${uidOf(object)}@${since}`;
+
+/** The server may have carried it out. */
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof TransportError &&
+  error.sent &&
+  (error.failure === 'timeout' || error.failure === 'broken');

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { type Instant, millis, seconds } from '#base/instant';
+import type { SkewEstimate } from '#client/skew';
+import { beyondTolerance, computeShift, computeVerdict } from './skewGuard.ts';
+
+const estimate = (offset: number, uncertainty = 500): SkewEstimate => ({
+  offset: millis(offset),
+  uncertainty: millis(uncertainty),
+  samples: 5,
+});
+
+describe('computeShift', () => {
+  test.each<[string, SkewEstimate | undefined, number]>([
+    ['nothing known: the local clock', undefined, 0],
+    ['equal clocks', estimate(0), 0],
+    ['ours behind: the local clock, which is late', estimate(29_000), 0],
+    ['ours ahead by less than a Date header can tell', estimate(-1000), 0],
+    ["ours ahead by more: the server's time at its earliest", estimate(-1001), -1501],
+    ['ours ahead by a lot', estimate(-29_000), -29_500],
+    ['within a large uncertainty', estimate(-1400, 1500), 0],
+    ['beyond a large uncertainty', estimate(-1600, 1500), -3100],
+  ])('%s', (_rule, known, shift) => {
+    expect(computeShift(known)).toBe(shift);
+  });
+});
+
+describe('computeVerdict', () => {
+  test.each<[string, SkewEstimate | undefined, string]>([
+    ['nothing known', undefined, 'unknown'],
+    ['equal', estimate(0), 'good'],
+    ['exactly at the limit', estimate(-30_000), 'good'],
+    ['beyond it', estimate(-30_001), 'tooFar'],
+    ['beyond it on the other side', estimate(30_001), 'tooFar'],
+  ])('%s → %s', (_rule, known, verdict) => {
+    expect(computeVerdict(known, seconds(30)).kind).toBe(verdict);
+  });
+});
+
+describe('beyondTolerance', () => {
+  test.each([
+    ['in the past', 900, 0],
+    ['in the future, as far as clocks may differ', 31_000, 0],
+    ['one millisecond further', 31_001, 1],
+  ])('%s', (_rule, at, beyond) => {
+    expect(beyondTolerance(at as Instant, 1000 as Instant, seconds(30))).toBe(beyond);
+  });
+});

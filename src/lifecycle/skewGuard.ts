@@ -1,0 +1,117 @@
+// Time for decisions that destroy. Objects carry times of the API server's side of the world; if our clock runs ahead,
+// "expired" comes early. So decisions are made in the server's time as soon as it is known to be behind ours, and not at
+// all while the two are too far apart, or before we know how far.
+
+import type { Clock } from '#base/clock';
+import { type Instant, type Millis, millis, minus, plus, seconds } from '#base/instant';
+import { measureSkew, type Skew, type SkewEstimate } from '#client/skew';
+import type { DecisionTime } from '#runtime/decisionTime';
+import type { Registry } from '#runtime/metrics/registry';
+
+export type ClockVerdict =
+  | { readonly kind: 'good' }
+  /** Not enough answers yet to know how far the server's clock is from ours. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'tooFar'; readonly offset: Millis };
+
+export interface SkewGuard extends DecisionTime {
+  /** May anything be deleted? Asks the server for the time when it has to; never more than a few times in a row. */
+  check(): Promise<ClockVerdict>;
+  readonly maxSkew: Millis;
+}
+
+export interface SkewGuardOptions {
+  readonly clock: Clock;
+  readonly skew: Skew;
+  /** `client.raw`, of a client whose answers `skew` observes. */
+  readonly raw: (request: { method: string; path: string }) => Promise<unknown>;
+  readonly registry: Registry;
+  /** Beyond this nothing is deleted; 30 s unless told. */
+  readonly maxSkew?: Millis;
+}
+
+/** Within this the clocks count as equal: a Date header has whole seconds. */
+const TOLERANCE = seconds(1);
+/** While the clocks are too far apart, the server is asked for its time this often. */
+const LOOK_AGAIN = seconds(15);
+const SAMPLES = 3;
+
+/**
+ * What to add to the local clock: never more than nothing, and the most pessimistic value the estimate allows, so that a
+ * wrong estimate can only make us late. What remains: a clock that is ahead by less than the tolerance is believed, and
+ * may be early by as much.
+ */
+export function computeShift(estimate: SkewEstimate | undefined): Millis {
+  if (estimate === undefined) return millis(0);
+  const { offset, uncertainty } = estimate;
+  return millis(offset < -Math.max(TOLERANCE, uncertainty) ? offset - uncertainty : 0);
+}
+
+export function computeVerdict(estimate: SkewEstimate | undefined, maxSkew: Millis): ClockVerdict {
+  if (estimate === undefined) return { kind: 'unknown' };
+  const { offset } = estimate;
+  return Math.abs(offset) > maxSkew ? { kind: 'tooFar', offset } : { kind: 'good' };
+}
+
+export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
+  const { clock, skew, raw, registry, maxSkew = seconds(30) } = options;
+  let measuring: Promise<void> | undefined;
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  let held = false;
+  registry
+    .gauge('lapse_clock_skew_seconds', "The API server's clock minus ours.")
+    .collect(() => [[[], (skew.estimate()?.offset ?? 0) / 1000]]);
+  registry
+    .gauge('lapse_clock_held', '1 while the clocks are unknown or too far apart and nothing is deleted.')
+    .collect(() => [[[], held ? 1 : 0]]);
+
+  const isTooFar = () => computeVerdict(skew.estimate(), maxSkew).kind === 'tooFar';
+
+  async function measure(): Promise<void> {
+    measuredAt = clock.elapsed();
+    // A failed question is an answer that is missing; the verdict says so.
+    await measureSkew(skew, raw).catch(() => {});
+    // The estimate is a median: a clock that was put right is believed after a few answers.
+    for (let asked = 0; asked < SAMPLES && isTooFar(); asked++)
+      await raw({ method: 'GET', path: '/version' }).catch(() => {});
+  }
+
+  return {
+    maxSkew,
+    now: () => plus(clock.now(), computeShift(skew.estimate())),
+    localOf: (at) => plus(at, millis(-computeShift(skew.estimate()))),
+    async check() {
+      let verdict = computeVerdict(skew.estimate(), maxSkew);
+      if (verdict.kind !== 'good') {
+        await look();
+        verdict = computeVerdict(skew.estimate(), maxSkew);
+      }
+      held = verdict.kind !== 'good';
+      return verdict;
+    },
+  };
+
+  /** Everybody who asks at the same time shares one measurement. */
+  async function look(): Promise<void> {
+    if (measuring === undefined && clock.elapsed() - measuredAt >= LOOK_AGAIN) {
+      measuring = measure().finally(() => {
+        measuring = undefined;
+      });
+    }
+    await measuring;
+  }
+}
+
+/** The local clock, unquestioned: for a server in the same process, or by an operator's explicit wish. */
+export const trustedTime = (clock: Clock): SkewGuard => ({
+  maxSkew: millis(Number.POSITIVE_INFINITY),
+  now: () => clock.now(),
+  localOf: (at) => at,
+  check: async () => ({ kind: 'good' }),
+});
+
+/** How far an instant lies in the future beyond what differing clocks explain; 0 when it does not. */
+export function beyondTolerance(at: Instant, now: Instant, maxSkew: Millis): Millis {
+  const ahead = minus(at, now) - maxSkew;
+  return millis(Math.max(0, ahead));
+}
