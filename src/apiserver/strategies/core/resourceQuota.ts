@@ -68,8 +68,15 @@ const ONLY_EXISTS =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
 function validateSelector(spec: JsonObject, path: string): FieldError[] {
-  const selector = child(spec, 'scopeSelector');
-  const expressions = objects(selector, 'matchExpressions');
+  const expressions = objects(child(spec, 'scopeSelector'), 'matchExpressions');
+  // As the internal type prints it.
+  const shown = {
+    MatchExpressions: expressions.map((e) => ({
+      ScopeName: text(e, 'scopeName'),
+      Operator: text(e, 'operator'),
+      Values: value(e, 'values') ?? null,
+    })),
+  };
   const hard = Object.keys(part(spec, 'hard'));
   const scopes = expressions.map((e) => text(e, 'scopeName'));
   return [
@@ -77,7 +84,7 @@ function validateSelector(spec: JsonObject, path: string): FieldError[] {
       ...(SCOPES.includes(scopes[i]!) ? [] : [invalid(`${path}.scopeName`, scopes[i], 'unsupported scope')]),
       ...hard
         .filter((r) => !fits(scopes[i]!, r))
-        .map(() => invalid(path, selector, 'unsupported scope applied to resource')),
+        .map(() => invalid(path, shown, 'unsupported scope applied to resource')),
       ...operatorErrors(expression, scopes[i]!, path),
     ]),
     ...OPPOSITES.filter((pair) => pair.every((s) => scopes.includes(s))).map(() =>

@@ -55,7 +55,10 @@ const MAX_SYSCTL = 253;
 /** Which namespace of the host a kernel parameter belongs to. */
 const HOST_PARAMETERS: readonly (readonly [string, RegExp])[] = [
   ['hostNetwork', /^net\./],
-  ['hostIPC', /^(kernel\.(shm|msg)|kernel\.sem$|fs\.mqueue\.)/],
+  [
+    'hostIPC',
+    /^(kernel\.(sem|shm|shmall|shmmax|shmmni|shm_rmid_forced|msg|msgmax|msgmnb|msgmni)$|fs\.mqueue\.)/,
+  ],
 ];
 
 function validateSysctls(spec: JsonObject, context: JsonObject, path: string): FieldError[] {

@@ -141,7 +141,9 @@ function addressErrors(status: JsonObject, field: string): FieldError[] {
   const families = new Set(addresses.map((ip) => isVersion6(parseAddress(ip) ?? ip)));
   if (odd >= 0 || addresses.length > 2 || families.size < 2) {
     const why = 'may specify no more than one IP for each IP family';
-    errors.push(invalid(`status.${field}`, value(status, field), why));
+    // As the internal type prints them.
+    const shown = addresses.map((IP) => ({ IP }));
+    errors.push(invalid(`status.${field}`, shown, why));
   }
   return errors;
 }

@@ -3,6 +3,7 @@
 import type { JsonObject } from '#api/json';
 import { nanos } from '../quantities.ts';
 import { child, number, objects, part, stringMap, text } from '../values.ts';
+import { volumeWarnings } from './volumeWarnings.ts';
 
 const OLD_LABELS: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -15,18 +16,6 @@ const OLD_LABELS: Readonly<Record<string, string>> = {
     'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
 };
 
-const OLD_VOLUMES: readonly (readonly [string, string, string])[] = [
-  ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
-  ['gitRepo', 'gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
-  ['scaleIO', 'scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
-  ['flocker', 'flocker', 'deprecated in v1.22, non-functional in v1.25+'],
-  ['storageos', 'storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
-  ['quobyte', 'quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
-  ['glusterfs', 'glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
-  ['cephfs', 'cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
-  ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
-];
-
 /** `prefix` is the path of the template, with a dot at the end; empty for a Pod. */
 export function podWarnings(spec: JsonObject, prefix = ''): string[] {
   const path = `${prefix}spec`;
@@ -38,17 +27,12 @@ export function podWarnings(spec: JsonObject, prefix = ''): string[] {
           `${path}.topologySpreadConstraints[${i}].labelSelector: a null labelSelector results in matching no pod`,
         ],
   );
-  const volumes = objects(spec, 'volumes').flatMap((volume, i) =>
-    OLD_VOLUMES.filter(([source]) => child(volume, source)).map(
-      ([, shown, text]) => `${path}.volumes[${i}].${shown}: ${text}`,
-    ),
-  );
   const grace = number(spec, 'terminationGracePeriodSeconds') ?? 0;
   const endless = `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`;
   return [
     ...selector.map((k) => `${path}.nodeSelector[${k}]: ${OLD_LABELS[k]}`),
     ...spread,
-    ...volumes,
+    ...volumeWarnings(spec, path),
     ...repeated(objects(spec, 'hostAliases'), 'ip', `${path}.hostAliases`),
     ...repeated(objects(spec, 'imagePullSecrets'), 'name', `${path}.imagePullSecrets`),
     ...fractionWarnings(part(spec, 'overhead'), `${path}.overhead`),

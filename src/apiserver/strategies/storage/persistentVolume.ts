@@ -7,6 +7,7 @@ import { formatTime } from '#base/instant';
 import { type Strategy, specOf, statusOf } from '../../resources/resource.ts';
 import { IMMUTABLE, immutable, metaOf } from '../checks.ts';
 import { subdomainName } from '../names.ts';
+import { isLongPortal, longPortal } from '../pod/sources.ts';
 import { unifiedDiff } from '../unifiedDiff.ts';
 import { assign, child, copyField, defaultTo, ensure, has, objects, part, text, value } from '../values.ts';
 import { PERSISTENT_SOURCES, validateVolumeSpec } from './volumeSpec.ts';
@@ -42,10 +43,18 @@ function validate(volume: KubeObject): FieldError[] {
   const path = `metadata.annotations.${MOUNT_OPTIONS}`;
   return [
     ...validateVolumeSpec(spec, 'spec'),
+    ...portalErrors(volume),
     ...(options && !MOUNTABLE.some((s) => child(spec, s))
       ? [forbidden(path, 'may not specify mount options for this volume type')]
       : []),
   ];
+}
+
+function portalErrors(volume: KubeObject): FieldError[] {
+  const iscsi = child(specOf(volume), 'iscsi');
+  return iscsi && isLongPortal(iscsi, volume.metadata.name ?? '')
+    ? [longPortal('spec.iscsi.targetportal', text(iscsi, 'targetPortal'))]
+    : [];
 }
 
 const sourceOf = (spec: JsonObject): JsonObject =>
@@ -142,6 +151,7 @@ export const persistentVolumeStrategy: Strategy = {
     ...validate(next),
     ...metaOf(next, false, subdomainName),
     ...validateVolumeSpec(specOf(next), 'spec'),
+    ...portalErrors(next),
     ...validateChange(next, old),
   ],
   warnings,
