@@ -68,5 +68,12 @@ function meets(expression: JsonObject, actual: string | undefined): boolean {
 /** The selector as Go prints it. */
 export function sortedSelector(selector: JsonObject): JsonObject {
   const labels = stringMap(selector, 'matchLabels');
-  return Object.keys(labels).length === 0 ? selector : { ...selector, matchLabels: sortedMap(labels) };
+  const expressions = objects(selector, 'matchExpressions').map((e) => {
+    const values = texts(e, 'values');
+    return { key: text(e, 'key'), operator: text(e, 'operator'), ...(values.length > 0 ? { values } : {}) };
+  });
+  return {
+    ...(Object.keys(labels).length > 0 ? { matchLabels: sortedMap(labels) } : {}),
+    ...(expressions.length > 0 ? { matchExpressions: expressions } : {}),
+  };
 }

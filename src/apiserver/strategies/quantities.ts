@@ -1,7 +1,7 @@
 // Quantities as numbers: canonical texts (`500m`, `1Gi`, `1e3`) compared exactly, in billionths.
 
 import { type FieldError, invalid } from '#api/fieldErrors';
-import type { Json, JsonObject } from '#api/json';
+import { type Json, type JsonObject, setOwn } from '#api/json';
 import { checkQualifiedName } from '#api/names';
 import { check, NEGATIVE } from './checks.ts';
 
@@ -126,6 +126,7 @@ export function basicQuantity(quantity: Json, path: string): FieldError[] {
 /** A ResourceList whose missing entries are taken from another one; the same list when nothing is missing. */
 export function withMissing(list: JsonObject | undefined, from: JsonObject): JsonObject {
   const out: JsonObject = { ...list };
-  for (const [name, amount] of Object.entries(from)) if (!Object.hasOwn(out, name)) out[name] = amount;
+  for (const [name, amount] of Object.entries(from))
+    if (!Object.hasOwn(out, name) && amount !== undefined) setOwn(out, name, amount);
   return out;
 }

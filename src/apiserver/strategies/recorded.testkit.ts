@@ -29,6 +29,7 @@ const FOLDER = join(import.meta.dirname, 'fixtures');
 
 export const families = (): string[] =>
   readdirSync(FOLDER)
+    .filter((file) => file.endsWith('.json'))
     .map((file) => file.replace(/\.json$/, ''))
     .sort();
 

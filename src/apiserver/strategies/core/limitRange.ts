@@ -14,7 +14,7 @@ import {
   isOvercommitAllowed,
   resourceName,
 } from '../quantities.ts';
-import { entries, objects, part, text } from '../values.ts';
+import { entries, objects, part, text, value } from '../values.ts';
 
 const TYPES = ['Container', 'Pod', 'PersistentVolumeClaim'];
 
@@ -80,7 +80,7 @@ function boundErrors(limit: JsonObject, path: string): FieldError[] {
   const names = new Set(LISTS.flatMap((list) => Object.keys(part(limit, list))));
   const isPod = text(limit, 'type') === 'Pod';
   const amount = (list: string, name: string) =>
-    isPod && list.startsWith('default') ? undefined : part(limit, list)[name];
+    isPod && list.startsWith('default') ? undefined : value(part(limit, list), name);
   return [...names].sort().flatMap((name) => {
     const errors: FieldError[] = [];
     for (const [low, high, field, shown, lowText, highText] of ORDER) {

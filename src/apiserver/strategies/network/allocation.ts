@@ -46,7 +46,8 @@ export function nextAddress({ addresses }: Taken, random: Random): string {
 /** Refuses an address that is outside the range or taken. */
 export function claimAddress(ip: string, { addresses }: Taken): void {
   const offset = ipv4Number(parseAddress(ip) ?? '0.0.0.0') - FIRST;
-  if (offset < 1 || offset >= SIZE - 1)
+  // Not a number for an address of the other family.
+  if (!(offset >= 1 && offset < SIZE - 1))
     throw new AllocationError('the provided network does not match the current range');
   if (addresses.has(ip)) throw new AllocationError('provided IP is already allocated');
 }

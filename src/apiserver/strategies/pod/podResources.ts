@@ -29,6 +29,9 @@ const decimal = (amount: bigint): string => {
 
 type Amounts = Record<string, string>;
 
+/** Without a prototype: any name may come. */
+const none = (): Amounts => Object.create(null) as Amounts;
+
 function add(to: Amounts, list: JsonObject): void {
   for (const [name, amount] of entries(list))
     to[name] = Object.hasOwn(to, name) ? sum(to[name]!, String(amount)) : String(amount);
@@ -42,12 +45,12 @@ function raise(to: Amounts, list: Amounts): void {
 /** What all containers need at the same time; init containers run before the others, unless they stay. */
 function total(spec: JsonObject, list: 'requests' | 'limits'): Amounts {
   const own = (container: JsonObject) => part(part(container, 'resources'), list);
-  const running: Amounts = {};
+  const running: Amounts = none();
   for (const container of objects(spec, 'containers')) add(running, own(container));
-  const staying: Amounts = {};
-  const starting: Amounts = {};
+  const staying: Amounts = none();
+  const starting: Amounts = none();
   for (const container of objects(spec, 'initContainers')) {
-    const now: Amounts = {};
+    const now: Amounts = none();
     if (text(container, 'restartPolicy') === 'Always') {
       add(running, own(container));
       add(staying, own(container));

@@ -10,7 +10,7 @@ import {
   nanos,
   quantityValue,
 } from '../quantities.ts';
-import { entries, part } from '../values.ts';
+import { entries, part, value } from '../values.ts';
 import { validateClaimRefs } from './claims.ts';
 
 type NameCheck = (name: string, path: string) => FieldError[];
@@ -61,7 +61,7 @@ interface Request {
 }
 
 function fitErrors(name: string, { amount, limits, path }: Request): FieldError[] {
-  const limit = limits[name];
+  const limit = value(limits, name);
   if (limit === undefined)
     return isOvercommitAllowed(name)
       ? []

@@ -1,0 +1,93 @@
+// The embedded server and the real one answer random objects alike: the same status, the same causes, the same object.
+// What differs for a reason is listed.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Json, JsonObject } from '#api/json';
+import { type Embedded, startEmbedded } from '../../../test/conformance/embeddedTarget.ts';
+import { bedTarget } from '../../../test/conformance/replay/targets.ts';
+import { type Bed, startBed } from '../../../test/kube/bed/bed.ts';
+import { baseRequest, FUZZ_KINDS, Fuzzer, type FuzzRequest, fuzzRequest } from './fuzz.testkit.ts';
+import { play, type Speaker, type Step, softened } from './recorded.testkit.ts';
+
+const REQUESTS = 300;
+
+/** Field and message of causes that are not compared. */
+const INCOMPARABLE: readonly RegExp[] = [
+  // An empty list is nothing here; there it is something until it has been stored.
+  /resources\.claims: Forbidden: claims may not be set/,
+  /ephemeralContainers\[\d+\]\.\w+: Forbidden: cannot be set for an Ephemeral Container/,
+  /onExitCodes\.values: Invalid value: (null|\{…\}): at least one value/,
+  /spec\.capacity: Unsupported value/,
+  /^spec: Invalid value: .* either `defaultBackend` or `rules` must be specified/,
+  // CEL expressions are compiled where they are run.
+  /matchConditions\[\d+\]\.expression: Invalid value/,
+];
+/** Refusals of the real server that are judged by the request, for the same reasons. */
+const UNCOMPARED: readonly RegExp[] = [
+  /"overhead":\{\}/,
+  /"(egress|ingress|matchLabels|matchExpressions)":(\[\]|\{\})/,
+  /"matchConditions":\[\{/,
+  // Here the real server panics.
+  /"completionMode":"Indexed".*"successPolicy"|"successPolicy".*"completionMode":"Indexed"/,
+];
+
+let bed: Bed;
+let real: ReturnType<typeof bedTarget>;
+let embedded: Embedded;
+
+beforeAll(async () => {
+  bed = await startBed();
+  real = bedTarget(bed);
+  embedded = await startEmbedded();
+});
+afterAll(async () => {
+  await real?.close();
+  await embedded?.close();
+  await bed?.stop();
+});
+
+const step = ({ method, path, type, body }: FuzzRequest): Step => ({
+  method,
+  path,
+  type,
+  body,
+  status: 0,
+  answer: null,
+});
+
+/** What two answers have to share. */
+function essence({ status, answer }: Step): Json {
+  const object = answer as JsonObject;
+  if (status < 300) return { status, object };
+  const details = (object['details'] ?? {}) as { causes?: { field: string; message: string }[] };
+  const causes = (details.causes ?? [])
+    .map(({ field, message }) => `${field}: ${message}`)
+    .filter((cause) => !INCOMPARABLE.some((form) => form.test(cause)))
+    .sort();
+  // A refusal that only has incomparable causes may be an acceptance elsewhere.
+  return details.causes && causes.length === 0 ? 'nothing to compare' : { status, causes };
+}
+
+test.each(FUZZ_KINDS.map((kind) => [kind.kind, kind] as const))('%s', async (name, kind) => {
+  const speakers: Speaker[] = [
+    { send: real.request, token: bed.adminToken },
+    { send: embedded.request, token: embedded.adminToken! },
+  ];
+  const fuzzer = new Fuzzer(2 * name.length + 1);
+  const requests = Array.from({ length: REQUESTS }, () => fuzzRequest(kind, fuzzer)).filter(
+    ({ body }) => !UNCOMPARED.some((form) => form.test(JSON.stringify(body))),
+  );
+  const steps = [baseRequest(kind), ...requests].map(step);
+  const answers = await Promise.all(
+    speakers.map((speaker) => play(speaker, { name, steps }, `fuzz-${name.toLowerCase()}`)),
+  );
+  const [theirs, ours] = answers.map((all) => softened(all) as unknown as Step[]);
+  const differing = theirs!.flatMap((answer, i) => {
+    const [a, b] = [essence(answer), essence(ours![i]!)];
+    if (a === 'nothing to compare' || b === 'nothing to compare') return [];
+    return JSON.stringify(a) === JSON.stringify(b)
+      ? []
+      : [{ request: requests[i - 1], real: a, embedded: b }];
+  });
+  expect(differing).toEqual([]);
+});
