@@ -6,7 +6,7 @@ import { qualifiedName } from './ast.ts';
 import { resolveCall, resolveOptionalSelect } from './checkCalls.ts';
 import { checkBlock, checkFold, checkOptMap } from './checkFolds.ts';
 import type { Environment } from './environment.ts';
-import type { Issue, Source } from './source.ts';
+import { type Issue, Problems, type Source } from './source.ts';
 import {
   BOOL,
   type CelType,
@@ -42,19 +42,22 @@ export function check(root: Expr, source: Source, env: Environment): Checked {
 export class Checker {
   readonly env: Environment;
   readonly subst = new Substitution();
-  readonly issues: Issue[] = [];
   readonly used = new Set<string>();
-  readonly #source: Source;
+  readonly #problems: Problems;
   readonly #typed: (Expr | Local)[] = [];
   #locals: Local[] = [];
 
   constructor(source: Source, env: Environment) {
-    this.#source = source;
+    this.#problems = new Problems(source);
     this.env = env;
   }
 
+  get issues(): readonly Issue[] {
+    return this.#problems.list;
+  }
+
   report(at: number, message: string): void {
-    this.issues.push(this.#source.issue(at, message));
+    this.#problems.add(at, message);
   }
 
   mismatch(at: number, expected: CelType, actual: CelType): void {

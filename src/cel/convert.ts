@@ -14,7 +14,6 @@ import {
 } from './numbers.ts';
 import { decodeUtf8, encodeUtf8 } from './text.ts';
 import {
-  durationFromNanos,
   durationNanos,
   formatDuration,
   formatTimestamp,
@@ -93,7 +92,8 @@ export function convertToTimestamp(v: Value): Value | undefined {
 export function convertToDuration(v: Value): Value | undefined {
   if (typeof v === 'string') return parseDuration(v) ?? refused('string', 'google.protobuf.Duration');
   if (v instanceof Duration) return v;
-  return isInt(v) ? durationFromNanos(BigInt(v)) : undefined;
+  // Declared, and yet refused: cel-go never says how long an int is.
+  return isInt(v) ? refused('int', 'google.protobuf.Duration') : undefined;
 }
 
 /** Reads a bound value as its declared type says. The same input may be converted often: the caller keeps results. */

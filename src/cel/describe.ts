@@ -32,16 +32,20 @@ export function describe(value: Value, limit = 200): string {
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
-function write(value: Value, room: number): string {
+// Deeper structure is not worth a reader's time, and may be deeper than the stack.
+const MAX_DEPTH = 12;
+
+function write(value: Value, room: number, depth = 0): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > room ? `${value.slice(0, room)}…` : value);
   if (typeof value !== 'object' || value === null) return String(value);
-  if (Array.isArray(value)) return sequence('[', value, ']', room, (v) => write(v, room));
+  if (depth > MAX_DEPTH) return '…';
+  if (Array.isArray(value)) return sequence('[', value, ']', room, (v) => write(v, room, depth + 1));
   if (value instanceof Uint8Array)
     return `b${JSON.stringify(Buffer.from(value.subarray(0, room)).toString('latin1'))}`;
   if (value instanceof CelMap) {
     const entries = value.celEntries.values();
-    return sequence('{', entries, '}', room, ([k, v]) => `${write(k, room)}: ${write(v, room)}`);
+    return sequence('{', entries, '}', room, ([k, v]) => `${write(k, room)}: ${write(v, room, depth + 1)}`);
   }
   if (isPlainMap(value)) {
     return sequence(
@@ -49,13 +53,13 @@ function write(value: Value, room: number): string {
       Object.entries(value),
       '}',
       room,
-      ([k, v]) => `${JSON.stringify(k)}: ${write(v ?? null, room)}`,
+      ([k, v]) => `${JSON.stringify(k)}: ${write(v ?? null, room, depth + 1)}`,
     );
   }
-  return writeObject(value as object, room);
+  return writeObject(value as object, room, depth);
 }
 
-function writeObject(value: object, room: number): string {
+function writeObject(value: object, room: number, depth: number): string {
   if (value instanceof Uint) return `${value.uintBits}u`;
   if (value instanceof Double) {
     const text = formatDouble(value.float64);
@@ -65,7 +69,9 @@ function writeObject(value: object, room: number): string {
   if (value instanceof Duration) return `duration("${formatDuration(value)}")`;
   if (value instanceof TypeValue) return value.typeValue.name;
   if (value instanceof Optional) {
-    return value.heldValue === undefined ? 'optional.none()' : `optional.of(${write(value.heldValue, room)})`;
+    return value.heldValue === undefined
+      ? 'optional.none()'
+      : `optional.of(${write(value.heldValue, room, depth + 1)})`;
   }
   if (value instanceof Failure) return `error: ${value.errorMessage}`;
   return value instanceof Opaque ? value.opaqueType().name : 'object';

@@ -107,7 +107,6 @@ export function isZero(v: Value): boolean {
   if (v instanceof Duration) return v.wholeSeconds === 0 && v.subNanos === 0;
   // Go's zero time is the first instant of year 1.
   if (v instanceof Timestamp) return v.epochSeconds === -62_135_596_800 && v.subNanos === 0;
-  if (v instanceof Optional) return v.heldValue === undefined || isZero(v.heldValue);
   if (Array.isArray(v) || v instanceof Uint8Array) return v.length === 0;
   if (v instanceof CelMap) return v.celEntries.size === 0;
   return isPlainMap(v) && mapSize(v) === 0;

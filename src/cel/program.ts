@@ -111,6 +111,8 @@ export function run(
     return { kind: 'error', message: value.errorMessage, issue, cost: frame.cost };
   } catch (e) {
     if (e instanceof BudgetExceeded) return { kind: 'exhausted', message: e.message, cost: frame.cost };
+    // Data nested deeper than the stack, or a text longer than any can be: limits of the machine rather than of cost.
+    if (e instanceof RangeError) return { kind: 'exhausted', message: e.message, cost: frame.cost };
     throw e;
   }
 }

@@ -35,15 +35,7 @@ const OURS = [
   TypeValue.prototype,
   CelObject.prototype,
 ];
-const FOREIGN = [
-  Object.prototype,
-  Array.prototype,
-  [],
-  Map.prototype,
-  Buffer.prototype,
-  new Uint8Array(0),
-  Function.prototype,
-];
+const FOREIGN = [Object.prototype, Array.prototype, [], Map.prototype, Buffer.prototype, new Uint8Array(0)];
 
 function namesOf(o: object | null): string[] {
   return o === null ? [] : [...Object.getOwnPropertyNames(o), ...namesOf(Object.getPrototypeOf(o))];
@@ -151,5 +143,6 @@ export function has(container: Value, field: string, strict: boolean): Value {
     return container.heldValue === undefined ? false : has(container.heldValue, field, strict);
   }
   if (strict && !isContainer(container)) return missingKey(field);
-  return mapGet(container, field) !== undefined;
+  const found = find(container, field);
+  return found instanceof Failure ? found : found !== undefined;
 }

@@ -53,6 +53,24 @@ export class Source {
   }
 }
 
+/**
+ * Problems as they are found. Only those that will be shown get a place: finding it reads the text, and a text made of
+ * nothing but mistakes has very many.
+ */
+export class Problems {
+  readonly #source: Source;
+  readonly list: Issue[] = [];
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  add(offset: number, message: string): void {
+    const shown = this.list.length < MAX_ISSUES;
+    this.list.push(shown ? this.#source.issue(offset, message) : { offset, line: -1, column: 0, message });
+  }
+}
+
 /** The length of a text as CEL counts it. */
 export function countCodePoints(text: string): number {
   const { length } = text;

@@ -126,11 +126,6 @@ export function formatDuration(d: Duration): string {
 export const durationNanos = (d: Duration): bigint =>
   BigInt(d.wholeSeconds) * BigInt(NANOS) + BigInt(d.subNanos);
 
-export function durationFromNanos(nanos: bigint): Duration | Failure {
-  const { seconds, nanos: rest } = splitNanos(nanos);
-  return makeDuration(seconds, rest);
-}
-
 export function addTimestamp(t: Timestamp, d: Duration, sign: 1 | -1): Timestamp | Failure {
   let seconds = t.epochSeconds + sign * d.wholeSeconds;
   let nanos = t.subNanos + sign * d.subNanos;

@@ -2,11 +2,11 @@
 
 import type { Expr } from './ast.ts';
 import { type Token, type TokenKind, tokenize } from './lexer.ts';
-import type { Issue, Source } from './source.ts';
+import { type Issue, Problems, type Source } from './source.ts';
 import { formatExpected, OPERAND_FOLLOW, OPERAND_START, quoteToken } from './syntaxErrors.ts';
 
 export class TokenStream {
-  readonly issues: Issue[];
+  readonly #problems: Problems;
   readonly #source: Source;
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -17,7 +17,12 @@ export class TokenStream {
     const { tokens, issues } = tokenize(source);
     this.#source = source;
     this.#tokens = tokens;
-    this.issues = [...issues];
+    this.#problems = new Problems(source);
+    this.#problems.list.push(...issues);
+  }
+
+  get issues(): readonly Issue[] {
+    return this.#problems.list;
   }
 
   get token(): Token {
@@ -48,7 +53,7 @@ export class TokenStream {
   }
 
   report(offset: number, message: string): void {
-    this.issues.push(this.#source.issue(offset, message));
+    this.#problems.add(offset, message);
   }
 
   syntaxError(message: string): void {

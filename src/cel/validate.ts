@@ -5,7 +5,7 @@ import { type Call, children, type Expr, walk } from './ast.ts';
 import { convertToDuration, convertToTimestamp } from './convert.ts';
 import { checkFormat } from './lib/formatCheck.ts';
 import { compilePattern } from './patterns.ts';
-import type { Issue, Source } from './source.ts';
+import { type Issue, Problems, type Source } from './source.ts';
 import { type CelType, formatType, sameType, unwrapOptional } from './types.ts';
 import { Failure, type Value } from './values.ts';
 
@@ -17,13 +17,13 @@ const CHECKS: Readonly<Record<string, (v: Value) => boolean>> = {
 
 /** Literal arguments, tried out. */
 export function validateLiterals(root: Expr, source: Source): Issue[] {
-  const issues: Issue[] = [];
+  const problems = new Problems(source);
   for (const e of walk(root)) {
     if (e.kind !== 'call') continue;
-    if (!isValid(e)) issues.push(source.issue(e.args[0]!.at, `invalid ${e.function} argument`));
-    for (const { at, message } of checkFormat(e)) issues.push(source.issue(at, message));
+    if (!isValid(e)) problems.add(e.args[0]!.at, `invalid ${e.function} argument`);
+    for (const { at, message } of checkFormat(e)) problems.add(at, message);
   }
-  return issues;
+  return problems.list;
 }
 
 function isValid(e: Call): boolean {
@@ -34,18 +34,16 @@ function isValid(e: Call): boolean {
 
 /** Lists and maps whose entries differ in type. The arguments of format may. */
 export function validateHomogeneous(root: Expr, source: Source): Issue[] {
-  const issues: Issue[] = [];
+  const problems = new Problems(source);
   const todo: Expr[] = [root];
   for (let e = todo.pop(); e !== undefined; e = todo.pop()) {
     if (e.kind === 'call' && e.function === 'format') continue;
     for (const { at, expected, found } of mismatches(e)) {
-      issues.push(
-        source.issue(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`),
-      );
+      problems.add(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
     }
     todo.push(...children(e));
   }
-  return issues;
+  return problems.list;
 }
 
 interface Mismatch {

@@ -82,6 +82,14 @@ describe('hostile texts', () => {
     expect(compiled.kind === 'invalid' && compiled.issues.length).toBeLessThan(110);
   });
 
+  it('nor are 20,000 unknown names, and they are counted quickly', () => {
+    const start = performance.now();
+    const compiled = compile(Array(20_000).fill('y').join(' && '), env);
+    expect(compiled.kind === 'invalid' && compiled.message).toMatch(/\n19900 more errors were truncated$/);
+    expect(compile(`[${Array(20_000).fill('as').join(',')}]`, env).kind).toBe('invalid');
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+
   it('a deep tree is refused for conditions before the language would', () => {
     expect(issueOf(`${'-('.repeat(120)}1${')'.repeat(120)}`).message).toMatch(
       /nests too deeply: 12\d, limit 100/,
@@ -138,13 +146,9 @@ describe('hostile work ends when the budget does', () => {
       Array.from({ length: 30_000 }, (_, i) => `k${i}`),
     ],
   ])('%s', (_, text, x = {}) => {
-    const start = performance.now();
     const outcome = evaluate(text, x);
-    const spent = performance.now() - start;
     expect(outcome.kind).toBe('exhausted');
     expect(outcome.cost).toBeLessThanOrEqual(1_000_000 * 1.01);
-    // Generous, for a busy machine; the soak test is strict.
-    expect(spent).toBeLessThan(1000);
   });
 
   it('exhaustion is not absorbed', () => {
@@ -157,14 +161,12 @@ describe('hostile work ends when the budget does', () => {
   });
 
   it('a catastrophic pattern is linear', () => {
-    const start = performance.now();
     const text = `${'a'.repeat(5000)}b`;
     expect(evaluate('x.matches("^(a+)+$")', text)).toMatchObject({ kind: 'value', value: false });
     expect(evaluate('x.matches("(x+x+)+y")', 'x'.repeat(5000))).toMatchObject({
       kind: 'value',
       value: false,
     });
-    expect(performance.now() - start).toBeLessThan(500);
   });
 });
 
@@ -307,6 +309,20 @@ describe('odd values', () => {
       kind: 'error',
       issue: { line: 2, column: 6, message: 'no such key: b' },
     });
+  });
+
+  it('data nested deeper than the stack ends the evaluation, not the process', () => {
+    const nest = (depth: number) => {
+      let v: unknown = 1;
+      for (let i = 0; i < depth; i++) v = [v];
+      return v;
+    };
+    const x = { a: nest(200_000), b: nest(200_000) };
+    expect(evaluate('x.a == x.b', x).kind).toBe('exhausted');
+    expect(evaluate('x.a.flatten(1000000) == []', x).kind).toBe('exhausted');
+    expect(evaluate('"%s".format([x.a]) == ""', x).kind).toBe('exhausted');
+    expect(evaluate('x.a.isSorted()', x).kind).toBe('exhausted');
+    expect(evaluate('size(x.a)', x)).toMatchObject({ kind: 'value', value: 1 });
   });
 
   it('data is not changed', () => {

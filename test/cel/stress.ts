@@ -15,8 +15,7 @@ export interface StressReport {
   readonly slowest: string;
 }
 
-// Slower than this is measured again.
-const PATIENCE = 40;
+const PATIENCE = 50;
 
 function once(program: Program): number {
   const start = process.threadCpuUsage();
@@ -25,11 +24,10 @@ function once(program: Program): number {
   return (spent.user + spent.system) / 1000;
 }
 
-/** The best of a few where the first was slow: a collection of garbage or a busy neighbour is not the program's doing. */
+/** The best of three where the first was slow: a collection of garbage or a busy neighbour is not the program's doing. */
 function millisOf(program: Program): number {
-  let best = once(program);
-  for (let again = 0; again < 6 && best >= PATIENCE; again++) best = Math.min(best, once(program));
-  return best;
+  const first = once(program);
+  return first < PATIENCE ? first : Math.min(first, once(program), once(program));
 }
 
 function stress(seed: number, count: number): StressReport {

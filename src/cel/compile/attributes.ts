@@ -242,7 +242,8 @@ function compileIndex(ctx: CompileContext, e: Call, root: 0 | 1): Compiled {
     f.cost += cost;
     const o = operand(f);
     if (o instanceof Failure) return o;
-    return locate(index(o, run(f)), at);
+    const k = run(f);
+    return o instanceof Optional ? optionalStep(o, k, at, f) : locate(index(o, k), at);
   });
 }
 

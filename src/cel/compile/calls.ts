@@ -169,32 +169,36 @@ function variadic({ name, at, bodies, cost, work }: CallPlan, args: readonly Run
   };
 }
 
-// Operators and size() first ask whether the left side can do such a thing at all.
-const ARITHMETIC = new Set(['bytes', 'double', 'duration', 'int', 'list', 'string', 'timestamp', 'uint']);
-const NUMBERS = new Set(['double', 'int', 'uint']);
-const ORDERED = new Set(['bool', 'bytes', 'double', 'duration', 'int', 'string', 'timestamp', 'uint']);
+// Operators and size() first ask whether the left side can do such a thing at all; texts and times always answer
+// for themselves.
+const RECEIVERS = ['string', 'timestamp', 'duration'];
+const able = (...kinds: string[]): ReadonlySet<string> => new Set([...RECEIVERS, ...kinds]);
+const NUMBERS = ['double', 'int', 'uint'];
+const ORDERED = able(...NUMBERS, 'bool', 'bytes');
 const ABILITIES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['_+_', ARITHMETIC],
-  ['_-_', new Set([...NUMBERS, 'duration', 'timestamp'])],
-  ['_*_', NUMBERS],
-  ['_/_', NUMBERS],
-  ['_%_', new Set(['int', 'uint'])],
+  ['_+_', able(...NUMBERS, 'bytes', 'list')],
+  ['_-_', able(...NUMBERS)],
+  ['_*_', able(...NUMBERS)],
+  ['_/_', able(...NUMBERS)],
+  ['_%_', able('int', 'uint')],
+  ['-_', able('double', 'int', 'bool')],
   ['_<_', ORDERED],
   ['_<=_', ORDERED],
   ['_>_', ORDERED],
   ['_>=_', ORDERED],
-  ['size', new Set<string>()],
+  ['size', able()],
+  ['sort', able('list')],
 ]);
 const UNGUARDED = new Set(['contains', 'startsWith', 'endsWith', 'matches']);
 
 function noOverload(name: string, args: readonly Value[], at: number, f: Frame): Failure {
   f.work(FAILURE_WORK);
-  const able = ABILITIES.get(name);
+  const abilities = ABILITIES.get(name);
   const [first] = args;
-  if (able !== undefined && first !== undefined && !able.has(typeOfValue(first).kind)) {
+  if (abilities !== undefined && first !== undefined && !abilities.has(typeOfValue(first).kind)) {
     return new Failure(`no such overload: ${name}`, at);
   }
-  if (able !== undefined || UNGUARDED.has(name) || /[^\w.]/.test(name))
+  if (abilities !== undefined || UNGUARDED.has(name) || /[^\w.]/.test(name))
     return new Failure('no such overload', at);
   return new Failure(`no such overload: ${name}(${args.map((a) => typeOfValue(a).name).join(', ')})`, at);
 }

@@ -158,7 +158,7 @@ class Formatter {
     if (v instanceof TypeValue) return v.typeValue.name;
     if (v instanceof Duration) return formatDuration(v);
     if (v instanceof Double && !this.#old) return special(v.float64) ?? formatPlain(v.float64);
-    if (v instanceof Uint8Array) return this.#charge(Buffer.from(v).toString('utf8'));
+    if (v instanceof Uint8Array && !this.#old) return this.#charge(Buffer.from(v).toString('utf8'));
     const text = convertToString(v);
     if (typeof text === 'string') return this.#charge(text);
     if (text instanceof Failure) throw new FormatProblem(text.errorMessage);

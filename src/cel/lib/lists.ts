@@ -72,7 +72,10 @@ function appendFlat(list: readonly Value[], depth: number, out: Value[], f: Fram
 }
 
 function range(n: Value, f: Frame): Value | undefined {
-  if (typeof n === 'bigint') f.charge(Number.POSITIVE_INFINITY);
+  if (typeof n === 'bigint') {
+    if (n < 0n) return [];
+    f.charge(Number.POSITIVE_INFINITY);
+  }
   if (typeof n !== 'number') return undefined;
   f.work(Math.max(n, 0) * 3);
   const list: number[] = [];

@@ -109,12 +109,20 @@ function modulo(a: Value, b: Value, f: Frame): Value | undefined {
 
 function negate(a: Value): Value | undefined {
   if (isInt(a)) return negInt(a);
+  if (a instanceof Duration) return addDurations(new Duration(0, 0), a, -1);
   return a instanceof Double ? new Double(-a.float64) : undefined;
 }
 
 function contains(element: Value, container: Value, f: Frame): Value | undefined {
   if (Array.isArray(container)) return listContains(container, element, f);
   return isMap(container) ? mapGet(container, element) !== undefined : undefined;
+}
+
+/** Library types compare with their own kind only; anything else they refuse, as they do in Kubernetes. */
+function equalsOrRefuses(a: Value, b: Value, f: Frame): Value | undefined {
+  if (a instanceof Opaque && !(b instanceof Opaque && a.opaqueType().name === b.opaqueType().name))
+    return undefined;
+  return equals(a, b, f);
 }
 
 /** Every overload of an operator shares one body: it looks at the values anyway. */
@@ -165,9 +173,7 @@ export const equalityCost: CallCost = (a, b) => (a instanceof Opaque ? 1 : compa
 export const OPERATORS: readonly FunctionDecl[] = [
   operator('_?_:_', () => undefined, [['conditional', [BOOL, A, A], A]]),
   operator('!_', (a: Value) => (typeof a === 'boolean' ? !a : undefined), [['logical_not', [BOOL], BOOL]]),
-  operator('_==_', (a: Value, b: Value, f: Frame) => equals(a, b, f), [
-    ['equals', [A, A], BOOL, equalityCost],
-  ]),
+  operator('_==_', equalsOrRefuses, [['equals', [A, A], BOOL, equalityCost]]),
   operator('_!=_', (a: Value, b: Value, f: Frame) => !equals(a, b, f), [
     ['not_equals', [A, A], BOOL, comparisonCost],
   ]),

@@ -134,12 +134,15 @@ function interleave(s: string, by: string, most: number): string {
 }
 
 function join(list: Value, separator: Value, f: Frame): Value | undefined {
-  if (!Array.isArray(list) || typeof separator !== 'string') return undefined;
-  f.work(list.length);
-  if (list.length > 0 && typeof list[0] !== 'string') {
+  if (
+    !Array.isArray(list) ||
+    typeof separator !== 'string' ||
+    (list.length > 0 && typeof list[0] !== 'string')
+  ) {
     f.charge(1);
     return undefined;
   }
+  f.work(list.length);
   const wrong = list.find((e) => typeof e !== 'string');
   if (wrong !== undefined) return fail(`join: invalid input: ${String(adapt(wrong))}`);
   const length = joinedLength(list, separator);
