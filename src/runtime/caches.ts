@@ -20,6 +20,8 @@ export interface CachesOptions {
   /** Unset: connections are trusted to end (in process). */
   readonly liveness?: Liveness;
   readonly listBy?: 'stream' | 'pages';
+  /** See ReflectorOptions. */
+  readonly bookmarks?: boolean;
   /** Freeze cached objects; for tests. */
   readonly freeze?: boolean;
   /** A source's status changed. */

@@ -12,7 +12,7 @@ import type { CacheHandle, Caches } from './caches.ts';
 import { ChangeKeys } from './changeKeys.ts';
 import { controllerReader, type Share } from './controllerReader.ts';
 import type { DecisionTime } from './decisionTime.ts';
-import { type ControllerDefinition, kindId, primarySource } from './definition.ts';
+import { type ControllerDefinition, kindId, primarySource, rightsOf } from './definition.ts';
 import { DynamicWatches } from './dynamic.ts';
 import type { EventSink } from './events/types.ts';
 import { type Interner, keyText, parseKeyText } from './interner.ts';
@@ -24,6 +24,7 @@ import type { KindReader, Pass } from './pass.ts';
 import { createPassClient } from './passClient.ts';
 import { Queue, type Taken } from './queue.ts';
 import { computeReport } from './report.ts';
+import { withinRights } from './rights.ts';
 import type { Timers } from './timers.ts';
 import { type PassRecord, Worker } from './worker.ts';
 
@@ -40,6 +41,8 @@ export interface Shared {
   readonly events: EventSink;
   readonly log: Log;
   readonly dryRun: boolean;
+  /** Calls outside the declared rights fail; for tests. */
+  readonly enforceRights: boolean;
   readonly onPass?: (record: PassRecord & { readonly controller: string }) => void;
 }
 
@@ -50,6 +53,7 @@ export class Controller {
   readonly queue: Queue;
   readonly #shared: Shared;
   readonly #log: Log;
+  readonly #client: Client;
   readonly #metrics: ControllerMetrics;
   readonly #shares: ReadonlyMap<string, Share>;
   readonly #primary: CacheHandle<KubeObject>;
@@ -66,6 +70,9 @@ export class Controller {
     this.definition = definition;
     this.#shared = shared;
     this.#log = shared.log.with({ controller: definition.name });
+    this.#client = shared.enforceRights
+      ? withinRights(shared.client, rightsOf(definition), `controller ${definition.name}`)
+      : shared.client;
     this.#metrics = controllerMetrics(registry, definition.name, definition.concurrency ?? CONCURRENCY);
     this.queue = this.#createQueue();
     this.#worker = this.#createWorker();
@@ -179,7 +186,7 @@ export class Controller {
   }
 
   #pass(taken: Taken, key: ObjectKey, now: Instant): Pass {
-    const { client, dryRun, events, registry } = this.#shared;
+    const { dryRun, events, registry } = this.#shared;
     const { id, reason, failures, losses } = taken;
     const { signal } = this.#abort;
     return {
@@ -192,7 +199,7 @@ export class Controller {
       signal,
       cache: this.#reader,
       client: createPassClient({
-        client,
+        client: this.#client,
         dryRun,
         signal,
         onWrite: (kind, written, expected) => this.#wrote(taken, kind, written, expected),

@@ -5,7 +5,7 @@ import { isIdle } from './activity.ts';
 import { type ControllerDefinition, defineController } from './definition.ts';
 import type { Elector } from './manager.ts';
 import { settled } from './outcome.ts';
-import { ConfigMap, configMap, inWorld, refuse, Secret } from './world.testkit.ts';
+import { ConfigMap, configMap, inWorld, Secret } from './world.testkit.ts';
 
 const over = (
   name: string,
@@ -234,100 +234,3 @@ describe('stopping', () => {
     }),
   );
 });
-
-describe('what it says about itself', () => {
-  test(
-    "the ecosystem's metrics are there from the start, at zero",
-    inWorld({ controllers: [over('c', () => settled(), { queue: 'ttl_jobs_to_delete' })] }, async (w) => {
-      w.manager.start();
-      const text = w.manager.registry.text();
-      for (const line of [
-        'controller_runtime_reconcile_total{controller="c",result="success"} 0',
-        'controller_runtime_reconcile_total{controller="c",result="error"} 0',
-        'controller_runtime_reconcile_total{controller="c",result="requeue"} 0',
-        'controller_runtime_reconcile_total{controller="c",result="requeue_after"} 0',
-        'controller_runtime_active_workers{controller="c"} 0',
-        'controller_runtime_max_concurrent_reconciles{controller="c"} 4',
-        'controller_runtime_reconcile_time_seconds_count{controller="c"} 0',
-        'workqueue_depth{name="ttl_jobs_to_delete"} 0',
-        'workqueue_adds_total{name="ttl_jobs_to_delete"} 0',
-        'workqueue_retries_total{name="ttl_jobs_to_delete"} 0',
-        'workqueue_queue_duration_seconds_count{name="ttl_jobs_to_delete"} 0',
-        'workqueue_work_duration_seconds_count{name="ttl_jobs_to_delete"} 0',
-        'workqueue_unfinished_work_seconds{name="ttl_jobs_to_delete"} 0',
-        'workqueue_longest_running_processor_seconds{name="ttl_jobs_to_delete"} 0',
-        'lapse_timers_pending 0',
-      ])
-        expect(text.split('\n')).toContain(line);
-    }),
-  );
-
-  test(
-    'counts follow what happens',
-    inWorld({ controllers: [over('c', () => settled())] }, async (w) => {
-      w.manager.start();
-      await w.user.create(ConfigMap, configMap('a'));
-      await w.settle();
-      const text = w.manager.registry.text();
-      expect(text).toContain('controller_runtime_reconcile_total{controller="c",result="success"} 1');
-      expect(text).toContain('workqueue_adds_total{name="c"} 1');
-      expect(text).toContain('lapse_cache_objects{source="v1/configmaps in default"} 1');
-      expect(text).toContain('lapse_cache_synced{source="v1/configmaps in default"} 1');
-    }),
-  );
-
-  test(
-    'idle is counted, not guessed',
-    inWorld(
-      {
-        controllers: [
-          over('c', async (pass) => {
-            await pass.client.get(ConfigMap, pass.key);
-            return settled();
-          }),
-        ],
-      },
-      async (w) => {
-        await w.user.create(ConfigMap, configMap('a'));
-        w.manager.start();
-        const seen = new Set<string>();
-        for (let i = 0; i < 200; i++) {
-          for (const [name, count] of Object.entries(w.manager.activity())) if (count > 0) seen.add(name);
-          await Promise.resolve();
-        }
-        await w.settle();
-        expect([...seen].sort()).toEqual(['passes', 'ready', 'requests']);
-        expect(w.manager.activity()).toEqual({ passes: 0, ready: 0, caches: 0, requests: 0, events: 0 });
-      },
-    ),
-  );
-
-  test(
-    'a watch that is refused is a problem in words, and not hot',
-    inWorld({ controllers: [over('c', () => settled())], listBy: 'pages' }, async (w) => {
-      w.interfere = ({ path }) => (path.includes('watch') ? refuse(403, 'Forbidden', 'no') : undefined);
-      w.manager.start();
-      await w.pass(10 * 60_000);
-      expect(w.manager.readiness()).toEqual({
-        ready: true,
-        problems: ['v1/configmaps in default: watch forbidden: no'],
-      });
-      expect(w.requests.length).toBeLessThan(30);
-      expect(w.manager.registry.text()).toContain('lapse_cache_problem{source="v1/configmaps in default"} 1');
-    }),
-  );
-});
-
-test(
-  'an idle hour costs a few requests, and no pass',
-  inWorld({ controllers: [over('c', () => settled())] }, async (w) => {
-    for (let i = 0; i < 50; i++) await w.user.create(ConfigMap, configMap(`a${i}`));
-    w.manager.start();
-    await w.settle();
-    const before = w.requests.length;
-    await w.pass(3_600_000);
-    // Only the server's own end of a watch wakes anybody.
-    expect(w.requests.length - before).toBeLessThanOrEqual(3);
-    expect(w.passes).toHaveLength(50);
-  }),
-);

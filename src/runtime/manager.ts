@@ -1,9 +1,10 @@
 // All controllers of a process, in order: caches fill, leadership is won, workers start. On the way out: workers finish
 // what they have in hand, the lease is given back, the watches end; within ten seconds.
 
-import type { Clock } from '#base/clock';
+import type { Cancel, Clock } from '#base/clock';
 import { type Millis, millis, plus, seconds } from '#base/instant';
 import { type Log, silentLog } from '#base/log';
+import { onSetBack } from '#base/monotonic';
 import type { Random } from '#base/random';
 import type { Client } from '#client/client';
 import type { Activity } from './activity.ts';
@@ -51,8 +52,12 @@ export interface ManagerOptions {
   readonly liveness?: Liveness;
   /** Unset: streaming lists are tried first. */
   readonly listBy?: 'stream' | 'pages';
+  /** False: no bookmarks, which cost a wake a minute; for simulations, with `listBy: 'pages'`. */
+  readonly bookmarks?: boolean;
   /** Freeze cached objects; for tests. */
   readonly freeze?: boolean;
+  /** Calls outside a controller's declared rights fail; for tests. */
+  readonly enforceRights?: boolean;
   /** From countInFlight, for `activity`. */
   readonly inFlight?: () => number;
   readonly onPass?: Shared['onPass'];
@@ -75,6 +80,7 @@ export class Manager {
   readonly #log: Log;
   #controllers: Controller[] = [];
   #phase: Phase = 'new';
+  #unfollow: Cancel = () => {};
   #stopped: Promise<boolean> | undefined;
 
   constructor(options: ManagerOptions) {
@@ -97,6 +103,10 @@ export class Manager {
     if (this.#phase !== 'new') throw new Error('a manager is started once');
     this.#phase = 'syncing';
     const shared = this.#shared();
+    this.#unfollow = onSetBack(this.#options.clock, () => {
+      this.#log.warn({}, 'the clock was set back: every waiting key is looked at again');
+      this.timers.lookAgain();
+    });
     this.#controllers = this.#options.controllers.map((definition) => new Controller(definition, shared));
     for (const { handles } of this.#controllers)
       for (const handle of handles) handle.onStatus(() => this.#advance());
@@ -176,6 +186,7 @@ export class Manager {
   async #drain(): Promise<boolean> {
     const { elector, events, drain = DRAIN } = this.#options;
     this.#phase = 'stopped';
+    this.#unfollow();
     const passes = Promise.all(this.#controllers.map((controller) => controller.pause())).then(() => true);
     const drained = await this.#within(millis(drain * DRAIN_SHARE), passes, false);
     for (const controller of this.#controllers) controller.close();
@@ -198,7 +209,16 @@ export class Manager {
   }
 
   #shared(): Shared {
-    const { clock, random, client, time, dryRun = false, events, onPass } = this.#options;
+    const {
+      clock,
+      random,
+      client,
+      time,
+      dryRun = false,
+      enforceRights = false,
+      events,
+      onPass,
+    } = this.#options;
     const { caches, timers, interner, registry } = this;
     return {
       clock,
@@ -209,6 +229,7 @@ export class Manager {
       interner,
       registry,
       dryRun,
+      enforceRights,
       time: time ?? localTime(clock),
       events: events?.sink ?? { record: () => {} },
       log: this.#log,
@@ -217,7 +238,7 @@ export class Manager {
   }
 
   #createCaches(): Caches {
-    const { clock, random, client, liveness, listBy, freeze } = this.#options;
+    const { clock, random, client, liveness, listBy, bookmarks, freeze } = this.#options;
     const errors = this.registry.counter(
       'lapse_handler_errors_total',
       'Mappers, facts or projections that threw.',
@@ -230,6 +251,7 @@ export class Manager {
       interner: this.interner,
       ...(liveness === undefined ? {} : { liveness }),
       ...(listBy === undefined ? {} : { listBy }),
+      ...(bookmarks === undefined ? {} : { bookmarks }),
       ...(freeze === undefined ? {} : { freeze }),
       onStatus: (source, status) => this.#logStatus(source, status),
       onError: (source, error) => {

@@ -103,3 +103,11 @@ function describe(objects: Iterable<KubeObject>): string[] {
 }
 
 export const MINUTE = millis(60_000);
+
+/** A server with two things. */
+export const withTwo = (options: Parameters<typeof reflectorKit>[0] = {}) => {
+  const kit = reflectorKit(options);
+  kit.server.put('a');
+  kit.server.put('b');
+  return kit;
+};

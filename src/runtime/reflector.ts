@@ -170,10 +170,13 @@ export class Reflector<T extends KubeObject> {
     signal: AbortSignal,
     onSilent: () => void,
   ): AsyncIterable<WatchEvent<T>> {
-    const { client, source, liveness, clock, random } = this.#options;
+    const { client, source, liveness, clock, random, bookmarks } = this.#options;
     const events = client.watch(source.kind, {
       ...selectionOf(source),
-      ...(version === undefined ? { sendInitialEvents: true } : { resourceVersion: version }),
+      // A streaming list needs its bookmark.
+      ...(version === undefined
+        ? { sendInitialEvents: true }
+        : { resourceVersion: version, ...(bookmarks === false ? { bookmarks } : {}) }),
       ...(liveness === undefined ? {} : { timeoutSeconds: computeEnd(liveness, random) }),
       onOpen: () => this.#opened(),
       signal,

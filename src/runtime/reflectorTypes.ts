@@ -31,6 +31,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly liveness?: Liveness;
   /** Unset: a streaming list is tried first. */
   readonly listBy?: 'stream' | 'pages';
+  /** False: no bookmarks while watching, for simulations in which every minute costs. On unless told. */
+  readonly bookmarks?: boolean;
   /** Where it stands changed. */
   readonly onStatus?: (status: ReflectorStatus) => void;
 }

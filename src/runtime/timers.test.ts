@@ -138,4 +138,21 @@ test('a clock that is behind its own wake does not hand anything out early', asy
   expect(due).toEqual([]);
 });
 
+test('looking again hands everything out once, also what is set meanwhile is kept', async () => {
+  const { clock, at } = setup();
+  const timers = new Timers(clock);
+  const due: number[] = [];
+  const lane = timers.lane((key) => {
+    due.push(key);
+    lane.setEarlier(key, at(9000));
+  });
+  const paused = timers.lane((key) => due.push(key));
+  paused.pause();
+  paused.setEarlier(id(7), at(1));
+  lane.setEarlier(id(1), at(3_600_000));
+  lane.setEarlier(id(2), at(100));
+  timers.lookAgain();
+  expect([due, lane.size, paused.size]).toEqual([[2, 1], 2, 1]);
+});
+
 const bind = (clock: VirtualClock) => ({ now: () => clock.now(), elapsed: () => clock.elapsed() });

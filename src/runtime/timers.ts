@@ -2,12 +2,13 @@
 // shared key ids, with at most one deadline per key. Whatever is due is handed out earliest first.
 
 import type { Cancel, Clock } from '#base/clock';
-import type { Instant } from '#base/instant';
+import { type Instant, instant } from '#base/instant';
 import { TimerHeap } from '#base/timerHeap';
 import type { KeyId } from './interner.ts';
 
 // A million deadlines at one instant must not keep sockets waiting: after this many, others have a turn.
 const BATCH = 4096;
+const END_OF_TIME = instant(Number.POSITIVE_INFINITY);
 
 export interface Lane {
   readonly size: number;
@@ -73,6 +74,21 @@ export class Timers {
         this.#rows = this.#rows.filter((other) => other !== row);
       },
     };
+  }
+
+  /**
+   * Hands everything out, due or not: after the wall clock was set back, pauses that were meant to be short have become
+   * long. Whoever is woken decides anew.
+   */
+  lookAgain(): void {
+    for (const { heap, onDue, paused } of this.#rows) {
+      if (paused) continue;
+      // All first: those who are woken set new deadlines.
+      const ids: KeyId[] = [];
+      for (let id = heap.popDue(END_OF_TIME); id !== undefined; id = heap.popDue(END_OF_TIME))
+        ids.push(id as KeyId);
+      for (const id of ids) onDue(id);
+    }
   }
 
   #armFor(row: Row, at: Instant): void {

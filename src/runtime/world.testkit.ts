@@ -11,6 +11,7 @@ import { VirtualClock } from '#base/virtualClock';
 import { type ClientOptions, createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
 import { isIdle } from './activity.ts';
+import { type ControllerDefinition, defineController } from './definition.ts';
 import { countInFlight } from './inFlight.ts';
 import { Manager, type ManagerOptions } from './manager.ts';
 import type { PassRecord } from './worker.ts';
@@ -183,3 +184,16 @@ export const refuse = (
     }),
   ),
 });
+
+/** A controller over ConfigMaps that does what the test says. */
+export const over = (
+  reconcile: ControllerDefinition['reconcile'],
+  more: Partial<ControllerDefinition<ConfigMap>> = {},
+): ControllerDefinition =>
+  defineController<ConfigMap>({
+    name: 'test',
+    for: ConfigMap,
+    namespace: 'default',
+    reconcile,
+    ...more,
+  }) as ControllerDefinition;

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { settled } from './outcome.ts';
+import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
+
+describe('own writes', () => {
+  const increment = over(
+    async (pass) => {
+      const cached = pass.cache.get(ConfigMap, pass.key);
+      if (cached === undefined || cached.data?.done === 'yes') return settled();
+      await pass.client.patch(ConfigMap, pass.key, {
+        type: 'merge',
+        patch: { data: { done: 'yes', writes: String(Number(cached.data?.writes ?? 0) + 1) } },
+      });
+      return settled();
+    },
+    { facts: () => 'nothing that changes' },
+  );
+
+  const key = { namespace: 'default', name: 'a' };
+
+  test(
+    'a cache that lags behind does not lead to a second write',
+    inWorld({ controllers: [increment] }, async (w) => {
+      await w.user.create(ConfigMap, configMap('a'));
+      w.interfere = (request) => {
+        if (request.method === 'PATCH') w.holdEvents();
+        return undefined;
+      };
+      w.manager.start();
+      await w.settle();
+      expect(w.writes()).toHaveLength(1);
+      for (let i = 0; i < 5; i++) {
+        w.manager.enqueueAll('test');
+        await w.pass(100);
+      }
+      expect(w.passes).toHaveLength(1);
+      w.releaseEvents();
+      await w.settle();
+      expect(w.passes.map((p) => p.reason)).toEqual(['ConfigMap listed', 'cache caught up']);
+      expect((await w.user.get(ConfigMap, key))?.data).toEqual({ done: 'yes', writes: '1' });
+      expect(w.manager.interner.size).toBe(w.manager.caches.busy + [...w.manager.caches.statuses()][0]!.size);
+    }),
+  );
+
+  test(
+    'a cache that does not catch up is waited for ten seconds, and then counted',
+    inWorld({ controllers: [increment] }, async (w) => {
+      await w.user.create(ConfigMap, configMap('a'));
+      w.interfere = (request) => {
+        if (request.method === 'PATCH') w.holdEvents();
+        return undefined;
+      };
+      w.manager.start();
+      await w.settle();
+      w.manager.enqueueAll('test');
+      await w.pass(9999);
+      expect(w.writes()).toHaveLength(1);
+      await w.pass(1);
+      expect(w.writes()).toHaveLength(2);
+      expect(w.manager.registry.text()).toContain('lapse_cache_behind_total{controller="test"} 1');
+      w.releaseEvents();
+    }),
+  );
+
+  test(
+    'a deletion is remembered like any other write',
+    inWorld(
+      {
+        controllers: [
+          over(async (pass) => {
+            const cached = pass.cache.get(ConfigMap, pass.key);
+            if (cached !== undefined)
+              await pass.client.delete(ConfigMap, pass.key, { ifUid: cached.metadata.uid! });
+            return settled();
+          }),
+        ],
+      },
+      async (w) => {
+        await w.user.create(ConfigMap, configMap('a'));
+        w.interfere = (request) => {
+          if (request.method === 'DELETE') w.holdEvents();
+          return undefined;
+        };
+        w.manager.start();
+        await w.settle();
+        w.manager.enqueueAll('test');
+        await w.pass(1000);
+        expect(w.writes()).toHaveLength(1);
+        w.releaseEvents();
+        await w.settle();
+        expect(w.writes()).toHaveLength(1);
+      },
+    ),
+  );
+
+  test(
+    'a dry run writes nothing, and waits for nothing',
+    inWorld({ controllers: [increment], dryRun: true }, async (w) => {
+      await w.user.create(ConfigMap, configMap('a'));
+      w.manager.start();
+      await w.settle();
+      w.manager.enqueueAll('test');
+      await w.pass(1000);
+      expect(w.writes()).toHaveLength(2);
+      expect(w.writes().every((r) => r.includes('dryRun=All'))).toBe(true);
+      expect((await w.user.get(ConfigMap, { namespace: 'default', name: 'a' }))?.data).toBeUndefined();
+    }),
+  );
+});
+
+describe('rights', () => {
+  const touching = over(
+    async (pass) => {
+      await pass.client.patch(ConfigMap, pass.key, { type: 'merge', patch: {} });
+      await pass.client.get(Secret, pass.key);
+      return settled();
+    },
+    { rights: [{ group: '', resource: 'configmaps', verbs: ['patch'] }] },
+  );
+
+  test(
+    'in tests a call outside the declared rights fails, and says what to declare',
+    inWorld({ controllers: [touching], enforceRights: true }, async (w) => {
+      w.manager.start();
+      await w.user.create(ConfigMap, configMap('a'));
+      await w.settle();
+      expect(w.writes()).toHaveLength(1);
+      const message = "controller test does not declare { group: '', resource: 'secrets', verbs: ['get'] }";
+      expect(w.passes[0]!.outcome).toMatchObject({ kind: 'failed', cause: { message } });
+    }),
+  );
+});
