@@ -12,6 +12,7 @@ export interface Kubectl {
 }
 
 const PATIENCE_MS = 30_000;
+const ATTEMPTS = 50;
 
 /** Outcomes in order; the namespace of the session is made first. */
 export async function runSession(kubectl: Kubectl, session: Session): Promise<Outcome[]> {
@@ -24,10 +25,9 @@ export async function runSession(kubectl: Kubectl, session: Session): Promise<Ou
   const run = (command: Command): Promise<Outcome> => {
     const { stdin } = command;
     const args = ['--kubeconfig', kubectl.kubeconfig, '-n', ns, ...command.args.map(fill)];
-    return execute(
-      kubectl.binary,
-      { ...command, args, ...(stdin === undefined ? {} : { stdin: fill(stdin) }) },
-      { home, run },
+    const filled = { ...command, args, ...(stdin === undefined ? {} : { stdin: fill(stdin) }) };
+    return repeat(filled.untilSuccess === true ? ATTEMPTS : 1, () =>
+      execute(kubectl.binary, filled, { home, run }),
     );
   };
   try {
@@ -38,6 +38,12 @@ export async function runSession(kubectl: Kubectl, session: Session): Promise<Ou
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** The first outcome that exits with 0, or the last one. kubectl's own start is the pause between attempts. */
+async function repeat(attempts: number, attempt: () => Promise<Outcome>): Promise<Outcome> {
+  const outcome = await attempt();
+  return outcome.exit === 0 || attempts <= 1 ? outcome : repeat(attempts - 1, attempt);
 }
 
 interface Surroundings {

@@ -38,7 +38,7 @@ export const DISCOVER_SESSIONS: readonly Session[] = [
       k('explain job.spec.template.spec.containers', { compare: NO_PROSE }),
       k('explain cm --recursive', { compare: NO_PROSE }),
       k('explain deployment --recursive', { compare: NO_PROSE }),
-      k('explain {{widget}}', { compare: NO_PROSE }),
+      k('explain {{widget}}', { compare: NO_PROSE, untilSuccess: true }),
       k('explain {{widget}}.spec'),
       k('explain {{widget}} --recursive', { compare: NO_PROSE }),
       k('explain job.nothing'),

@@ -20,6 +20,8 @@ export interface Command {
   readonly untilLines?: number;
   /** Runs while the command is running, once its first line is there. */
   readonly meanwhile?: readonly Command[];
+  /** Asked again until it exits with 0: a server publishes the schema of a new kind some moments after it serves it. */
+  readonly untilSuccess?: boolean;
   /** Its POST has a protobuf body, as typed clients send it. */
   readonly sendsProtobuf?: boolean;
 }
