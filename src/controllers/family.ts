@@ -1,0 +1,58 @@
+// What a group of controllers has to say about itself so that commands can put it together: its name, the kinds it
+// brings, its gates, its part of the configuration file, and the controllers and admission functions it is made of.
+
+import type { JsonObject } from '#api/json';
+import type { CustomKind } from '#api/kinds/customKind';
+import type { Clock } from '#base/clock';
+import type { Log } from '#base/log';
+import type { Random } from '#base/random';
+import type { Client } from '#client/client';
+import type { SkewGuard } from '#lifecycle/skewGuard';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { AdmissionFunction } from '#runtime/host/review';
+import type { Registry } from '#runtime/metrics/registry';
+
+/** What controllers are given beside their passes. */
+export interface Services {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly registry: Registry;
+  readonly log: Log;
+  readonly guard: SkewGuard;
+  /** For reviews of rights, outside of passes. Passes write through `pass.client`. */
+  readonly client: Client;
+  /** A client that acts as this service account. */
+  readonly impersonate: (account: { namespace: string; name: string }) => Client;
+  /** Whose rights count where somebody acts for an author. */
+  readonly actAs: 'author' | 'controller';
+  /** Set: nothing outside this namespace is watched or touched. */
+  readonly namespace?: string;
+  isEnabled(gate: string): boolean;
+}
+
+export interface Gate {
+  readonly name: string;
+  readonly default: boolean;
+  readonly stage: 'alpha' | 'beta' | 'stable';
+  readonly description: string;
+}
+
+export interface Parts {
+  readonly controllers: readonly ControllerDefinition[];
+  readonly admission: readonly AdmissionFunction[];
+}
+
+export interface Family {
+  /** As in `--controllers`. */
+  readonly name: string;
+  readonly description: string;
+  /** Storage families are off until asked for, in a cluster. */
+  readonly defaultOn: boolean;
+  /** Kinds of ours that must be served. */
+  readonly kinds: readonly CustomKind[];
+  readonly gates: readonly Gate[];
+  /** Its sections of the configuration: an OpenAPI v3 schema each, with defaults. */
+  readonly configuration: Readonly<Record<string, JsonObject>>;
+  /** `configuration` has the sections, complete with defaults and valid. */
+  create(services: Services, configuration: Readonly<Record<string, JsonObject>>): Parts;
+}

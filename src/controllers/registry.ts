@@ -1,0 +1,5 @@
+// Every family of controllers there is, in the order in which people meet them.
+
+import type { Family } from './family.ts';
+
+export const FAMILIES: readonly Family[] = [];
