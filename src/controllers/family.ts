@@ -7,6 +7,7 @@ import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Random } from '#base/random';
 import type { Client } from '#client/client';
+import type { GuardedDeletesOptions } from '#lifecycle/guardedDelete';
 import type { SkewGuard } from '#lifecycle/skewGuard';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { AdmissionFunction } from '#runtime/host/review';
@@ -28,6 +29,11 @@ export interface Services {
   /** Set: nothing outside this namespace is watched or touched. */
   readonly namespace?: string;
   isEnabled(gate: string): boolean;
+  /**
+   * What the operator asks of every deletion of a controller (`--max-deletions-per-second`, `--paranoid-reread`). Spread
+   * it into the options: `new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(name) })`.
+   */
+  deletion?(controller: string): Pick<GuardedDeletesOptions, 'budget' | 'rereadFirst'>;
 }
 
 export interface Gate {
@@ -53,6 +59,8 @@ export interface Family {
   readonly gates: readonly Gate[];
   /** Its sections of the configuration: an OpenAPI v3 schema each, with defaults. */
   readonly configuration: Readonly<Record<string, JsonObject>>;
+  /** Environment variables and the field each of them sets: `{ REQUEST_TTL: 'requestTTL.default' }`. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** `configuration` has the sections, complete with defaults and valid. */
   create(services: Services, configuration: Readonly<Record<string, JsonObject>>): Parts;
 }
