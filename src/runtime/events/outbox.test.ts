@@ -24,9 +24,15 @@ async function setup() {
   server = made;
   const random = seededRandom(1);
   const registry = new Registry();
-  const state = { fault: undefined as undefined | number | 'lose' | 'hang', requests: 0 };
+  const state = {
+    fault: undefined as undefined | number | 'lose' | 'hang',
+    requests: 0,
+    /** Requests wait for this before the server sees them. */
+    gate: undefined as undefined | Promise<void>,
+  };
   const transport = inProcessTransport(async (request) => {
     state.requests++;
+    await state.gate;
     const { fault } = state;
     if (fault === 'hang') return new Promise(() => {});
     if (typeof fault === 'number') return { status: fault, headers: {}, body: new Uint8Array() };
@@ -107,6 +113,24 @@ describe('EventSender', () => {
     });
     expect(s.state.requests).toBe(3);
     expect(s.clock.next()).toBeUndefined();
+  });
+
+  test('a count never overtakes an earlier one: one write per Event is under way, others go on beside it', async () => {
+    const s = await setup();
+    const gate = Promise.withResolvers<void>();
+    s.state.gate = gate.promise;
+    for (let i = 0; i < 7; i++) s.say('Held');
+    s.say('Held', 'b');
+    const closed = s.outbox.close(seconds(10));
+    await s.settle();
+    expect(s.state.requests).toBe(2);
+    gate.resolve();
+    await closed;
+    const counts = (await s.events()).map((e) => [e.regarding.name, e.series?.count]);
+    expect(counts.sort()).toEqual([
+      ['a', 7],
+      ['b', undefined],
+    ]);
   });
 
   test('a server that is away is asked again every ten seconds or so; nobody waits for it', async () => {

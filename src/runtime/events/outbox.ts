@@ -37,6 +37,8 @@ export class EventSender implements EventOutbox {
   readonly #options: EventOutboxOptions;
   readonly #book = new EventSeriesBook();
   readonly #queue: EventWrite[] = [];
+  /** Names of the Events that are being written. */
+  readonly #underWay = new Set<string>();
   readonly #stop = new AbortController();
   readonly #dropped: Counter;
   readonly #recorded: Counter;
@@ -110,16 +112,25 @@ export class EventSender implements EventOutbox {
 
   #pump(): void {
     while (this.#sending < AT_ONCE) {
-      const write = this.#queue.shift();
+      const write = this.#take();
       if (write === undefined) break;
+      const { name } = write.event.metadata;
       this.#sending++;
+      this.#underWay.add(name!);
       void this.#deliver(write).then(() => {
         this.#sending--;
+        this.#underWay.delete(name!);
         this.#pump();
       });
     }
     if (this.#sending > 0 || this.#queue.length > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** The next write whose Event is not being written already: a later count must not be overtaken by an earlier one. */
+  #take(): EventWrite | undefined {
+    const at = this.#queue.findIndex(({ event }) => !this.#underWay.has(event.metadata.name!));
+    return at < 0 ? undefined : this.#queue.splice(at, 1)[0];
   }
 
   async #deliver(write: EventWrite): Promise<void> {
