@@ -1,0 +1,48 @@
+// Compression, base64 and hashes, so that no other room needs `node:zlib` or `node:crypto`. Whatever is unpacked comes
+// from somebody else: every size is bounded before memory is spent on it.
+
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzipSync } from 'node:zlib';
+
+const unpack = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip);
+
+export type Unpacked =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** It would become larger than allowed. */
+  | { readonly kind: 'tooLarge' }
+  | { readonly kind: 'corrupt'; readonly why: string };
+
+/** Gzip, deterministic: equal bytes become equal bytes. */
+export const gzip = (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { level: 9 });
+
+export const isGzip = (bytes: Uint8Array): boolean =>
+  bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
+
+/** Unpacks outside of the event loop; never makes more than `most` bytes. */
+export async function unpackGzip(bytes: Uint8Array, most: number): Promise<Unpacked> {
+  if (!isGzip(bytes)) return { kind: 'corrupt', why: 'not gzip' };
+  try {
+    return { kind: 'bytes', bytes: await unpack(bytes, { maxOutputLength: most }) };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === 'ERR_BUFFER_TOO_LARGE' ? { kind: 'tooLarge' } : { kind: 'corrupt', why: message };
+  }
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Standard base64 with padding; line breaks are allowed, anything else makes it undefined. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  const plain = text.replace(/[\r\n]/g, '');
+  return plain.length % 4 === 0 && BASE64.test(plain) ? Buffer.from(plain, 'base64') : undefined;
+}
+
+export const encodeBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+export const utf8 = (text: string): Uint8Array => Buffer.from(text, 'utf8');
+export const fromUtf8 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
+
+/** In hexadecimal. */
+export const sha256 = (bytes: Uint8Array | string): string =>
+  createHash('sha256').update(bytes).digest('hex');
