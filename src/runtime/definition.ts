@@ -27,7 +27,7 @@ export interface DynamicDefinition {
 /** A verb the controller uses. What it lists and watches follows from its sources and need not be said. */
 export interface Right {
   readonly group: string;
-  /** `jobs`, or `jobs/status`. */
+  /** `jobs`, or `jobs/status`; `*` in the group `*` for everything, which only stand-ins need. */
   readonly resource: string;
   readonly verbs: readonly string[];
 }

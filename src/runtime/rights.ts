@@ -13,7 +13,7 @@ export function withinRights(client: Client, rights: readonly Right[], who: stri
   );
   const need = (verb: string, kind: Kind, subresource?: string): void => {
     const resource = subresource === undefined ? kind.resource : `${kind.resource}/${subresource}`;
-    if (allowed.has(`${verb} ${resource}.${kind.group}`)) return;
+    if (allowed.has(`${verb} ${resource}.${kind.group}`) || allowed.has(`${verb} *.*`)) return;
     throw new RightMissing(
       `${who} does not declare { group: '${kind.group}', resource: '${resource}', verbs: ['${verb}'] }`,
     );
