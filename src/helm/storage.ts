@@ -1,0 +1,85 @@
+// Where Helm keeps releases: one Secret (or ConfigMap) per revision, found by labels, named after the revision.
+
+import type { KubeObject } from '#api/object';
+import { decodeBase64, fromUtf8 } from '#base/codec';
+import { type Decoded, decodeRelease, type Release } from './release.ts';
+
+/** How Helm names releases. */
+const RELEASE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LONGEST_NAME = 53;
+
+export const isReleaseName = (name: string): boolean =>
+  name.length <= LONGEST_NAME && RELEASE_NAME.test(name);
+
+/** The two places: Helm's own names for its drivers. */
+export type Driver = 'secret' | 'configmap';
+
+export const SECRET_TYPE = 'helm.sh/release.v1';
+
+/** Finds all revisions of a release, with either driver. */
+export const storageSelector = (release: string): string => `name=${release},owner=helm`;
+
+/** An object that holds one revision; its payload is not looked at yet. */
+export interface Stored {
+  readonly driver: Driver;
+  readonly name: string;
+  readonly uid: string;
+  readonly revision: number;
+  readonly payload: string;
+}
+
+/** A revision and what it holds. */
+export interface Revision extends Stored {
+  readonly decoded: Decoded;
+}
+
+const revisionOf = (name: string, release: string): number | undefined => {
+  const prefix = `sh.helm.release.v1.${release}.v`;
+  const digits = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+  return /^[1-9][0-9]{0,8}$/.test(digits) ? Number(digits) : undefined;
+};
+
+/**
+ * The object as a revision of this release, or undefined when it is something else that merely has its labels: then it
+ * is neither read nor purged.
+ */
+export function readStored(object: KubeObject, driver: Driver, release: string): Stored | undefined {
+  const { name = '', uid, labels = {} } = object.metadata;
+  const revision = revisionOf(name, release);
+  if (revision === undefined || uid === undefined || uid === '') return undefined;
+  if (labels.owner !== 'helm' || labels.name !== release) return undefined;
+  if (driver === 'secret' && object.type !== SECRET_TYPE) return undefined;
+  return { driver, name, uid, revision, payload: payloadOf(object, driver) };
+}
+
+/** A Secret's values are in base64 once more. */
+function payloadOf(object: KubeObject, driver: Driver): string {
+  const data = object.data as Readonly<Record<string, unknown>> | undefined;
+  const value = data !== undefined && Object.hasOwn(data, 'release') ? data.release : undefined;
+  if (typeof value !== 'string') return '';
+  if (driver === 'configmap') return value;
+  const bytes = decodeBase64(value);
+  return bytes === undefined ? '' : fromUtf8(bytes);
+}
+
+/** Unpacks a revision; a payload that speaks of another release than its place does is not believed. */
+export async function openStored(
+  stored: Stored,
+  release: { readonly name: string; readonly namespace: string },
+): Promise<Revision> {
+  const decoded = await decodeRelease(stored.payload);
+  if (decoded.kind === 'corrupt') return { ...stored, decoded };
+  const why = contradiction(decoded.release, stored, release);
+  return { ...stored, decoded: why === undefined ? decoded : { kind: 'corrupt', why } };
+}
+
+function contradiction(
+  found: Release,
+  stored: Stored,
+  expected: { readonly name: string; readonly namespace: string },
+): string | undefined {
+  if (found.name !== expected.name) return 'the payload is of another release';
+  if (found.revision !== stored.revision) return 'the payload is of another revision';
+  if (found.namespace !== expected.namespace) return 'the payload is of another namespace';
+  return undefined;
+}
