@@ -2,19 +2,28 @@
 
 import { Command } from 'commander';
 import { VERSION } from '#base/version';
-import { serverCommand } from './server.ts';
-import { upCommand } from './up.ts';
 import { UsageError } from './usage.ts';
 
-const program = new Command('lapse')
-  .description('Makes everything temporary in a Kubernetes cluster end on time, and shows you first.')
-  .version(VERSION)
-  .showHelpAfterError('(add --help for the options)')
-  .addCommand(upCommand())
-  .addCommand(serverCommand());
+/** In the order of the help. Only the one that is asked for is loaded: the controllers need not slow down the server. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  up: async () => (await import('./up.ts')).upCommand(),
+  run: async () => (await import('./run.ts')).runCommand(),
+  server: async () => (await import('./server.ts')).serverCommand(),
+};
+
+async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command('lapse')
+    .description('Makes everything temporary in a Kubernetes cluster end on time, and shows you first.')
+    .version(VERSION)
+    .showHelpAfterError('(add --help for the options)');
+  const [, , first = ''] = argv;
+  const loads = Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]!] : Object.values(COMMANDS);
+  for (const load of loads) program.addCommand(await load());
+  await program.parseAsync(argv);
+}
 
 try {
-  await program.parseAsync(process.argv);
+  await main(process.argv);
 } catch (cause) {
   const known = cause instanceof UsageError;
   process.stderr.write(`lapse: ${known ? cause.message : ((cause as Error).stack ?? String(cause))}\n`);

@@ -61,6 +61,8 @@ export interface Family {
   readonly configuration: Readonly<Record<string, JsonObject>>;
   /** Environment variables and the field each of them sets: `{ REQUEST_TTL: 'requestTTL.default' }`. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Flags of `lapse run` and the field each of them sets, without the dashes: `{ 'job-propagation': … }`. */
+  readonly flags?: Readonly<Record<string, { readonly field: string; readonly description: string }>>;
   /** `configuration` has the sections, complete with defaults and valid. */
   create(services: Services, configuration: Readonly<Record<string, JsonObject>>): Parts;
 }

@@ -1,0 +1,200 @@
+// Families and a cluster → one manager that runs them: clients with their wires, leader election, Events, the guard of
+// the clocks, and the services that families are made with. `lapse run` and `lapse up` differ only in the wires.
+
+import type { JsonObject } from '#api/json';
+import type { Clock } from '#base/clock';
+import type { Log } from '#base/log';
+import type { Random } from '#base/random';
+import { type Client, type ClientOptions, createClient } from '#client/client';
+import { type Credentials, impersonating } from '#client/credentials';
+import { createFlow } from '#client/flow';
+import { createSkew } from '#client/skew';
+import type { Transport } from '#client/transport';
+import type { Family, Parts, Services } from '#controllers/family';
+import { type Budget, createBudget } from '#lifecycle/budget';
+import { createSkewGuard } from '#lifecycle/skewGuard';
+import type { ControllerDefinition } from '#runtime/definition';
+import { LeaseElector } from '#runtime/election/elector';
+import { leaderOnly } from '#runtime/election/leaderOnly';
+import { EventSender } from '#runtime/events/outbox';
+import type { Liveness } from '#runtime/liveness';
+import { Manager, type ManagerOptions } from '#runtime/manager';
+import { Registry } from '#runtime/metrics/registry';
+import { requestMetrics } from '#runtime/metrics/runtimeMetrics';
+import { createPassClient } from '#runtime/passClient';
+import type { General } from './configuration/general.ts';
+import { computeGates } from './selection.ts';
+
+/** How the cluster is reached. */
+export interface Wires {
+  readonly transport: Transport;
+  /** For the lease alone, so that nothing else can hold it up. */
+  readonly leaseTransport: Transport;
+  readonly credentials: Credentials;
+  /** Where the lease is unless told. */
+  readonly namespace: string;
+  readonly liveness?: Liveness;
+}
+
+export interface AssemblyOptions {
+  readonly wires: Wires;
+  readonly general: General;
+  /** The whole configuration, for the sections of the families. */
+  readonly document: JsonObject;
+  /** Everything there is, for the gates. */
+  readonly known: readonly Family[];
+  readonly selected: readonly Family[];
+  /** Controllers that are no family's: the stand-ins. */
+  readonly others?: readonly ControllerDefinition[];
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Unlike that of any other process. */
+  readonly identity: string;
+  readonly onPass?: NonNullable<ManagerOptions['onPass']>;
+}
+
+export interface AssembledFamily extends Parts {
+  readonly family: Family;
+}
+
+export interface Assembly {
+  readonly manager: Manager;
+  readonly registry: Registry;
+  readonly services: Services;
+  readonly families: readonly AssembledFamily[];
+  /** Where the lease is; undefined without leader election. */
+  readonly lease: { readonly namespace: string; readonly name: string } | undefined;
+}
+
+export function assemble(options: AssemblyOptions): Assembly {
+  const { wires, general, clock, random, log, identity, others = [] } = options;
+  const registry = new Registry();
+  const skew = createSkew(clock);
+  const countRequest = requestMetrics(registry);
+  const { qps, burst, maxInFlight } = general.clientConnection;
+  const flow = createFlow({
+    clock,
+    random,
+    maxInFlight,
+    ...(qps === undefined || qps === 0 ? {} : { qps }),
+    ...(burst === undefined ? {} : { burst }),
+  });
+  const common: Omit<ClientOptions, 'transport'> = {
+    clock,
+    random,
+    flow,
+    credentials: wires.credentials,
+    observe(exchange) {
+      skew.observe(exchange);
+      countRequest(exchange);
+    },
+    onWarning: (warning) => log.debug({ warning }, 'the API server warns'),
+  };
+  const client = createClient({ ...common, transport: wires.transport });
+  const lease = general.leaderElection.enabled ? leaseOf(general, wires.namespace) : undefined;
+  const elector =
+    lease === undefined
+      ? undefined
+      : new LeaseElector({
+          client: createClient({ ...common, transport: wires.leaseTransport, flow: 'none' }),
+          clock,
+          random,
+          log,
+          registry,
+          identity,
+          lease,
+          duration: general.leaderElection.leaseDuration,
+          renewDeadline: general.leaderElection.renewDeadline,
+          retryPeriod: general.leaderElection.retryPeriod,
+        });
+  const writing = elector === undefined ? wires.transport : leaderOnly(wires.transport, elector);
+  const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
+  const gates = computeGates(options.known, general.featureGates);
+  const services: Services = {
+    clock,
+    random,
+    registry,
+    log,
+    guard,
+    client,
+    impersonate: impersonator({ ...common, transport: writing }, wires.credentials, general.dryRun),
+    actAs: general.actAs,
+    ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
+    isEnabled(gate) {
+      const state = gates.get(gate);
+      if (state === undefined) throw new Error(`no family declares the gate ${gate}`);
+      return state;
+    },
+    deletion: deletionHabits(general, clock),
+  };
+  const families = options.selected.map((family) => createFamily(family, services, options.document));
+  const manager = new Manager({
+    clock,
+    random,
+    log,
+    registry,
+    client: createClient({ ...common, transport: writing }),
+    controllers: [...families.flatMap(({ controllers }) => controllers), ...others],
+    events: new EventSender({ client, clock, random, log, registry, instance: identity }),
+    time: guard,
+    dryRun: general.dryRun,
+    ...(elector === undefined ? {} : { elector }),
+    ...(wires.liveness === undefined ? {} : { liveness: wires.liveness }),
+    ...(options.onPass === undefined ? {} : { onPass: options.onPass }),
+  });
+  return { manager, registry, services, families, lease };
+}
+
+/** Whoever only looks must not keep the lease from whoever acts. */
+const leaseOf = ({ leaderElection, dryRun, namespace }: General, usual: string) => ({
+  namespace: leaderElection.namespace ?? namespace ?? usual,
+  name: leaderElection.name ?? (dryRun ? 'lapse-dry-run' : 'lapse'),
+});
+
+function createFamily(family: Family, services: Services, document: JsonObject): AssembledFamily {
+  const sections = Object.keys(family.configuration).map((name) => [name, document[name] as JsonObject]);
+  const log = services.log.with({ family: family.name });
+  return { family, ...family.create({ ...services, log }, Object.fromEntries(sections)) };
+}
+
+/** One budget per controller, however often it is asked for. */
+function deletionHabits({ deletions }: General, clock: Clock): NonNullable<Services['deletion']> {
+  const { perSecond, perMinute, paranoidReread: rereadFirst } = deletions;
+  const budgets = new Map<string, Budget>();
+  const limits = {
+    clock,
+    ...(perSecond === undefined ? {} : { perSecond }),
+    ...(perMinute === undefined ? {} : { perMinute }),
+  };
+  return (controller) => {
+    const budget = budgets.get(controller) ?? createBudget(limits);
+    budgets.set(controller, budget);
+    return { rereadFirst, budget };
+  };
+}
+
+const MOST_IMPERSONATED = 1000;
+
+/** One client per service account, the latest ones kept. In a dry run not even they can change anything. */
+function impersonator(
+  options: ClientOptions,
+  credentials: Credentials,
+  dryRun: boolean,
+): Services['impersonate'] {
+  const clients = new Map<string, Client>();
+  const never = new AbortController().signal;
+  return ({ namespace, name }) => {
+    const user = `system:serviceaccount:${namespace}:${name}`;
+    const known = clients.get(user);
+    if (known !== undefined) return known;
+    const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
+    const plain = createClient({ ...options, credentials: impersonating(credentials, { user, groups }) });
+    const made = dryRun
+      ? createPassClient({ client: plain, dryRun, signal: never, onWrite: () => {} })
+      : plain;
+    if (clients.size >= MOST_IMPERSONATED) clients.delete(clients.keys().next().value!);
+    clients.set(user, made);
+    return made;
+  };
+}

@@ -1,0 +1,55 @@
+// The general part of a configuration, read out of the checked document into the types the program uses.
+
+import type { JsonObject } from '#api/json';
+import { parseGoDuration } from '#base/goDuration';
+import { type Millis, millis } from '#base/instant';
+import type { Level } from '#base/log';
+import { UsageError } from '../usage.ts';
+
+export interface General {
+  /** Unset: whatever the command says. */
+  readonly controllers?: readonly string[];
+  readonly featureGates: Readonly<Record<string, boolean>>;
+  readonly namespace?: string;
+  readonly dryRun: boolean;
+  readonly actAs: 'author' | 'controller';
+  readonly maxClockSkew: Millis;
+  readonly deletions: {
+    readonly perSecond?: number;
+    readonly perMinute?: number;
+    readonly paranoidReread: boolean;
+  };
+  readonly leaderElection: {
+    readonly enabled: boolean;
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly leaseDuration: Millis;
+    readonly renewDeadline: Millis;
+    readonly retryPeriod: Millis;
+  };
+  readonly clientConnection: { readonly qps?: number; readonly burst?: number; readonly maxInFlight: number };
+  readonly metrics: { readonly bindAddress?: string };
+  readonly webhook: { readonly bindAddress?: string; readonly certFile?: string; readonly keyFile?: string };
+  readonly log: { readonly format: 'auto' | 'json' | 'text'; readonly level: Level };
+}
+
+const durationOf = (text: unknown): Millis => millis(Number(parseGoDuration(String(text)) / 1_000_000n));
+
+/** `document` is complete and valid, so its shape is known. */
+export function readGeneral(document: JsonObject): General {
+  const general = document as unknown as General;
+  const { leaderElection } = general;
+  const election = {
+    ...leaderElection,
+    leaseDuration: durationOf(leaderElection.leaseDuration),
+    renewDeadline: durationOf(leaderElection.renewDeadline),
+    retryPeriod: durationOf(leaderElection.retryPeriod),
+  };
+  const { leaseDuration, renewDeadline, retryPeriod } = election;
+  // The elector's own condition, with the jitter of its retries.
+  if (!(retryPeriod > 0 && retryPeriod * 1.2 < renewDeadline && renewDeadline < leaseDuration))
+    throw new UsageError(
+      'leaderElection: needs retryPeriod < renewDeadline < leaseDuration, with room between',
+    );
+  return { ...general, maxClockSkew: durationOf(general.maxClockSkew), leaderElection: election };
+}

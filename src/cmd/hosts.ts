@@ -1,0 +1,97 @@
+// The sockets of a process: health, readiness and metrics on one, admission reviews on another.
+
+import type { Clock } from '#base/clock';
+import type { Log } from '#base/log';
+import { openCertificate } from '#runtime/host/certificate';
+import { type Host, type HostOptions, listen } from '#runtime/host/listen';
+import type { AdmissionFunction } from '#runtime/host/review';
+import { statusHandler } from '#runtime/host/status';
+import { webhookHandler } from '#runtime/host/webhook';
+import type { Manager } from '#runtime/manager';
+import type { Registry } from '#runtime/metrics/registry';
+import { type BindAddress, parseBindAddress } from './addresses.ts';
+import type { General } from './configuration/general.ts';
+import { UsageError } from './usage.ts';
+
+export interface HostsOptions {
+  readonly general: General;
+  /** In a Pod probes come from outside; on a desk nobody else should. */
+  readonly inCluster: boolean;
+  readonly manager: Manager;
+  readonly registry: Registry;
+  readonly admission: readonly AdmissionFunction[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Hosts {
+  close(): Promise<void>;
+}
+
+export async function openHosts(options: HostsOptions): Promise<Hosts> {
+  const opened: { close(): Promise<void> | void }[] = [];
+  const close = async () => {
+    for (const host of opened.reverse()) await host.close();
+  };
+  try {
+    opened.push(...(await openStatus(options)), ...(await openWebhook(options)));
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  return { close };
+}
+
+async function openStatus({ general, inCluster, manager, registry, log }: HostsOptions): Promise<Host[]> {
+  const flag = 'metrics-bind-address';
+  const fallback = inCluster ? ':8080' : '127.0.0.1:8080';
+  const where = parseBindAddress(flag, general.metrics.bindAddress ?? fallback);
+  if (where === undefined) return [];
+  const handle = statusHandler({
+    readiness: () => manager.readiness(),
+    metrics: () => registry.text(),
+  });
+  const host = await bind(flag, where, {
+    handle,
+    onError: (error) => log.error({ error }, 'status request failed'),
+  });
+  log.info({ address: where.address ?? '*', port: host.port }, 'serving /healthz, /readyz and /metrics');
+  return [host];
+}
+
+async function openWebhook(options: HostsOptions): Promise<{ close(): Promise<void> | void }[]> {
+  const { general, admission, clock, log, registry } = options;
+  const { bindAddress, certFile, keyFile } = general.webhook;
+  const flag = 'webhook-port';
+  const where = parseBindAddress(flag, bindAddress ?? '0');
+  if (where === undefined) return [];
+  if (certFile === undefined || keyFile === undefined)
+    throw new UsageError('--webhook-port needs --webhook-cert-file and --webhook-key-file');
+  const certificate = await openCertificate({
+    certFile,
+    keyFile,
+    clock,
+    onProblem: (error) => log.warn({ error }, 'the certificate of the webhook cannot be used'),
+  }).catch((cause: Error) => {
+    throw new UsageError(`--webhook-cert-file: ${cause.message}`);
+  });
+  const handle = webhookHandler({ functions: admission, clock, log, registry });
+  const host = await bind(flag, where, { handle, certificate });
+  log.info({ port: host.port, webhooks: admission.map(({ name }) => name) }, 'serving admission reviews');
+  return [certificate, host];
+}
+
+async function bind(
+  flag: string,
+  where: BindAddress,
+  options: Pick<HostOptions, 'handle' | 'certificate' | 'onError'>,
+): Promise<Host> {
+  try {
+    return await listen({ ...options, ...where });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === undefined) throw cause;
+    const taken = code === 'EADDRINUSE' ? `port ${where.port} is taken` : message;
+    throw new UsageError(`--${flag}: ${taken}; choose another one, or 0 for none`);
+  }
+}

@@ -1,0 +1,97 @@
+// Controllers of other people: `--module ./my-controller.ts`, whose default export is a definition, a list of them, a
+// function of the services that makes either, or a whole family. `lapse/runtime` in such a file is the runtime of this
+// very process, wherever the file lies and whatever is installed there.
+
+import { registerHooks } from 'node:module';
+import { basename, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Family, Services } from '#controllers/family';
+import { type ControllerDefinition, defineController } from '#runtime/definition';
+import { UsageError } from './usage.ts';
+
+/** What a module may import from us. */
+const FACES: Readonly<Record<string, string>> = {
+  'lapse/runtime': '#runtime/library',
+  'lapse/lifecycle': '#lifecycle/library',
+  'lapse/family': '#controllers/family',
+};
+
+type Definitions = ControllerDefinition | readonly ControllerDefinition[];
+type Made = Definitions | ((services: Services) => Definitions);
+
+export async function loadModules(files: readonly string[]): Promise<Family[]> {
+  if (files.length === 0) return [];
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      Object.hasOwn(FACES, specifier)
+        ? next(FACES[specifier]!, { ...context, parentURL: import.meta.url })
+        : next(specifier, context),
+  });
+  try {
+    return (await Promise.all(files.map(loadModule))).flat();
+  } finally {
+    hooks.deregister();
+  }
+}
+
+async function loadModule(file: string): Promise<Family[]> {
+  let loaded: { default?: unknown };
+  try {
+    loaded = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
+  } catch (cause) {
+    throw new UsageError(`--module ${file}: ${(cause as Error).message}`);
+  }
+  const exported = loaded.default;
+  const name = basename(file).replace(/\.[^.]+$/, '');
+  if (isFamily(exported)) return [exported];
+  const isUsable = typeof exported === 'function' || listOf(exported).every(isDefinition);
+  if (exported === undefined || !isUsable)
+    throw new UsageError(`--module ${file}: needs "export default defineController({ … })"`);
+  if (typeof exported !== 'function') for (const definition of listOf(exported)) checked(file, definition);
+  return [familyOf(file, name, exported as Made)];
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
+
+const has = (value: unknown, ...names: string[]): boolean =>
+  typeof value === 'object' && value !== null && names.every((name) => name in value);
+const isFamily = (value: unknown): value is Family => has(value, 'name', 'kinds', 'gates', 'create');
+const isDefinition = (value: unknown): boolean => has(value, 'name', 'for', 'reconcile');
+
+function familyOf(file: string, name: string, made: Made): Family {
+  return {
+    name,
+    description: `the controllers of ${file}`,
+    defaultOn: true,
+    kinds: [],
+    gates: [],
+    configuration: {},
+    create(services) {
+      const definitions = typeof made === 'function' ? made(services) : made;
+      const controllers = listOf(definitions).map((definition) => checked(file, definition));
+      return { controllers: controllers.map((one) => confined(one, services.namespace)), admission: [] };
+    },
+  };
+}
+
+function checked(file: string, definition: unknown): ControllerDefinition {
+  if (!isDefinition(definition)) throw new UsageError(`--module ${file}: not a controller definition`);
+  try {
+    return defineController(definition as ControllerDefinition);
+  } catch (cause) {
+    throw new UsageError(`--module ${file}: ${(cause as Error).message}`);
+  }
+}
+
+/** Under `--namespace` sources of namespaced kinds end at its border. */
+function confined(definition: ControllerDefinition, namespace: string | undefined): ControllerDefinition {
+  if (namespace === undefined) return definition;
+  const watches = definition.watches?.map((watch) =>
+    watch.kind.namespaced ? { ...watch, namespace } : watch,
+  );
+  return {
+    ...definition,
+    ...(definition.for.namespaced ? { namespace } : {}),
+    ...(watches === undefined ? {} : { watches }),
+  };
+}

@@ -1,0 +1,132 @@
+// lapse run: controllers against a cluster.
+
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { Command } from 'commander';
+import { realClock } from '#base/clock';
+import { jsonLog, type Log, prettyLog } from '#base/log';
+import { nameSuffix, systemRandom } from '#base/random';
+import { VERSION } from '#base/version';
+import type { Family } from '#controllers/family';
+import { FAMILIES } from '#controllers/registry';
+import { type Assembly, assemble } from './assemble.ts';
+import { type Cluster, reachCluster } from './cluster.ts';
+import { type General, readGeneral } from './configuration/general.ts';
+import { loadConfiguration } from './configuration/load.ts';
+import { withSettings } from './flags.ts';
+import { type Hosts, openHosts } from './hosts.ts';
+import { loadModules } from './modules.ts';
+import { selectFamilies } from './selection.ts';
+import { untilAskedToStop } from './signals.ts';
+import { tellWhatRuns } from './startup.ts';
+import { explained, UsageError } from './usage.ts';
+
+interface RunFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly config?: string;
+  readonly module?: readonly string[];
+}
+
+const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
+
+export function runCommand(): Command {
+  const command = new Command('run')
+    .description('controllers against a cluster: the one of --kubeconfig, or the one this Pod is in')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
+    .option('--module <file>', 'run the controllers this file exports; may be repeated', collect);
+  const settings = withSettings(command, FAMILIES);
+  return command.addHelpText('after', helpText()).action(async (flags: RunFlags, parsed: Command) => {
+    const stop = untilAskedToStop();
+    const own = await loadModules(flags.module ?? []);
+    const known = refuseDoubles([...FAMILIES, ...own]);
+    const document = loadConfiguration(known, {
+      flags: settings.given(parsed),
+      environment: process.env,
+      ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
+    });
+    const general = readGeneral(document);
+    // Whoever brings controllers of their own wants those, and the others when asked for.
+    const words = general.controllers ?? (own.length > 0 ? own.map(({ name }) => name) : ['*']);
+    const selected = selectFamilies(known, words);
+    const log = openLog(general);
+    if (selected.length === 0) throw new UsageError(`--controllers=${words.join(',')} leaves nothing to run`);
+    const cluster = await reachCluster(flags, process.env, realClock);
+    const identity = `${hostname()}_${nameSuffix(systemRandom)}`;
+    const context = { clock: realClock, random: systemRandom, log, identity };
+    const assembly = assemble({ ...context, wires: cluster, general, document, known, selected });
+    await runUntil(stop, { assembly, cluster, general, log });
+  });
+}
+
+interface Running {
+  readonly assembly: Assembly;
+  readonly cluster: Cluster;
+  readonly general: General;
+  readonly log: Log;
+}
+
+async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promise<void> {
+  const { assembly, cluster, general, log } = running;
+  const { manager, registry, families, lease, services } = assembly;
+  const { server, inCluster, description } = cluster;
+  log.info({ version: VERSION, cluster: description, server, dryRun: general.dryRun }, 'starting');
+  const admission = families.flatMap((family) => family.admission);
+  let hosts: Hosts | undefined;
+  try {
+    hosts = await openHosts({ general, inCluster, manager, registry, admission, clock: realClock, log });
+    manager.start();
+    void tellWhatRuns({ client: services.client, log, families, lease, ...only(general.namespace) });
+    log.info({ signal: await stop }, 'stopping');
+    log.info({ finished: await manager.stop() }, 'stopped');
+  } finally {
+    await hosts?.close();
+    await cluster.close();
+  }
+}
+
+const only = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });
+
+const readConfig = (name: string) => ({
+  name,
+  text: explained(`--config ${name}`, () => readFileSync(name, 'utf8')),
+});
+
+function refuseDoubles(families: readonly Family[]): readonly Family[] {
+  const seen = new Set<string>();
+  for (const { name } of families) {
+    if (seen.has(name))
+      throw new UsageError(`--module: there is another family of controllers called ${name}`);
+    seen.add(name);
+  }
+  return families;
+}
+
+/** Lines for people on a terminal, JSON everywhere else. */
+function openLog({ log }: General): Log {
+  const isText = log.format === 'text' || (log.format === 'auto' && process.stderr.isTTY === true);
+  const options = {
+    clock: realClock,
+    level: log.level,
+    write: (line: string) => void process.stderr.write(line),
+  };
+  return isText ? prettyLog(options) : jsonLog(options);
+}
+
+function helpText(): string {
+  const list = FAMILIES.map(
+    ({ name, description, defaultOn }) => `  ${name.padEnd(20)} ${description}${defaultOn ? '' : ' (off)'}`,
+  );
+  return [
+    '',
+    ...(list.length === 0 ? [] : ['Controllers:', ...list, '']),
+    'Every flag can be set in the file of --config, or as LAPSE_… in the environment (LAPSE_DRY_RUN=true).',
+    '',
+    'Examples:',
+    '  lapse run --dry-run',
+    '  lapse run --controllers=*,-cleaner --leader-elect=false',
+    '  lapse run --module ./my-controller.ts',
+  ].join('\n');
+}
