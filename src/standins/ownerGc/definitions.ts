@@ -1,0 +1,32 @@
+// Kinds that come with a CustomResourceDefinition, and whether discovery has heard of them.
+
+import type { CustomResourceDefinition } from '#api/kinds/builtin';
+import type { ServedKind } from '#client/discovery';
+
+const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
+  status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false;
+
+/** What of a definition decides whether and how it is served. */
+export const definitionFacts = (definition: CustomResourceDefinition) => ({
+  established: isEstablished(definition),
+  versions: definition.spec?.versions.map(({ name, served }) => ({ name, served })),
+  names: definition.spec?.names,
+});
+
+/** Whether a definition is served, and discovery does not show it yet. */
+export function isUndiscovered(
+  definition: CustomResourceDefinition,
+  discovered: readonly ServedKind[],
+): boolean {
+  const { spec } = definition;
+  if (spec === undefined || !isEstablished(definition)) return false;
+  return spec.versions
+    .filter(({ served }) => served)
+    .some(
+      ({ name }) =>
+        !discovered.some(
+          ({ group, version, resource }) =>
+            group === spec.group && version === name && resource === spec.names.plural,
+        ),
+    );
+}

@@ -1,0 +1,106 @@
+// Everything the collector knows: which kinds are served, a view of the objects of each, and the owners that were found
+// not to exist. Views change by themselves as objects do; which views there are is stated by the pass over the cluster.
+
+import type { Kind, ObjectKey, PartialObject } from '#api/kind';
+import { apiVersionOf, type OwnerReference } from '#api/object';
+import { type Instant, isDue, plus, seconds } from '#base/instant';
+import type { ServedKind } from '#client/discovery';
+import type { CacheReader } from '#runtime/cache';
+import type { DynamicView } from '#runtime/pass';
+import { resourceId } from './kinds.ts';
+
+export interface Found {
+  readonly kind: Kind<PartialObject>;
+  readonly object: PartialObject;
+}
+
+interface View {
+  readonly kind: Kind<PartialObject>;
+  readonly reader: CacheReader<PartialObject>;
+}
+
+/** As many absent owners are remembered as upstream remembers. */
+const ABSENT = 500;
+/** How long new kinds may take to be listed. */
+const PATIENCE = seconds(30);
+
+export class Graph {
+  #served = new Map<string, Kind>();
+  #views = new Map<string, View>();
+  readonly #absent = new Set<string>();
+  #patience: Instant | undefined;
+
+  /** From now on these kinds are served, and these views are kept. */
+  replace(served: readonly ServedKind[], views: readonly DynamicView[], now: Instant): void {
+    const isNew = views.some(({ source }) => !this.#views.has(resourceId(source.kind)));
+    if (isNew) this.#patience = plus(now, PATIENCE);
+    this.#served = new Map(served.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
+    this.#views = new Map(views.map((view) => [resourceId(view.source.kind), asView(view)]));
+  }
+
+  /** Whether what is not in the views can be taken not to exist; kinds that cannot be listed are not waited for forever. */
+  isComplete(now: Instant): boolean {
+    if (this.#patience === undefined || isDue(this.#patience, now)) return true;
+    for (const { reader } of this.#views.values()) if (!reader.synced) return false;
+    this.#patience = undefined;
+    return true;
+  }
+
+  /** The kind an owner reference names, if it is served in that version. */
+  kindOf({ apiVersion, kind }: OwnerReference): Kind | undefined {
+    return this.#served.get(`${apiVersion}/${kind}`);
+  }
+
+  view(resource: string): View | undefined {
+    return this.#views.get(resource);
+  }
+
+  get(resource: string, key: ObjectKey): Found | undefined {
+    const view = this.#views.get(resource);
+    const object = view?.reader.get(key);
+    return view === undefined || object === undefined ? undefined : { kind: view.kind, object };
+  }
+
+  /** Whoever names this uid as an owner, wherever it is. */
+  dependentsOf(uid: string): Found[] {
+    return this.#byIndex('owner', uid);
+  }
+
+  /** Whoever names an owner of this kind (`group/Kind`). */
+  dependentsOfKind(groupKind: string): Found[] {
+    return this.#byIndex('ownerKind', groupKind);
+  }
+
+  /** The object with this uid, if it is known. */
+  withUid(uid: string): Found | undefined {
+    return this.#byIndex('uid', uid)[0];
+  }
+
+  isKnownAbsent(reference: OwnerReference, namespace: string | undefined): boolean {
+    return this.#absent.has(absentKey(reference, namespace));
+  }
+
+  /** A uid that does not exist never will. */
+  rememberAbsent(reference: OwnerReference, namespace: string | undefined): void {
+    if (this.#absent.size >= ABSENT) {
+      const [oldest] = this.#absent;
+      this.#absent.delete(oldest!);
+    }
+    this.#absent.add(absentKey(reference, namespace));
+  }
+
+  #byIndex(index: string, value: string): Found[] {
+    const found: Found[] = [];
+    for (const { kind, reader } of this.#views.values())
+      for (const object of reader.byIndex(index, value)) found.push({ kind, object });
+    return found;
+  }
+}
+
+const asView = ({ source, reader }: DynamicView): View => ({
+  kind: source.kind as Kind<PartialObject>,
+  reader: reader as unknown as CacheReader<PartialObject>,
+});
+
+const absentKey = (reference: OwnerReference, namespace: string | undefined): string =>
+  [reference.apiVersion, reference.kind, namespace ?? '', reference.name, reference.uid].join(' ');
