@@ -1,0 +1,22 @@
+// The wiring: which pools there are, what else concerns them, and what may be written.
+
+import { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
+import { type ControllerDefinition, defineController } from '#runtime/definition';
+import { reconcile } from './reconcile.ts';
+import { poolFacts, poolIndexes, watches } from './sources.ts';
+
+export interface StoragePoolOptions {
+  /** Where the agent Pods run. */
+  readonly agentNamespace: string;
+}
+
+export const storagePoolController = ({ agentNamespace }: StoragePoolOptions): ControllerDefinition =>
+  defineController<ReplicatedStoragePool>({
+    name: 'storage-pool',
+    for: ReplicatedStoragePool,
+    facts: poolFacts,
+    indexes: poolIndexes,
+    watches: watches(agentNamespace),
+    rights: [{ group: 'storage.deckhouse.io', resource: 'replicatedstoragepools/status', verbs: ['patch'] }],
+    reconcile,
+  }) as ControllerDefinition;

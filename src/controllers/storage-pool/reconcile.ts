@@ -1,0 +1,137 @@
+// One look at one pool: read everything, decide, write the status once if it changed, come back when a grace period ends.
+
+import { keyOf } from '#api/kind';
+import { Node, Pod } from '#api/kinds/builtin';
+import { LVMVolumeGroup } from '#api/kinds/lvmVolumeGroup';
+import { ReplicatedStoragePool, type ReplicatedStoragePoolStatus } from '#api/kinds/replicatedStoragePool';
+import { assertNever } from '#base/assertNever';
+import { again, type Outcome, settled, terminal, waitUntil } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import { computeActualEligibleNodes, hasSystemNetworks, isAgentReady } from './compute.ts';
+import { PODS_BY_NODE } from './sources.ts';
+import {
+  applyEligibleNodesAndIncrementRevisionIfChanged,
+  applyLegacyFieldsCleared,
+  applyReadyCondFalse,
+  applyReadyCondTrue,
+} from './status.ts';
+import { type LVGs, type Validation, validateLimits, validateRSPAndLVGs } from './validate.ts';
+
+export async function reconcile(pass: Pass): Promise<Outcome> {
+  const found = getRSP(pass);
+  if (found === undefined) return settled();
+  const migrated = await patchRSPStatus(pass, found, applyLegacyFieldsCleared(found.status ?? {}));
+  if (migrated.kind === 'stopped') return migrated.outcome;
+  const { rsp } = migrated;
+  const lvgs = getLVGsByRSP(pass, rsp);
+  const validation = validateRSPAndLVGs(rsp, lvgs);
+  const { status, outcome } =
+    validation.kind === 'invalid'
+      ? { status: applyReadyCondFalse(statusOf(rsp), validation, observed(pass, rsp)), outcome: settled() }
+      : eligibility(pass, rsp, lvgs, validation);
+  const patched = await patchRSPStatus(pass, rsp, status);
+  return patched.kind === 'stopped' ? patched.outcome : outcome;
+}
+
+/** The next status of a pool that can be computed, and when it has to be computed again. */
+function eligibility(
+  pass: Pass,
+  rsp: ReplicatedStoragePool,
+  lvgs: LVGs,
+  { nodeSelector, gracePeriod }: Extract<Validation, { kind: 'valid' }>,
+): { status: ReplicatedStoragePoolStatus; outcome: Outcome } {
+  const nodes = getSortedNodes(pass, rsp, nodeSelector);
+  const agentReadyByNode = getAgentReadiness(pass, nodes);
+  const inputs = { rsp, nodes, lvgs, agentReadyByNode, gracePeriod };
+  const { eligibleNodes, worldStateExpiresAt } = computeActualEligibleNodes(inputs, pass.now);
+  const outcome =
+    worldStateExpiresAt === undefined ? settled() : waitUntil(worldStateExpiresAt, 'not ready grace period');
+  const tooMany = validateLimits(eligibleNodes);
+  if (tooMany !== undefined)
+    return { status: applyReadyCondFalse(statusOf(rsp), tooMany, observed(pass, rsp)), outcome };
+  const listed = applyEligibleNodesAndIncrementRevisionIfChanged(statusOf(rsp), eligibleNodes);
+  return { status: applyReadyCondTrue(listed, eligibleNodes.length, observed(pass, rsp)), outcome };
+}
+
+const NO_STATUS: ReplicatedStoragePoolStatus = {};
+const statusOf = (rsp: ReplicatedStoragePool): ReplicatedStoragePoolStatus => rsp.status ?? NO_STATUS;
+const observed = ({ now }: Pass, { metadata }: ReplicatedStoragePool) => ({
+  now,
+  generation: metadata.generation ?? 0,
+});
+
+// Single reads and writes.
+
+const getRSP = ({ cache, key }: Pass): ReplicatedStoragePool | undefined =>
+  cache.get(ReplicatedStoragePool, key);
+
+/** Those that exist, by name. */
+function getLVGsByRSP({ cache }: Pass, { spec }: ReplicatedStoragePool): LVGs {
+  const lvgs = new Map<string, LVMVolumeGroup>();
+  for (const { name } of spec.lvmVolumeGroups) {
+    const lvg = cache.get(LVMVolumeGroup, { name });
+    if (lvg !== undefined) lvgs.set(name, lvg);
+  }
+  return lvgs;
+}
+
+/** The nodes that the pool selects, by name. */
+function getSortedNodes(
+  { cache }: Pass,
+  { spec }: ReplicatedStoragePool,
+  selector: Extract<Validation, { kind: 'valid' }>['nodeSelector'],
+): Node[] {
+  const nodes: Node[] = [];
+  for (const node of cache.list(Node))
+    if (selector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames))
+      nodes.push(node);
+  return nodes.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
+}
+
+/** A node's agent is ready when any of its Pods is. */
+function getAgentReadiness({ cache }: Pass, nodes: readonly Node[]): Map<string, boolean> {
+  const readiness = new Map<string, boolean>();
+  for (const { metadata } of nodes) {
+    const pods = cache.byIndex(Pod, PODS_BY_NODE, metadata.name!);
+    readiness.set(metadata.name!, pods.some(isAgentReady));
+  }
+  return readiness;
+}
+
+type Patched =
+  | { readonly kind: 'patched'; readonly rsp: ReplicatedStoragePool }
+  | { readonly kind: 'stopped'; readonly outcome: Outcome };
+
+/** The fields of our own; the rest of the status is written by others. */
+const OUR_FIELDS = ['conditions', 'eligibleNodes', 'eligibleNodesRevision', 'phase', 'reason'] as const;
+
+/** Writes what differs, if anything does and if nobody has written since. */
+async function patchRSPStatus(
+  pass: Pass,
+  rsp: ReplicatedStoragePool,
+  next: ReplicatedStoragePoolStatus,
+): Promise<Patched> {
+  const before = statusOf(rsp);
+  const changed = OUR_FIELDS.filter((field) => before[field] !== next[field]);
+  if (changed.length === 0) return { kind: 'patched', rsp };
+  const status = Object.fromEntries(changed.map((field) => [field, next[field] ?? null]));
+  const { uid, resourceVersion } = rsp.metadata;
+  const answer = await pass.client.patch(
+    ReplicatedStoragePool,
+    keyOf(rsp),
+    { type: 'merge', patch: { status } },
+    { subresource: 'status', ifVersion: resourceVersion!, ifUid: uid! },
+  );
+  switch (answer.kind) {
+    case 'patched':
+      return { kind: 'patched', rsp: answer.object };
+    case 'missing':
+      return { kind: 'stopped', outcome: settled() };
+    case 'conflict':
+      return { kind: 'stopped', outcome: again('the pool has changed since it was read') };
+    case 'invalid':
+      return { kind: 'stopped', outcome: terminal('StatusRefused', answer.error.message) };
+    default:
+      return assertNever(answer);
+  }
+}

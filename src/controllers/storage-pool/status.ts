@@ -1,0 +1,113 @@
+// The status of a pool, step by step. Each `apply*` answers the next status, and the very same object when there is
+// nothing to change: whoever compares the two by identity knows whether there is something to write.
+
+import type { Condition } from '#api/kinds/builtin';
+import {
+  type EligibleNode,
+  type EligibleNodeLVMVolumeGroup,
+  LONGEST_MESSAGE,
+  type ReplicatedStoragePoolStatus as Status,
+} from '#api/kinds/replicatedStoragePool';
+import { formatTime, type Instant } from '#base/instant';
+import type { Problem } from './validate.ts';
+
+/** What a condition is about, and when it is said. */
+export interface Observed {
+  readonly generation: number;
+  readonly now: Instant;
+}
+
+/** An older controller left these behind. */
+export function applyLegacyFieldsCleared(status: Status): Status {
+  if (!status.phase && !status.reason) return status;
+  const { phase: _, reason: __, ...rest } = status;
+  return rest;
+}
+
+export function applyEligibleNodesAndIncrementRevisionIfChanged(
+  status: Status,
+  eligibleNodes: readonly EligibleNode[],
+): Status {
+  if (areEligibleNodesEqual(status.eligibleNodes ?? [], eligibleNodes)) return status;
+  const { eligibleNodes: _, eligibleNodesRevision = 0, ...rest } = status;
+  const next = { ...rest, eligibleNodesRevision: nextRevision(eligibleNodesRevision) };
+  return eligibleNodes.length === 0 ? next : { ...next, eligibleNodes: [...eligibleNodes] };
+}
+
+const nextRevision = (revision: number | bigint): number | bigint =>
+  typeof revision === 'bigint' || revision >= Number.MAX_SAFE_INTEGER ? BigInt(revision) + 1n : revision + 1;
+
+export const applyReadyCondTrue = (status: Status, count: number, observed: Observed): Status =>
+  applyReady(
+    status,
+    { status: 'True', reason: 'Ready', message: `Eligible nodes calculated successfully: ${count} nodes` },
+    observed,
+  );
+
+/** The list stays as it was: what is known is old, but not known to be wrong. */
+export const applyReadyCondFalse = (
+  status: Status,
+  { reason, message }: Problem,
+  observed: Observed,
+): Status => applyReady(status, { status: 'False', reason, message: shortened(message) }, observed);
+
+function applyReady(
+  status: Status,
+  said: Required<Pick<Condition, 'status' | 'reason' | 'message'>>,
+  { generation, now }: Observed,
+): Status {
+  const { conditions = [] } = status;
+  const before = conditions.find(({ type }) => type === 'Ready');
+  const turned = before?.status !== said.status || before.lastTransitionTime === undefined;
+  const after: Condition = {
+    type: 'Ready',
+    ...said,
+    observedGeneration: generation,
+    lastTransitionTime: turned ? formatTime(now) : before.lastTransitionTime!,
+  };
+  if (before !== undefined && isSameCondition(before, after)) return status;
+  const others = conditions.filter(({ type }) => type !== 'Ready');
+  const at = before === undefined ? others.length : conditions.indexOf(before);
+  return { ...status, conditions: [...others.slice(0, at), after, ...others.slice(at)] };
+}
+
+const isSameCondition = (a: Condition, b: Condition): boolean =>
+  a.status === b.status &&
+  a.reason === b.reason &&
+  a.message === b.message &&
+  a.observedGeneration === b.observedGeneration &&
+  a.lastTransitionTime === b.lastTransitionTime;
+
+/** The schema counts characters, as [...text] does; the end of a long list is the part nobody misses. */
+function shortened(message: string): string {
+  if (message.length <= LONGEST_MESSAGE) return message;
+  const characters = [...message];
+  return characters.length <= LONGEST_MESSAGE
+    ? message
+    : `${characters.slice(0, LONGEST_MESSAGE - 1).join('')}…`;
+}
+
+export function areEligibleNodesEqual(a: readonly EligibleNode[], b: readonly EligibleNode[]): boolean {
+  return a.length === b.length && a.every((node, i) => isSameNode(node, b[i]!));
+}
+
+const isSameNode = (a: EligibleNode, b: EligibleNode): boolean =>
+  a.nodeName === b.nodeName &&
+  (a.zoneName ?? '') === (b.zoneName ?? '') &&
+  a.nodeReady === b.nodeReady &&
+  a.unschedulable === b.unschedulable &&
+  a.agentReady === b.agentReady &&
+  areLVGsEqual(a.lvmVolumeGroups ?? [], b.lvmVolumeGroups ?? []);
+
+export function areLVGsEqual(
+  a: readonly EligibleNodeLVMVolumeGroup[],
+  b: readonly EligibleNodeLVMVolumeGroup[],
+): boolean {
+  return a.length === b.length && a.every((lvg, i) => isSameLVG(lvg, b[i]!));
+}
+
+const isSameLVG = (a: EligibleNodeLVMVolumeGroup, b: EligibleNodeLVMVolumeGroup): boolean =>
+  a.name === b.name &&
+  (a.thinPoolName ?? '') === (b.thinPoolName ?? '') &&
+  a.unschedulable === b.unschedulable &&
+  a.ready === b.ready;
