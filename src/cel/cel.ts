@@ -25,6 +25,7 @@ export {
   type Program,
 } from './program.ts';
 export type { FieldType, SizeBounds, TypeProvider } from './provider.ts';
+export { type ReadPath, readPaths } from './readPaths.ts';
 export type { Issue } from './source.ts';
 export { millisFromTimestamp, parseDuration, parseTimestamp, timestampFromMillis } from './time.ts';
 export { TIME } from './timeName.ts';
