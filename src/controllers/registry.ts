@@ -1,5 +1,6 @@
 // Every family of controllers there is, in the order in which people meet them.
 
 import type { Family } from './family.ts';
+import { ttlAfterFinishedFamily } from './ttl-after-finished/family.ts';
 
-export const FAMILIES: readonly Family[] = [];
+export const FAMILIES: readonly Family[] = [ttlAfterFinishedFamily];

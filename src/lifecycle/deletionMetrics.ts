@@ -5,7 +5,7 @@ import type { Counter, Histogram, Registry } from '#runtime/metrics/registry';
 import type { Deletion } from './deletion.ts';
 
 // As kube-controller-manager's own histogram (0.1 s doubling to 819.2 s), and what a long outage needs beyond.
-const LAG_SECONDS = [
+export const LAG_SECONDS = [
   ...Array.from({ length: 14 }, (_, i) => Number((0.1 * 2 ** i).toFixed(1))),
   3600,
   21_600,

@@ -37,6 +37,7 @@ describe('computeExpiry', () => {
   test.each<[rule: string, Finish, Ttl, now: Instant, expected: object, tolerance?: Millis]>([
     ['an unfinished object never expires', UNFINISHED, lasting(60), at(1e6), not('unfinished')],
     ['without a TTL nothing expires', finished(0), NONE, at(1e9), not('no TTL')],
+    ['without a TTL nothing expires, finished or not', UNFINISHED, NONE, at(0), not('no TTL')],
     ['an object being deleted is left to its deletion', DELETING, lasting(0), at(9), not('being deleted')],
     ['opting out wins over a TTL that is over', finished(0), NEVER, at(1e9), not('opted out')],
     ['opting out is said even before the finish', UNFINISHED, NEVER, at(0), not('opted out')],

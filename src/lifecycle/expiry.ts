@@ -68,31 +68,21 @@ export function computeExpiry(
 ): Expiry {
   // Opting out comes first: whoever asks why an object stays is told the reason that outlasts the others.
   if (ttl.kind === 'never') return { kind: 'notApplicable', because: 'opted out' };
-  switch (finish.kind) {
-    case 'beingDeleted':
-      return { kind: 'notApplicable', because: 'being deleted' };
-    case 'unfinished':
-      return ttl.kind === 'invalid' ? invalid(ttl.note) : { kind: 'notApplicable', because: 'unfinished' };
-    case 'timeUnknown':
-    case 'finished':
-      return computeFinished(finish, ttl, now, tolerance);
-    default:
-      return assertNever(finish);
-  }
-}
-
-function computeFinished(
-  finish: Extract<Finish, { kind: 'finished' | 'timeUnknown' }>,
-  ttl: Exclude<Ttl, { kind: 'never' }>,
-  now: Instant,
-  tolerance: Millis,
-): Expiry {
+  if (finish.kind === 'beingDeleted') return { kind: 'notApplicable', because: 'being deleted' };
+  // What has no TTL is nobody's business, finished or not; a TTL that cannot be read is told at once.
   if (ttl.kind === 'none') return { kind: 'notApplicable', because: 'no TTL' };
   if (ttl.kind === 'invalid') return invalid(ttl.note);
   if (ttl.kind === 'after' && !(ttl.length >= 0)) return invalid(`${ttl.length} ms is not a length of time`);
-  if (finish.kind === 'timeUnknown')
-    return { kind: 'notApplicable', because: 'finish time unknown', note: finish.note };
-  return computeDeadline({ finishedAt: finish.at, finishRule: finish.rule, ttl }, now, tolerance);
+  switch (finish.kind) {
+    case 'unfinished':
+      return { kind: 'notApplicable', because: 'unfinished' };
+    case 'timeUnknown':
+      return { kind: 'notApplicable', because: 'finish time unknown', note: finish.note };
+    case 'finished':
+      return computeDeadline({ finishedAt: finish.at, finishRule: finish.rule, ttl }, now, tolerance);
+    default:
+      return assertNever(finish);
+  }
 }
 
 function computeDeadline(because: Basis, now: Instant, tolerance: Millis): Expiry {

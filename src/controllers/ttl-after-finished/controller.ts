@@ -1,0 +1,80 @@
+// Wiring as data: one controller per kind that finishes.
+
+import { keyOf } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import type { Clock } from '#base/clock';
+import type { Instant } from '#base/instant';
+import type { Propagation } from '#client/delete';
+import { deadlineOf } from '#lifecycle/expiry';
+import { GuardedDeletes, type GuardedDeletesOptions } from '#lifecycle/guardedDelete';
+import type { SkewGuard } from '#lifecycle/skewGuard';
+import { type ControllerDefinition, defineController } from '#runtime/definition';
+import type { Registry } from '#runtime/metrics/registry';
+import { computeVerdict } from './compute.ts';
+import type { Finishable } from './finishable.ts';
+import { Ledger } from './ledger.ts';
+import { finishableMetrics } from './metrics.ts';
+import { createReconcile } from './reconcile.ts';
+
+export interface TtlOptions {
+  readonly clock: Clock;
+  readonly guard: SkewGuard;
+  readonly registry: Registry;
+  readonly concurrency: number;
+  readonly propagation: Propagation;
+  readonly deletionEvents: boolean;
+  /** Set: only Jobs or Pods of this namespace. */
+  readonly namespace?: string;
+  /** What the operator asks of every deletion. */
+  readonly deletion?: Pick<GuardedDeletesOptions, 'budget' | 'rereadFirst'>;
+}
+
+export function ttlAfterFinished<T extends KubeObject>(
+  finishable: Finishable<T>,
+  options: TtlOptions,
+): ControllerDefinition<T> {
+  const { clock, guard, registry, concurrency, propagation, deletionEvents } = options;
+  const { kind, controller, queue, projection, fieldSelector } = finishable;
+  const ledger = new Ledger();
+  const metrics = finishableMetrics({ registry, clock, ledger, controller, kind: kind.kind, concurrency });
+  const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, ...options.deletion });
+  return defineController<T>({
+    name: controller,
+    for: kind,
+    queue,
+    concurrency,
+    projection,
+    facts: factsOf,
+    firstLook: (object) => noteFirst(finishable, object, ledger, guard),
+    rights: [{ group: kind.group, resource: kind.resource, verbs: ['get', 'delete'] }],
+    reconcile: createReconcile({ finishable, guard, deletes, ledger, metrics, propagation, deletionEvents }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+  });
+}
+
+/** A projection keeps nothing but identity and facts. */
+export function factsOf({ metadata, spec, status }: KubeObject): unknown {
+  const { deletionTimestamp, finalizers, annotations, ownerReferences } = metadata;
+  return [deletionTimestamp, finalizers, annotations, ownerReferences, spec, status].map(
+    (fact) => fact ?? null,
+  );
+}
+
+/**
+ * What the initial list brings goes through the timers: overdue ones in the order of their deadlines, the others not
+ * before theirs. They are counted as waiting from here on. Anything that people must be told about is looked at now.
+ */
+function noteFirst<T extends KubeObject>(
+  finishable: Finishable<T>,
+  object: T,
+  ledger: Ledger,
+  guard: SkewGuard,
+): Instant | undefined {
+  const verdict = computeVerdict(finishable, object, { now: guard.now(), tolerance: guard.maxSkew });
+  if (verdict.kind === 'exempt' || verdict.kind === 'held') return undefined;
+  if (verdict.kind === 'waiting' && verdict.ahead > 0) return undefined;
+  const deadline = deadlineOf(verdict);
+  if (deadline !== undefined) ledger.expects(keyOf(object), deadline);
+  return deadline;
+}

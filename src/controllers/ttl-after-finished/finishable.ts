@@ -1,0 +1,55 @@
+// A kind whose objects finish, as data: what of it is kept in memory, when it finished, what TTL it has. Everything here
+// is pure; the decisions are in compute.ts, the same for every kind.
+
+import type { Kind } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { type Instant, parseTime, seconds } from '#base/instant';
+import type { Finish, Ttl } from '#lifecycle/expiry';
+import type { Projection } from '#runtime/source';
+
+/** Why an object that would end is left alone all the same. */
+export interface Exemption {
+  readonly kind: 'exempt';
+  /** One word in CamelCase, the reason of the Event. */
+  readonly reason: string;
+  readonly because: 'owned by a Job' | 'restart policy Always';
+  readonly note: string;
+}
+
+export interface Finishable<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  /** `name` of the controller and of its workqueue metrics. */
+  readonly controller: string;
+  readonly queue: string;
+  /** Objects that cannot have finished never enter memory. */
+  readonly fieldSelector?: string;
+  /** Keeps exactly what `finish`, `ttl` and `exempt` read: decisions about the projection and the object are the same. */
+  readonly projection: Projection<T>;
+  /** `firstSeen`: when we first saw it finished, for kinds that may not say themselves when they did. */
+  finish(object: T, firstSeen?: Instant): Finish;
+  ttl(object: T): Ttl;
+  exempt?(object: T): Exemption | undefined;
+}
+
+/** The longest TTL a Job can have: 68 years. */
+export const MOST_SECONDS = 2 ** 31 - 1;
+
+/** A whole number of seconds from 0 to 2³¹−1, or what is wrong with it. */
+export function ttlOf(value: unknown, rule: string): Ttl {
+  if (value === undefined || value === null) return { kind: 'none' };
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_SECONDS)
+    return { kind: 'after', length: seconds(value), rule };
+  const shown = String(value).slice(0, 40);
+  const note = `${rule} is ${JSON.stringify(shown)}, not a whole number of seconds from 0 to ${MOST_SECONDS}`;
+  return { kind: 'invalid', note };
+}
+
+/** Go's zero time: what `metav1.Time{}` would be. */
+const ZERO = parseTime('0001-01-01T00:00:00Z');
+
+/** A time of an object; undefined when it is missing, zero, or not a time. */
+export function timeOf(text: unknown): Instant | undefined {
+  if (typeof text !== 'string') return undefined;
+  const at = parseTime(text);
+  return Number.isFinite(at) && at > ZERO ? at : undefined;
+}

@@ -1,0 +1,45 @@
+// What every projection of this controller keeps of an object's metadata, in as few bytes as possible: texts that many
+// objects share are kept once.
+
+import type { ObjectMeta } from '#api/object';
+import { TTL_ANNOTATION } from '#lifecycle/expiry';
+
+// Namespaces and annotation values repeat; every parsed object brings a copy of its own.
+const MOST_SHARED = 10_000;
+const shared = new Map<string, string>();
+
+/** The same text, the first copy of it. */
+export function share(text: string): string {
+  const known = shared.get(text);
+  if (known !== undefined) return known;
+  if (shared.size >= MOST_SHARED) shared.clear();
+  shared.set(text, text);
+  return text;
+}
+
+/** Identity, the marks of deletion, and the annotations that are named. */
+export function identityOf(metadata: ObjectMeta, annotations: readonly string[]): ObjectMeta {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
+  const kept: ObjectMeta = { name, namespace: share(namespace ?? ''), uid, resourceVersion } as ObjectMeta;
+  const notes = annotationsOf(metadata, annotations);
+  if (notes !== undefined) kept.annotations = notes;
+  if (deletionTimestamp !== undefined) {
+    kept.deletionTimestamp = deletionTimestamp;
+    // Who keeps it is asked only of what is being deleted.
+    if (finalizers !== undefined) kept.finalizers = finalizers;
+  }
+  return kept;
+}
+
+function annotationsOf(
+  { annotations }: ObjectMeta,
+  names: readonly string[],
+): Record<string, string> | undefined {
+  if (annotations === undefined) return undefined;
+  let kept: Record<string, string> | undefined;
+  for (const name of [TTL_ANNOTATION, ...names]) {
+    const value = annotations[name];
+    if (value !== undefined) kept = { ...kept, [name]: share(value) };
+  }
+  return kept;
+}

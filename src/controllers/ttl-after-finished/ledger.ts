@@ -1,0 +1,91 @@
+// What a controller of finishables must remember between passes, by key and only as long as the object lives: deadlines
+// (for the gauges, and to notice a rival), which objects were deleted by us, and when an object was first seen finished.
+// Nothing here is needed for correctness after a restart.
+
+import type { ObjectKey } from '#api/kind';
+import { type Instant, isDue } from '#base/instant';
+
+/** Values by key. The names are the strings of the cached objects, so that an entry costs no text of its own. */
+class ByKey<V> {
+  readonly #namespaces = new Map<string, Map<string, V>>();
+
+  get({ namespace = '', name }: ObjectKey): V | undefined {
+    return this.#namespaces.get(namespace)?.get(name);
+  }
+
+  set({ namespace = '', name }: ObjectKey, value: V): void {
+    const names = this.#namespaces.get(namespace);
+    if (names === undefined) this.#namespaces.set(namespace, new Map([[name, value]]));
+    else names.set(name, value);
+  }
+
+  delete({ namespace = '', name }: ObjectKey): void {
+    const names = this.#namespaces.get(namespace);
+    names?.delete(name);
+    if (names?.size === 0) this.#namespaces.delete(namespace);
+  }
+
+  *values(): Generator<V> {
+    for (const names of this.#namespaces.values()) yield* names.values();
+  }
+}
+
+interface Seen {
+  readonly uid: string;
+  readonly at: Instant;
+}
+
+export class Ledger {
+  readonly #deadlines = new ByKey<Instant>();
+  readonly #ours = new ByKey<string>();
+  readonly #seen = new ByKey<Seen>();
+
+  expects(key: ObjectKey, deadline: Instant): void {
+    this.#deadlines.set(key, deadline);
+  }
+  expectsNothing(key: ObjectKey): void {
+    this.#deadlines.delete(key);
+  }
+  deadline(key: ObjectKey): Instant | undefined {
+    return this.#deadlines.get(key);
+  }
+
+  /** A DELETE of this object is about to be sent. */
+  claims(key: ObjectKey, uid: string): void {
+    this.#ours.set(key, uid);
+  }
+  /** It was not carried out, as far as we know. */
+  disclaims(key: ObjectKey): void {
+    this.#ours.delete(key);
+  }
+  /** Whether the object, or whatever has this key if no uid is given, was deleted by us. */
+  isOurs(key: ObjectKey, uid?: string): boolean {
+    const ours = this.#ours.get(key);
+    return ours !== undefined && (uid === undefined || ours === uid);
+  }
+
+  /** When the object was first seen finished: now, if it is the first time. */
+  firstSeen(key: ObjectKey, uid: string, now: Instant): Instant {
+    const seen = this.#seen.get(key);
+    if (seen?.uid === uid) return seen.at;
+    this.#seen.set(key, { uid, at: now });
+    return now;
+  }
+
+  /** The object is gone. */
+  forget(key: ObjectKey): void {
+    this.#deadlines.delete(key);
+    this.#ours.delete(key);
+    this.#seen.delete(key);
+  }
+
+  count(now: Instant): { readonly waiting: number; readonly due: number } {
+    let due = 0;
+    let all = 0;
+    for (const deadline of this.#deadlines.values()) {
+      all++;
+      if (isDue(deadline, now)) due++;
+    }
+    return { waiting: all - due, due };
+  }
+}

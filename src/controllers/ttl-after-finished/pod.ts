@@ -1,0 +1,122 @@
+// Pods: opted in by an annotation, since a PodSpec has no field for it. They do not say when they finished; the best
+// answer is looked for in order, and which one it was is part of the explanation.
+
+import { type ContainerStatus, Pod } from '#api/kinds/builtin';
+import type { KubeObject, OwnerReference } from '#api/object';
+import { type Instant, minus } from '#base/instant';
+import type { Finish, Ttl } from '#lifecycle/expiry';
+import { type Exemption, type Finishable, timeOf, ttlOf } from './finishable.ts';
+import { identityOf, share } from './identity.ts';
+
+export const POD_TTL_ANNOTATION = 'lapse.dev/ttl-seconds-after-finished';
+
+const DECIMAL = /^(0|[1-9][0-9]{0,9})$/;
+
+function ttl(pod: Pod): Ttl {
+  const text = pod.metadata.annotations?.[POD_TTL_ANNOTATION];
+  const value = text !== undefined && DECIMAL.test(text) ? Number(text) : text;
+  return ttlOf(value, POD_TTL_ANNOTATION);
+}
+
+interface Found {
+  readonly at: Instant;
+  readonly text: string;
+  readonly rule: string;
+}
+
+/** The latest of some times. */
+function latest(texts: Iterable<string | undefined>, rule: string): Found | undefined {
+  let best: Found | undefined;
+  for (const text of texts) {
+    const at = timeOf(text);
+    if (at === undefined || text === undefined) continue;
+    if (best === undefined || minus(at, best.at) > 0) best = { at, text, rule };
+  }
+  return best;
+}
+
+const ends = (statuses: readonly ContainerStatus[] | undefined): (string | undefined)[] =>
+  (statuses ?? []).map(({ state }) => state?.terminated?.finishedAt);
+
+/** In this order; the first that knows anything decides. */
+function findFinish({ status }: Pod): Found | undefined {
+  return (
+    latest(ends(status?.containerStatuses), 'last container finished') ??
+    latest(
+      [...ends(status?.initContainerStatuses), ...ends(status?.ephemeralContainerStatuses)],
+      'last init or ephemeral container finished',
+    ) ??
+    latest(
+      (status?.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime),
+      'newest condition',
+    )
+  );
+}
+
+const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+function finish(pod: Pod, firstSeen?: Instant): Finish {
+  if (!isFinished(pod)) return { kind: 'unfinished' };
+  const found = findFinish(pod);
+  if (found !== undefined) return { kind: 'finished', at: found.at, rule: found.rule };
+  return firstSeen === undefined
+    ? { kind: 'timeUnknown', note: 'no container and no condition says when' }
+    : { kind: 'finished', at: firstSeen, rule: 'first seen finished' };
+}
+
+const jobOf = ({ metadata }: Pod): OwnerReference | undefined =>
+  metadata.ownerReferences?.find(
+    ({ controller, kind, apiVersion }) =>
+      controller === true && kind === 'Job' && apiVersion.startsWith('batch/'),
+  );
+
+function exempt(pod: Pod): Exemption | undefined {
+  const job = jobOf(pod);
+  if (job !== undefined) {
+    const note = `Job ${job.name} needs its Pods; set ttlSecondsAfterFinished on the Job`;
+    return { kind: 'exempt', reason: 'OwnedByJob', because: 'owned by a Job', note };
+  }
+  if (pod.spec?.restartPolicy !== 'Always') return undefined;
+  const note = 'a Pod with restartPolicy Always does not finish by itself; its TTL has no effect';
+  return { kind: 'exempt', reason: 'RestartPolicyAlways', because: 'restart policy Always', note };
+}
+
+/** A Pod that did not opt in is only remembered by name. */
+function project(pod: Pod): Pod {
+  const { apiVersion, kind } = IDENTITY;
+  const metadata = identityOf(pod.metadata, [POD_TTL_ANNOTATION]);
+  if (metadata.annotations?.[POD_TTL_ANNOTATION] === undefined) return { apiVersion, kind, metadata };
+  const job = jobOf(pod);
+  if (job !== undefined) metadata.ownerReferences = [job];
+  const { restartPolicy } = pod.spec ?? {};
+  const spec = restartPolicy === undefined ? {} : { restartPolicy: share(restartPolicy) };
+  const { phase } = pod.status ?? {};
+  if (phase === undefined) return { apiVersion, kind, metadata, spec };
+  return { apiVersion, kind, metadata, spec, status: { phase: share(phase), ...projectFinish(pod) } };
+}
+
+/** The one time that decides, where it was found. */
+function projectFinish(pod: Pod): NonNullable<Pod['status']> {
+  const found = findFinish(pod);
+  if (found === undefined) return {};
+  const { text, rule } = found;
+  if (rule === 'newest condition')
+    return { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: text }] };
+  const statuses: ContainerStatus[] = [{ name: '', state: { terminated: { finishedAt: text } } }];
+  return rule === 'last container finished'
+    ? { containerStatuses: statuses }
+    : { initContainerStatuses: statuses };
+}
+
+const IDENTITY = { apiVersion: 'v1', kind: 'Pod' } satisfies Partial<KubeObject>;
+
+export const pods: Finishable<Pod> = {
+  kind: Pod,
+  controller: 'ttl-after-finished-pods',
+  queue: 'ttl_pods_to_delete',
+  fieldSelector: 'status.phase!=Pending,status.phase!=Running,status.phase!=Unknown',
+  projection: { name: 'pod-ttl', project },
+  finish,
+  ttl,
+  exempt,
+};
