@@ -34,7 +34,8 @@ export async function openHosts(options: HostsOptions): Promise<Hosts> {
     for (const host of opened.reverse()) await host.close();
   };
   try {
-    opened.push(...(await openStatus(options)), ...(await openWebhook(options)));
+    opened.push(...(await openStatus(options)));
+    opened.push(...(await openWebhook(options)));
   } catch (cause) {
     await close();
     throw cause;
