@@ -1,0 +1,43 @@
+// Whether anything can still happen before time passes. It is counted, not guessed: requests in flight, keys a worker
+// could take, passes under way, caches with items in hand, events not sent, watch events not delivered. Whatever is not
+// counted is a chain of promises, and those end within one turn of the event loop.
+//
+// The one exception are passes that wait for time themselves, because a fault keeps their answer or because they were
+// told to come back later: they are under way and cannot go on. They count as idle when nothing moved for some turns.
+
+import { nextTurn } from '#base/turn';
+import { type Activity, isIdle } from '#runtime/activity';
+
+export interface Stillness {
+  /** Of every manager. */
+  activities(): readonly Activity[];
+  /** Watch events that the server has not delivered. */
+  undelivered(): number;
+  /** Grows whenever something happens. */
+  progress(): number;
+}
+
+const QUIET = 2;
+const STUCK = 20;
+const TOO_LONG = 2_000_000;
+
+export async function settle(still: Stillness): Promise<void> {
+  let quiet = 0;
+  let stuck = 0;
+  let seen = -1;
+  for (let turns = 0; turns < TOO_LONG; turns++) {
+    await nextTurn();
+    const activities = still.activities();
+    const delivered = still.undelivered() === 0;
+    quiet = delivered && activities.every(isIdle) ? quiet + 1 : 0;
+    if (quiet >= QUIET) return;
+    const progress = still.progress();
+    stuck = delivered && progress === seen && activities.every(isWaiting) ? stuck + 1 : 0;
+    seen = progress;
+    if (stuck >= STUCK) return;
+  }
+  throw new Error(`never idle: ${JSON.stringify(still.activities())}, ${still.undelivered()} undelivered`);
+}
+
+/** Passes are under way, and nobody works for them. Keys behind them have no worker. */
+const isWaiting = (activity: Activity): boolean => isIdle({ ...activity, ready: 0, passes: 0 });

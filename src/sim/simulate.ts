@@ -1,0 +1,310 @@
+// A cluster in a process: the embedded server, stand-ins for what a bare server lacks, and the process under test, all on
+// one virtual clock. The same seed gives the same history.
+
+import type { CustomKind } from '#api/kinds/customKind';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { type Instant, type Millis, millis, plus } from '#base/instant';
+import { type Log, silentLog } from '#base/log';
+import { type Random, seededRandom } from '#base/random';
+import { VIRTUAL_START, VirtualClock } from '#base/virtualClock';
+import { type Client, createClient } from '#client/client';
+import { inProcessTransport } from '#client/inProcess';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { Manager } from '#runtime/manager';
+import { createBystanders } from './bystanders.ts';
+import { Faults } from './faults.ts';
+import { createHands, type Hands, type Manifests } from './hands.ts';
+import { type Change, History } from './history.ts';
+import { settle } from './idle.ts';
+import { Narrator, type SimulatedPass } from './narrator.ts';
+import { type Compose, Life } from './process.ts';
+import { isWrite } from './seen.ts';
+import { SkewedClock } from './skewedClock.ts';
+import { Timeline } from './timeline.ts';
+import { type RequestRecord, Wire } from './wire.ts';
+
+export interface SimulationOptions {
+  /** Puts the process under test together; called again for every start of it. */
+  readonly compose?: Compose;
+  /** Kinds that are served from the start. */
+  readonly kinds?: readonly CustomKind[];
+  /** They have a manager and a connection of their own, without faults. */
+  readonly standins?: readonly ControllerDefinition[];
+  readonly seed?: number;
+  readonly start?: Instant;
+  /** Of the process under test. */
+  readonly log?: Log;
+}
+
+/** What came of looking at everything once more. */
+export interface DoubleRun {
+  /** Objects that the controllers are for. */
+  readonly objects: number;
+  /** Of them, those that were looked at. */
+  readonly reconciled: number;
+  readonly writes: readonly RequestRecord[];
+}
+
+export class Simulation implements Omit<Hands, 'create' | 'status'> {
+  readonly clock: VirtualClock;
+  readonly start: Instant;
+  readonly server: ApiServer;
+  readonly faults = new Faults();
+  /** A person's hands, by kind and key. */
+  readonly user: Client;
+  /** A person's hands, by name. */
+  readonly hands: Hands;
+  /** Every request of the process under test. */
+  readonly requests: RequestRecord[] = [];
+  /** Every pass of the process under test. */
+  readonly passes: SimulatedPass[] = [];
+  readonly #serverClock: SkewedClock;
+  readonly #options: SimulationOptions;
+  readonly #random: Random;
+  readonly #history: History;
+  readonly #timeline: Timeline;
+  readonly #narrator: Narrator;
+  readonly #standins: Manager | undefined;
+  readonly #kinds = new Map<string, string>();
+  #processOffset = millis(0);
+  #life: Life | undefined;
+  #answers = 0;
+
+  constructor(
+    parts: { clock: VirtualClock; serverClock: SkewedClock; server: ApiServer },
+    options: SimulationOptions,
+  ) {
+    const { clock, serverClock, server } = parts;
+    this.clock = clock;
+    this.start = clock.now();
+    this.server = server;
+    this.#serverClock = serverClock;
+    this.#options = options;
+    this.#random = seededRandom((options.seed ?? 1) * 2 + 1);
+    this.#timeline = new Timeline(this.start);
+    this.#narrator = new Narrator(
+      this.#timeline,
+      () => clock.now(),
+      (name) => this.#life?.controllers.find((controller) => controller.name === name)?.for,
+    );
+    this.#history = new History({
+      handler: server.handle,
+      clock,
+      serverClock,
+      onChange: (change) => {
+        this.#kinds.set(`${change.group}/${change.resource}`, change.kind);
+        this.#narrator.change(change);
+      },
+    });
+    this.user = createClient({
+      transport: inProcessTransport(this.#history.handlerFor('user')),
+      clock,
+      random: this.#random,
+      flow: 'none',
+      userAgent: 'user',
+      fieldManager: 'user',
+    });
+    this.hands = createHands(this.user);
+    this.#standins = createBystanders(options.standins ?? [], {
+      handler: this.#history.handlerFor('stand-in'),
+      clock: serverClock,
+      random: seededRandom((options.seed ?? 1) * 2 + 2),
+    });
+  }
+
+  /** What the server accepted, in order. */
+  get changes(): readonly Change[] {
+    return this.#history.changes;
+  }
+  /** Whether the process under test is up. */
+  get running(): boolean {
+    return this.#life !== undefined;
+  }
+
+  apply = (manifests: Manifests): Promise<void> => this.#then(this.hands.apply(manifests));
+  patch = (ref: string, patch: object): Promise<void> => this.#then(this.hands.patch(ref, patch));
+  delete: Hands['delete'] = (ref, options) => this.#then(this.hands.delete(ref, options));
+  get: Hands['get'] = (ref) => this.hands.get(ref);
+
+  /** Lets everything come to rest; no time passes. */
+  settle = (): Promise<void> =>
+    settle({
+      activities: () =>
+        [this.#life?.manager, this.#standins].filter((m) => m !== undefined).map((m) => m.activity()),
+      undelivered: () => this.server.undelivered(),
+      progress: () => this.requests.length + this.#answers + this.passes.length + this.changes.length,
+    });
+
+  /** Time passes, from one due instant to the next; everything comes to rest in between. */
+  async timePasses(length: Millis): Promise<void> {
+    await this.clock.advance(length, this.settle);
+    await this.settle();
+  }
+
+  /** Time passes until something is the case, looked at whenever everything is at rest. Says how long it took. */
+  async until(predicate: () => boolean | Promise<boolean>, limit: Millis): Promise<Millis> {
+    const began = this.clock.now();
+    const end = plus(began, limit);
+    for (;;) {
+      await this.settle();
+      if (await predicate()) return millis(this.clock.now() - began);
+      const next = this.clock.next();
+      if (next === undefined || next > end) break;
+      await this.clock.advanceTo(next, this.settle);
+    }
+    throw new Error(`it did not come true within ${limit / 1000} s`);
+  }
+
+  /** Requests of the process that were meant to change something. */
+  writes = (): RequestRecord[] => this.requests.filter(isWrite);
+
+  timeline = (): string => this.#timeline.text();
+
+  /** The process's wall clock against the true one; timers follow it. */
+  skewProcess(offset: Millis): void {
+    const back = offset < this.#processOffset;
+    this.#processOffset = offset;
+    this.#life?.clock.set(offset);
+    if (back) this.#life?.manager.timers.lookAgain();
+  }
+  /** The process's wall clock is set by this much. */
+  jumpProcess(by: Millis): void {
+    this.skewProcess(millis(this.#processOffset + by));
+  }
+  /** The server's wall clock against the true one. */
+  skewServer(offset: Millis): void {
+    this.#serverClock.set(offset);
+  }
+  /** By the server's clock, which is the one that guarantees are judged by. */
+  serverNow = (): Instant => this.#serverClock.now();
+
+  /** Another process leads now (false), or this one again (true). */
+  async setLeading(leading: boolean): Promise<void> {
+    this.#life?.leadership.set(leading);
+    await this.settle();
+  }
+
+  /** Kills the process. It stays down until `restart`. */
+  crash(): void {
+    this.#life?.kill();
+    this.#life = undefined;
+  }
+
+  /** Stops the process in order, if it runs, and starts a new one. */
+  async restart(): Promise<void> {
+    await this.stop();
+    this.#startProcess();
+    await this.settle();
+  }
+
+  /** Stops the process in order. It may take some (virtual) seconds when requests hang. */
+  async stop(): Promise<void> {
+    const life = this.#life;
+    if (life === undefined) return;
+    let stopped = false;
+    const stopping = life.stop().then(() => {
+      stopped = true;
+    });
+    await this.settle();
+    for (let next = this.clock.next(); !stopped && next !== undefined; next = this.clock.next())
+      await this.clock.advanceTo(next, this.settle);
+    await stopping;
+    this.#life = undefined;
+  }
+
+  /** Everything is looked at once more, now. A controller that has done its work has nothing to write. */
+  async doubleRun(): Promise<DoubleRun> {
+    const life = this.#life;
+    if (life === undefined) return { objects: 0, reconciled: 0, writes: [] };
+    await this.settle();
+    const [passes, requests] = [this.passes.length, this.requests.length];
+    const wanted = new Set<string>();
+    for (const { handles, name, definition } of life.manager.controllers)
+      for (const object of handles[0]!.reader.list())
+        wanted.add(
+          `${name} ${definition.for.namespaced ? `${object.metadata.namespace}/` : ''}${object.metadata.name}`,
+        );
+    life.manager.enqueueAll('double run');
+    await this.settle();
+    const looked = new Set(this.passes.slice(passes).map(({ controller, key }) => `${controller} ${key}`));
+    return {
+      objects: wanted.size,
+      reconciled: [...wanted].filter((key) => looked.has(key)).length,
+      writes: this.requests.slice(requests).filter(isWrite),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.faults.heal();
+    this.crash();
+    const stopped = this.#standins?.stop();
+    await this.clock.advance(millis(60_000), this.settle);
+    await stopped;
+    this.#history.close();
+    await this.server.close();
+  }
+
+  /** For simulate(). */
+  async begin(): Promise<void> {
+    const { kinds = [] } = this.#options;
+    if (kinds.length > 0) await this.apply(kinds.map(({ crd }) => crd));
+    this.#standins?.start();
+    await this.settle();
+    this.#startProcess();
+    await this.settle();
+  }
+
+  async #then<T>(work: Promise<T>): Promise<T> {
+    const result = await work;
+    await this.settle();
+    return result;
+  }
+
+  #startProcess(): void {
+    const { compose, log = silentLog } = this.#options;
+    if (compose === undefined) return;
+    const clock = new SkewedClock(this.clock, this.#processOffset);
+    const wire = new Wire({
+      handler: this.#history.handlerFor('process'),
+      faults: this.faults,
+      clock: this.clock,
+      onRequest: (record) => this.requests.push(record),
+      onAnswer: (record) => {
+        this.#answers++;
+        this.#narrator.answer(record, ({ group, resource }) => this.#kindName(group, resource));
+      },
+    });
+    const life = new Life({
+      server: this.server,
+      clock,
+      wire,
+      random: this.#random,
+      log,
+      compose,
+      onPass: (record) => {
+        if (this.#life !== life) return;
+        const pass = { ...record, at: this.clock.now() };
+        this.passes.push(pass);
+        this.#narrator.pass(pass);
+      },
+    });
+    for (const { for: kind } of life.controllers)
+      this.#kinds.set(`${kind.group}/${kind.resource}`, kind.kind);
+    this.#life = life;
+    life.start();
+  }
+
+  #kindName(group: string, resource: string): string {
+    return this.#kinds.get(`${group}/${resource}`) ?? resource.replace(/s$/, '');
+  }
+}
+
+export async function simulate(options: SimulationOptions = {}): Promise<Simulation> {
+  const { seed = 1, start = VIRTUAL_START } = options;
+  const clock = new VirtualClock(start);
+  const serverClock = new SkewedClock(clock);
+  const server = await createServer({ clock: serverClock, random: seededRandom(seed * 2) });
+  const simulation = new Simulation({ clock, serverClock, server }, options);
+  await simulation.begin();
+  return simulation;
+}

@@ -1,0 +1,18 @@
+// Scenarios that read aloud. `given` sets the world, `when` is a user, time or a fault, `then` looks at the world through
+// the API. After each scenario everything is reconciled once more: whoever has done the work has nothing left to write.
+
+import { test } from 'vitest';
+import { play } from './stage.ts';
+import type { Scene } from './words.ts';
+
+export function scenario(name: string, story: (scene: Scene) => Promise<void>): void {
+  test(name, () => play(story));
+}
+
+/** One scenario per row, named by its key. */
+scenario.each = <Row>(
+  rows: Readonly<Record<string, Row>>,
+  story: (scene: Scene, row: Row) => Promise<void>,
+): void => {
+  for (const [name, row] of Object.entries(rows)) test(name, () => play((scene) => story(scene, row)));
+};

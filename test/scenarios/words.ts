@@ -1,0 +1,75 @@
+// The words of a scenario: what can be given, what can happen, and what can be looked at.
+
+import type { JsonObject } from '#api/json';
+import type { CustomKind } from '#api/kinds/customKind';
+import type { KubeObject } from '#api/object';
+import type { Instant, Millis } from '#base/instant';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { KubeEvent } from '#runtime/events/build';
+import type { Fault, FaultOptions } from '#sim/faults';
+import type { Hands, Manifests } from '#sim/hands';
+import type { Matcher, SeenRequest } from '#sim/seen';
+import type { Simulation } from '#sim/simulate';
+import type { WatchBreak } from '#sim/streams';
+import type { RequestRecord } from '#sim/wire';
+
+export interface Given {
+  /** Families by name, or controllers of the test's own. */
+  controllers(...controllers: (string | ControllerDefinition)[]): void;
+  configuration(sections: JsonObject): void;
+  gates(gates: Readonly<Record<string, boolean>>): void;
+  standins(...standins: ControllerDefinition[]): void;
+  /** Kinds beside those of the families. */
+  kinds(...kinds: CustomKind[]): void;
+  /** With its status, if it has one. */
+  object(manifests: Manifests): Promise<void>;
+  seed(seed: number): void;
+  /** The double run would write, and should. Say why. */
+  noDoubleRun(because: string): void;
+}
+
+export interface When {
+  readonly user: Pick<Hands, 'apply' | 'create' | 'patch' | 'status' | 'delete'>;
+  timePasses(length: Millis): Promise<void>;
+  until(predicate: () => boolean | Promise<boolean>, limit: Millis): Promise<Millis>;
+  /** Runs when a request of the process is on its way, before the server sees it. */
+  justBefore(matcher: Matcher, fn: (request: SeenRequest) => unknown, options?: FaultOptions): void;
+  serverAnswers(matcher: Matcher, fault: Fault | number, options?: FaultOptions): void;
+  serverIsSlow(delay: Millis): void;
+  processRestarts(): Promise<void>;
+  /** Killed, and started again after a while. */
+  processCrashes(options?: { downFor?: Millis }): Promise<void>;
+  leadershipIsLost(): Promise<void>;
+  leadershipReturns(): Promise<void>;
+  watchesBreak(how?: WatchBreak): Promise<void>;
+  cachesAreStale(): void;
+  cachesCatchUp(): Promise<void>;
+  /** The process's clock is set. */
+  clockJumps(by: Millis): Promise<void>;
+  /** The server's clock is set against the true one. */
+  serverClockIs(offset: Millis): Promise<void>;
+  faultsEnd(): Promise<void>;
+}
+
+export interface Then {
+  exists(ref: string): Promise<void>;
+  isGone(ref: string): Promise<void>;
+  /** Deleted, and kept by a finalizer or a grace period. */
+  isTerminating(ref: string): Promise<void>;
+  object<T extends KubeObject = KubeObject>(ref: string): Promise<T>;
+  /** Events about an object, oldest first. */
+  events(ref: string): Promise<KubeEvent[]>;
+  /** Requests of the process. */
+  requests(matcher?: Matcher): RequestRecord[];
+  writes(): RequestRecord[];
+  timeline(): { toEqual(text: string): void; readonly text: string };
+}
+
+export interface Scene {
+  readonly given: Given;
+  readonly when: When;
+  readonly then: Then;
+  /** The simulation itself, for what the words above do not cover. */
+  simulation(): Promise<Simulation>;
+  now(): Instant;
+}
