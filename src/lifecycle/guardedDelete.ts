@@ -46,6 +46,8 @@ export interface GuardedDeletesOptions {
   readonly budget?: Budget;
   /** Read and decide again before the first DELETE too. */
   readonly rereadFirst?: boolean;
+  /** `leave`: an object that changed is left to its next pass, on what the cache has by then. Never reads. */
+  readonly onConflict?: 'reread' | 'leave';
 }
 
 const ROUNDS = 3;
@@ -177,7 +179,7 @@ export class GuardedDeletes {
       case 'conflict':
         if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
         this.#options.metrics.conflicts.inc();
-        return this.#reread(pass, target);
+        return this.#options.onConflict === 'leave' ? { kind: 'contended' } : this.#reread(pass, target);
       default:
         return assertNever(answer);
     }

@@ -1,0 +1,99 @@
+// Volumes as Kubernetes knows them, and the kinds of the snapshot.storage.k8s.io group. Only the fields that somebody
+// here reads are typed. The snapshot kinds are inputs: their definitions belong to whoever brought the snapshot stack.
+
+import { defineKind } from '../kind.ts';
+import type { KubeObject } from '../object.ts';
+
+export interface PersistentVolumeClaim extends KubeObject {
+  spec?: {
+    volumeName?: string;
+    storageClassName?: string;
+    accessModes?: string[];
+    volumeMode?: string;
+    resources?: { requests?: Record<string, string> };
+    dataSourceRef?: { apiGroup?: string | null; kind: string; name: string; namespace?: string };
+  };
+  status?: { phase?: string };
+}
+export const PersistentVolumeClaim = defineKind<PersistentVolumeClaim>({
+  group: '',
+  version: 'v1',
+  kind: 'PersistentVolumeClaim',
+  resource: 'persistentvolumeclaims',
+  namespaced: true,
+});
+
+export interface ClaimRef {
+  apiVersion?: string;
+  kind?: string;
+  namespace?: string;
+  name?: string;
+  uid?: string;
+}
+
+export interface PersistentVolume extends KubeObject {
+  spec?: {
+    csi?: { driver: string; volumeHandle: string };
+    claimRef?: ClaimRef;
+    persistentVolumeReclaimPolicy?: string;
+    storageClassName?: string;
+    accessModes?: string[];
+    volumeMode?: string;
+    capacity?: Record<string, string>;
+  };
+  status?: { phase?: string };
+}
+export const PersistentVolume = defineKind<PersistentVolume>({
+  group: '',
+  version: 'v1',
+  kind: 'PersistentVolume',
+  resource: 'persistentvolumes',
+  namespaced: false,
+});
+
+export interface StorageClass extends KubeObject {
+  provisioner?: string;
+}
+export const StorageClass = defineKind<StorageClass>({
+  group: 'storage.k8s.io',
+  version: 'v1',
+  kind: 'StorageClass',
+  resource: 'storageclasses',
+  namespaced: false,
+});
+
+export interface VolumeSnapshotClass extends KubeObject {
+  driver?: string;
+  deletionPolicy?: string;
+}
+export const VolumeSnapshotClass = defineKind<VolumeSnapshotClass>({
+  group: 'snapshot.storage.k8s.io',
+  version: 'v1',
+  kind: 'VolumeSnapshotClass',
+  resource: 'volumesnapshotclasses',
+  namespaced: false,
+});
+
+export interface VolumeSnapshotContent extends KubeObject {
+  spec?: {
+    driver?: string;
+    deletionPolicy?: string;
+    volumeSnapshotClassName?: string;
+    source?: { volumeHandle?: string; snapshotHandle?: string };
+    volumeSnapshotRef?: { name?: string; namespace?: string };
+  };
+  status?: {
+    readyToUse?: boolean;
+    snapshotHandle?: string;
+    restoreSize?: number;
+    creationTime?: number;
+    error?: { message?: string; time?: string };
+  };
+}
+export const VolumeSnapshotContent = defineKind<VolumeSnapshotContent>({
+  group: 'snapshot.storage.k8s.io',
+  version: 'v1',
+  kind: 'VolumeSnapshotContent',
+  resource: 'volumesnapshotcontents',
+  namespaced: false,
+});

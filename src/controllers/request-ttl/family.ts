@@ -1,0 +1,55 @@
+// The family `request-ttl`: one controller per kind of request, in scanner mode. Where the annotation decides, the
+// controllers of the requests do it themselves and there is nothing to add.
+
+import type { CustomKind } from '#api/kinds/customKind';
+import { AnnotationKeyTTL } from '#api/kinds/storage/conditions';
+import type { RequestObject } from '#api/kinds/storage/request';
+import { volumeCaptureRequestKind } from '#api/kinds/volumeCaptureRequest';
+import { volumeRestoreRequestKind } from '#api/kinds/volumeRestoreRequest';
+import { deletionMetrics } from '#lifecycle/deletionMetrics';
+import { GuardedDeletes } from '#lifecycle/guardedDelete';
+import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#lifecycle/requests/configuration';
+import type { RequestTtl } from '#lifecycle/requests/rules';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { Family, Services } from '../family.ts';
+import { requestTtlController, requestTtlName } from './controller.ts';
+
+/** Every kind of request, and the annotation that tells its TTL. */
+const REQUESTS: readonly { readonly custom: CustomKind; readonly annotationKey: string }[] = [
+  { custom: volumeCaptureRequestKind as CustomKind, annotationKey: AnnotationKeyTTL },
+  { custom: volumeRestoreRequestKind as CustomKind, annotationKey: AnnotationKeyTTL },
+];
+
+function controllerOf(
+  services: Services,
+  ttl: RequestTtl,
+  request: (typeof REQUESTS)[number],
+): ControllerDefinition {
+  const { clock, guard, registry, namespace } = services;
+  const { kind } = request.custom;
+  const name = requestTtlName(kind.resource);
+  const metrics = deletionMetrics(registry, name, () => clock.now());
+  // Reading first would need a right that this controller does without.
+  const { rereadFirst: _, ...asked } = services.deletion?.(name) ?? {};
+  return requestTtlController<RequestObject>({
+    rules: { kind, annotationKey: request.annotationKey, ttl },
+    deletes: new GuardedDeletes({ clock, guard, metrics, onConflict: 'leave', ...asked }),
+    ...(namespace === undefined ? {} : { namespace }),
+  }) as ControllerDefinition;
+}
+
+export const requestTtl: Family = {
+  name: 'request-ttl',
+  description: 'Deletes volume requests that have ended, when their TTL is over.',
+  defaultOn: false,
+  kinds: REQUESTS.map(({ custom }) => custom),
+  gates: [],
+  configuration: { requestTTL: REQUEST_TTL_SECTION },
+  environment: REQUEST_ENVIRONMENT,
+  create(services, { requestTTL }) {
+    const ttl = parseRequestTtl(requestTTL);
+    const controllers =
+      ttl.mode === 'scanner' ? REQUESTS.map((request) => controllerOf(services, ttl, request)) : [];
+    return { controllers, admission: [] };
+  },
+};

@@ -1,0 +1,47 @@
+// One request: nothing, a wait, or a delete.
+
+import type { RequestObject } from '#api/kinds/storage/request';
+import { assertNever } from '#base/assertNever';
+import { type Instant, instant, minutes, plus } from '#base/instant';
+import { outcomeOf } from '#lifecycle/deletion';
+import type { Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
+import type { RequestRules } from '#lifecycle/requests/rules';
+import { computeScannedExpiry, type RequestExpiry } from '#lifecycle/requests/ttl';
+import { type Outcome, settled, waitUntil } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+
+/** However far the deadline is, it is looked at this often. */
+const SAFETY = minutes(5);
+
+export async function reconcileTtl<T extends RequestObject>(
+  pass: Pass,
+  rules: RequestRules<T>,
+  deletes: GuardedDeletes,
+): Promise<Outcome> {
+  const request = pass.cache.get(rules.kind, pass.key);
+  if (request === undefined) return settled();
+  const decide = (live: T, now: Instant): Decision<RequestExpiry> => {
+    const expiry = computeScannedExpiry(live, rules, now);
+    return expiry.kind === 'expired'
+      ? { kind: 'delete', since: expiry.since }
+      : { kind: 'keep', verdict: expiry };
+  };
+  const decision = decide(request, pass.now);
+  if (decision.kind === 'keep') return kept(decision.verdict, pass.now);
+  const { since } = decision;
+  const deletion = await deletes.delete(pass, { kind: rules.kind, object: request, since, decide });
+  return outcomeOf(deletion, (verdict) => kept(verdict, pass.now));
+}
+
+function kept(expiry: RequestExpiry, now: Instant): Outcome {
+  switch (expiry.kind) {
+    case 'none':
+    case 'invalid':
+    case 'expired':
+      return settled();
+    case 'waiting':
+      return waitUntil(instant(Math.min(expiry.until, plus(now, SAFETY))), 'request ttl');
+    default:
+      return assertNever(expiry);
+  }
+}

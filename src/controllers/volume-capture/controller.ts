@@ -1,0 +1,94 @@
+// The wiring of volume-capture: requests, what wakes them, and the rights it takes.
+
+import { Pod } from '#api/kinds/builtin';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { PersistentVolume, PersistentVolumeClaim, VolumeSnapshotContent } from '#api/kinds/volumes';
+import { requireAll } from '#lifecycle/requests/direct';
+import { uidOfSnapshot } from '#lifecycle/requests/names';
+import { type ControllerDefinition, defineController, type WatchDefinition } from '#runtime/definition';
+import { claimText } from './compute.ts';
+import { keysOf } from './keys.ts';
+import { claimingPods, podIndexes } from './pods.ts';
+import type { CaptureOptions } from './policy.ts';
+import { reconcileCapture } from './reconcile.ts';
+
+const UID = 'uid';
+const CLAIM = 'claim';
+
+const contents: WatchDefinition<VolumeSnapshotContent> = {
+  kind: VolumeSnapshotContent,
+  facts: ({ metadata, status }) => [metadata.ownerReferences, status?.readyToUse, status?.error],
+  to({ metadata }, cache) {
+    const uid = uidOfSnapshot(metadata.name ?? '');
+    return uid === undefined ? [] : keysOf(cache.byIndex(VolumeCaptureRequest, UID, uid));
+  },
+};
+
+/** A detach waits for its claim to go. */
+const claims = (namespace: string | undefined): WatchDefinition<PersistentVolumeClaim> => ({
+  kind: PersistentVolumeClaim,
+  ...(namespace === undefined ? {} : { namespace }),
+  facts: ({ metadata, spec }) => [metadata.uid, metadata.deletionTimestamp, spec?.volumeName],
+  to: ({ metadata }, cache) =>
+    keysOf(
+      cache.byIndex(
+        VolumeCaptureRequest,
+        CLAIM,
+        claimText({ namespace: metadata.namespace ?? '', name: metadata.name! }),
+      ),
+    ),
+});
+
+/** Read, never waited for. */
+const nobody = (): [] => [];
+
+export function volumeCaptureController(options: CaptureOptions): ControllerDefinition<VolumeCaptureRequest> {
+  const { rules, policy, direct, deletes, random, namespace } = options;
+  requireAll('volume-capture', { rules, policy, direct, deletes, random });
+  const within = namespace === undefined ? {} : { namespace };
+  return defineController<VolumeCaptureRequest>({
+    name: 'volume-capture',
+    for: VolumeCaptureRequest,
+    ...within,
+    indexes: {
+      [UID]: ({ metadata }) => [metadata.uid!],
+      [CLAIM]: ({ metadata, spec }) => {
+        const { name, namespace: elsewhere = metadata.namespace } = spec?.persistentVolumeClaimRef ?? {};
+        return name && spec?.mode === 'Detach' ? [claimText({ namespace: elsewhere!, name })] : [];
+      },
+    },
+    watches: [
+      contents,
+      claims(namespace),
+      { kind: PersistentVolume, to: nobody },
+      { kind: ObjectKeeper, to: nobody },
+      {
+        kind: Pod,
+        ...within,
+        projection: claimingPods,
+        indexes: podIndexes,
+        to: nobody,
+      } as WatchDefinition<Pod>,
+    ] as WatchDefinition[],
+    concurrency: 8,
+    rights: [
+      { group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['get', 'patch'] },
+      { group: rules.kind.group, resource: 'volumecapturerequests/status', verbs: ['patch'] },
+      { group: ObjectKeeper.group, resource: ObjectKeeper.resource, verbs: ['get', 'create'] },
+      {
+        group: VolumeSnapshotContent.group,
+        resource: VolumeSnapshotContent.resource,
+        verbs: ['get', 'create'],
+      },
+      { group: VolumeSnapshotContent.group, resource: 'volumesnapshotclasses', verbs: ['get'] },
+      { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
+      { group: '', resource: 'persistentvolumes', verbs: ['get', 'patch'] },
+      { group: '', resource: 'persistentvolumeclaims', verbs: ['get', 'delete'] },
+      ...(rules.ttl.mode === 'annotation'
+        ? [{ group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['delete'] }]
+        : []),
+    ],
+    reconcile: (pass) => reconcileCapture(pass, options),
+  });
+}

@@ -1,0 +1,161 @@
+// Capture by detaching: remember the volume, anchor the keeper, delete the claim, and when it is gone mark the volume.
+// Every step can be repeated after a crash, and nothing is deleted before the volume is known to survive it.
+
+import { keyOf } from '#api/kind';
+import { ANNOTATION_DETACH_PV_NAME } from '#api/kinds/storage/conditions';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { PersistentVolume, PersistentVolumeClaim } from '#api/kinds/volumes';
+import type { KubeObject, OwnerReference } from '#api/object';
+import { assertNever } from '#base/assertNever';
+import { outcomeOf } from '#lifecycle/deletion';
+import type { Decision } from '#lifecycle/guardedDelete';
+import { cachedRead, liveRead, type Read } from '#lifecycle/requests/direct';
+import { describeRetention } from '#lifecycle/requests/endings';
+import { completed, endedBy, finishRequest } from '#lifecycle/requests/finish';
+import { buildKeeper, ensureKeeper } from '#lifecycle/requests/keeper';
+import { keeperName } from '#lifecycle/requests/names';
+import { type Failure, failureOf, isFailure } from '#lifecycle/requests/refusal';
+import { computeEnd } from '#lifecycle/requests/ttl';
+import { again, failed, type Outcome, settled } from '#runtime/outcome';
+import { claimText } from './compute.ts';
+import { computeDetach, computeMark, type DetachStep, rememberedVolume } from './computeDetach.ts';
+import { usersOf } from './pods.ts';
+import { type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
+
+export async function reconcileDetach(work: Work): Promise<Outcome> {
+  const { pass, options } = work;
+  const cached = await getStep(work, cachedRead(pass));
+  if (cached.kind === 'waiting') return waitForEvent(pass, 'claim deletion');
+  // From here on something is deleted, marked or ended: the cache may be behind, the server is asked.
+  const step = await getStep(work, liveRead(pass, options.direct));
+  switch (step.kind) {
+    case 'failure':
+      return end(work, step);
+    case 'waiting':
+      return waitForEvent(pass, 'claim deletion');
+    case 'release':
+      return release(work, step.claim, step.volume);
+    case 'released':
+      return anchored(work, (owner) => mark(work, step.volume, owner));
+    default:
+      return assertNever(step);
+  }
+}
+
+async function getStep({ pass, request, claim: key }: Work, read: Read): Promise<DetachStep> {
+  try {
+    const claim = await read(PersistentVolumeClaim, key);
+    const memory = rememberedVolume(request);
+    const volumeName = memory ?? (claim?.spec?.volumeName || undefined);
+    const volume = volumeName === undefined ? undefined : await read(PersistentVolume, { name: volumeName });
+    const keeper = keeperName('pv', request.metadata.uid!);
+    const users = usersOf(pass.cache, key);
+    return computeDetach({ key, claim, volumeName, volume, users, remembered: memory !== undefined, keeper });
+  } catch (error) {
+    return failureOf(error, 'looking for the volume');
+  }
+}
+
+async function release(work: Work, claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<Outcome> {
+  const { pass, options } = work;
+  const remembered = await remember(work, volume);
+  if ('not' in remembered) return remembered.not;
+  return anchored({ ...work, request: remembered.request }, async () => {
+    const decide = (live: PersistentVolumeClaim): Decision<'changed'> =>
+      live.spec?.volumeName === volume.metadata.name
+        ? { kind: 'delete', since: pass.now }
+        : { kind: 'keep', verdict: 'changed' };
+    const target = { kind: PersistentVolumeClaim, object: claim, since: pass.now, decide };
+    const deletion = await options.deletes.delete(pass, target);
+    if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
+      return waitForEvent(pass, 'claim deletion');
+    return outcomeOf(deletion, () => again('the claim changed'));
+  });
+}
+
+/** Writes the volume's name into the request: when the claim is gone, nothing else leads to it. */
+async function remember(
+  { pass, request }: Work,
+  volume: PersistentVolume,
+): Promise<{ request: VolumeCaptureRequest } | { not: Outcome }> {
+  const name = volume.metadata.name!;
+  if (rememberedVolume(request) === name) return { request };
+  const patch = { metadata: { annotations: { [ANNOTATION_DETACH_PV_NAME]: name } } };
+  const answer = await pass.client.patch(
+    VolumeCaptureRequest,
+    keyOf(request),
+    { type: 'merge', patch },
+    premiseOf(request),
+  );
+  switch (answer.kind) {
+    case 'patched':
+      return { request: answer.object };
+    case 'missing':
+      return { not: settled() };
+    case 'conflict':
+      return { not: again('the request changed') };
+    case 'invalid':
+      return { not: failed(answer.error) };
+    default:
+      return assertNever(answer);
+  }
+}
+
+async function anchored(work: Work, then: (owner: OwnerReference) => Promise<Outcome>): Promise<Outcome> {
+  const { pass, request, options } = work;
+  const name = keeperName('pv', request.metadata.uid!);
+  const wanted = buildKeeper(name, request, options.policy.detachRetention);
+  const anchor = await ensureKeeper(pass, options.direct, wanted);
+  switch (anchor.kind) {
+    case 'failure':
+      return end(work, anchor);
+    case 'unknown':
+      return waitForKeeper(pass);
+    case 'dry':
+      return wouldCapture(work);
+    case 'anchored':
+      return then(anchor.owner);
+    default:
+      return assertNever(anchor);
+  }
+}
+
+async function mark(work: Work, volume: PersistentVolume, owner: OwnerReference): Promise<Outcome> {
+  const { pass, options } = work;
+  const patch = computeMark(volume, owner, options.policy.clearClaimRef);
+  if (patch === undefined) return complete(work, volume);
+  if (isFailure(patch)) return end(work, patch);
+  try {
+    const answer = await pass.client.patch(
+      PersistentVolume,
+      keyOf(volume),
+      { type: 'merge', patch },
+      premiseOf(volume),
+    );
+    if (answer.kind === 'patched') return complete(work, volume);
+    if (answer.kind === 'invalid') return end(work, failureOf(answer.error, 'marking the volume'));
+    return again('the volume changed');
+  } catch (error) {
+    return end(work, failureOf(error, `marking PersistentVolume ${volume.metadata.name}`));
+  }
+}
+
+function complete(work: Work, volume: PersistentVolume): Promise<Outcome> {
+  const { pass, request, claim, options } = work;
+  const { name, uid } = volume.metadata;
+  const ends = describeRetention(
+    options.policy.detachRetention,
+    computeEnd(request, options.rules, pass.now),
+  );
+  const message = `PersistentVolume ${name} is detached from claim ${claimText(claim)}; ${ends}`;
+  const dataRef = { kind: PersistentVolume.kind, name: name!, uid: uid! };
+  return finishRequest(pass, options.rules, request, completed(message, { dataRef }));
+}
+
+const premiseOf = ({ metadata }: KubeObject): { ifVersion: string; ifUid: string } => ({
+  ifVersion: metadata.resourceVersion!,
+  ifUid: metadata.uid!,
+});
+
+const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
+  finishRequest(pass, options.rules, request, endedBy(why));

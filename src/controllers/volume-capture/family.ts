@@ -1,0 +1,91 @@
+// The family `volume-capture`: its parts of the configuration, and the controller made from them.
+
+import type { JsonObject } from '#api/json';
+import type { CustomKind } from '#api/kinds/customKind';
+import { objectKeeperKind } from '#api/kinds/objectKeeper';
+import { AnnotationKeyTTL } from '#api/kinds/storage/conditions';
+import { VolumeCaptureRequest, volumeCaptureRequestKind } from '#api/kinds/volumeCaptureRequest';
+import { deletionMetrics } from '#lifecycle/deletionMetrics';
+import { GuardedDeletes } from '#lifecycle/guardedDelete';
+import {
+  DETACH_RETENTION_SECTION,
+  parseRequestTtl,
+  parseRetention,
+  REQUEST_ENVIRONMENT,
+  REQUEST_TTL_SECTION,
+  RETENTION_SECTION,
+} from '#lifecycle/requests/configuration';
+import { directReader } from '#lifecycle/requests/direct';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { Family } from '../family.ts';
+import { volumeCaptureController } from './controller.ts';
+import type { CapturePolicy } from './policy.ts';
+
+const NAME = 'volume-capture';
+
+const CAPTURE_SECTION: JsonObject = {
+  type: 'object',
+  description: 'Volume captures.',
+  default: {},
+  properties: {
+    allowCrossNamespace: {
+      type: 'boolean',
+      default: false,
+      description:
+        'A request may name a claim of another namespace. Whoever may create requests can then capture it.',
+    },
+    clearClaimRef: {
+      type: 'boolean',
+      default: false,
+      description: 'A detached volume lets go of its claim: any claim that fits may bind it.',
+    },
+    detachRetention: DETACH_RETENTION_SECTION,
+  },
+};
+
+function parsePolicy(capture: JsonObject = {}, retention: JsonObject = {}): CapturePolicy {
+  const detach = capture.detachRetention as JsonObject | undefined;
+  return {
+    allowCrossNamespace: capture.allowCrossNamespace === true,
+    clearClaimRef: capture.clearClaimRef === true,
+    retention: parseRetention('retention', retention, 'FollowObject'),
+    detachRetention: parseRetention('capture.detachRetention', detach, 'FollowObjectWithTTL'),
+  };
+}
+
+export const volumeCapture: Family = {
+  name: NAME,
+  description: 'Captures volumes, once per request, as snapshots or by detaching them.',
+  defaultOn: false,
+  kinds: [volumeCaptureRequestKind as CustomKind, objectKeeperKind as CustomKind],
+  gates: [],
+  configuration: {
+    requestTTL: REQUEST_TTL_SECTION,
+    retention: RETENTION_SECTION,
+    capture: CAPTURE_SECTION,
+  },
+  environment: REQUEST_ENVIRONMENT,
+  flags: {
+    'allow-cross-namespace-capture': {
+      field: 'capture.allowCrossNamespace',
+      description: 'a VolumeCaptureRequest may name a claim of another namespace',
+    },
+  },
+  create(services, { requestTTL, retention, capture }) {
+    const { clock, guard, registry, random, namespace } = services;
+    const metrics = deletionMetrics(registry, NAME, () => clock.now());
+    const controller = volumeCaptureController({
+      rules: {
+        kind: VolumeCaptureRequest,
+        annotationKey: AnnotationKeyTTL,
+        ttl: parseRequestTtl(requestTTL),
+      },
+      policy: parsePolicy(capture, retention),
+      direct: directReader,
+      deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      random,
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    return { controllers: [controller as ControllerDefinition], admission: [] };
+  },
+};

@@ -1,0 +1,30 @@
+// One request: ended, or to be captured in its mode. Everything that ends it goes through finishRequest.
+
+import { Reason } from '#api/kinds/storage/conditions';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { reconcileEnded } from '#lifecycle/requests/ended';
+import { endedBy, finishRequest } from '#lifecycle/requests/finish';
+import { failure, isFailure } from '#lifecycle/requests/refusal';
+import { type Outcome, settled } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import { computeClaimKey } from './compute.ts';
+import { reconcileDetach } from './detach.ts';
+import type { CaptureOptions } from './policy.ts';
+import { reconcileSnapshot } from './snapshot.ts';
+
+export async function reconcileCapture(pass: Pass, options: CaptureOptions): Promise<Outcome> {
+  const request = pass.cache.get(VolumeCaptureRequest, pass.key);
+  if (request === undefined) return settled();
+  const ended = await reconcileEnded(pass, request, options);
+  if (ended !== undefined) return ended;
+  const { rules, policy } = options;
+  const mode = request.spec?.mode;
+  if (mode !== 'Snapshot' && mode !== 'Detach') {
+    const unknown = failure(Reason.InvalidMode, `spec.mode ${mode} is neither Snapshot nor Detach`);
+    return finishRequest(pass, rules, request, endedBy(unknown));
+  }
+  const claim = computeClaimKey(request, policy.allowCrossNamespace);
+  if (isFailure(claim)) return finishRequest(pass, rules, request, endedBy(claim));
+  const work = { pass, request, claim, options };
+  return mode === 'Snapshot' ? reconcileSnapshot(work) : reconcileDetach(work);
+}

@@ -1,0 +1,77 @@
+// The parts of the configuration that requests share, and how they become policy. Whatever is wrong stops the start with
+// the name of the setting.
+
+import type { JsonObject } from '#api/json';
+import { DefaultRequestTTLStr, RequestTTLEnvName } from '#api/kinds/storage/conditions';
+import { requireDuration } from './duration.ts';
+import type { Retention } from './keeper.ts';
+import type { RequestTtl, TtlMode } from './rules.ts';
+
+export const REQUEST_TTL_SECTION: JsonObject = {
+  type: 'object',
+  description: 'When requests that have ended are deleted.',
+  default: {},
+  properties: {
+    mode: {
+      type: 'string',
+      enum: ['scanner', 'annotation'],
+      default: 'scanner',
+      description: "scanner: this TTL decides. annotation: the object's own annotation does.",
+    },
+    ttl: {
+      type: 'string',
+      default: DefaultRequestTTLStr,
+      description: 'From the completion of a request to its deletion; a Go duration.',
+    },
+  },
+};
+
+const retention = (mode: string, description: string): JsonObject => ({
+  type: 'object',
+  description,
+  default: {},
+  properties: {
+    mode: { type: 'string', enum: ['FollowObject', 'FollowObjectWithTTL'], default: mode },
+    ttl: {
+      type: 'string',
+      default: '24h',
+      description: 'For FollowObjectWithTTL: how long artifacts outlive their request; a Go duration.',
+    },
+  },
+});
+
+export const RETENTION_SECTION: JsonObject = retention(
+  'FollowObject',
+  'When snapshots and checkpoints end: with their request, or some time after it.',
+);
+export const DETACH_RETENTION_SECTION: JsonObject = retention(
+  'FollowObjectWithTTL',
+  'When the record of a detached volume ends.',
+);
+
+/** Environment variables of the process and the field each of them sets. */
+export const REQUEST_ENVIRONMENT = { [RequestTTLEnvName]: 'requestTTL.ttl' } as const;
+
+const textOf = (section: JsonObject | undefined, field: string, otherwise: string): string => {
+  const value = section?.[field];
+  return typeof value === 'string' ? value : otherwise;
+};
+
+/** Throws on a TTL that is not a duration, zero or negative: a request must neither live for ever nor end at once. */
+export function parseRequestTtl(section: JsonObject | undefined): RequestTtl {
+  const text = textOf(section, 'ttl', DefaultRequestTTLStr);
+  const mode = textOf(section, 'mode', 'scanner') as TtlMode;
+  return { mode, text, length: requireDuration(`requestTTL.ttl (${RequestTTLEnvName})`, text) };
+}
+
+export function parseRetention(
+  name: string,
+  section: JsonObject | undefined,
+  mode: Retention['mode'],
+): Retention {
+  const chosen = textOf(section, 'mode', mode);
+  if (chosen === 'FollowObject') return { mode: chosen };
+  const ttl = textOf(section, 'ttl', '24h');
+  requireDuration(`${name}.ttl`, ttl);
+  return { mode: 'FollowObjectWithTTL', ttl };
+}

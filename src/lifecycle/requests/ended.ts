@@ -1,0 +1,74 @@
+// What every request controller does first: a request that has ended is not looked at any further. The only things that
+// may still happen to it are the TTL annotation that a crash left out, and, where the annotation decides, its deletion.
+
+import type { RequestObject } from '#api/kinds/storage/request';
+import { assertNever } from '#base/assertNever';
+import type { Random } from '#base/random';
+import { type Outcome, settled, waitUntil } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import { outcomeOf } from '../deletion.ts';
+import type { Decision, GuardedDeletes } from '../guardedDelete.ts';
+import { markInvalidTtl, setTTLAnnotation } from './finish.ts';
+import type { RequestRules } from './rules.ts';
+import { hasEnded } from './terminal.ts';
+import { computeRecheck, computeRequestTtl, type RequestExpiry } from './ttl.ts';
+
+export interface EndedOptions<T extends RequestObject> {
+  readonly rules: RequestRules<T>;
+  readonly random: Random;
+  readonly deletes: GuardedDeletes;
+}
+
+/** The outcome for a request that has ended or is being deleted; undefined when there is work to do. */
+export async function reconcileEnded<T extends RequestObject>(
+  pass: Pass,
+  request: T,
+  options: EndedOptions<T>,
+): Promise<Outcome | undefined> {
+  const { rules } = options;
+  const ended = hasEnded(request, rules.ttl.mode);
+  if (request.metadata.deletionTimestamp !== undefined) return settled();
+  if (!ended) return undefined;
+  if (rules.ttl.mode === 'annotation') {
+    const outcome = await reconcileTtl(pass, request, options);
+    if (outcome !== undefined) return outcome;
+  }
+  if (request.metadata.annotations?.[rules.annotationKey] !== undefined) return settled();
+  return setTTLAnnotation(pass, rules, request);
+}
+
+/** The annotation's policy; undefined when it has nothing to say. */
+async function reconcileTtl<T extends RequestObject>(
+  pass: Pass,
+  request: T,
+  { rules, random, deletes }: EndedOptions<T>,
+): Promise<Outcome | undefined> {
+  const expiry = computeRequestTtl(request, rules, pass.now);
+  const lookAgain = (kept: RequestExpiry): Outcome =>
+    kept.kind === 'waiting'
+      ? waitUntil(computeRecheck(kept.until, pass.now, random.next()), 'request ttl')
+      : settled();
+  switch (expiry.kind) {
+    case 'none':
+      return undefined;
+    case 'invalid':
+      return markInvalidTtl(pass, rules, request, expiry.message);
+    case 'waiting':
+      return lookAgain(expiry);
+    case 'expired': {
+      const decide = (live: T, now: typeof pass.now): Decision<RequestExpiry> => {
+        const verdict = computeRequestTtl(live, rules, now);
+        return verdict.kind === 'expired'
+          ? { kind: 'delete', since: verdict.since }
+          : { kind: 'keep', verdict };
+      };
+      const { kind } = rules;
+      return outcomeOf(
+        await deletes.delete(pass, { kind, object: request, since: expiry.since, decide }),
+        lookAgain,
+      );
+    }
+    default:
+      return assertNever(expiry);
+  }
+}

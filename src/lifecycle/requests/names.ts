@@ -1,0 +1,12 @@
+// Names made from the uid of a request: a repeated attempt finds what an earlier one made, and a request that was
+// recreated under its old name never does.
+
+/** Of the keeper, by what it keeps. */
+export const keeperName = (keeps: 'snapshot' | 'pv' | 'pvc', uid: string): string => `ret-${keeps}-${uid}`;
+
+const SNAPSHOT = 'snapshot-';
+export const snapshotName = (uid: string): string => `${SNAPSHOT}${uid}`;
+
+/** The uid of the request a VolumeSnapshotContent was made for; undefined when its name is not one of ours. */
+export const uidOfSnapshot = (name: string): string | undefined =>
+  name.startsWith(SNAPSHOT) ? name.slice(SNAPSHOT.length) : undefined;
