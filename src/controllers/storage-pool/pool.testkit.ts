@@ -1,5 +1,6 @@
 // For tests: small objects of the kinds a pool is made of. Times are milliseconds since START.
 
+import type { Kind } from '#api/kind';
 import type { Node, Pod } from '#api/kinds/builtin';
 import type { LVMVolumeGroup } from '#api/kinds/lvmVolumeGroup';
 import type {
@@ -7,9 +8,12 @@ import type {
   ReplicatedStoragePool,
   ReplicatedStoragePoolStatus,
 } from '#api/kinds/replicatedStoragePool';
+import type { KubeObject } from '#api/object';
 import { formatTime, type Instant, type Millis, millis, minutes, parseTime, plus } from '#base/instant';
+import type { KindReader } from '#runtime/pass';
 import type { EligibilityInputs } from './compute.ts';
 import { ZONE_LABEL } from './nodeSelector.ts';
+import { podIndexes, poolIndexes } from './sources.ts';
 
 export const START = parseTime('2026-01-01T00:00:00Z');
 export const at = (since: number): Instant => plus(START, millis(since));
@@ -150,4 +154,16 @@ export function inputs(
     gracePeriod = GRACE,
   } = parts;
   return { rsp, nodes, lvgs: lvgMap(...lvgs), agentReadyByNode, gracePeriod: gracePeriod as Millis };
+}
+
+/** The caches of the controller, filled by hand. */
+export function readerOf(...objects: readonly KubeObject[]): KindReader {
+  const indexes: Record<string, (object: never) => readonly string[]> = { ...poolIndexes, ...podIndexes };
+  const of = <T extends KubeObject>({ kind }: Kind<T>) => objects.filter((each) => each.kind === kind) as T[];
+  return {
+    get: (kind, key) => of(kind).find(({ metadata }) => metadata.name === key.name),
+    list: (kind) => of(kind),
+    byIndex: (kind, index, value) =>
+      of(kind).filter((each) => indexes[index]!(each as never).includes(value)),
+  };
 }
