@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { seconds } from '#base/instant';
+import { refuse } from '#runtime/world.testkit';
+import { inTtlWorld, type TtlWorld } from './ttl.testkit.ts';
+
+const background = { configuration: { jobPropagation: 'Background' } };
+const isDelete = ({ method }: { method: string }) => method === 'DELETE';
+
+describe('what the server answers to the DELETE', () => {
+  test.each<
+    [string, times: number, answer: () => ReturnType<TtlWorld['world']['interfere']>, deletes: number]
+  >([
+    ['429 with Retry-After', 1, () => refuse(429, 'TooManyRequests', 'later', { retryAfterSeconds: 2 }), 2],
+    ['500, three times', 3, () => refuse(500, 'InternalError'), 4],
+    ['410', 1, () => refuse(410, 'Expired'), 2],
+    ['503', 1, () => refuse(503, 'ServiceUnavailable'), 2],
+    ['nothing, after it was carried out', 1, () => 'loseAnswer', 2],
+  ])('%s: deleted all the same', (_name, times, answer, deletes) =>
+    inTtlWorld(background, async (k) => {
+      await k.finishedJob('report', 10);
+      k.start();
+      let left = times;
+      k.world.interfere = (request) => (isDelete(request) && left-- > 0 ? answer() : undefined);
+      await k.pass(15);
+      expect(await k.exists('report')).toBe(false);
+      expect(k.asked().filter((r) => r.startsWith('DELETE'))).toHaveLength(deletes);
+      expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);
+    })(),
+  );
+
+  test.each([
+    ['DELETE', 403, 'Forbidden'],
+    ['DELETE', 409, 'AlreadyExists'],
+    ['DELETE', 422, 'Invalid'],
+    ['DELETE', 500, 'InternalError'],
+    ['GET', 403, 'Forbidden'],
+  ])(
+    '%s answered with %s for an hour: a handful of requests, one Event, then it works',
+    (verb, code, reason) =>
+      inTtlWorld(background, async (k) => {
+        // A read only happens after a lost race.
+        const lost = refuse(409, 'Conflict', 'the UID in the precondition does not match');
+        const refusal = (method: string) =>
+          method === verb ? refuse(code, reason) : verb === 'GET' ? lost : undefined;
+        await k.finishedJob('report', 10);
+        k.start();
+        let broken = true;
+        k.world.interfere = (request) =>
+          broken && /\/jobs\/report/.test(request.path) ? refusal(request.method) : undefined;
+        await k.pass(3610);
+        const asked = k.asked().length;
+        expect(asked).toBeGreaterThan(5);
+        expect(asked).toBeLessThan(170);
+        await k.pass(3600);
+        expect(k.asked().length - asked).toBeLessThan(130);
+        expect(k.events.length).toBeLessThanOrEqual(2);
+        expect(await k.exists('report')).toBe(true);
+        broken = false;
+        await k.pass(310);
+        expect(await k.exists('report')).toBe(false);
+      })(),
+  );
+});
+
+describe('gates and configuration', () => {
+  test(
+    'with the gate off the field has no effect; switched on again it works as before',
+    inTtlWorld({ gates: { TTLAfterFinished: false } }, async (k) => {
+      await k.finishedJob('report', 10);
+      k.start();
+      await k.pass(3600);
+      expect([k.asked(), k.world.manager.controllers.length]).toEqual([[], 0]);
+      expect(await k.exists('report')).toBe(true);
+    }),
+  );
+
+  test('zero workers are refused at the start', async () => {
+    await expect(inTtlWorld({ configuration: { concurrency: 0 } }, async () => {})()).rejects.toThrow(
+      'concurrency must be a whole number above zero',
+    );
+  });
+
+  test(
+    'a budget is kept',
+    inTtlWorld(
+      {
+        configuration: { jobPropagation: 'Background' },
+        services: {
+          deletion: () => ({
+            budget: {
+              claim: (_uid, now) =>
+                now % 60_000 === 0
+                  ? { kind: 'go' }
+                  : { kind: 'wait', until: (Math.ceil(now / 60_000) * 60_000) as never },
+            },
+          }),
+        },
+      },
+      async (k) => {
+        await k.pass(30);
+        const offset = seconds(0) + ((k.world.clock.now() / 1000) % 60);
+        await k.finishedJob('report', 1, 30);
+        k.start();
+        await k.pass(60 - offset - 1);
+        expect(await k.exists('report')).toBe(true);
+        await k.pass(61);
+        expect(await k.exists('report')).toBe(false);
+      },
+    ),
+  );
+});
