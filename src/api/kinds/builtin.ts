@@ -10,6 +10,10 @@ export interface Condition {
   reason?: string;
   message?: string;
   lastTransitionTime?: string;
+  /** Jobs and Pods. */
+  lastProbeTime?: string | null;
+  /** Nodes. */
+  lastHeartbeatTime?: string;
   observedGeneration?: number;
 }
 
@@ -30,7 +34,9 @@ export interface Job extends KubeObject {
     ttlSecondsAfterFinished?: number;
     suspend?: boolean;
     completions?: number;
+    completionMode?: string;
     parallelism?: number;
+    backoffLimit?: number;
     managedBy?: string;
     template?: { metadata?: KubeObject['metadata']; spec?: Record<string, unknown> };
   };

@@ -1,0 +1,43 @@
+// Every stand-in by name, for `--standins=`. Each call makes them anew: they have memories of their own.
+
+import type { ControllerDefinition } from '#runtime/definition';
+import { jobFinisher } from './jobFinisher/controller.ts';
+import { createOwnerGc } from './ownerGc/controller.ts';
+
+export interface Standin {
+  readonly name: string;
+  readonly description: string;
+  create(): ControllerDefinition;
+}
+
+export const STANDINS: readonly Standin[] = [
+  {
+    name: 'owner-gc',
+    description: 'deletes what owners leave behind: background, foreground, orphan',
+    create: createOwnerGc,
+  },
+  {
+    name: 'job-finisher',
+    description: 'finishes Jobs annotated standin.lapse.dev/finish',
+    create: jobFinisher,
+  },
+];
+
+/**
+ * The stand-ins of a list as `--controllers` has it: names, `*` for all, `-name` for all but that one. An empty list is
+ * none. Throws with the whole list when a name is unknown.
+ */
+export function standinsNamed(names: readonly string[]): ControllerDefinition[] {
+  const wanted = names.map((name) => name.trim()).filter((name) => name !== '');
+  const known = new Set(STANDINS.map(({ name }) => name));
+  const unknown = wanted.filter((name) => name !== '*' && !known.has(name.replace(/^-/, '')));
+  if (unknown.length > 0)
+    throw new Error(
+      `unknown stand-in ${unknown.map((name) => JSON.stringify(name)).join(', ')}; there are: ${[...known].join(', ')}`,
+    );
+  const refused = new Set(wanted.filter((name) => name.startsWith('-')).map((name) => name.slice(1)));
+  const all = wanted.includes('*') || (refused.size > 0 && refused.size === wanted.length);
+  return STANDINS.filter(({ name }) => !refused.has(name) && (all || wanted.includes(name))).map((standin) =>
+    standin.create(),
+  );
+}
