@@ -6,11 +6,11 @@ import { clone, type JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import { writeJson } from '#api/jsonWrite';
 import { apiVersionOf, asJson, asObject, type KubeObject } from '#api/object';
+import { sortKeys } from '#api/sortKeys';
 import { DecodeError } from '#schema/typed';
 import type { Codec, Decoded } from '../resources/resource.ts';
 import type { Stored } from '../store/stored.ts';
 import { decodeMetadata } from './metadata.ts';
-import { sortKeys } from './sortKeys.ts';
 import type { Structure } from './structure.ts';
 
 // A body of the largest size can hold some 400,000 unknown fields: nobody reads that many.

@@ -9,6 +9,7 @@ import { formatTime } from '#base/instant';
 import { nameSuffix, uuid } from '#base/random';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
+import { recordManager } from '../managedFields.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
 import { keyOf, refusedKind, type StrategyContext, throughStorage } from '../resources/resource.ts';
 import { objectResponse, storedResponse } from '../respond.ts';
@@ -40,13 +41,18 @@ export function matchNamespace(call: Call, object: KubeObject): void {
 
 export type CreateOutcome = { kind: 'created'; stored: Stored } | { kind: 'dryRun'; object: KubeObject };
 
+export interface CreateOptions extends WriteOptions {
+  /** The object has its managedFields already. */
+  readonly tracked?: boolean;
+}
+
 // A generated name that is taken is drawn again a few times; then the client is told.
 const NAME_ATTEMPTS = 8;
 
 export async function createObject(
   call: Call,
   object: KubeObject,
-  options: WriteOptions,
+  options: CreateOptions,
 ): Promise<CreateOutcome> {
   const generated = !object.metadata.name && object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
@@ -70,8 +76,9 @@ function taken(call: Call, name: string): ApiError {
   return error;
 }
 
-async function createOnce(call: Call, sent: KubeObject, options: WriteOptions): Promise<CreateOutcome> {
+async function createOnce(call: Call, sent: KubeObject, options: CreateOptions): Promise<CreateOutcome> {
   const { core, resource } = call;
+  if (options.tracked !== true) recordManager(call, options.fieldManager, sent, undefined);
   const write = { operation: 'CREATE' as const, old: undefined, dryRun: options.dryRun };
   const object = (await core.admission.mutate(call, {
     ...write,
@@ -113,12 +120,7 @@ async function commitNew(call: Call, key: string, object: KubeObject): Promise<S
 
 function fillSystemFields(call: Call, object: KubeObject, context: StrategyContext): void {
   const { metadata } = object;
-  for (const field of [
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-    'managedFields',
-    'selfLink',
-  ] as const) {
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink'] as const) {
     delete (metadata as Record<string, unknown>)[field];
   }
   metadata.uid = uuid(context.random);

@@ -8,32 +8,34 @@ import { clone, isObject, type Json, type JsonObject } from '#api/json';
 import { JsonRangeError, JsonSyntaxError, type ParsedJson, parseJson } from '#api/jsonParse';
 import { writeJson } from '#api/jsonWrite';
 import { asJson, type KubeObject } from '#api/object';
+import { sortKeys } from '#api/sortKeys';
 import { ApiError } from '#api/status';
 import { applyJsonPatch, JsonPatchError, parseJsonPatch } from '#schema/jsonPatch';
 import { applyMergePatch } from '#schema/mergePatch';
 import { applyStrategicMerge, StrategicMergeError } from '#schema/strategicMerge';
 import { DecodeError } from '#schema/typed';
 import type { Call } from '../context.ts';
-import { sortKeys } from '../crd/sortKeys.ts';
 import { builtinTable } from '../data.ts';
 import { checkGvk } from '../gvk.ts';
+import { keepReset } from '../managedFields.ts';
 import { booleanParam, parseWriteOptions, type WriteOptions } from '../query.ts';
+import { APPLY, apply } from './apply.ts';
 import { matchNamespace } from './create.ts';
 import { matchName, updateObject } from './update.ts';
 
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC = 'application/strategic-merge-patch+json';
-const APPLY = 'application/apply-patch+yaml';
 
 export async function patch(call: Call): Promise<HttpResponse> {
+  if (contentType(call) === APPLY) return apply(call);
   const type = patchType(call);
   const options = patchOptions(call);
-  const apply = parsePatch(call, type);
+  const change = parsePatch(call, type);
   const versioned = patchVersion(call, type);
   return updateObject(
     call,
-    { versioned, make: (old) => patched(call, options, apply(toJson(old)), type) },
+    { versioned, make: (old) => patched(call, options, change(toJson(old)), type) },
     options,
   );
 }
@@ -54,9 +56,12 @@ export function patchVersion(call: Call, type: string): boolean {
 
 const toJson = (object: KubeObject): JsonObject => clone(asJson(object));
 
+const contentType = (call: Call): string =>
+  (call.request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+
 export function patchType(call: Call): string {
-  const type = (call.request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
-  if (type === APPLY || type === 'application/apply-patch+cbor') throw notImplemented('server-side apply');
+  const type = contentType(call);
+  if (type === APPLY || type === 'application/apply-patch+cbor') throw notImplemented(`${type} here`);
   if (type === JSON_PATCH || type === MERGE_PATCH) return type;
   if (type === STRATEGIC && !call.resource.custom) return type;
   if (call.resource.custom) {
@@ -158,7 +163,7 @@ function patched(call: Call, options: WriteOptions, value: Json, type: string): 
       for (const p of problems) if (!call.warnings.includes(p)) call.warnings.push(p);
     matchName(call, object);
     matchNamespace(call, object);
-    return object;
+    return keepReset(value, object);
   } catch (cause) {
     if (cause instanceof DecodeError) throw refuse(cause.message);
     throw cause;

@@ -9,6 +9,7 @@ import { checkPathSegment } from '#api/names';
 import { asJson, asObject, type KubeObject } from '#api/object';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
+import { recordManager, withOldTimes } from '../managedFields.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
 import {
   keyOf,
@@ -63,6 +64,8 @@ export interface UpdatePlan {
   readonly versioned: boolean;
   /** What to create when there is nothing to update and the kind allows that. */
   createIfMissing?(): KubeObject;
+  /** `make` has set the managedFields already. */
+  readonly tracked?: boolean;
   /** What the answer shows of the result (`/scale` shows another kind); default: all of it. */
   show?(result: KubeObject): KubeObject;
 }
@@ -116,6 +119,7 @@ async function updateOnce(
   const write = { operation: 'UPDATE' as const, old, name: call.name!, dryRun: options.dryRun };
   checkVersion(call, next, head);
   const context = strategyContext(call, options.dryRun);
+  if (plan.tracked !== true) recordManager(call, options.fieldManager, next, old);
   const admitted = await core.admission.mutate(call, { ...write, object: next });
   next = admitted!;
   const strategy = strategyOf(call);
@@ -171,7 +175,6 @@ function prepareMeta(next: KubeObject, old: KubeObject): void {
   };
   keep('generation');
   keep('creationTimestamp');
-  keep('managedFields');
   delete to['selfLink'];
   if (!to['uid']) keep('uid');
   if (from['deletionTimestamp'] !== undefined) keep('deletionTimestamp');
@@ -228,7 +231,8 @@ async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): P
     await core.store.remove(resource.storage, head.key, head.revision);
     return show(next);
   }
-  if (equal(asJson(storage), asJson(head.object))) {
+  // A write that changes nothing but the time of its manager changes nothing.
+  if (equal(asJson(withOldTimes(storage, head.object)), asJson(head.object))) {
     await core.store.committed(head);
     return showStored(head);
   }

@@ -1,6 +1,6 @@
 // Objects without a Go struct are written as maps, and Go writes maps in the order of their keys.
 
-import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { isObject, type Json, type JsonObject, setOwn } from './json.ts';
 
 /** A copy with sorted keys, at every depth. */
 export function sortKeys(value: JsonObject): JsonObject;

@@ -1,0 +1,133 @@
+// metadata.managedFields of the objects served here: which types their fields have, what each endpoint cannot own, and
+// who is writing.
+
+import { equal, isObject, type JsonObject } from '#api/json';
+import { apiVersionOf, asJson, type KubeObject } from '#api/object';
+import { formatTime } from '#base/instant';
+import { BuiltinFieldTypes } from '#schema/apply/builtinFieldType';
+import { customFieldType } from '#schema/apply/customFieldType';
+import { type Endpoint, trackUpdate, type Write } from '#schema/apply/fieldManager';
+import { FieldSet } from '#schema/apply/fieldSet';
+import type { Call } from './context.ts';
+import { builtinTable, defaultsTable } from './data.ts';
+import { type Resource, storageName } from './resources/resource.ts';
+
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+let builtins: BuiltinFieldTypes | undefined;
+const builtinTypes = () => (builtins ??= new BuiltinFieldTypes(builtinTable(), defaultsTable()));
+
+const endpoints = new WeakMap<Resource, Map<string, Endpoint>>();
+
+/** The endpoint of a request, as apply sees it. */
+export function endpointOf({ resource, subresource = '' }: Call): Endpoint {
+  let known = endpoints.get(resource);
+  if (known === undefined) {
+    known = new Map();
+    endpoints.set(resource, known);
+  }
+  let endpoint = known.get(subresource);
+  if (endpoint === undefined) {
+    endpoint = describeEndpoint(resource, subresource);
+    known.set(subresource, endpoint);
+  }
+  return endpoint;
+}
+
+function describeEndpoint(resource: Resource, subresource: string): Endpoint {
+  const { schema, patchType, kind } = resource;
+  const apiVersion = apiVersionOf(resource);
+  const types = builtinTypes();
+  const plain = { apiVersion, kind };
+  const own =
+    patchType === undefined
+      ? { type: customFieldType(schema, types.type(OBJECT_META)), empty: () => ({ ...plain }) }
+      : {
+          type: types.type(patchType),
+          empty: () => ({ ...(types.zero(patchType) as JsonObject), ...plain }),
+        };
+  return { ...own, apiVersion, subresource, ignored: ignoredFields(resource, subresource) };
+}
+
+const SPEC = ['f:spec'];
+const STATUS = ['f:status'];
+const METADATA = ['f:metadata'];
+
+// What /status leaves alone beside the spec.
+const STATUS_IGNORES: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  'deployments.apps': [['f:metadata', 'f:labels']],
+  pods: [
+    ['f:metadata', 'f:deletionTimestamp'],
+    ['f:metadata', 'f:ownerReferences'],
+  ],
+  'certificatesigningrequests.certificates.k8s.io': [['f:status', 'f:conditions']],
+  'volumeattachments.storage.k8s.io': [METADATA],
+  'validatingadmissionpolicies.admissionregistration.k8s.io': [METADATA],
+  'flowschemas.flowcontrol.apiserver.k8s.io': [METADATA],
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': [METADATA],
+  'servicecidrs.networking.k8s.io': [METADATA],
+  'resourceclaims.resource.k8s.io': [METADATA],
+};
+
+/** What a write through this endpoint cannot change, nobody comes to own through it. */
+function ignoredFields(resource: Resource, subresource: string): FieldSet {
+  const hasStatus = resource.subresources.some(({ name }) => name === 'status');
+  if (!hasStatus) return FieldSet.EMPTY;
+  const name = storageName(resource.group, resource.plural);
+  if (subresource !== 'status') return FieldSet.of(STATUS);
+  const more = resource.custom ? [METADATA] : (STATUS_IGNORES[name] ?? []);
+  return FieldSet.of(SPEC, ...more);
+}
+
+/** Who writes: the name the client gave, or the first word of its User-Agent. */
+export function managerOf(call: Call, fieldManager: string): string {
+  if (fieldManager !== '') return fieldManager;
+  const agent = (call.request.headers['user-agent'] ?? '').split('/')[0]!;
+  let name = '';
+  for (const letter of agent) {
+    if (!PRINTABLE.test(letter)) continue;
+    if (Buffer.byteLength(name + letter) > MOST_MANAGER_BYTES) break;
+    name += letter;
+  }
+  return name === '' ? 'unknown' : name;
+}
+
+const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+const MOST_MANAGER_BYTES = 128;
+
+export const writeOf = (call: Call, fieldManager: string): Pick<Write, 'manager' | 'now'> => ({
+  manager: managerOf(call, fieldManager),
+  now: formatTime(call.core.clock.now()),
+});
+
+/** Records in `next` who wrote which of its fields. */
+export function recordManager(
+  call: Call,
+  fieldManager: string,
+  next: KubeObject,
+  live: KubeObject | undefined,
+): void {
+  const write: Write = {
+    ...writeOf(call, fieldManager),
+    ...(live === undefined ? {} : { live: asJson(live) }),
+  };
+  const entries = trackUpdate(endpointOf(call), write, asJson(next));
+  if (entries === undefined) delete next.metadata.managedFields;
+  else next.metadata.managedFields = entries;
+}
+
+/** An empty list asks to forget the managers; decoding leaves empty lists out. */
+export function keepReset(sent: JsonObject, object: KubeObject): KubeObject {
+  const entries = isObject(sent['metadata']) ? sent['metadata']['managedFields'] : undefined;
+  if (Array.isArray(entries) && entries.length === 0) object.metadata.managedFields = [];
+  return object;
+}
+
+/** The entries of `live` where those of `next` differ from them only in their times. */
+export function withOldTimes(next: KubeObject, live: KubeObject): KubeObject {
+  const mine = next.metadata.managedFields;
+  const theirs = live.metadata.managedFields;
+  if (mine === undefined || theirs === undefined || mine.length !== theirs.length) return next;
+  const isSame = mine.every((entry, i) => equal({ ...entry, time: null }, { ...theirs[i], time: null }));
+  return isSame ? { ...next, metadata: { ...next.metadata, managedFields: theirs } } : next;
+}
