@@ -11,7 +11,9 @@ import { type Client, createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Manager } from '#runtime/manager';
+import type { Registry } from '#runtime/metrics/registry';
 import { createBystanders } from './bystanders.ts';
+import { type DoubleRun, runAgain } from './doubleRun.ts';
 import { Faults } from './faults.ts';
 import { createHands, type Hands, type Manifests } from './hands.ts';
 import { type Change, History } from './history.ts';
@@ -34,15 +36,6 @@ export interface SimulationOptions {
   readonly start?: Instant;
   /** Of the process under test. */
   readonly log?: Log;
-}
-
-/** What came of looking at everything once more. */
-export interface DoubleRun {
-  /** Objects that the controllers are for. */
-  readonly objects: number;
-  /** Of them, those that were looked at. */
-  readonly reconciled: number;
-  readonly writes: readonly RequestRecord[];
 }
 
 export class Simulation implements Omit<Hands, 'create' | 'status'> {
@@ -68,6 +61,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   readonly #kinds = new Map<string, string>();
   #processOffset = millis(0);
   #life: Life | undefined;
+  #lastLife: Life | undefined;
   #answers = 0;
 
   constructor(
@@ -119,6 +113,12 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   /** Whether the process under test is up. */
   get running(): boolean {
     return this.#life !== undefined;
+  }
+
+  /** The metrics of the process that runs, or ran last. */
+  get registry(): Registry {
+    if (this.#lastLife === undefined) throw new Error('there was no process yet');
+    return this.#lastLife.manager.registry;
   }
 
   apply = (manifests: Manifests): Promise<void> => this.#then(this.hands.apply(manifests));
@@ -214,24 +214,9 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   /** Everything is looked at once more, now. A controller that has done its work has nothing to write. */
   async doubleRun(): Promise<DoubleRun> {
-    const life = this.#life;
-    if (life === undefined) return { objects: 0, reconciled: 0, writes: [] };
-    await this.settle();
-    const [passes, requests] = [this.passes.length, this.requests.length];
-    const wanted = new Set<string>();
-    for (const { handles, name, definition } of life.manager.controllers)
-      for (const object of handles[0]!.reader.list())
-        wanted.add(
-          `${name} ${definition.for.namespaced ? `${object.metadata.namespace}/` : ''}${object.metadata.name}`,
-        );
-    life.manager.enqueueAll('double run');
-    await this.settle();
-    const looked = new Set(this.passes.slice(passes).map(({ controller, key }) => `${controller} ${key}`));
-    return {
-      objects: wanted.size,
-      reconciled: [...wanted].filter((key) => looked.has(key)).length,
-      writes: this.requests.slice(requests).filter(isWrite),
-    };
+    const { passes, requests, settle } = this;
+    if (this.#life === undefined) return { objects: 0, reconciled: 0, writes: [] };
+    return runAgain({ manager: this.#life.manager, passes, requests, settle });
   }
 
   async close(): Promise<void> {
@@ -291,6 +276,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     for (const { for: kind } of life.controllers)
       this.#kinds.set(`${kind.group}/${kind.resource}`, kind.kind);
     this.#life = life;
+    this.#lastLife = life;
     life.start();
   }
 
