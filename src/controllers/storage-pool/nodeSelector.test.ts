@@ -131,12 +131,3 @@ test('a version of a pool is compiled once', () => {
   expect(nodeSelectorOf(rsp)).toBe(nodeSelectorOf(rsp));
   expect(nodeSelectorOf({ ...rsp })).not.toBe(nodeSelectorOf(rsp));
 });
-
-test('ten thousand values are looked up, not walked', () => {
-  const values = Array.from({ length: 10_000 }, (_, i) => `v${i}`);
-  const made = compileNodeSelector({ nodeLabelSelector: expression('a', 'NotIn', values) });
-  if (made.kind === 'problem') throw new Error(made.message);
-  const start = performance.now();
-  for (let i = 0; i < 5000; i++) made.matches({ a: 'other' });
-  expect(performance.now() - start).toBeLessThan(50);
-});
