@@ -1,7 +1,16 @@
 // Every family of controllers there is, in the order in which people meet them.
 
 import type { Family } from './family.ts';
+import { objectKeeper } from './object-keeper/family.ts';
+import { requestTtl } from './request-ttl/family.ts';
 import { storagePool } from './storage-pool/family.ts';
 import { ttlAfterFinishedFamily } from './ttl-after-finished/family.ts';
+import { volumeCapture } from './volume-capture/family.ts';
 
-export const FAMILIES: readonly Family[] = [ttlAfterFinishedFamily, storagePool];
+export const FAMILIES: readonly Family[] = [
+  ttlAfterFinishedFamily,
+  storagePool,
+  volumeCapture,
+  objectKeeper,
+  requestTtl,
+];

@@ -1,6 +1,7 @@
 // Every stand-in by name, for `--standins=`. Each call makes them anew: they have memories of their own.
 
 import type { ControllerDefinition } from '#runtime/definition';
+import { csiSnapshotter } from './csiSnapshotter.ts';
 import { jobFinisher } from './jobFinisher/controller.ts';
 import { createOwnerGc } from './ownerGc/controller.ts';
 
@@ -20,6 +21,11 @@ export const STANDINS: readonly Standin[] = [
     name: 'job-finisher',
     description: 'finishes Jobs annotated standin.lapse.dev/finish',
     create: jobFinisher,
+  },
+  {
+    name: 'csi-snapshotter',
+    description: 'makes VolumeSnapshotContents ready, or fails them as annotated standin.lapse.dev/snapshot',
+    create: csiSnapshotter,
   },
 ];
 

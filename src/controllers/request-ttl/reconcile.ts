@@ -2,7 +2,7 @@
 
 import type { RequestObject } from '#api/kinds/storage/request';
 import { assertNever } from '#base/assertNever';
-import { type Instant, instant, minutes, plus } from '#base/instant';
+import { type Instant, minutes, plus } from '#base/instant';
 import { outcomeOf } from '#lifecycle/deletion';
 import type { Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
 import type { RequestRules } from '#lifecycle/requests/rules';
@@ -39,8 +39,10 @@ function kept(expiry: RequestExpiry, now: Instant): Outcome {
     case 'invalid':
     case 'expired':
       return settled();
-    case 'waiting':
-      return waitUntil(instant(Math.min(expiry.until, plus(now, SAFETY))), 'request ttl');
+    case 'waiting': {
+      const look = plus(now, SAFETY);
+      return expiry.until <= look ? waitUntil(expiry.until, 'request ttl') : waitUntil(look, 'safety look');
+    }
     default:
       return assertNever(expiry);
   }

@@ -1,0 +1,54 @@
+// The wiring of object-keeper: keepers, and watches on whatever they follow, which come and go with them.
+
+import { keyOf } from '#api/kind';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
+import { requireAll } from '#lifecycle/requests/direct';
+import { type ControllerDefinition, defineController, type Right } from '#runtime/definition';
+import { type KeeperOptions, reconcileKeeper } from './reconcile.ts';
+
+const FOLLOWED = 'followed';
+
+/** What keepers of ours follow. Rights to follow other kinds are an operator's to give. */
+const FOLLOWED_RIGHTS: readonly Right[] = [VolumeCaptureRequest, VolumeRestoreRequest].map(
+  ({ group, resource }) => ({
+    group,
+    resource,
+    verbs: ['get', 'list', 'watch'],
+  }),
+);
+
+export function objectKeeperController(options: KeeperOptions): ControllerDefinition<ObjectKeeper> {
+  const { deletes, definitions } = options;
+  requireAll('object-keeper', { deletes, definitions });
+  return defineController<ObjectKeeper>({
+    name: 'object-keeper',
+    for: ObjectKeeper,
+    // Our own status writes wake nobody.
+    facts: ({ metadata, spec }) => [metadata.deletionTimestamp, spec],
+    indexes: {
+      [FOLLOWED]: ({ spec }) => {
+        const ref = spec?.followObjectRef;
+        return ref === undefined ? [] : [`${ref.kind} ${ref.namespace}/${ref.name}`];
+      },
+    },
+    dynamic: {
+      // Whether it exists, and as which object: nothing else about it matters.
+      facts: ({ metadata }) => metadata.uid,
+      to: ({ metadata }, source, cache) =>
+        cache
+          .byIndex(ObjectKeeper, FOLLOWED, `${source.kind.kind} ${metadata.namespace ?? ''}/${metadata.name}`)
+          .map(keyOf),
+    },
+    concurrency: 8,
+    rights: [
+      { group: ObjectKeeper.group, resource: 'objectkeepers', verbs: ['get', 'delete'] },
+      { group: ObjectKeeper.group, resource: 'objectkeepers/status', verbs: ['patch'] },
+      { group: CustomResourceDefinition.group, resource: 'customresourcedefinitions', verbs: ['get'] },
+      ...FOLLOWED_RIGHTS,
+    ],
+    reconcile: (pass) => reconcileKeeper(pass, options),
+  });
+}

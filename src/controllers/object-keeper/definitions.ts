@@ -1,0 +1,36 @@
+// Definitions of kinds, read live and together: when thousands of objects end at once, they share the reads. What is
+// given was always read after it was asked for.
+
+import { CustomResourceDefinition } from '#api/kinds/builtin';
+import type { Client } from '#client/client';
+
+type Reading = Promise<CustomResourceDefinition | undefined>;
+
+export class Definitions {
+  readonly #running = new Map<string, Reading>();
+  readonly #next = new Map<string, Reading>();
+
+  get(client: Client, name: string): Reading {
+    const running = this.#running.get(name);
+    if (running === undefined) return this.#start(client, name);
+    // That one began before this question: the next one is for everybody who asks meanwhile.
+    const waiting = this.#next.get(name);
+    if (waiting !== undefined) return waiting;
+    const next = running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next.delete(name);
+        return this.#start(client, name);
+      });
+    this.#next.set(name, next);
+    return next;
+  }
+
+  #start(client: Client, name: string): Reading {
+    const reading = client.get(CustomResourceDefinition, { name }).finally(() => {
+      if (this.#running.get(name) === reading) this.#running.delete(name);
+    });
+    this.#running.set(name, reading);
+    return reading;
+  }
+}

@@ -1,0 +1,32 @@
+// The family `object-keeper`.
+
+import type { CustomKind } from '#api/kinds/customKind';
+import { objectKeeperKind } from '#api/kinds/objectKeeper';
+import { deletionMetrics } from '#lifecycle/deletionMetrics';
+import { GuardedDeletes } from '#lifecycle/guardedDelete';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { Family } from '../family.ts';
+import { objectKeeperController } from './controller.ts';
+import { Definitions } from './definitions.ts';
+
+const NAME = 'object-keeper';
+
+export const objectKeeper: Family = {
+  name: NAME,
+  description:
+    'Ends keepers, and through them what they own, when what they follow is gone or their time is over.',
+  defaultOn: false,
+  kinds: [objectKeeperKind as CustomKind],
+  gates: [],
+  configuration: {},
+  create(services) {
+    const { clock, guard, registry, namespace } = services;
+    const metrics = deletionMetrics(registry, NAME, () => clock.now());
+    const controller = objectKeeperController({
+      deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      definitions: new Definitions(),
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    return { controllers: [controller as ControllerDefinition], admission: [] };
+  },
+};

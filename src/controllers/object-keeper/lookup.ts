@@ -1,0 +1,120 @@
+// What became of the object a keeper follows. A watch says that it exists; that it is gone only a live read says, and
+// only while its kind is defined as it was: an object that vanished together with its kind may come back.
+
+import { type Kind, metadataOf, type ObjectKey, type PartialObject } from '#api/kind';
+
+import type { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { KeeperReason } from '#api/kinds/storage/conditions';
+import { ApiError } from '#api/status';
+import { parseTime } from '#base/instant';
+import type { DynamicView, Pass } from '#runtime/pass';
+import type { Followed, Rule } from './compute.ts';
+import type { Definitions } from './definitions.ts';
+
+export type FollowRule = Extract<Rule, { kind: 'follow' }>;
+
+export interface Found {
+  readonly followed: Followed;
+  /** No watch tells of changes. */
+  readonly blind: boolean;
+}
+
+const unclear = (reason: KeeperReason, message: string): Followed => ({ kind: 'unclear', reason, message });
+const EXISTS: Followed = { kind: 'exists' };
+
+export interface LookupOptions {
+  readonly definitions: Definitions;
+  /** Set: nothing outside is watched. */
+  readonly namespace?: string;
+}
+
+export async function lookup(
+  pass: Pass,
+  rule: FollowRule,
+  keeper: ObjectKeeper,
+  options: LookupOptions,
+): Promise<Found> {
+  const { ref, group, version } = rule;
+  const served = await pass.client.discovery.find({ group, version, kind: ref.kind });
+  if (served === undefined) {
+    pass.dynamic.declare([]);
+    const message = `${ref.apiVersion} ${ref.kind} is not served`;
+    return { followed: unclear(KeeperReason.KindNotServed, message), blind: true };
+  }
+  const kind = metadataOf(served);
+  const key: ObjectKey = served.namespaced
+    ? { namespace: ref.namespace, name: ref.name }
+    : { name: ref.name };
+  const view = watch(pass, kind, key, options);
+  const blind = view === undefined || view.status.problem !== undefined;
+  if (view?.status.synced && !blind && view.reader.get(key)?.metadata.uid === ref.uid)
+    return { followed: EXISTS, blind };
+  return { followed: await confirm({ pass, kind, key, rule, keeper }, options.definitions), blind };
+}
+
+/** One watch per kind, however many keepers follow objects of it. */
+function watch(
+  pass: Pass,
+  kind: Kind<PartialObject>,
+  key: ObjectKey,
+  { namespace }: LookupOptions,
+): DynamicView | undefined {
+  const outside = namespace !== undefined && key.namespace !== namespace;
+  const source = { kind, ...(namespace === undefined ? {} : { namespace }) };
+  return pass.dynamic.declare(outside ? [] : [source])[0];
+}
+
+interface Question {
+  readonly pass: Pass;
+  readonly kind: Kind<PartialObject>;
+  readonly key: ObjectKey;
+  readonly rule: FollowRule;
+  readonly keeper: ObjectKeeper;
+}
+
+async function confirm(question: Question, definitions: Definitions): Promise<Followed> {
+  const { rule, pass } = question;
+  try {
+    const live = await getLive(question);
+    if (live !== undefined) return isFollowed(live, rule);
+    return await confirmGone(question, definitions);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
+    // A 404 that does not name the object: its kind is not there any more.
+    if (error.code === 404) {
+      pass.client.discovery.invalidate();
+      return unclear(KeeperReason.KindNotServed, `${rule.ref.apiVersion} ${rule.ref.kind} is not served`);
+    }
+    return unclear(KeeperReason.LookupRefused, `the followed object cannot be read: ${error.message}`);
+  }
+}
+
+const getLive = ({ pass, kind, key }: Question): Promise<PartialObject | undefined> =>
+  pass.client.get(kind, key);
+
+const isFollowed = (live: PartialObject, { ref }: FollowRule): Followed =>
+  live.metadata.uid === ref.uid
+    ? EXISTS
+    : { kind: 'lost', why: `another ${ref.kind} has the name ${ref.name} (uid ${live.metadata.uid})` };
+
+/** The server says that there is no such object. It counts unless the kind itself went away, or came back since. */
+async function confirmGone(question: Question, definitions: Definitions): Promise<Followed> {
+  const { pass, kind, rule, keeper } = question;
+  const gone: Followed = { kind: 'lost', why: `${rule.ref.kind} ${rule.ref.name} does not exist any more` };
+  if (!kind.group.includes('.')) return gone;
+  const definition = await definitions.get(pass.client, `${kind.resource}.${kind.group}`);
+  if (definition === undefined) {
+    // Built in, aggregated, or just removed: in that case this read finds no such kind.
+    const live = await getLive(question);
+    return live === undefined ? gone : isFollowed(live, rule);
+  }
+  if (definition.metadata.deletionTimestamp !== undefined)
+    return unclear(KeeperReason.KindNotServed, `the definition of ${kind.kind} is being deleted`);
+  const defined = parseTime(definition.metadata.creationTimestamp ?? '');
+  if (defined > parseTime(keeper.metadata.creationTimestamp ?? ''))
+    return unclear(
+      KeeperReason.KindRecreated,
+      `${kind.kind} was defined anew at ${definition.metadata.creationTimestamp}, after this keeper was made: whether the object is gone for good is for a person to say, by deleting the keeper`,
+    );
+  return gone;
+}
