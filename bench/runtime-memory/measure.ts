@@ -2,15 +2,15 @@
 // as bytes through the client, in pages, like from a real server; each is about 2.6 kB with its managedFields.
 
 import type { HttpHandler } from '#api/http';
-import { defineKind } from '#api/kind';
+import { Job } from '#api/kinds/builtin';
 import type { KubeObject } from '#api/object';
 import { realClock } from '#base/clock';
 import { seededRandom, uuid } from '#base/random';
 import { createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
+import { jobs } from '#controllers/ttl-after-finished/job';
 import { Caches } from '#runtime/caches';
 import { Interner } from '#runtime/interner';
-import { type Job, ttlProjection } from './ttlProjection.ts';
 
 export interface JobCost {
   readonly count: number;
@@ -22,13 +22,6 @@ export interface JobCost {
   readonly seconds: number;
 }
 
-const JobKind = defineKind<Job>({
-  group: 'batch',
-  version: 'v1',
-  kind: 'Job',
-  resource: 'jobs',
-  namespaced: true,
-});
 const random = seededRandom(3);
 
 const managed = (manager: string) => ({
@@ -163,8 +156,8 @@ async function measure(count: number, projection: string): Promise<JobCost> {
   const start = performance.now();
   const synced = Promise.withResolvers<void>();
   const handle = caches.acquire<Job>({
-    kind: JobKind,
-    ...(projection === 'ttl' ? { projection: ttlProjection } : {}),
+    kind: Job,
+    ...(projection === 'ttl' ? { projection: jobs.projection } : {}),
   });
   handle.onStatus((status) => (status.synced ? synced.resolve() : undefined));
   await synced.promise;

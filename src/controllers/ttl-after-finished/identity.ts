@@ -2,7 +2,6 @@
 // objects share are kept once.
 
 import type { ObjectMeta } from '#api/object';
-import { TTL_ANNOTATION } from '#lifecycle/expiry';
 
 // Namespaces and annotation values repeat; every parsed object brings a copy of its own.
 const MOST_SHARED = 10_000;
@@ -17,7 +16,7 @@ export function share(text: string): string {
   return text;
 }
 
-/** Identity, the marks of deletion, and the annotations that are named. */
+/** Identity, the marks of deletion, and the annotations that are named (the opt-out among them). */
 export function identityOf(metadata: ObjectMeta, annotations: readonly string[]): ObjectMeta {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
   const kept: ObjectMeta = { name, namespace: share(namespace ?? ''), uid, resourceVersion } as ObjectMeta;
@@ -37,7 +36,7 @@ function annotationsOf(
 ): Record<string, string> | undefined {
   if (annotations === undefined) return undefined;
   let kept: Record<string, string> | undefined;
-  for (const name of [TTL_ANNOTATION, ...names]) {
+  for (const name of names) {
     const value = annotations[name];
     if (value !== undefined) kept = { ...kept, [name]: share(value) };
   }

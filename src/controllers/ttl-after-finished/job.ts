@@ -1,10 +1,9 @@
 // Jobs: finished when the first of their conditions Complete or Failed is True, for as long as the spec says.
 
 import { type Condition, Job } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
-import type { Finish } from '#lifecycle/expiry';
+import { type Finish, TTL_ANNOTATION } from '#lifecycle/expiry';
 import { type Finishable, timeOf, ttlOf } from './finishable.ts';
-import { identityOf } from './identity.ts';
+import { identityOf, share } from './identity.ts';
 
 const RULE = 'spec.ttlSecondsAfterFinished';
 
@@ -24,25 +23,44 @@ function finish(job: Job): Finish {
     : { kind: 'finished', at, rule: `condition ${condition.type}` };
 }
 
+const KIND = 'Job';
+const API_VERSION = 'batch/v1';
+
 /** A Job without a TTL is only remembered by name: nothing but its TTL can make it interesting. */
 function project(job: Job): Job {
-  const { kind, apiVersion } = IDENTITY;
-  const metadata = identityOf(job.metadata, []);
+  const metadata = identityOf(job.metadata, ANNOTATIONS);
   const ttl = job.spec?.ttlSecondsAfterFinished;
-  if (ttl === undefined || ttl === null) return { apiVersion, kind, metadata };
-  const spec = { ttlSecondsAfterFinished: ttl };
+  if (ttl === undefined || ttl === null) return { apiVersion: API_VERSION, kind: KIND, metadata };
+  const spec = specOf(ttl);
   const condition = terminalCondition(job);
-  if (condition === undefined) return { apiVersion, kind, metadata, spec };
-  return { apiVersion, kind, metadata, spec, status: { conditions: [compact(condition)] } };
+  if (condition === undefined) return { apiVersion: API_VERSION, kind: KIND, metadata, spec };
+  return {
+    apiVersion: API_VERSION,
+    kind: KIND,
+    metadata,
+    spec,
+    status: { conditions: [compact(condition)] },
+  };
 }
 
-const IDENTITY = { apiVersion: 'batch/v1', kind: 'Job' } satisfies Partial<KubeObject>;
+const ANNOTATIONS = [TTL_ANNOTATION];
 
-function compact({ type, lastTransitionTime }: Condition): Condition {
-  const kept: Condition = { type: type === 'Complete' ? 'Complete' : 'Failed', status: 'True' };
-  if (lastTransitionTime !== undefined) kept.lastTransitionTime = lastTransitionTime;
-  return kept;
+// Few different TTLs are in use, and every object costs memory: Jobs of one TTL share its spec.
+const MOST_SPECS = 1000;
+const specs = new Map<number, { ttlSecondsAfterFinished: number }>();
+
+function specOf(ttlSecondsAfterFinished: number): { ttlSecondsAfterFinished: number } {
+  const known = specs.get(ttlSecondsAfterFinished);
+  if (known !== undefined) return known;
+  const spec = { ttlSecondsAfterFinished };
+  if (specs.size < MOST_SPECS) specs.set(ttlSecondsAfterFinished, spec);
+  return spec;
 }
+
+const compact = ({ type, lastTransitionTime }: Condition): Condition =>
+  lastTransitionTime === undefined
+    ? { type: share(type), status: 'True' }
+    : { type: share(type), status: 'True', lastTransitionTime };
 
 export const jobs: Finishable<Job> = {
   kind: Job,

@@ -4,11 +4,13 @@
 import { type ContainerStatus, Pod } from '#api/kinds/builtin';
 import type { KubeObject, OwnerReference } from '#api/object';
 import { type Instant, minus } from '#base/instant';
-import type { Finish, Ttl } from '#lifecycle/expiry';
+import { type Finish, TTL_ANNOTATION, type Ttl } from '#lifecycle/expiry';
 import { type Exemption, type Finishable, timeOf, ttlOf } from './finishable.ts';
 import { identityOf, share } from './identity.ts';
 
 export const POD_TTL_ANNOTATION = 'lapse.dev/ttl-seconds-after-finished';
+
+const ANNOTATIONS = [TTL_ANNOTATION, POD_TTL_ANNOTATION];
 
 const DECIMAL = /^(0|[1-9][0-9]{0,9})$/;
 
@@ -84,7 +86,7 @@ function exempt(pod: Pod): Exemption | undefined {
 /** A Pod that did not opt in is only remembered by name. */
 function project(pod: Pod): Pod {
   const { apiVersion, kind } = IDENTITY;
-  const metadata = identityOf(pod.metadata, [POD_TTL_ANNOTATION]);
+  const metadata = identityOf(pod.metadata, ANNOTATIONS);
   if (metadata.annotations?.[POD_TTL_ANNOTATION] === undefined) return { apiVersion, kind, metadata };
   const job = jobOf(pod);
   if (job !== undefined) metadata.ownerReferences = [job];

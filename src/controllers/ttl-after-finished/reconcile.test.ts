@@ -244,3 +244,21 @@ describe('the cache is behind when the deadline comes', () => {
     ),
   );
 });
+
+test(
+  'somebody else who deletes by the same rule is noticed, and named once',
+  inTtlWorld({ ...background, dryRun: true }, async (k) => {
+    for (const i of [1, 2, 3, 4, 5]) await k.finishedJob(`report-${i}`, i * 60);
+    await k.finishedJob('by-hand', 9999);
+    k.start();
+    await k.pass(1);
+    await k.remove('by-hand');
+    for (const i of [1, 2, 3, 4, 5]) {
+      await k.pass(60);
+      await k.remove(`report-${i}`);
+    }
+    await k.pass(1);
+    expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(5);
+    expect(k.said.filter((line) => line.startsWith('warn somebody else deletes'))).toHaveLength(1);
+  }),
+);
