@@ -1,0 +1,494 @@
+import { describe, expect, test } from 'vitest';
+import type { ClusterTTLPolicySpec } from '#api/kinds/ttlPolicy';
+import type { KubeObject } from '#api/object';
+import { type Instant, seconds } from '#base/instant';
+import { compilePolicy, isInScope } from './compile.ts';
+import { computeEnd, computeVerdict, describeOpinions, EXPIRES_ANNOTATION } from './compute.ts';
+import { annotated, at, clusterPolicy, compiled, run, time } from './policy.testkit.ts';
+
+type Spec = Partial<ClusterTTLPolicySpec>;
+const TTL = 'lapse.dev/ttl';
+const tolerance = seconds(30);
+const verdict = (spec: Spec, object: KubeObject, now: Instant) =>
+  computeVerdict(compiled(spec), object, { now, tolerance });
+
+const condition = (type: string, status: string, finished?: number) => ({
+  conditions: [{ type, status, ...(finished === undefined ? {} : { lastTransitionTime: time(finished) }) }],
+});
+const SUCCEEDED = 'object.status.conditions.exists(c, c.type == "Succeeded" && c.status == "True")';
+const BY_OUTCOME: Spec = { succeeded: SUCCEEDED, ttlAfter: { succeeded: '1h', failed: '72h' } };
+const waiting = (until: Instant) => ({ kind: 'waiting', until });
+const expired = (since: Instant) => ({ kind: 'expired', since });
+const kept = (because: string, note?: RegExp) => ({
+  kind: 'notApplicable',
+  because,
+  ...(note === undefined ? {} : { note: expect.stringMatching(note) }),
+});
+const error = (note: RegExp) => ({ kind: 'error', note: expect.stringMatching(note) });
+
+describe('one policy', () => {
+  const table: Record<string, [Spec, KubeObject, Instant, object]> = {
+    'one millisecond early, it waits': [{}, run(0), (at(60) - 1) as Instant, waiting(at(60))],
+    'exactly on the deadline, it has expired': [{}, run(0), at(60), expired(at(60))],
+    'a TTL of zero ends at once': [{ ttl: '0' }, run(0), at(0), expired(at(0))],
+    'unfinished without a status': [
+      {},
+      run(undefined, { status: undefined as never }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'being deleted already': [
+      {},
+      run(0, { metadata: { deletionTimestamp: time(1) } }),
+      at(99),
+      kept('being deleted'),
+    ],
+
+    'an expression that gives a text': [
+      { finishedAt: 'object.status.completionTime' },
+      run(0),
+      at(60),
+      expired(at(60)),
+    ],
+    'an expression that gives a timestamp': [
+      { finishedAt: 'timestamp(object.status.completionTime)' },
+      run(0),
+      at(60),
+      expired(at(60)),
+    ],
+    'a fraction of a millisecond is never early': [
+      { finishedAt: `timestamp("2026-01-01T00:00:00.000000001Z")` },
+      run(0),
+      at(60),
+      { because: { finishedAt: 1767225600001 } },
+    ],
+    'null is unfinished': [
+      { finishedAt: 'has(object.status.completionTime) ? object.status.completionTime : null' },
+      run(undefined),
+      at(99),
+      kept('unfinished'),
+    ],
+    'none is unfinished': [
+      { finishedAt: 'object.?status.?completionTime' },
+      run(undefined),
+      at(99),
+      kept('unfinished'),
+    ],
+    'some is a time': [{ finishedAt: 'object.?status.?completionTime' }, run(0), at(60), expired(at(60))],
+    'a missing field is unfinished': [
+      { finishedAt: 'object.status.completionTime' },
+      run(undefined),
+      at(99),
+      kept('unfinished'),
+    ],
+    'an empty text is unfinished': [
+      { finishedAt: 'object.status.t' },
+      run(0, { status: { t: '' } }),
+      at(99),
+      kept('unfinished'),
+    ],
+    "Go's zero time is unfinished": [
+      { finishedAt: 'object.status.t' },
+      run(0, { status: { t: '0001-01-01T00:00:00Z' } }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'a text that is no time is an error': [
+      { finishedAt: 'object.status.t' },
+      run(0, { status: { t: 'yesterday' } }),
+      at(99),
+      error(/"yesterday" is not a time/),
+    ],
+    'a number is an error': [
+      { finishedAt: 'object.status.t' },
+      run(0, { status: { t: 5 } }),
+      at(99),
+      error(/not a time/),
+    ],
+    'an error while evaluating is an error': [
+      { finishedAt: 'object.status.t.x[5]' },
+      run(0, { status: { t: { x: [1] } } }),
+      at(99),
+      error(/index out of bounds/),
+    ],
+    'division by zero is an error': [
+      { finishedAt: 'string(1 / object.status.n)' },
+      run(0, { status: { n: 0 } }),
+      at(99),
+      error(/division by zero/),
+    ],
+
+    'by default: status.completionTime first': [
+      {},
+      run(0, { status: { finishedAt: time(500) } }),
+      at(60),
+      expired(at(60)),
+    ],
+    'then status.completionTimestamp': [
+      {},
+      run(undefined, { status: { completionTimestamp: time(1) } }),
+      at(61),
+      expired(at(61)),
+    ],
+    'then status.finishedAt': [
+      {},
+      run(undefined, { status: { finishedAt: time(2) } }),
+      at(62),
+      expired(at(62)),
+    ],
+    'then a true Complete': [
+      {},
+      run(undefined, { status: condition('Complete', 'True', 3) }),
+      at(63),
+      expired(at(63)),
+    ],
+    'or a true Failed': [
+      {},
+      run(undefined, { status: condition('Failed', 'True', 3) }),
+      at(63),
+      expired(at(63)),
+    ],
+    'or a Succeeded that is true': [
+      {},
+      run(undefined, { status: condition('Succeeded', 'True', 3) }),
+      at(63),
+      expired(at(63)),
+    ],
+    'or one that is false': [
+      {},
+      run(undefined, { status: condition('Succeeded', 'False', 3) }),
+      at(63),
+      expired(at(63)),
+    ],
+    'a Succeeded that is unknown is unfinished': [
+      {},
+      run(undefined, { status: condition('Succeeded', 'Unknown', 3) }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'a false Complete or Failed is unfinished': [
+      {},
+      run(undefined, { status: condition('Complete', 'False', 3) }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'Suspended is unfinished': [
+      {},
+      run(undefined, { status: condition('Suspended', 'True', 3) }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'a condition without a time': [
+      {},
+      run(undefined, { status: condition('Failed', 'True') }),
+      at(99),
+      kept('finish time unknown', /condition Failed/),
+    ],
+    'conditions that are no list': [
+      {},
+      run(undefined, { status: { conditions: { type: 'Failed' } } }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'a status that is a text': [{}, { ...run(0), status: 'Done' }, at(99), kept('unfinished')],
+
+    'from Created ignores the finish': [
+      { from: 'Created', finishedAt: 'object.status.completionTime' },
+      run(0),
+      at(-40),
+      expired(at(-40)),
+    ],
+    'from Created, one millisecond early': [
+      { from: 'Created' },
+      run(undefined),
+      (at(-40) - 1) as Instant,
+      waiting(at(-40)),
+    ],
+
+    'succeeded: the short TTL': [
+      BY_OUTCOME,
+      run(0, { status: condition('Succeeded', 'True', 0) }),
+      at(3600),
+      expired(at(3600)),
+    ],
+    'failed: the long TTL': [
+      BY_OUTCOME,
+      run(0, { status: condition('Succeeded', 'False', 0) }),
+      at(3600),
+      waiting(at(72 * 3600)),
+    ],
+    'the outcome of what is unfinished is not asked': [
+      BY_OUTCOME,
+      run(undefined),
+      at(99),
+      kept('unfinished'),
+    ],
+    'an outcome that cannot be told keeps it': [
+      BY_OUTCOME,
+      run(0, { status: { conditions: 5 } }),
+      at(9e9),
+      error(/spec.succeeded/),
+    ],
+    'an outcome that is no bool keeps it': [
+      { ...BY_OUTCOME, succeeded: 'object.status.x' },
+      run(0, { status: { x: 'yes' } }),
+      at(9e9),
+      error(/no bool/),
+    ],
+    'an outcome without a TTL: no opinion': [
+      { ...BY_OUTCOME, ttlAfter: { succeeded: '1h' } },
+      run(0, { status: condition('Succeeded', 'False', 0) }),
+      at(9e9),
+      kept('no TTL'),
+    ],
+
+    'a longer TTL on the object, not allowed': [{}, annotated(0, { [TTL]: '5m' }), at(60), expired(at(60))],
+    'a longer TTL on the object, allowed': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: '5m' }),
+      at(60),
+      waiting(at(300)),
+    ],
+    'a shorter one, allowed': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: '5s' }),
+      at(5),
+      expired(at(5)),
+    ],
+    'a shorter one, not allowed': [{}, annotated(0, { [TTL]: '5s' }), at(5), waiting(at(60))],
+    'an end of its own, allowed': [
+      { allowOverrides: true },
+      annotated(0, { [EXPIRES_ANNOTATION]: time(90) }),
+      at(60),
+      waiting(at(90)),
+    ],
+    'an end of its own in another zone': [
+      { allowOverrides: true },
+      annotated(0, { [EXPIRES_ANNOTATION]: '2025-06-15T17:08:10+02:00' }),
+      at(89),
+      waiting(at(90)),
+    ],
+    'an end of its own, not allowed': [
+      {},
+      annotated(0, { [EXPIRES_ANNOTATION]: time(90) }),
+      at(60),
+      expired(at(60)),
+    ],
+    'an end of its own ends nothing unfinished': [
+      { allowOverrides: true },
+      annotated(undefined, { [EXPIRES_ANNOTATION]: time(1) }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'both: the one that keeps it longer': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: '5m', [EXPIRES_ANNOTATION]: time(90) }),
+      at(60),
+      waiting(at(300)),
+    ],
+    'both, the other way round': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: '5s', [EXPIRES_ANNOTATION]: time(90) }),
+      at(60),
+      waiting(at(90)),
+    ],
+    'never needs no permission': [{}, annotated(0, { [TTL]: 'never' }), at(9e9), kept('opted out')],
+    'never, though an end is written beside it': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: 'never', [EXPIRES_ANNOTATION]: time(1) }),
+      at(9e9),
+      kept('opted out'),
+    ],
+    'never, though it cannot be judged': [
+      { finishedAt: 'object.status.t' },
+      run(0, { status: { t: 5 }, metadata: { annotations: { [TTL]: 'never' } } }),
+      at(9e9),
+      kept('opted out'),
+    ],
+    'a TTL nobody can read keeps it': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: 'nver' }),
+      at(9e9),
+      kept('invalid TTL', /invalid duration.*30m/),
+    ],
+    'even where overrides are not allowed': [
+      {},
+      annotated(0, { [TTL]: 'nver' }),
+      at(9e9),
+      kept('invalid TTL'),
+    ],
+    'a negative one keeps it': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: '-5m' }),
+      at(9e9),
+      kept('invalid TTL', /negative/),
+    ],
+    'an end nobody can read keeps it': [
+      { allowOverrides: true },
+      annotated(0, { [EXPIRES_ANNOTATION]: 'tomorrow' }),
+      at(9e9),
+      kept('invalid TTL', /RFC 3339/),
+    ],
+
+    'a finish in the future waits the longer': [
+      {},
+      run(10),
+      at(0),
+      { kind: 'waiting', until: at(70), ahead: 10_000 },
+    ],
+    'beyond the tolerance it is held': [{}, run(31), at(0), { kind: 'held', ahead: 31_000 }],
+    'exactly at the tolerance it is not': [{}, run(30), at(0), { kind: 'waiting', until: at(90) }],
+  };
+  test.each(Object.entries(table))('%s', (_rule, [spec, object, now, expected]) => {
+    expect(verdict(spec, object, now)).toMatchObject(expected);
+  });
+});
+
+describe('several policies', () => {
+  const moment = (now: Instant) => ({ now, tolerance });
+  const end = (specs: readonly Spec[], object: KubeObject, now: Instant) =>
+    computeEnd(
+      specs.map((spec, i) => compiled(spec, { name: `p${i}` })),
+      object,
+      moment(now),
+    );
+
+  test('the one that keeps it longest wins', () => {
+    expect(end([{ ttl: '1m' }, { ttl: '5m' }, { ttl: '2m' }], run(0), at(200))).toMatchObject(
+      waiting(at(300)),
+    );
+    expect(end([{ ttl: '1m' }, { ttl: '5m' }], run(0), at(300))).toMatchObject({
+      kind: 'expired',
+      since: at(300),
+      by: { name: 'TTLPolicy ci/p1' },
+    });
+  });
+  test('the explanation names all of them', () => {
+    const { opinions } = end([{ ttl: '1m' }, { from: 'Created', ttl: '1h' }], run(0), at(100)) as never;
+    expect(describeOpinions(opinions)).toBe(
+      'TTLPolicy ci/p0: finished 2025-06-15T15:06:40Z (status.completionTime), TTL 1m0s (spec.ttl): ended 2025-06-15T15:07:40Z; ' +
+        'TTLPolicy ci/p1: finished 2025-06-15T15:05:00Z (created), TTL 1h0m0s (spec.ttl): ends 2025-06-15T16:05:00Z',
+    );
+  });
+  test.each<[string, Spec[], KubeObject, object]>([
+    ['no policy, no opinion', [], run(0), { kind: 'none' }],
+    [
+      'outcomes shared out between two policies do not block each other',
+      [
+        { ...BY_OUTCOME, ttlAfter: { succeeded: '1m' } },
+        { ...BY_OUTCOME, ttlAfter: { failed: '2m' } },
+      ],
+      run(0, { status: condition('Succeeded', 'False', 0) }),
+      { kind: 'expired', since: at(120) },
+    ],
+    [
+      'what one cannot judge, nobody ends',
+      [{ ttl: '1m' }, { finishedAt: 'object.status.n' }],
+      run(0, { status: { n: 1 } }),
+      { kind: 'kept', because: 'error' },
+    ],
+    [
+      'what is unfinished for one is not ended by age',
+      [{ finishedAt: 'object.status.x' }, { from: 'Created' }],
+      run(0),
+      { kind: 'kept', because: 'unfinished' },
+    ],
+    [
+      'an opt-out outlasts every other reason',
+      [{ finishedAt: 'object.status.n' }, {}],
+      run(0, { status: { n: 1 }, metadata: { annotations: { [TTL]: 'never' } } }),
+      { kind: 'kept', because: 'opted out' },
+    ],
+    [
+      'a dry run keeps, and does not end',
+      [{ ttl: '1m' }, { ttl: '1000h', mode: 'DryRun' }],
+      run(0),
+      { kind: 'waiting', until: at(3_600_000) },
+    ],
+    [
+      'when all have expired, one that enforces acts',
+      [{ ttl: '1m' }, { ttl: '5m', mode: 'DryRun' }],
+      run(0),
+      { kind: 'expired', since: at(300), by: { mode: 'Enforce' } },
+    ],
+    [
+      'of two that enforce, the last to agree',
+      [
+        { ttl: '1m', maxDeletionsPerMinute: 1 },
+        { ttl: '2m', maxDeletionsPerMinute: 2 },
+      ],
+      run(0),
+      { kind: 'expired', by: { perMinute: 2 } },
+    ],
+    [
+      'a dry run comes before a pause',
+      [
+        { ttl: '5m', mode: 'Paused' },
+        { ttl: '1m', mode: 'DryRun' },
+      ],
+      run(0),
+      { kind: 'expired', since: at(300), by: { mode: 'DryRun' } },
+    ],
+    ['a pause alone', [{ mode: 'Paused' }], run(0), { kind: 'expired', by: { mode: 'Paused' } }],
+    [
+      'allowed by one, the override counts for that one',
+      [{ ttl: '1m' }, { ttl: '1m', allowOverrides: true }],
+      annotated(0, { [TTL]: '1000h' }),
+      { kind: 'waiting', until: at(3_600_000) },
+    ],
+    [
+      'not believed by one, held for all',
+      [{ ttl: '1000h', from: 'Created' }, { finishedAt: 'object.status.t' }],
+      run(0, { status: { t: time(999_999) } }),
+      { kind: 'waiting', held: true },
+    ],
+  ])('%s', (_rule, specs, object, expected) => {
+    expect(end(specs, object, at(3000))).toMatchObject(expected);
+  });
+});
+
+describe('scope', () => {
+  const labels = (namespace: string) => (namespace === 'gone' ? undefined : { tier: namespace });
+  const inScope = (spec: Spec, namespace: string | undefined) => {
+    const result = compilePolicy(clusterPolicy(spec));
+    if (result.kind === 'invalid') throw new Error('invalid');
+    return isInScope(result.policy, namespace, labels);
+  };
+  test.each<[string, Spec, string | undefined, boolean]>([
+    ['kube-* is excluded unless told', {}, 'kube-system', false],
+    ['others are not', {}, 'my-kube-tools', true],
+    ['an empty list excludes nothing', { excludedNamespaces: [] }, 'kube-system', true],
+    ['a name excludes itself', { excludedNamespaces: ['prod'] }, 'prod', false],
+    ['and nothing that begins like it', { excludedNamespaces: ['prod'] }, 'prod-2', true],
+    ['stars anywhere', { excludedNamespaces: ['a*b*c'] }, 'a-b-c', false],
+    ['parts do not overlap', { excludedNamespaces: ['ab*ba'] }, 'aba', true],
+    ['a star alone excludes all', { excludedNamespaces: ['*'] }, 'x', false],
+    ['many stars are no bomb', { excludedNamespaces: ['*a'.repeat(31)] }, `${'a'.repeat(30)}b`, true],
+    ['by label', { namespaceSelector: { matchLabels: { tier: 'x' } } }, 'x', true],
+    ['by another label', { namespaceSelector: { matchLabels: { tier: 'x' } } }, 'y', false],
+    ['a namespace nobody knows', { namespaceSelector: { matchLabels: { tier: 'x' } } }, 'gone', false],
+    ['an empty selector means all', { namespaceSelector: {} }, 'gone', true],
+    ['cluster-scoped objects have no namespace', {}, undefined, true],
+  ])('%s', (_rule, spec, namespace, expected) => {
+    expect(inScope(spec, namespace)).toBe(expected);
+  });
+  test('a namespaced policy acts in its namespace only', () => {
+    expect(
+      ['ci', 'other', 'kube-system', undefined].map((ns) => isInScope(compiled(), ns, () => ({}))),
+    ).toEqual([true, false, false, false]);
+  });
+});
+
+test('an expression that costs too much is an error, soon', () => {
+  const bomb =
+    'object.status.l.map(a, object.status.l.map(b, object.status.l.map(c, a + b + c)))[0][0][0] == 1 ? "" : ""';
+  const started = performance.now();
+  const l = Array.from({ length: 1000 }, (_, i) => i);
+  expect(verdict({ finishedAt: bomb }, run(0, { status: { l } }), at(0))).toMatchObject(error(/cost|limit/));
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test('TTLs of decades keep their milliseconds', () => {
+  expect(verdict({ ttl: '2562047h' }, run(0), at(0))).toMatchObject({ kind: 'waiting' });
+  expect(verdict({ ttl: '1ns' }, run(0), at(0))).toMatchObject({ kind: 'waiting', until: at(0) + 1 });
+});

@@ -1,0 +1,210 @@
+// Every decision about one object. Each policy that selects it gives a verdict; the one that keeps it longest wins, and
+// the answer names all of them. Pure: the same function serves passes, the second look after a conflict, and explanations.
+
+import type { KubeObject } from '#api/object';
+import { assertNever } from '#base/assertNever';
+import { type Instant, type Millis, plus } from '#base/instant';
+import {
+  computeExpiry,
+  describeExpiry,
+  type Expiry,
+  type Finish,
+  type NotApplicable,
+  TTL_ANNOTATION,
+  type Ttl,
+} from '#lifecycle/expiry';
+import { type CompiledPolicy, readLength } from './compile.ts';
+import { computeFinish, computeOutcome, parseInstant, type Unjudged } from './finish.ts';
+
+/** The end of an object, written on it; counts under policies with allowOverrides. */
+export const EXPIRES_ANNOTATION = 'lapse.dev/expires-at';
+
+export type Verdict = Expiry | Unjudged;
+
+/** Why an object stays for as long as nothing changes. */
+export type Kept = Exclude<NotApplicable, 'no TTL'> | 'error';
+
+export interface Opinion<P extends CompiledPolicy = CompiledPolicy> {
+  readonly policy: P;
+  readonly verdict: Verdict;
+}
+
+export type End<P extends CompiledPolicy = CompiledPolicy> =
+  /** No policy says anything about it. */
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'kept';
+      readonly because: Kept;
+      readonly note?: string;
+      readonly opinions: readonly Opinion<P>[];
+    }
+  /** `ahead`: the finish lies that far in the future; `held`: further than clocks may differ. */
+  | {
+      readonly kind: 'waiting';
+      readonly until: Instant;
+      readonly held: boolean;
+      readonly ahead: Millis;
+      readonly opinions: readonly Opinion<P>[];
+    }
+  /** `by` is who acts: the last to agree among those that enforce, else among those that are tried out. */
+  | {
+      readonly kind: 'expired';
+      readonly since: Instant;
+      readonly by: P;
+      readonly opinions: readonly Opinion<P>[];
+    };
+
+export interface Moment {
+  readonly now: Instant;
+  /** How far a finish may lie in the future before it is not believed. */
+  readonly tolerance: Millis;
+}
+
+export function computeEnd<P extends CompiledPolicy>(
+  policies: readonly P[],
+  object: KubeObject,
+  moment: Moment,
+): End<P> {
+  const opinions = policies
+    .map((policy): Opinion<P> => ({ policy, verdict: computeVerdict(policy, object, moment) }))
+    .filter(({ verdict }) => !hasNoOpinion(verdict));
+  return opinions.length === 0 ? { kind: 'none' } : combine(opinions);
+}
+
+/** An outcome without a TTL: the policy neither ends nor keeps it. */
+const hasNoOpinion = (verdict: Verdict): boolean =>
+  verdict.kind === 'notApplicable' && verdict.because === 'no TTL';
+
+export function computeVerdict(policy: CompiledPolicy, object: KubeObject, moment: Moment): Verdict {
+  const finish = computeFinish(policy, object);
+  const ttl = computeTtl(policy, object, finish);
+  if (ttl.kind === 'error') return ttl;
+  // An opt-out and an annotation nobody can read count whether or not it has finished.
+  if (finish.kind === 'error')
+    return ttl.kind === 'never' || ttl.kind === 'invalid'
+      ? computeExpiry({ kind: 'unfinished' }, ttl, moment.now)
+      : finish;
+  return computeExpiry(finish, ttl, moment.now, moment.tolerance);
+}
+
+/** What the object says, where it may; otherwise what the policy says. */
+function computeTtl(policy: CompiledPolicy, object: KubeObject, finish: Finish | Unjudged): Ttl | Unjudged {
+  const own = computeOverride(object, finish);
+  if (own !== undefined && (own.kind === 'never' || own.kind === 'invalid' || policy.allowOverrides))
+    return own;
+  const { ttl } = policy;
+  if (ttl.kind === 'always') return { kind: 'after', length: ttl.length, rule: 'spec.ttl' };
+  if (finish.kind !== 'finished' || policy.succeeded === undefined)
+    // The outcome is asked only about what has finished; until then any length says the same.
+    return { kind: 'after', length: 0 as Millis, rule: 'spec.ttlAfter' };
+  const outcome = computeOutcome(policy.succeeded, object);
+  if (typeof outcome !== 'boolean') return outcome;
+  const length = outcome ? ttl.succeeded : ttl.failed;
+  const rule = `spec.ttlAfter.${outcome ? 'succeeded' : 'failed'}`;
+  return length === undefined ? { kind: 'none' } : { kind: 'after', length, rule };
+}
+
+/** The annotations; of two the one that keeps it longer. What cannot be read keeps it: somebody meant something. */
+function computeOverride(object: KubeObject, finish: Finish | Unjudged): Ttl | undefined {
+  const annotations = object.metadata.annotations ?? {};
+  const ttl = ownText(annotations, TTL_ANNOTATION);
+  const expires = ownText(annotations, EXPIRES_ANNOTATION);
+  if (ttl === 'never') return { kind: 'never' };
+  const after = ttl === undefined ? undefined : readTtl(ttl);
+  const at = expires === undefined ? undefined : readExpires(expires);
+  if (after?.kind === 'invalid') return after;
+  if (at?.kind === 'invalid') return at;
+  if (after?.kind !== 'after' || at?.kind !== 'at') return after ?? at;
+  if (finish.kind !== 'finished') return at;
+  return plus(finish.at, after.length) > at.at ? after : at;
+}
+
+const ownText = (annotations: Readonly<Record<string, string>>, key: string): string | undefined =>
+  Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+
+const rule = (annotation: string): string => `annotation ${annotation}`;
+const unreadable = (annotation: string, text: string, why: string): Ttl => ({
+  kind: 'invalid',
+  note: `${rule(annotation)} is ${JSON.stringify(text.slice(0, 40))}: ${why.slice(0, 200)}`,
+});
+
+function readTtl(text: string): Ttl {
+  const length = readLength(text);
+  return typeof length === 'string'
+    ? unreadable(TTL_ANNOTATION, text, `${length}; a duration such as 30m, or never`)
+    : { kind: 'after', length, rule: rule(TTL_ANNOTATION) };
+}
+
+function readExpires(text: string): Ttl {
+  const at = parseInstant(text);
+  return at === undefined
+    ? unreadable(EXPIRES_ANNOTATION, text, 'not an RFC 3339 time')
+    : { kind: 'at', at, rule: rule(EXPIRES_ANNOTATION) };
+}
+
+/** Whatever keeps it without an end comes before any deadline; the latest deadline comes before the others. */
+function combine<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): End<P> {
+  let latest: Exclude<Verdict, { kind: 'notApplicable' | 'error' }> | undefined;
+  for (const { verdict } of byWeight(opinions)) {
+    if (verdict.kind === 'error') return { kind: 'kept', because: 'error', note: verdict.note, opinions };
+    if (verdict.kind === 'notApplicable') {
+      const note = verdict.note === undefined ? {} : { note: verdict.note };
+      return { kind: 'kept', because: verdict.because as Kept, ...note, opinions };
+    }
+    if (latest === undefined || endOf(verdict) > endOf(latest)) latest = verdict;
+  }
+  if (latest === undefined) return { kind: 'none' };
+  if (latest.kind === 'expired')
+    return { kind: 'expired', since: latest.since, by: actingOf(opinions), opinions };
+  return {
+    kind: 'waiting',
+    until: latest.until,
+    held: latest.kind === 'held',
+    ahead: latest.ahead,
+    opinions,
+  };
+}
+
+/** The reason that outlasts the others is told first: opted out, being deleted, errors, the rest. */
+const WEIGHTS: readonly string[] = ['opted out', 'being deleted', 'invalid TTL', 'error'];
+
+function byWeight<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): Opinion<P>[] {
+  const weight = ({ verdict }: Opinion<P>): number => {
+    if (verdict.kind !== 'error' && verdict.kind !== 'notApplicable') return WEIGHTS.length + 1;
+    const found = WEIGHTS.indexOf(verdict.kind === 'error' ? 'error' : verdict.because);
+    return found === -1 ? WEIGHTS.length : found;
+  };
+  return [...opinions].sort((a, b) => weight(a) - weight(b));
+}
+
+/** When a policy alone would end it. A held one is not believed at all, so it outlasts whatever has a deadline. */
+function endOf(verdict: Exclude<Verdict, { kind: 'notApplicable' | 'error' }>): number {
+  switch (verdict.kind) {
+    case 'expired':
+      return verdict.since;
+    case 'waiting':
+      return verdict.until;
+    case 'held':
+      return Number.MAX_VALUE;
+    default:
+      return assertNever(verdict);
+  }
+}
+
+const STRENGTH = { Enforce: 2, DryRun: 1, Paused: 0 } as const;
+
+/** All have expired: who acts. A policy that is only tried out, or paused, can keep an object and never end it. */
+function actingOf<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): P {
+  const sinceOf = ({ verdict }: Opinion<P>) => (verdict.kind === 'expired' ? verdict.since : 0);
+  const [first] = [...opinions].sort(
+    (a, b) => STRENGTH[b.policy.mode] - STRENGTH[a.policy.mode] || sinceOf(b) - sinceOf(a),
+  );
+  return first!.policy;
+}
+
+const describeVerdict = (verdict: Verdict): string =>
+  verdict.kind === 'error' ? `cannot be judged: ${verdict.note}` : describeExpiry(verdict);
+
+/** One line per policy, for people. */
+export const describeOpinions = (opinions: readonly Opinion[]): string =>
+  opinions.map(({ policy, verdict }) => `${policy.name}: ${describeVerdict(verdict)}`).join('; ');

@@ -1,0 +1,101 @@
+// When an object finished and whether it went well, by a policy's expressions or where most kinds write it. Errors are
+// answers of their own: they never end anything.
+
+import { getOwn, isObject, type Json } from '#api/json';
+import { asJson, type KubeObject } from '#api/object';
+import { type Instant, instant } from '#base/instant';
+import { type Evaluation, Optional, type Program, parseTimestamp, Timestamp, type Value } from '#cel/cel';
+import type { Finish } from '#lifecycle/expiry';
+import type { CompiledPolicy } from './compile.ts';
+
+/** Ten milliseconds of work at most; a condition over a dozen entries costs a hundred. */
+const COST_LIMIT = 200_000;
+
+export interface Unjudged {
+  readonly kind: 'error';
+  readonly note: string;
+}
+
+export function computeFinish(policy: CompiledPolicy, object: KubeObject): Finish | Unjudged {
+  if (object.metadata.deletionTimestamp !== undefined) return { kind: 'beingDeleted' };
+  const { finish } = policy;
+  if (finish.kind === 'created') return fromTime(object.metadata.creationTimestamp, 'created');
+  if (finish.kind === 'usual') return usualFinish(object);
+  const found = evaluate(finish.program, object);
+  if (found.kind === 'error') return isAbsence(found.note) ? { kind: 'unfinished' } : found;
+  return fromTime(found.value, 'spec.finishedAt');
+}
+
+/** Whether it finished well; asked only about what has finished. */
+export function computeOutcome(program: Program, object: KubeObject): boolean | Unjudged {
+  const found = evaluate(program, object);
+  if (found.kind === 'error') return { kind: 'error', note: `spec.succeeded: ${found.note}` };
+  return typeof found.value === 'boolean'
+    ? found.value
+    : { kind: 'error', note: 'spec.succeeded: it gave no bool' };
+}
+
+function evaluate(program: Program, object: KubeObject): { kind: 'value'; value: Value } | Unjudged {
+  const evaluation: Evaluation = program.evaluate({ object }, COST_LIMIT);
+  if (evaluation.kind !== 'value') return { kind: 'error', note: evaluation.message };
+  const { value } = evaluation;
+  return { kind: 'value', value: value instanceof Optional ? (value.heldValue ?? null) : value };
+}
+
+/** A field that is not there yet is the usual way of not having finished. */
+const isAbsence = (note: string): boolean => note.startsWith('no such key: ');
+
+/** Go writes its zero time where others leave a field out. */
+const ZERO_SECONDS = -62_135_596_800;
+
+function fromTime(value: unknown, rule: string): Finish | Unjudged {
+  if (value === null || value === undefined || value === '') return { kind: 'unfinished' };
+  const time = typeof value === 'string' ? parseTimestamp(value) : value;
+  if (!(time instanceof Timestamp)) return { kind: 'error', note: `${rule}: ${shown(value)} is not a time` };
+  if (time.epochSeconds === ZERO_SECONDS && time.subNanos === 0) return { kind: 'unfinished' };
+  return { kind: 'finished', at: instantOf(time), rule };
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : `a value of type ${typeof value}`;
+
+/** Rounded up to a millisecond: a deadline may come late by a part of one, never early. */
+const instantOf = ({ epochSeconds, subNanos }: Timestamp): Instant =>
+  instant(epochSeconds * 1000 + Math.ceil(subNanos / 1_000_000));
+
+/** An instant from RFC 3339 text, as strict as the API server. */
+export function parseInstant(text: string): Instant | undefined {
+  const time = parseTimestamp(text);
+  return time === undefined ? undefined : instantOf(time);
+}
+
+const TIME_FIELDS = ['completionTime', 'completionTimestamp', 'finishedAt'];
+
+function usualFinish(object: KubeObject): Finish | Unjudged {
+  const status = getOwn(asJson(object), 'status');
+  if (!isObject(status)) return { kind: 'unfinished' };
+  for (const field of TIME_FIELDS) {
+    const found = fromTime(getOwn(status, field), `status.${field}`);
+    if (found.kind !== 'unfinished') return found;
+  }
+  const conditions = getOwn(status, 'conditions');
+  return Array.isArray(conditions) ? conditionFinish(conditions) : { kind: 'unfinished' };
+}
+
+function conditionFinish(conditions: readonly Json[]): Finish | Unjudged {
+  const terminal = conditions.find(isTerminal);
+  if (!isObject(terminal)) return { kind: 'unfinished' };
+  const rule = `condition ${terminal['type']}`;
+  const found = fromTime(terminal['lastTransitionTime'], rule);
+  return found.kind === 'unfinished'
+    ? { kind: 'timeUnknown', note: `the ${rule} has no lastTransitionTime` }
+    : found;
+}
+
+/** Succeeded tells the outcome once it is known; Complete and Failed mean something only when they are true. */
+function isTerminal(condition: Json): boolean {
+  if (!isObject(condition)) return false;
+  const { type, status } = condition;
+  if (type === 'Succeeded') return status === 'True' || status === 'False';
+  return (type === 'Complete' || type === 'Failed') && status === 'True';
+}
