@@ -51,10 +51,10 @@ export function createHands(client: Client): Hands {
       for (const object of readManifests(manifests)) {
         const { found, placed } = await homeOf(object);
         const { status: _, ...stated } = placed;
-        const created = await client.create(found.kind, stated as KubeObject);
-        if (created.kind === 'exists')
-          objectOf(await client.patch(found.kind, found.key, { type: 'merge', patch: stated }));
-        else objectOf(created);
+        const { kind, key } = found;
+        if ((await client.get(kind, key)) === undefined)
+          objectOf(await client.create(kind, stated as KubeObject));
+        else objectOf(await client.patch(kind, key, { type: 'merge', patch: stated }));
         await writeStatus(found, placed);
       }
     },

@@ -3,7 +3,7 @@
 
 import type { Kind } from '#api/kind';
 import { ApiError } from '#api/status';
-import { type Instant, minus } from '#base/instant';
+import { type Instant, instant, isDue, minus } from '#base/instant';
 import { parseKeyText } from '#runtime/interner';
 import type { PassRecord } from '#runtime/worker';
 import type { Change } from './history.ts';
@@ -30,6 +30,8 @@ export class Narrator {
   readonly #kindOf: (controller: string) => Kind | undefined;
   /** By controller and object: several controllers may wait for the same object. */
   readonly #waits = new Map<string, Map<string, Wait>>();
+  /** Names of objects by uid. */
+  readonly #names = new Map<string, string>();
   /** Objects that finished at this instant with a time to live: that they wait for it goes without saying. */
   readonly #finished = new Map<string, Instant>();
 
@@ -45,6 +47,7 @@ export class Narrator {
     const { outcome } = record;
     switch (outcome.kind) {
       case 'settled':
+        this.#forget(ref, record.controller);
         return;
       case 'waitUntil':
         this.#wait(ref, record.controller, { at: outcome.at, why: outcome.why });
@@ -63,6 +66,8 @@ export class Narrator {
 
   change(change: Change): void {
     const { namespace, name } = change;
+    const uid = change.after?.metadata.uid;
+    if (uid !== undefined) this.#names.set(uid, name);
     const ref = refText(change.kind, namespace === undefined ? { name } : { namespace, name });
     const lag = this.#lag(ref, change.serverAt);
     for (const said of change.after === undefined ? this.#end(ref, change, lag) : tellChange(change, lag)) {
@@ -82,7 +87,7 @@ export class Narrator {
 
   /** An end that took no time is one line, whatever it took. */
   #end(ref: string, change: Change, lag: string): Said[] {
-    const began = this.#timeline.retract(ref, change.at, 'terminating');
+    const began = this.#timeline.retract(this.#withoutUids(ref), change.at, 'terminating');
     const said = tellChange(change, lag);
     if (began === undefined) return said;
     return said.map(({ action }) => ({ action, detail: began.detail.replace(/ ?waits for .*/, '') }));
@@ -101,18 +106,32 @@ export class Narrator {
     );
   }
 
-  /** How long after the earliest instant that somebody waited for. */
+  /** A deadline that is not waited for any more; one that is due may be what the end is about to come from. */
+  #forget(ref: string, controller: string): void {
+    const waits = this.#waits.get(ref);
+    const wait = waits?.get(controller);
+    if (wait !== undefined && !isDue(wait.at, this.#now())) waits!.delete(controller);
+  }
+
+  /** How long after the last instant that somebody waited for; negative when nothing was due. */
   #lag(ref: string, now: Instant): string {
-    const waits = [...(this.#waits.get(ref)?.values() ?? [])].filter(({ why }) => !why.startsWith('held'));
-    if (waits.length === 0) return '';
-    return `lag=${lengthText(minus(now, Math.min(...waits.map(({ at }) => at)) as Instant))}`;
+    const all = [...(this.#waits.get(ref)?.values() ?? [])].filter(({ why }) => !why.startsWith('held'));
+    if (all.length === 0) return '';
+    const due = all.filter(({ at }) => isDue(at, now)).map(({ at }) => at);
+    const from = due.length > 0 ? Math.max(...due) : Math.min(...all.map(({ at }) => at));
+    return `lag=${lengthText(minus(now, instant(from)))}`;
   }
 
   #say(ref: string, { action, detail }: Said): void {
-    this.#timeline.add({ at: this.#now(), ref, action, detail });
+    const [named, told] = [this.#withoutUids(ref), this.#withoutUids(detail)];
+    this.#timeline.add({ at: this.#now(), ref: named, action, detail: told });
   }
+
+  /** Uids differ from story to story; whose they are does not. */
+  #withoutUids = (text: string): string => text.replace(UUID, (uid) => `<${this.#names.get(uid) ?? 'uid'}>`);
 }
 
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Uids and versions do not belong into a timeline; of refusals the reason is enough. */
 const causeText = (cause: Error): string =>
   cause instanceof ApiError ? cause.reason : (cause.message.split('\n')[0] ?? '');

@@ -126,8 +126,10 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   delete: Hands['delete'] = (ref, options) => this.#then(this.hands.delete(ref, options));
   get: Hands['get'] = (ref) => this.hands.get(ref);
 
-  /** Lets everything come to rest; no time passes. */
-  settle = (): Promise<void> =>
+  /** Lets everything come to rest that is due by now; no time passes. */
+  settle = (): Promise<void> => this.clock.advance(millis(0), this.#rest);
+
+  #rest = (): Promise<void> =>
     settle({
       activities: () =>
         [this.#life?.manager, this.#standins].filter((m) => m !== undefined).map((m) => m.activity()),
@@ -137,8 +139,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   /** Time passes, from one due instant to the next; everything comes to rest in between. */
   async timePasses(length: Millis): Promise<void> {
-    await this.clock.advance(length, this.settle);
-    await this.settle();
+    await this.clock.advance(length, this.#rest);
   }
 
   /** Time passes until something is the case, looked at whenever everything is at rest. Says how long it took. */
@@ -150,7 +151,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       if (await predicate()) return millis(this.clock.now() - began);
       const next = this.clock.next();
       if (next === undefined || next > end) break;
-      await this.clock.advanceTo(next, this.settle);
+      await this.clock.advanceTo(next, this.#rest);
     }
     throw new Error(`it did not come true within ${limit / 1000} s`);
   }
@@ -161,19 +162,19 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   timeline = (): string => this.#timeline.text();
 
   /** The process's wall clock against the true one; timers follow it. */
-  skewProcess(offset: Millis): void {
+  async skewProcess(offset: Millis): Promise<void> {
     const back = offset < this.#processOffset;
     this.#processOffset = offset;
     this.#life?.clock.set(offset);
     if (back) this.#life?.manager.timers.lookAgain();
+    await this.settle();
   }
   /** The process's wall clock is set by this much. */
-  jumpProcess(by: Millis): void {
-    this.skewProcess(millis(this.#processOffset + by));
-  }
+  jumpProcess = (by: Millis): Promise<void> => this.skewProcess(millis(this.#processOffset + by));
   /** The server's wall clock against the true one. */
-  skewServer(offset: Millis): void {
+  async skewServer(offset: Millis): Promise<void> {
     this.#serverClock.set(offset);
+    await this.settle();
   }
   /** By the server's clock, which is the one that guarantees are judged by. */
   serverNow = (): Instant => this.#serverClock.now();
@@ -207,7 +208,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     });
     await this.settle();
     for (let next = this.clock.next(); !stopped && next !== undefined; next = this.clock.next())
-      await this.clock.advanceTo(next, this.settle);
+      await this.clock.advanceTo(next, this.#rest);
     await stopping;
     this.#life = undefined;
   }
@@ -223,7 +224,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     this.faults.heal();
     this.crash();
     const stopped = this.#standins?.stop();
-    await this.clock.advance(millis(60_000), this.settle);
+    await this.clock.advance(millis(60_000), this.#rest);
     await stopped;
     this.#history.close();
     await this.server.close();
