@@ -1,0 +1,68 @@
+// For the tests of this folder: ConfigMaps that end at the instant written on them, and the smallest controller that sees
+// to it.
+
+import { keyOf } from '#api/kind';
+import { ConfigMap } from '#api/kinds/builtin';
+import { type Instant, instant, isDue, type Millis, plus } from '#base/instant';
+import { VIRTUAL_START } from '#base/virtualClock';
+import { type ControllerDefinition, defineController } from '#runtime/definition';
+import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import { type Simulation, type SimulationOptions, simulate } from './simulate.ts';
+
+export const EXPIRES = 'test/expires';
+
+/** Ends so long after the start. */
+export const note = (name: string, after?: Millis, namespace = 'default'): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name,
+    namespace,
+    ...(after === undefined ? {} : { annotations: { [EXPIRES]: String(plus(VIRTUAL_START, after)) } }),
+  },
+});
+
+/** A patch that moves the end. */
+export const endingAt = (after: Millis) => ({
+  metadata: { annotations: { [EXPIRES]: String(plus(VIRTUAL_START, after)) } },
+});
+
+export const expiryOf = ({ metadata }: ConfigMap): Instant | undefined => {
+  const text = metadata.annotations?.[EXPIRES];
+  return text === undefined ? undefined : instant(Number(text));
+};
+
+async function reconcile(pass: Pass): Promise<Outcome> {
+  const object = pass.cache.get(ConfigMap, pass.key);
+  const at = object === undefined ? undefined : expiryOf(object);
+  if (object === undefined || at === undefined) return settled();
+  if (!isDue(at, pass.now)) return waitUntil(at, 'expiry');
+  const { uid, resourceVersion } = object.metadata;
+  const answer = await pass.client.delete(ConfigMap, keyOf(object), {
+    ifUid: uid!,
+    ifVersion: resourceVersion!,
+  });
+  return answer.kind === 'conflict' ? again('changed') : settled();
+}
+
+export const expiring = (more: Partial<ControllerDefinition<ConfigMap>> = {}): ControllerDefinition =>
+  defineController<ConfigMap>({
+    name: 'expiring',
+    for: ConfigMap,
+    rights: [{ group: '', resource: 'configmaps', verbs: ['delete'] }],
+    reconcile,
+    ...more,
+  }) as ControllerDefinition;
+
+/** A test in a simulation, which is closed whatever happens. */
+export const simulated =
+  (test: (simulation: Simulation) => Promise<void>, options: SimulationOptions = {}) =>
+  async (): Promise<void> => {
+    const simulation = await simulate({ compose: () => ({ controllers: [expiring()] }), ...options });
+    try {
+      await test(simulation);
+    } finally {
+      await simulation.close();
+    }
+  };
