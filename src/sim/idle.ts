@@ -2,7 +2,7 @@
 // could take, passes under way, caches with items in hand, events not sent, watch events not delivered. Whatever is not
 // counted is a chain of promises, and those end within one turn of the event loop.
 //
-// The one exception are passes that wait for time themselves, because a fault keeps their answer or because they were
+// The one exception are passes (and Events) that wait for time themselves: a fault keeps their answer, or they were
 // told to come back later: they are under way and cannot go on. They count as idle when nothing moved for some turns.
 
 import { nextTurn } from '#base/turn';
@@ -19,7 +19,7 @@ export interface Stillness {
 
 const QUIET = 2;
 const STUCK = 20;
-const TOO_LONG = 2_000_000;
+const TOO_LONG = 200_000;
 
 export async function settle(still: Stillness): Promise<void> {
   let quiet = 0;
@@ -39,5 +39,5 @@ export async function settle(still: Stillness): Promise<void> {
   throw new Error(`never idle: ${JSON.stringify(still.activities())}, ${still.undelivered()} undelivered`);
 }
 
-/** Passes are under way, and nobody works for them. Keys behind them have no worker. */
-const isWaiting = (activity: Activity): boolean => isIdle({ ...activity, ready: 0, passes: 0 });
+/** Passes and Events are under way, and nobody works for them. Keys behind them have no worker. */
+const isWaiting = (activity: Activity): boolean => isIdle({ ...activity, ready: 0, passes: 0, events: 0 });
