@@ -1,0 +1,270 @@
+// For tests: a server, people who change things, and a process that keeps pools, through whatever a random story brings:
+// streams that lag behind one another, restarts, lost answers, other writers. Every write of the process is judged when
+// it is accepted; whenever all is quiet the statuses are compared with naive.testkit.ts.
+
+import { expect } from 'vitest';
+import type { HttpRequest, HttpResponse } from '#api/http';
+import { CustomResourceDefinition, Namespace, Node, Pod } from '#api/kinds/builtin';
+import { LVMVolumeGroup, lvmVolumeGroup } from '#api/kinds/lvmVolumeGroup';
+import {
+  ReplicatedStoragePool,
+  type ReplicatedStoragePoolStatus,
+  replicatedStoragePool,
+} from '#api/kinds/replicatedStoragePool';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { millis } from '#base/instant';
+import { seededRandom } from '#base/random';
+import { nextTurn } from '#base/turn';
+import { VirtualClock } from '#base/virtualClock';
+import { createClient, objectOf } from '#client/client';
+import { inProcessTransport } from '#client/inProcess';
+import { isIdle } from '#runtime/activity';
+import { countInFlight } from '#runtime/inFlight';
+import { Manager } from '#runtime/manager';
+import { refuse } from '#runtime/world.testkit';
+import { storagePoolController } from './controller.ts';
+import { expectedOf } from './naive.testkit.ts';
+import { AGENTS } from './pool.testkit.ts';
+
+export type Mishap = 409 | 429 | 500 | 'lostBefore' | 'lostAfter' | 'overtaken';
+const POOLS = '/apis/storage.deckhouse.io/v1alpha1/replicatedstoragepools';
+
+const json = (bytes: unknown): ReplicatedStoragePool =>
+  JSON.parse(Buffer.from(bytes as Uint8Array).toString()) as ReplicatedStoragePool;
+const list = (status: ReplicatedStoragePoolStatus | undefined) => status?.eligibleNodes ?? [];
+const readyOf = (status: ReplicatedStoragePoolStatus | undefined) =>
+  status?.conditions?.find(({ type }) => type === 'Ready');
+
+/** One life of the process: it is killed by being cut off. */
+interface Life {
+  readonly manager: Manager;
+  cut: boolean;
+}
+
+export class Model {
+  readonly clock = new VirtualClock();
+  readonly server: ApiServer;
+  readonly user;
+  /** Accepted writes of the process. */
+  writes = 0;
+  passes = 0;
+  #life: Life | undefined;
+  #mishaps: Mishap[] = [];
+  readonly #versions = new Map<string, ReplicatedStoragePool>();
+  readonly #streams = new Map<
+    string,
+    { held: PromiseWithResolvers<void> | undefined; cuts: Set<() => void> }
+  >();
+  readonly #faults: unknown[] = [];
+
+  constructor(server: ApiServer, clock: VirtualClock) {
+    this.clock = clock;
+    this.server = server;
+    const transport = inProcessTransport((request) => this.#carryOut(request));
+    this.user = createClient({ transport, clock, random: seededRandom(3), flow: 'none' });
+  }
+
+  static async create(): Promise<Model> {
+    const clock = new VirtualClock();
+    const model = new Model(await createServer({ clock, random: seededRandom(99) }), clock);
+    for (const { crd } of [replicatedStoragePool, lvmVolumeGroup])
+      objectOf(await model.user.create(CustomResourceDefinition, crd as CustomResourceDefinition));
+    objectOf(
+      await model.user.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: AGENTS } }),
+    );
+    await model.settle();
+    return model;
+  }
+
+  start(): void {
+    if (this.#life !== undefined) return;
+    const life: { cut: boolean } = { cut: false };
+    const counted = countInFlight(inProcessTransport((request) => this.#wire(request, life)));
+    const random = seededRandom(7);
+    const client = createClient({ transport: counted.transport, clock: this.clock, random, flow: 'none' });
+    const manager = new Manager({
+      clock: this.clock,
+      random,
+      client,
+      controllers: [storagePoolController({ agentNamespace: AGENTS })],
+      freeze: true,
+      enforceRights: true,
+      bookmarks: false,
+      listBy: 'pages',
+      inFlight: counted.inFlight,
+      onPass: () => this.passes++,
+    });
+    this.#life = Object.assign(life, { manager });
+    manager.start();
+  }
+
+  /** Nothing it has in hand comes to an end. */
+  async crash(): Promise<void> {
+    const life = this.#life;
+    if (life === undefined) return;
+    this.#life = undefined;
+    life.cut = true;
+    for (const { cuts } of this.#streams.values()) for (const cut of [...cuts]) cut();
+    void life.manager.stop();
+    await nextTurn();
+  }
+
+  /** What is held back counts as delivered: nobody waits for it. */
+  async settle(): Promise<void> {
+    for (let quiet = 0, turns = 0; quiet < 4; turns++) {
+      if (turns > 50_000) throw new Error(`never idle: ${JSON.stringify(this.#life?.manager.activity())}`);
+      await nextTurn();
+      const idle = this.#life === undefined || isIdle(this.#life.manager.activity());
+      const held = [...this.#streams.values()].some((stream) => stream.held !== undefined);
+      quiet = idle && (held || this.server.undelivered() === 0) ? quiet + 1 : 0;
+    }
+  }
+
+  pass = (length: number): Promise<void> => this.clock.advance(millis(length), () => this.settle());
+
+  /** Events of one kind stay on the way. */
+  hold(resource: string): void {
+    const stream = this.#stream(resource);
+    stream.held ??= Promise.withResolvers<void>();
+  }
+  release(): void {
+    for (const stream of this.#streams.values()) {
+      stream.held?.resolve();
+      stream.held = undefined;
+    }
+  }
+  breakWatches(): void {
+    for (const { cuts } of this.#streams.values()) for (const cut of [...cuts]) cut();
+  }
+  /** What befalls the next writes of the process. */
+  mishap(...what: Mishap[]): void {
+    this.#mishaps.push(...what);
+  }
+
+  /** Everything gets through again, some seconds pass, and every status is what it should be. */
+  async check(): Promise<void> {
+    this.release();
+    this.#mishaps = [];
+    this.start();
+    await this.settle();
+    await this.pass(7000);
+    const { user, clock } = this;
+    const [nodes, lvgs, pods, pools] = [
+      (await user.list(Node)).items,
+      (await user.list(LVMVolumeGroup)).items,
+      (await user.list(Pod)).items,
+      (await user.list(ReplicatedStoragePool)).items,
+    ];
+    for (const pool of pools) {
+      const expected = expectedOf(pool, { nodes, lvgs, pods, agentNamespace: AGENTS }, clock.now());
+      const ready = readyOf(pool.status);
+      expect([ready?.reason, ready?.status, ready?.observedGeneration]).toEqual([
+        expected.reason,
+        expected.reason === 'Ready' ? 'True' : 'False',
+        pool.metadata.generation,
+      ]);
+      if (expected.nodes !== undefined) expect(list(pool.status)).toEqual(expected.nodes);
+    }
+    if (this.#faults.length > 0) throw this.#faults[0];
+    const { passes, writes } = this;
+    this.#life!.manager.enqueueAll('double run');
+    await this.settle();
+    expect([this.passes - passes, this.writes - writes]).toEqual([pools.length, 0]);
+  }
+
+  async close(): Promise<void> {
+    this.release();
+    const stopped = this.#life?.manager.stop();
+    await this.clock.advance(millis(60_000), nextTurn);
+    await stopped;
+    await this.server.close();
+  }
+
+  /** The process's way to the server. */
+  async #wire(request: HttpRequest, life: { cut: boolean }): Promise<HttpResponse> {
+    if (life.cut) throw new Error('the process is gone');
+    const write = request.method !== 'GET';
+    const mishap = write ? this.#mishaps.shift() : undefined;
+    if (mishap === 'lostBefore') throw new Error('the connection was lost');
+    if (typeof mishap === 'number') return refuse(mishap, mishap === 409 ? 'Conflict' : 'Injected');
+    if (mishap === 'overtaken') await this.#overtake(request);
+    const response = await this.#carryOut(request);
+    if (write) this.#judge(request, response);
+    if (life.cut || mishap === 'lostAfter') throw new Error('the connection was lost');
+    return response.body instanceof Uint8Array
+      ? response
+      : { ...response, body: this.#slowed(request, response.body) };
+  }
+
+  /** Somebody else writes the status just before. */
+  async #overtake({ path }: HttpRequest): Promise<void> {
+    const name = path.slice(POOLS.length + 1).split('/')[0]!;
+    const patch = { status: { usedBy: { replicatedStorageClassNames: [`class-${this.writes}`] } } };
+    await this.user.patch(
+      ReplicatedStoragePool,
+      { name },
+      { type: 'merge', patch },
+      { subresource: 'status' },
+    );
+  }
+
+  /** The server, with every state of every pool written down. */
+  async #carryOut(request: HttpRequest): Promise<HttpResponse> {
+    const response = await this.server.handle(request);
+    if (request.method !== 'GET' && request.path.startsWith(POOLS) && response.status < 300) {
+      const pool = json(response.body);
+      const version = pool.metadata?.resourceVersion;
+      if (version !== undefined) this.#versions.set(version, pool);
+    }
+    return response;
+  }
+
+  /** Only the status, only on top of what was read, only if something changed, and counted if the list did. */
+  #judge(request: HttpRequest, response: HttpResponse): void {
+    if (response.status >= 300) return;
+    this.writes++;
+    try {
+      expect(request.method).toBe('PATCH');
+      expect(request.path).toMatch(/\/status(\?|$)/);
+      const patch = json(request.body);
+      const before = this.#versions.get(patch.metadata.resourceVersion!);
+      const after = json(response.body);
+      expect(before?.metadata.uid).toBe(patch.metadata.uid);
+      expect(after.status).not.toEqual(before!.status);
+      const changed = JSON.stringify(list(before!.status)) !== JSON.stringify(list(after.status));
+      const revision = Number(before!.status?.eligibleNodesRevision ?? 0);
+      expect(Number(after.status?.eligibleNodesRevision ?? 0)).toBe(revision + (changed ? 1 : 0));
+      expect(after.status?.usedBy).toEqual(before!.status?.usedBy);
+      if (readyOf(after.status)?.status === 'False') expect(changed).toBe(false);
+    } catch (error) {
+      this.#faults.push(error);
+    }
+  }
+
+  #stream(resource: string) {
+    const known = this.#streams.get(resource);
+    if (known !== undefined) return known;
+    const made = { held: undefined, cuts: new Set<() => void>() };
+    this.#streams.set(resource, made);
+    return made;
+  }
+
+  async *#slowed(request: HttpRequest, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const stream = this.#stream(request.path.split('?')[0]!.split('/').at(-1)!);
+    const iterator = chunks[Symbol.asyncIterator]();
+    const broken = Promise.withResolvers<{ done: true; value: undefined }>();
+    const cut = () => broken.resolve({ done: true, value: undefined });
+    stream.cuts.add(cut);
+    try {
+      for (;;) {
+        const next = await Promise.race([iterator.next(), broken.promise]);
+        while (stream.held !== undefined) await stream.held.promise;
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      stream.cuts.delete(cut);
+      void iterator.return?.(undefined);
+    }
+  }
+}
