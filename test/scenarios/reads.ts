@@ -1,0 +1,34 @@
+// Which fields of an object a function reads, seen through a Proxy. A field that is not there is read all the same.
+
+/** Paths as `status.conditions[].type`; `labels.*` when somebody asked which keys there are. */
+export function readsOf<T extends object>(object: T, read: (seen: T) => void): Set<string> {
+  const reads = new Set<string>();
+  read(watched(object, '', reads));
+  return reads;
+}
+
+const join = (at: string, name: string): string => (at === '' ? name : `${at}.${name}`);
+
+function watched<T extends object>(target: T, at: string, reads: Set<string>): T {
+  const pathOf = (name: string): string =>
+    Array.isArray(target) && /^\d+$/.test(name) ? `${at}[]` : join(at, name);
+  return new Proxy(target, {
+    get(from, name, receiver) {
+      const value: unknown = Reflect.get(from, name, receiver);
+      if (typeof name === 'symbol' || typeof value === 'function' || name === 'toJSON') return value;
+      if (Array.isArray(from) && name === 'length') return value;
+      const path = pathOf(name);
+      if (typeof value === 'object' && value !== null) return watched(value, path, reads);
+      reads.add(path);
+      return value;
+    },
+    has(from, name) {
+      if (typeof name === 'string' && !Array.isArray(from)) reads.add(pathOf(name));
+      return Reflect.has(from, name);
+    },
+    ownKeys(from) {
+      if (!Array.isArray(from)) reads.add(join(at, '*'));
+      return Reflect.ownKeys(from);
+    },
+  });
+}
