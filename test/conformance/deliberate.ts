@@ -41,10 +41,6 @@ export const DELIBERATE: readonly Deliberate[] = [
 /** What is planned and answers something else until then. */
 export const NOT_YET: readonly Deliberate[] = [
   {
-    what: 'Server-side apply answers 501, and managedFields are not recorded.',
-    why: 'It comes with field ownership as a whole.',
-  },
-  {
     what: 'Whoever has a token may do everything, and reviews of access say so; impersonation headers change nothing.',
     why: 'They come with RBAC.',
   },

@@ -36,6 +36,7 @@ export function customCodec(versions: Versions, version: string): Codec {
     versions.uniform && stored.revision > versions.since && startsWith(stored.bytes, prefix);
   return {
     decode: (value, notes) => decode(versions.structure(version)!, value, notes),
+    complete: (value) => complete(versions.structure(version)!, value),
     verbatim: isVerbatim,
     show: (stored) => (isVerbatim(stored) ? stored.object : show(versions, version, stored.object)),
     toStorage(object) {
@@ -66,6 +67,13 @@ function decode(structure: Structure, value: JsonObject, notes: JsonNotes | unde
   value['metadata'] ??= {};
   const problems = unknown.slice(0, MAX_PROBLEMS).map((path) => `unknown field "${path}"`);
   return { object: asObject(value), problems };
+}
+
+/** Nothing is pruned: where an apply took the last part of something, it is null and will be refused as such. */
+function complete(structure: Structure, value: JsonObject): KubeObject {
+  value['metadata'] = decodeMetadata(value['metadata'] ?? {}, undefined).value;
+  structure.applyDefaults(value);
+  return asObject(value);
 }
 
 /** An object that was stored under other schemas, or in another version, as this version shows it now. */

@@ -28,6 +28,8 @@ export interface Codec {
   decode(value: JsonObject, notes?: JsonNotes): Decoded;
   /** The result of a strategic merge patch: never text, so it is refused in other words than a body. */
   convert?(value: JsonObject): Decoded;
+  /** The result of an apply, whose fields are known to be this kind's: only defaults are missing. Edits `value`. */
+  complete?(value: JsonObject): KubeObject;
   /** A protobuf message of this kind; absent where there is no protobuf form. */
   decodeProtobuf?(message: Uint8Array): Decoded;
   /** The stored bytes are what this version shows: no need to parse them. */

@@ -104,7 +104,8 @@ function result(call: Call, { config, options, force }: Request, old: KubeObject
   };
   try {
     const value = applyObject(endpointOf(call), { ...write, config, force });
-    const { object } = call.resource.codec.decode(value);
+    const { codec } = call.resource;
+    const object = codec.complete?.(value) ?? codec.decode(value).object;
     matchName(call, object);
     matchNamespace(call, object);
     return object;
