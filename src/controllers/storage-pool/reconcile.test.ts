@@ -342,6 +342,28 @@ describe('beside others', () => {
 
 describe('agents', () => {
   test(
+    '⚡ an agent that becomes ready before the pool is seen to list its node is not missed',
+    inPoolWorld(async (w) => {
+      await w.put(lvg('vg', 'n1'), agent('a', 'n1', { ready: 'False' }), pool('p', ['vg']));
+      w.manager.start();
+      await w.settle();
+      let held = false;
+      w.interfere = ({ method }) => {
+        // The pass has read the agents; what it writes is not seen for a while.
+        if (method === 'PATCH' && !held) {
+          held = true;
+          void w.put(agent('a', 'n1')).catch(() => {});
+        }
+        return undefined;
+      };
+      await w.put(node('n1'));
+      await w.pass(1000);
+      expect(held).toBe(true);
+      expect((await w.rsp('p')).status!.eligibleNodes![0]!.agentReady).toBe(true);
+    }),
+  );
+
+  test(
     'any ready Pod of the agents’ namespace counts; others, leaving and unscheduled ones do not',
     inPoolWorld(async (w) => {
       await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));

@@ -103,7 +103,13 @@ type Patched =
   | { readonly kind: 'stopped'; readonly outcome: Outcome };
 
 /** The fields of our own; the rest of the status is written by others. */
-const OUR_FIELDS = ['conditions', 'eligibleNodes', 'eligibleNodesRevision', 'phase', 'reason'] as const;
+export const OUR_FIELDS = [
+  'conditions',
+  'eligibleNodes',
+  'eligibleNodesRevision',
+  'phase',
+  'reason',
+] as const;
 
 /** Writes what differs, if anything does and if nobody has written since. */
 async function patchRSPStatus(

@@ -104,7 +104,8 @@ const poolParts = fc.record({
   nodeLabelSelector: optional(selector),
   grace: fc.constantFrom('0s', '1s', '5m', '5m', '1h'),
 });
-const resources = fc.constantFrom('nodes', 'lvmvolumegroups', 'pods', 'replicatedstoragepools');
+const POOLS = 'replicatedstoragepools';
+const resources = fc.constantFrom('nodes', 'lvmvolumegroups', 'pods', POOLS, POOLS, POOLS);
 const mishaps = fc.array(fc.constantFrom<Mishap>(409, 429, 500, 'lostBefore', 'lostAfter', 'overtaken'), {
   minLength: 1,
   maxLength: 3,
@@ -145,7 +146,7 @@ const STEPS = [
     }),
   },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: step('pod leaves', podName, ({ user }, name) =>
       user.delete(Pod, { namespace: AGENTS, name }, { gracePeriodSeconds: 30 }),
     ),

@@ -16,12 +16,15 @@ import { type NodeSelector, nodeSelectorOf } from './nodeSelector.ts';
 
 export type LVGs = ReadonlyMap<string, LVMVolumeGroup>;
 
-export type NotReadyReason =
-  | 'LVMVolumeGroupNotFound'
-  | 'InvalidLVMVolumeGroup'
-  | 'InvalidNodeLabelSelector'
-  | 'InvalidEligibleNodesPolicy'
-  | 'TooManyEligibleNodes';
+/** The last two are ours: states that would otherwise be refused by the server again and again. */
+export const NOT_READY_REASONS = [
+  'LVMVolumeGroupNotFound',
+  'InvalidLVMVolumeGroup',
+  'InvalidNodeLabelSelector',
+  'InvalidEligibleNodesPolicy',
+  'TooManyEligibleNodes',
+] as const;
+export type NotReadyReason = (typeof NOT_READY_REASONS)[number];
 
 export interface Problem {
   readonly kind: 'invalid';
