@@ -23,6 +23,7 @@ const graphs: Graph[] = [...shapes, ...randoms];
 
 let bed: Bed;
 let transport: UndiciTransport;
+let client: Client;
 let expected: string[][];
 let actual: string[][];
 
@@ -43,31 +44,37 @@ async function embedded(): Promise<string[][]> {
 }
 
 /** The collector looks for new kinds every 30 s: until it has seen ours, nothing custom goes. */
-async function untilCustomKindsAreCollected(client: Client): Promise<void> {
-  const probe = new Bench(client);
+async function untilCustomKindsAreCollected(): Promise<void> {
+  const probe = new Bench(client, 1_000_000);
   const graph: Graph[] = [{ objects: ['widget:w<ghost', 'gadget:g', 'widget:v<g'], deletes: ['g'] }];
   await probe.build(graph);
   await probe.delete(graph);
   while ((await probe.survivors(1))[0]!.length > 0) await sleep(500);
 }
 
-async function real(client: Client): Promise<string[][]> {
-  const bench = new Bench(client);
-  await bench.prepare(() => sleep(200));
-  await untilCustomKindsAreCollected(client);
-  await bench.build(graphs);
-  // What owners that never were leave behind must be gone before the deletions, as in the embedded world.
-  await sleep(4000);
-  await bench.delete(graphs);
-  const settled = JSON.stringify(expected);
-  for (let look = 0; look < 60; look++) {
+/** What is left when nothing has changed for a while. */
+async function atRest(bench: Bench, count: number): Promise<string[][]> {
+  let before = '';
+  for (let quiet = 0; ; ) {
     await sleep(500);
-    if (JSON.stringify(await bench.survivors(graphs.length)) === settled) break;
+    const left = await bench.survivors(count);
+    const now = JSON.stringify(left);
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
+    if (quiet === 6) return left;
   }
-  // Equal once is not enough: it must stay so.
-  await sleep(3000);
-  return bench.survivors(graphs.length);
 }
+
+async function real(first: number, played: readonly Graph[]): Promise<string[][]> {
+  const bench = new Bench(client, first);
+  await bench.build(played);
+  // What owners that never were leave behind must be gone before the deletions, as in the embedded world.
+  await atRest(bench, played.length);
+  await bench.delete(played);
+  return atRest(bench, played.length);
+}
+
+const text = (left: readonly string[] | undefined): string => JSON.stringify(left);
 
 beforeAll(async () => {
   expected = await embedded();
@@ -78,7 +85,10 @@ beforeAll(async () => {
     tls: { ca: readFileSync(bed.caFile, 'utf8') },
   });
   const credentials = fixedCredentials({ headers: bearer(bed.adminToken) });
-  actual = await real(createClient({ transport, clock: realClock, random: systemRandom, credentials }));
+  client = createClient({ transport, clock: realClock, random: systemRandom, credentials });
+  await new Bench(client).prepare(() => sleep(200));
+  await untilCustomKindsAreCollected();
+  actual = await real(0, graphs);
 });
 afterAll(async () => {
   await transport?.close();
@@ -91,10 +101,20 @@ describe('the real collector leaves what we say it leaves', () => {
   );
 });
 
-test('random graphs end the same way in both', () => {
-  const differences = randoms
-    .map((graph, n) => ({ graph, n, at: shapes.length + n }))
-    .filter(({ at }) => JSON.stringify(actual[at]) !== JSON.stringify(expected[at]))
-    .map(({ graph, n, at }) => ({ n, ...graph, real: actual[at], embedded: expected[at] }));
+// Twenty workers of the real collector race each other: whether a dependent that does not block is judged before or after
+// its owner was let go is chance. A graph that ended otherwise is played again, many times: one end must be ours.
+const REPLAYS = 16;
+
+test('random graphs end as they do, or can, in the real cluster', async () => {
+  const other = randoms
+    .map((graph, n) => ({ graph, n, ours: expected[shapes.length + n]!, real: actual[shapes.length + n]! }))
+    .filter(({ ours, real: theirs }) => text(ours) !== text(theirs));
+  const again = other.flatMap(({ graph }) => Array.from({ length: REPLAYS }, () => graph));
+  const ends = again.length === 0 ? [] : await real(graphs.length, again);
+  const differences = other
+    .map((one, i) => ({ ...one, ends: ends.slice(i * REPLAYS, (i + 1) * REPLAYS) }))
+    .filter((one) => !one.ends.some((end) => text(end) === text(one.ours)))
+    .map((one) => ({ ...one, ends: [...new Set(one.ends.map(text))] }));
   expect({ seed: SEED, differences }).toEqual({ seed: SEED, differences: [] });
+  expect(other.length, 'most graphs have one end').toBeLessThan(randoms.length / 20);
 });

@@ -53,19 +53,21 @@ export type Fate =
   | { readonly kind: 'hold'; readonly owner: OwnerReference }
   /** Stays for its solid owners; the others are struck. */
   | { readonly kind: 'strip'; readonly references: readonly OwnerReference[] }
-  /** Goes. With `unblock`, its references are first replaced: it is part of a circle that would wait for itself. */
-  | {
-      readonly kind: 'delete';
-      readonly propagation: Propagation;
-      readonly unblock?: readonly OwnerReference[];
-    };
+  /** Part of a circle that would wait for itself: it blocks nobody any more, and is judged again. */
+  | { readonly kind: 'unblock'; readonly references: readonly OwnerReference[] }
+  | { readonly kind: 'delete'; readonly propagation: Propagation };
 
-/** Of an object whose role is `owned`. `dependents` is what it owns itself. */
-export function computeFate(
-  metadata: ObjectMeta,
-  owners: readonly Owner[],
-  dependents: readonly ObjectMeta[],
-): Fate {
+export interface Surroundings {
+  readonly owners: readonly Owner[];
+  /** What the object owns itself. */
+  readonly dependents: readonly ObjectMeta[];
+  /** Whether its kind comes from a CustomResourceDefinition. */
+  readonly isCustom: boolean;
+}
+
+/** Of an object whose role is `owned`. */
+export function computeFate(metadata: ObjectMeta, surroundings: Surroundings): Fate {
+  const { owners, dependents } = surroundings;
   const unknown = owners.find(({ state }) => state === 'unknown');
   if (unknown !== undefined) return { kind: 'hold', owner: unknown.reference };
   const gone = new Set(owners.filter(({ state }) => state !== 'solid').map(({ reference }) => reference.uid));
@@ -75,18 +77,26 @@ export function computeFate(
     return { kind: 'strip', references: references.filter(({ uid }) => !gone.has(uid)) };
   if (dependents.length > 0 && owners.some(({ state }) => state === 'waiting')) {
     const isCircle = dependents.some((dependent) => computeRole(dependent) === 'deletingDependents');
-    const unblock = isCircle ? unblocked(references) : undefined;
-    return { kind: 'delete', propagation: 'Foreground', ...(unblock === undefined ? {} : { unblock }) };
+    const unblock = isCircle ? unblocked(references, surroundings.isCustom) : undefined;
+    return unblock === undefined
+      ? { kind: 'delete', propagation: 'Foreground' }
+      : { kind: 'unblock', references: unblock };
   }
   return { kind: 'delete', propagation: inheritedPropagation(metadata) };
 }
 
-/** Undefined when nothing would change. */
-function unblocked(references: readonly OwnerReference[]): readonly OwnerReference[] | undefined {
-  if (!references.some((ref) => ref.blockOwnerDeletion === true)) return undefined;
-  return references.map((ref) =>
-    ref.blockOwnerDeletion === true ? { ...ref, blockOwnerDeletion: false } : ref,
-  );
+/**
+ * Undefined when nothing would change. Upstream patches built-in kinds reference by reference and custom ones as a
+ * whole, where it also writes `false` into those that said nothing.
+ */
+function unblocked(
+  references: readonly OwnerReference[],
+  isCustom: boolean,
+): readonly OwnerReference[] | undefined {
+  const isMeant = ({ blockOwnerDeletion: blocks }: OwnerReference) =>
+    isCustom ? blocks !== false : blocks === true;
+  if (!references.some(isMeant)) return undefined;
+  return references.map((ref) => (isMeant(ref) ? { ...ref, blockOwnerDeletion: false } : ref));
 }
 
 /** Somebody asked for a manner of deletion beforehand: it is honoured. */

@@ -24,10 +24,13 @@ const ownershipFacts = ({ metadata }: KubeObject) => ({
   finalizers: metadata.finalizers?.filter((name) => name === FOREGROUND || name === ORPHAN),
 });
 
-/** The object itself, whom it owns, and the owners that wait for it to go. */
+/**
+ * Whom the object owns, the object itself, and the owners that wait for it to go. In this order: dependents that do not
+ * block are judged while their owner still waits, and so go the way they would in a real cluster.
+ */
 function* concerned(graph: Graph, kind: Kind, { metadata }: KubeObject): Generator<ObjectKey> {
-  if (computeRole(metadata) !== 'none') yield keyOfObject(kind, metadata);
   for (const dependent of graph.dependentsOf(metadata.uid!)) yield keyOfFound(dependent);
+  if (computeRole(metadata) !== 'none') yield keyOfObject(kind, metadata);
   for (const { uid } of metadata.ownerReferences ?? []) {
     const owner = graph.withUid(uid);
     if (owner !== undefined && computeRole(owner.object.metadata) === 'deletingDependents')

@@ -80,10 +80,13 @@ function parseOwner(text: string): OwnerLine {
 /** Many graphs side by side: every name is told apart by the number of its graph. */
 export class Bench {
   readonly #client: Client;
+  readonly #first: number;
   readonly #made = new Map<string, { kind: Kind; object: KubeObject }>();
 
-  constructor(client: Client) {
+  /** Graphs are numbered from `first` on: benches beside each other need different numbers. */
+  constructor(client: Client, first = 0) {
     this.#client = client;
+    this.#first = first;
   }
 
   /** Two namespaces and two definitions; resolves when custom objects can be made. */
@@ -103,7 +106,7 @@ export class Bench {
   /** Objects first, then who owns whom: only then are all uids known. */
   async build(graphs: readonly Graph[]): Promise<void> {
     const lines = graphs.flatMap(({ objects }, graph) =>
-      objects.map((line) => ({ graph, line: parseLine(line) })),
+      objects.map((line) => ({ graph: this.#first + graph, line: parseLine(line) })),
     );
     await inBatches(lines, async ({ graph, line }) => {
       const { kind, namespace, finalizers } = line;
@@ -132,7 +135,7 @@ export class Bench {
 
   async delete(graphs: readonly Graph[]): Promise<void> {
     await inBatches(
-      graphs.map(({ deletes }, graph) => ({ deletes, graph })),
+      graphs.map(({ deletes }, graph) => ({ deletes, graph: this.#first + graph })),
       async ({ deletes, graph }) => {
         for (const text of deletes) {
           const [name, propagation = 'Background'] = text.split(':') as [string, Propagation?];
@@ -155,7 +158,7 @@ export class Bench {
         const owners = (metadata.ownerReferences ?? []).map((ref) => this.#shown(Number(graph), ref));
         const finalizers = metadata.finalizers?.length ? ` [${metadata.finalizers.join()}]` : '';
         const ending = metadata.deletionTimestamp === undefined ? '' : ' ending';
-        left[Number(graph)]?.push(
+        left[Number(graph) - this.#first]?.push(
           place + name + (owners.length > 0 ? `<${owners.join()}` : '') + finalizers + ending,
         );
       }

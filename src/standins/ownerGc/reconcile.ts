@@ -18,7 +18,7 @@ import {
 } from './compute.ts';
 import { isUndiscovered } from './definitions.ts';
 import type { Found, Graph } from './graph.ts';
-import { addressOf, computeCollected, sourceOf } from './kinds.ts';
+import { addressOf, computeCollected, resourceId, sourceOf } from './kinds.ts';
 import { getOwners } from './owners.ts';
 import { deleteUnowned, removeFinalizer, removeOwners, replaceOwners, type Written } from './writes.ts';
 
@@ -60,7 +60,9 @@ async function judge(pass: Pass, graph: Graph, found: Found): Promise<Outcome> {
   const owners = await getOwners(pass.client, graph, found.object);
   reportForeign(pass, graph, found, owners);
   const dependents = graph.dependentsOf(found.object.metadata.uid!).map(({ object }) => object.metadata);
-  return carryOut(pass, graph, found, computeFate(found.object.metadata, owners, dependents));
+  const isCustom = pass.cache.get(CustomResourceDefinition, { name: resourceId(found.kind) }) !== undefined;
+  const fate = computeFate(found.object.metadata, { owners, dependents, isCustom });
+  return carryOut(pass, graph, found, fate);
 }
 
 async function carryOut(pass: Pass, graph: Graph, found: Found, fate: Fate): Promise<Outcome> {
@@ -79,13 +81,10 @@ async function carryOut(pass: Pass, graph: Graph, found: Found, fate: Fate): Pro
       const struck = new Set(all.map(({ uid }) => uid).filter((uid) => !kept.has(uid)));
       return after(await removeOwners(client, found, struck));
     }
-    case 'delete': {
-      const object = fate.unblock && (await replaceOwners(client, found, fate.unblock));
-      if (object === 'void') return again('changed while it was unblocked');
-      return after(
-        await deleteUnowned(client, object === undefined ? found : { ...found, object }, fate.propagation),
-      );
-    }
+    case 'unblock':
+      return after(await replaceOwners(client, found, fate.references));
+    case 'delete':
+      return after(await deleteUnowned(client, found, fate.propagation));
     default:
       return assertNever(fate);
   }

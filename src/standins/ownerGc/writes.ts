@@ -65,7 +65,7 @@ export async function replaceOwners(
   client: Client,
   { kind, object }: Found,
   ownerReferences: readonly OwnerReference[],
-): Promise<PartialObject | 'void'> {
+): Promise<Written> {
   const { uid, resourceVersion } = object.metadata;
   const answer = await client.patch(
     kind,
@@ -73,9 +73,9 @@ export async function replaceOwners(
     { type: 'merge', patch: { metadata: { ownerReferences } } },
     { ifUid: uid!, ifVersion: resourceVersion! },
   );
-  if (answer.kind === 'patched') return answer.object;
   if (answer.kind === 'invalid') throw answer.error;
-  return 'void';
+  if (answer.kind === 'conflict') return 'contended';
+  return answer.kind === 'patched' ? 'done' : 'gone';
 }
 
 /** Writes that do not touch the owners do not save an object: only then is it deleted in a version we did not judge. */
