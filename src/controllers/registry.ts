@@ -5,10 +5,12 @@ import { objectKeeper } from './object-keeper/family.ts';
 import { requestTtl } from './request-ttl/family.ts';
 import { storagePool } from './storage-pool/family.ts';
 import { ttlAfterFinishedFamily } from './ttl-after-finished/family.ts';
+import { ttlPolicyFamily } from './ttl-policy/family.ts';
 import { volumeCapture } from './volume-capture/family.ts';
 
 export const FAMILIES: readonly Family[] = [
   ttlAfterFinishedFamily,
+  ttlPolicyFamily,
   storagePool,
   volumeCapture,
   objectKeeper,

@@ -218,7 +218,9 @@ describe('what is kept is enough', () => {
         // The same facts on top of whatever else the other object has.
         const same = { ...a, metadata: { ...a.metadata, resourceVersion: b.metadata.resourceVersion! } };
         expect(targetFacts(same)).toEqual(targetFacts(a));
-        expect(computeEnd([p], same, moment)).toEqual(computeEnd([p], a, moment));
+        expect(computeEnd([{ policy: p, object: same }], moment)).toEqual(
+          computeEnd([{ policy: p, object: a }], moment),
+        );
       }),
       { numRuns: 200 },
     );

@@ -348,8 +348,7 @@ describe('several policies', () => {
   const moment = (now: Instant) => ({ now, tolerance });
   const end = (specs: readonly Spec[], object: KubeObject, now: Instant) =>
     computeEnd(
-      specs.map((spec, i) => compiled(spec, { name: `p${i}` })),
-      object,
+      specs.map((spec, i) => ({ policy: compiled(spec, { name: `p${i}` }), object })),
       moment(now),
     );
 

@@ -60,13 +60,15 @@ export interface Moment {
   readonly tolerance: Millis;
 }
 
-export function computeEnd<P extends CompiledPolicy>(
-  policies: readonly P[],
-  object: KubeObject,
-  moment: Moment,
-): End<P> {
-  const opinions = policies
-    .map((policy): Opinion<P> => ({ policy, verdict: computeVerdict(policy, object, moment) }))
+/** An object as one policy sees it: of different policies different fields are kept. */
+export interface Seen<P extends CompiledPolicy = CompiledPolicy> {
+  readonly policy: P;
+  readonly object: KubeObject;
+}
+
+export function computeEnd<P extends CompiledPolicy>(seen: readonly Seen<P>[], moment: Moment): End<P> {
+  const opinions = seen
+    .map(({ policy, object }): Opinion<P> => ({ policy, verdict: computeVerdict(policy, object, moment) }))
     .filter(({ verdict }) => !hasNoOpinion(verdict));
   return opinions.length === 0 ? { kind: 'none' } : combine(opinions);
 }
@@ -208,3 +210,35 @@ const describeVerdict = (verdict: Verdict): string =>
 /** One line per policy, for people. */
 export const describeOpinions = (opinions: readonly Opinion[]): string =>
   opinions.map(({ policy, verdict }) => `${policy.name}: ${describeVerdict(verdict)}`).join('; ');
+
+/** What is counted about an object that is left alone; with a reason, people are told on the object as well. */
+export interface Notice {
+  readonly because: string;
+  /** One word in CamelCase, the reason of the Event. */
+  readonly reason?: string;
+  readonly note: string;
+}
+
+export function computeNotice(end: End): Notice | undefined {
+  if (end.kind === 'waiting') {
+    if (end.ahead <= 0) return undefined;
+    const note = `its finish lies ${(end.ahead / 1000).toFixed(1)} s in the future: ${describeOpinions(end.opinions)}`;
+    return { because: 'finish in the future', reason: 'FinishInFuture', note };
+  }
+  if (end.kind !== 'kept') return undefined;
+  const { because, note = '' } = end;
+  switch (because) {
+    case 'unfinished':
+    case 'being deleted':
+      return undefined;
+    case 'invalid TTL':
+      return { because, reason: 'InvalidTTL', note };
+    case 'finish time unknown':
+      return { because, reason: 'FinishTimeUnknown', note };
+    case 'opted out':
+    case 'error':
+      return { because, note };
+    default:
+      return assertNever(because);
+  }
+}

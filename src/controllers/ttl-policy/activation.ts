@@ -1,0 +1,93 @@
+// Whether a policy may act now: its kind is one that may end, is served, and everybody involved has the rights. Asked when
+// a policy is new, and again from time to time, since rights and kinds come and go without a word.
+
+import type { Kind } from '#api/kind';
+import { describeKind } from '#api/kind';
+import { type Instant, minutes, plus, seconds } from '#base/instant';
+import type { Client } from '#client/client';
+import type { ServedKind } from '#client/discovery';
+import type { AuthorSeal } from '#lifecycle/rightsAuthor';
+import type { AnyPolicy, CompiledPolicy } from './compile.ts';
+import { computeRefusedKind } from './refused.ts';
+import { computeNeeds, type Refusal, reviewRights, signedOf } from './rights.ts';
+
+export type Activation =
+  | { readonly kind: 'allowed'; readonly target: Kind; readonly reviewAt: Instant }
+  | {
+      readonly kind: 'refused';
+      readonly refusal: Refusal;
+      readonly reviewAt: Instant;
+      /** Its kind may come with a CRD of this group. */
+      readonly awaits?: string;
+    };
+
+export interface ActivationOptions {
+  readonly client: Client;
+  readonly actAs: 'author' | 'controller';
+  readonly seal: AuthorSeal;
+}
+
+/** Revoked rights are noticed after this long at the latest; a refused delete is noticed at once. */
+const REVIEW_ALLOWED = minutes(5);
+const REVIEW_REFUSED = seconds(30);
+/** Kinds that come without a CRD (aggregated ones) are looked for this often. */
+const REVIEW_UNSERVED = minutes(1);
+
+export async function activate(
+  options: ActivationOptions,
+  policy: AnyPolicy,
+  compiled: CompiledPolicy,
+  now: Instant,
+): Promise<Activation> {
+  const { client, actAs, seal } = options;
+  const refuse = (refusal: Refusal): Activation => ({
+    kind: 'refused',
+    refusal,
+    reviewAt: plus(now, REVIEW_REFUSED),
+  });
+  const never = computeRefusedKind(compiled);
+  if (never !== undefined) return refuse(never);
+  const served = await client.discovery.find(compiled.target);
+  if (served === undefined) return unserved(compiled, now);
+  const unfit = computeUnfit(compiled, served);
+  if (unfit !== undefined) return refuse(unfit);
+  const author = actAs === 'author' ? await seal.authorOf(policy, signedOf(policy)) : undefined;
+  const refusal = await reviewRights(client, compiled, computeNeeds(compiled, served, actAs), author);
+  if (refusal !== undefined) return refuse(refusal);
+  return { kind: 'allowed', target: kindOf(served), reviewAt: plus(now, REVIEW_ALLOWED) };
+}
+
+function unserved({ target }: CompiledPolicy, now: Instant): Activation {
+  return {
+    kind: 'refused',
+    refusal: {
+      reason: 'KindNotServed',
+      message: `the API server does not serve ${describeKind(target)} (yet)`,
+    },
+    reviewAt: plus(now, REVIEW_UNSERVED),
+    awaits: target.group,
+  };
+}
+
+const VERBS = ['list', 'watch', 'delete'];
+
+export function computeUnfit(policy: CompiledPolicy, served: ServedKind): Refusal | undefined {
+  const missing = VERBS.filter((verb) => !served.verbs.includes(verb));
+  const what = describeKind(served);
+  if (missing.length > 0)
+    return { reason: 'KindRefused', message: `${what} does not support ${missing.join(', ')}` };
+  if (policy.namespace !== undefined && !served.namespaced)
+    return {
+      reason: 'KindRefused',
+      message: `${what} is not namespaced, and a TTLPolicy acts in its namespace only; use a ClusterTTLPolicy`,
+    };
+  return undefined;
+}
+
+const kindOf = ({ group, version, kind, resource, namespaced }: ServedKind): Kind => ({
+  group,
+  version,
+  kind,
+  resource,
+  namespaced,
+});

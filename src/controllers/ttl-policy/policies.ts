@@ -1,0 +1,189 @@
+// The policies of this process, as far as passes have brought them to work: what each may do, where its targets are, what
+// is known about them. Filled by policy passes, read by target passes. Everything here can be worked out again.
+
+import { type Kind, keyOf, metadataOf, type ObjectKey } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { apiVersionOf } from '#api/object';
+import type { Clock } from '#base/clock';
+import type { Instant } from '#base/instant';
+import type { Client } from '#client/client';
+import { type Budget, createBudget } from '#lifecycle/budget';
+import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
+import type { DynamicView } from '#runtime/pass';
+import type { Source } from '#runtime/source';
+import type { Activation } from './activation.ts';
+import { Book } from './book.ts';
+import type { AnyPolicy, CompiledPolicy } from './compile.ts';
+import { objectName, resourceId } from './keys.ts';
+import { buildProjection } from './projection.ts';
+
+/** A policy at work. */
+export interface ActivePolicy extends CompiledPolicy {
+  readonly key: ObjectKey;
+  readonly kind: Kind;
+  readonly resource: string;
+  readonly source: Source;
+  readonly book: Book;
+  /** Whose rights deletes use. */
+  readonly client: Client;
+  readonly budget?: Budget;
+  view?: DynamicView;
+  /** Labels of namespaces, where they matter. */
+  namespaces?: DynamicView;
+  /** A delete was refused: nothing more before the rights have been reviewed. */
+  suspect: boolean;
+}
+
+/** What is remembered of a policy from pass to pass. */
+export interface Entry {
+  /** Of the object: another identity is another beginning. */
+  readonly identity: string;
+  readonly key: ObjectKey;
+  /**
+   * Refused policies take no part. While one is pending (not read yet) or broken (not understood), nobody knows what it
+   * would keep, and nothing it may mean is ended by others.
+   */
+  state: 'pending' | 'broken' | 'refused' | 'ready';
+  activation?: Activation;
+  active?: ActivePolicy;
+  book: Book;
+  wroteAt?: Instant;
+}
+
+export interface PoliciesOptions {
+  readonly clock: Clock;
+  readonly client: Client;
+  readonly impersonate: (account: { namespace: string; name: string }) => Client;
+}
+
+export class Policies {
+  readonly #options: PoliciesOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #byResource = new Map<string, Set<ActivePolicy>>();
+  readonly #budgets = new Map<string, { perMinute: number; budget: Budget }>();
+
+  constructor(options: PoliciesOptions) {
+    this.#options = options;
+  }
+
+  entries(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
+  /** The entry of a policy as it is now; a changed spec begins anew, and keeps its count of deletions. */
+  entryOf(policy: AnyPolicy, key: ObjectKey): Entry {
+    const name = objectName(key);
+    const identity = identityOf(policy);
+    const known = this.#entries.get(name);
+    if (known?.identity === identity) return known;
+    const isSame = known !== undefined && uidOf(known.identity) === policy.metadata.uid;
+    const deleted = isSame ? known.book.deleted : (policy.status?.deleted ?? 0);
+    if (known !== undefined) this.deactivate(known);
+    const entry: Entry = { identity, key, state: 'pending', book: new Book(deleted) };
+    this.#entries.set(name, entry);
+    return entry;
+  }
+
+  /** Whether a pass has brought exactly this policy to a state in which others need not wait for it. */
+  isSettled(policy: AnyPolicy): boolean {
+    const state = this.#stateOf(policy);
+    return state === 'refused' || state === 'ready';
+  }
+
+  isBroken(policy: AnyPolicy): boolean {
+    return this.#stateOf(policy) === 'broken';
+  }
+
+  #stateOf(policy: AnyPolicy): Entry['state'] {
+    const entry = this.#entries.get(objectName(keyOf(policy)));
+    return entry === undefined || entry.identity !== identityOf(policy) ? 'pending' : entry.state;
+  }
+
+  activate(entry: Entry, compiled: CompiledPolicy, kind: Kind): ActivePolicy {
+    if (entry.active !== undefined && entry.active.resource === resourceId(kind)) return entry.active;
+    this.deactivate(entry);
+    entry.book = new Book(entry.book.deleted);
+    const budget = this.#budgetOf(entry.key, compiled.perMinute);
+    const active: ActivePolicy = {
+      ...compiled,
+      key: entry.key,
+      kind: compiled.reads?.length === 0 ? (metadataOf(kind) as Kind) : kind,
+      resource: resourceId(kind),
+      source: sourceOf(compiled, entry.key, kind),
+      book: entry.book,
+      client:
+        compiled.account === undefined ? this.#options.client : this.#options.impersonate(compiled.account),
+      suspect: false,
+      ...(budget === undefined ? {} : { budget }),
+    };
+    entry.active = active;
+    const others = this.#byResource.get(active.resource);
+    if (others === undefined) this.#byResource.set(active.resource, new Set([active]));
+    else others.add(active);
+    return active;
+  }
+
+  deactivate(entry: Entry): void {
+    const { active } = entry;
+    if (active === undefined) return;
+    const others = this.#byResource.get(active.resource);
+    others?.delete(active);
+    if (others?.size === 0) this.#byResource.delete(active.resource);
+    delete entry.active;
+  }
+
+  /** The policy is gone. */
+  forget(key: ObjectKey): void {
+    const name = objectName(key);
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return;
+    this.deactivate(entry);
+    this.#entries.delete(name);
+    this.#budgets.delete(name);
+  }
+
+  /** Policies at work on a resource. */
+  of(resource: string): Iterable<ActivePolicy> {
+    return this.#byResource.get(resource) ?? [];
+  }
+
+  /** A budget outlives edits of its policy, so that they cannot be used to exceed it. */
+  #budgetOf(key: ObjectKey, perMinute: number | undefined): Budget | undefined {
+    const name = objectName(key);
+    if (perMinute === undefined) {
+      this.#budgets.delete(name);
+      return undefined;
+    }
+    const known = this.#budgets.get(name);
+    if (known?.perMinute === perMinute) return known.budget;
+    const budget = createBudget({ clock: this.#options.clock, perMinute });
+    this.#budgets.set(name, { perMinute, budget });
+    return budget;
+  }
+}
+
+/** Whatever may change what a policy means, or who answers for it. */
+function identityOf({ metadata }: AnyPolicy): string {
+  return [metadata.uid, metadata.generation ?? 0, metadata.annotations?.[AUTHOR_ANNOTATION] ?? ''].join(' ');
+}
+const uidOf = (identity: string): string => identity.slice(0, identity.indexOf(' '));
+
+/** `tekton.dev/PipelineRun`: where policies for one kind meet, whatever version they name. */
+export function targetId({ spec }: KubeObject): string {
+  const { apiVersion = '', kind = '' } = (spec as AnyPolicy['spec'] | undefined)?.target ?? {};
+  const slash = apiVersion.indexOf('/');
+  return `${slash === -1 ? '' : apiVersion.slice(0, slash)}/${kind}`;
+}
+export const targetIdOf = ({ group, kind }: Kind): string => `${group}/${kind}`;
+
+function sourceOf(policy: CompiledPolicy, key: ObjectKey, kind: Kind): Source {
+  return {
+    kind: policy.reads?.length === 0 ? (metadataOf(kind) as Kind) : kind,
+    projection: buildProjection(policy, key),
+    ...(policy.namespace === undefined ? {} : { namespace: policy.namespace }),
+    ...(policy.labelSelector === '' ? {} : { labelSelector: policy.labelSelector }),
+  };
+}
+
+/** `tekton.dev/v1 PipelineRun`, for metrics: never the plain kind, which other controllers of TTLs use. */
+export const metricKind = (kind: Kind): string => `${apiVersionOf(kind)} ${kind.kind}`;

@@ -1,0 +1,190 @@
+// One look at one policy: may it act, are its targets here, what does its status say. Targets have passes of their own.
+
+import { invalidError } from '#api/fieldErrors';
+import type { Kind } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { type Instant, isDue, plus, seconds } from '#base/instant';
+import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
+import type { DynamicView, Pass } from '#runtime/pass';
+import { type ActivationOptions, activate } from './activation.ts';
+import type { Counts } from './book.ts';
+import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
+import type { Waking } from './keys.ts';
+import type { ActivePolicy, Entry, Policies } from './policies.ts';
+import type { Refusal } from './rights.ts';
+import { DEFINITIONS, NAMESPACES } from './sources.ts';
+import { computeStatus, computeStep, type Report } from './status.ts';
+
+export interface PolicyPassOptions extends ActivationOptions {
+  readonly policies: Policies;
+}
+
+/** How long targets may take to be looked at before the counts are looked at again. */
+const COUNTING = seconds(1);
+/** A deadline, and the time a deletion usually takes. */
+const SETTLING = seconds(2);
+/** While objects are overdue, their deletion may have been refused: the rights are looked at this often. */
+const OVERDUE = seconds(30);
+
+export async function reconcilePolicy(
+  pass: Pass,
+  { of, key }: Extract<Waking, { kind: 'policy' }>,
+  options: PolicyPassOptions,
+): Promise<Outcome> {
+  const { policies } = options;
+  const policy = pass.cache.get(of, key);
+  if (policy === undefined || policy.metadata.deletionTimestamp !== undefined) {
+    policies.forget(key);
+    pass.dynamic.declare([]);
+    return settled();
+  }
+  const entry = policies.entryOf(policy, key);
+  const compiled = compilePolicy(policy);
+  if (compiled.kind === 'invalid') {
+    entry.state = 'broken';
+    const { message } = invalidError({ group: 'lapse.dev', kind: policy.kind }, key.name, compiled.errors);
+    return rest(pass, of, policy, entry, { reason: 'InvalidSpec', message });
+  }
+  await review(pass, policy, compiled.policy, entry, options);
+  const activation = entry.activation!;
+  if (activation.kind === 'allowed')
+    return work(pass, of, policy, entry, policies.activate(entry, compiled.policy, activation.target));
+  policies.deactivate(entry);
+  entry.state = 'refused';
+  return rest(pass, of, policy, entry, activation.refusal);
+}
+
+/** Asks again when it is time, when a delete was refused, and whenever its kind may have come. */
+async function review(
+  pass: Pass,
+  policy: AnyPolicy,
+  compiled: CompiledPolicy,
+  entry: Entry,
+  options: PolicyPassOptions,
+): Promise<void> {
+  const { activation, active } = entry;
+  const awaits = activation?.kind === 'refused' && activation.awaits !== undefined;
+  const isCurrent = activation !== undefined && !isDue(activation.reviewAt, pass.now);
+  if (isCurrent && !awaits && active?.suspect !== true) return;
+  if (awaits) options.client.discovery.invalidate();
+  entry.activation = await activate(options, policy, compiled, pass.now);
+  if (active !== undefined) active.suspect = false;
+}
+
+/** Not at work: says why, and looks again later. */
+async function rest(
+  pass: Pass,
+  of: Kind<AnyPolicy>,
+  policy: AnyPolicy,
+  entry: Entry,
+  refusal: Refusal,
+): Promise<Outcome> {
+  const { activation } = entry;
+  const awaits = activation?.kind === 'refused' && activation.awaits !== undefined;
+  pass.dynamic.declare(awaits ? [DEFINITIONS] : []);
+  const report: Report = { kind: 'refused', refusal, deleted: entry.book.deleted };
+  const at = refusal.reason === 'InvalidSpec' ? undefined : activation?.reviewAt;
+  return writeStatus(pass, of, policy, { entry, report, next: at });
+}
+
+async function work(
+  pass: Pass,
+  of: Kind<AnyPolicy>,
+  policy: AnyPolicy,
+  entry: Entry,
+  active: ActivePolicy,
+): Promise<Outcome> {
+  const { reviewAt } = entry.activation!;
+  const [view, namespaces] = pass.dynamic.declare([
+    active.source,
+    ...(active.namespaceLabels === undefined ? [] : [NAMESPACES]),
+  ]) as [DynamicView, DynamicView | undefined];
+  active.view = view;
+  if (namespaces !== undefined) active.namespaces = namespaces;
+  const problem = problemOf(view) ?? problemOf(namespaces);
+  const isSynced = view.reader.synced && (namespaces === undefined || namespaces.reader.synced);
+  if (!isSynced) {
+    if (problem === undefined) return waitUntil(reviewAt, 'review');
+    // What cannot be read cannot be ended; whether it would have kept something is not known either.
+    entry.state = 'pending';
+    const report: Report = { kind: 'refused', refusal: problem, deleted: entry.book.deleted };
+    return writeStatus(pass, of, policy, { entry, report, next: reviewAt });
+  }
+  entry.state = 'ready';
+  if (entry.book.size < view.reader.size) return waitUntil(plus(pass.now, COUNTING), 'counting');
+  const counts = entry.book.count(pass.now);
+  const report: Report = { kind: 'working', mode: active.mode, counts, deleted: entry.book.deleted };
+  const next = computeNext(active, counts, reviewAt, pass.now);
+  return writeStatus(pass, of, policy, { entry, report, next });
+}
+
+/** When the counts may look different without an event: after the next deadline, or while deletions are not accepted. */
+function computeNext(
+  { mode }: ActivePolicy,
+  { next, due }: Counts,
+  reviewAt: Instant,
+  now: Instant,
+): Instant {
+  const byDue = mode === 'Enforce' && due > 0 ? earlier(plus(now, OVERDUE), reviewAt) : reviewAt;
+  return next === undefined ? byDue : earlier(plus(next, SETTLING), byDue);
+}
+
+function problemOf(view: DynamicView | undefined): Refusal | undefined {
+  const problem = view?.status.problem;
+  if (view === undefined || problem === undefined) return undefined;
+  const { kind } = view.source;
+  return {
+    reason: problem.kind === 'notServed' ? 'KindNotServed' : 'CannotRead',
+    message: `${problem.verb} ${kind.resource}: ${problem.error.message}`,
+  };
+}
+
+const earlier = (a: Instant, b: Instant): Instant => (a < b ? a : b);
+
+interface Writing {
+  readonly entry: Entry;
+  readonly report: Report;
+  /** When to look again because of the clock. */
+  readonly next: Instant | undefined;
+}
+
+async function writeStatus(
+  pass: Pass,
+  of: Kind<AnyPolicy>,
+  policy: AnyPolicy,
+  { entry, report, next }: Writing,
+): Promise<Outcome> {
+  const status = computeStatus(policy, report, pass.now);
+  const step = computeStep(policy.status, status, entry.wroteAt, pass.now);
+  const rested = next === undefined ? settled() : waitUntil(next, 'review');
+  if (step.kind === 'same') return rested;
+  if (step.kind === 'later')
+    return waitUntil(next === undefined ? step.at : earlier(step.at, next), 'status');
+  const { resourceVersion } = policy.metadata;
+  const answer = await pass.client.patch(
+    of,
+    entry.key,
+    { type: 'merge', patch: { status } },
+    { subresource: 'status', ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }) },
+  );
+  switch (answer.kind) {
+    case 'patched':
+      entry.wroteAt = pass.now;
+      tell(pass, policy, report);
+      return rested;
+    case 'conflict':
+      return again('status changed meanwhile');
+    case 'missing':
+      return settled();
+    case 'invalid':
+      throw answer.error;
+  }
+}
+
+/** People are told when it stops working, and why; not at every count. */
+function tell(pass: Pass, policy: AnyPolicy & KubeObject, report: Report): void {
+  const before = policy.status?.conditions?.find(({ type }) => type === 'Ready');
+  if (report.kind === 'working' || before?.reason === report.refusal.reason) return;
+  const { reason, message } = report.refusal;
+  pass.event(policy, { type: 'Warning', reason, action: 'Reconcile', note: message });
+}

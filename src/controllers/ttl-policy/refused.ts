@@ -1,0 +1,29 @@
+// Kinds that no policy may end, whatever anybody's rights are.
+
+import type { CompiledPolicy } from './compile.ts';
+import type { Refusal } from './rights.ts';
+
+/** Ours by name: ending a policy, a keeper or a request by another policy would pull the ground from under both. */
+const OUR_GROUPS = new Set(['lapse.dev', 'cleaner.vtex.dev', 'state-snapshotter.deckhouse.io']);
+const OUR_KINDS = new Set(
+  [
+    ['deckhouse.io', 'ObjectKeeper'],
+    ['storage.deckhouse.io', 'VolumeCaptureRequest'],
+    ['storage.deckhouse.io', 'VolumeRestoreRequest'],
+    ['storage.deckhouse.io', 'ReplicatedStoragePool'],
+    ['storage.deckhouse.io', 'LVMVolumeGroup'],
+  ].map((pair) => pair.join('/')),
+);
+/** Elections are held with Leases; Events end by themselves, and a policy on them would feed itself. */
+const TOO_BUSY = new Set(['/Event', 'events.k8s.io/Event', 'coordination.k8s.io/Lease']);
+
+export function computeRefusedKind({ target }: CompiledPolicy): Refusal | undefined {
+  const { group, kind } = target;
+  const id = `${group}/${kind}`;
+  const refuse = (why: string): Refusal => ({
+    reason: 'KindRefused',
+    message: `${kind} objects cannot be ended by a policy: ${why}`,
+  });
+  if (TOO_BUSY.has(id)) return refuse('they end by themselves, or keep elections going');
+  return OUR_GROUPS.has(group) || OUR_KINDS.has(id) ? refuse('the kind is one of our own') : undefined;
+}

@@ -1,0 +1,92 @@
+// What a policy's status should say. Counts may wait a few seconds for company; whether it works may not.
+
+import { equal, type Json } from '#api/json';
+import type { Condition } from '#api/kinds/builtin';
+import type { PolicyMode, TTLPolicyStatus } from '#api/kinds/ttlPolicy';
+import { formatTime, type Instant, type Millis, plus, seconds } from '#base/instant';
+import type { Counts } from './book.ts';
+import type { AnyPolicy } from './compile.ts';
+import type { Refusal } from './rights.ts';
+
+/** The shortest time between two writes that only change counts. */
+export const STATUS_GAP: Millis = seconds(5);
+const MOST_MESSAGE = 2000;
+
+export type Report =
+  | { readonly kind: 'working'; readonly mode: PolicyMode; readonly counts: Counts; readonly deleted: number }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly deleted: number };
+
+export function computeStatus(policy: AnyPolicy, report: Report, now: Instant): TTLPolicyStatus {
+  const { generation = 0 } = policy.metadata;
+  const ready = report.kind === 'working' ? workingCondition(report) : refusedCondition(report.refusal);
+  const before = policy.status?.conditions?.find(({ type }) => type === 'Ready');
+  const lastTransitionTime =
+    before?.status === ready.status && before.lastTransitionTime !== undefined
+      ? before.lastTransitionTime
+      : formatTime(now);
+  return {
+    observedGeneration: generation,
+    ...countsOf(report),
+    deleted: report.deleted,
+    conditions: [{ type: 'Ready', ...ready, lastTransitionTime, observedGeneration: generation }],
+  };
+}
+
+function countsOf(report: Report): TTLPolicyStatus {
+  if (report.kind === 'refused') return { matched: 0, waiting: 0, due: 0, errors: 0, nextExpiry: null };
+  const { matched, waiting, due, errors, next } = report.counts;
+  return { matched, waiting, due, errors, nextExpiry: next === undefined ? null : formatTime(next) };
+}
+
+type Ready = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
+
+const WORDS: Readonly<Record<PolicyMode, string>> = {
+  Enforce: 'objects are deleted when they are due',
+  DryRun: 'nothing is deleted, only said',
+  Paused: 'nothing is deleted',
+};
+
+function workingCondition({ mode, counts }: Extract<Report, { kind: 'working' }>): Ready {
+  const reason = { Enforce: 'Enforcing', DryRun: 'DryRun', Paused: 'Paused' }[mode];
+  const { errors, example = '' } = counts;
+  const trouble = errors === 0 ? '' : `; ${errors} cannot be judged and are kept, e.g. ${example}`;
+  return { status: 'True', reason, message: `${WORDS[mode]}${trouble}`.slice(0, MOST_MESSAGE) };
+}
+
+const refusedCondition = ({ reason, message }: Refusal): Ready => ({
+  status: 'False',
+  reason,
+  message: message.slice(0, MOST_MESSAGE),
+});
+
+export type StatusStep =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'later'; readonly at: Instant }
+  | { readonly kind: 'write' };
+
+/** Whether to write, now or a little later. `wroteAt`: our last write. */
+export function computeStep(
+  before: TTLPolicyStatus | undefined,
+  next: TTLPolicyStatus,
+  wroteAt: Instant | undefined,
+  now: Instant,
+): StatusStep {
+  if (equal(asJson(before), asJson(next))) return { kind: 'same' };
+  const at = wroteAt === undefined ? now : plus(wroteAt, STATUS_GAP);
+  return isNewState(before, next) || now >= at ? { kind: 'write' } : { kind: 'later', at };
+}
+
+/** A missing count and null are the same to whoever reads. */
+function asJson(status: TTLPolicyStatus = {}): Json {
+  const { nextExpiry = null, ...rest } = status;
+  return { ...rest, nextExpiry } as unknown as Json;
+}
+
+function isNewState(before: TTLPolicyStatus | undefined, next: TTLPolicyStatus): boolean {
+  const [a, b] = [before?.conditions?.[0], next.conditions?.[0]];
+  return (
+    before?.observedGeneration !== next.observedGeneration ||
+    a?.status !== b?.status ||
+    a?.reason !== b?.reason
+  );
+}

@@ -1,0 +1,261 @@
+// One look at one target: every policy that selects it is asked, and the answer is followed. read → compute → act.
+
+import { type Kind, keyOf, type ObjectKey } from '#api/kind';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
+import { apiVersionOf, type KubeObject } from '#api/object';
+import { matchesLabels } from '#api/selectors';
+import { ApiError } from '#api/status';
+import { assertNever } from '#base/assertNever';
+import { type Instant, isDue, type Millis, minutes, plus, seconds } from '#base/instant';
+import { type Deletion, outcomeOf } from '#lifecycle/deletion';
+import type { Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
+import { Remembered } from '#lifecycle/remembered';
+import type { Regarded } from '#runtime/events/types';
+import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import { KEPT, NOT_MEANT } from './book.ts';
+import { type AnyPolicy, isInScope } from './compile.ts';
+import { computeEnd, computeNotice, describeOpinions, type End, type Seen } from './compute.ts';
+import { parseInstant } from './finish.ts';
+import { objectName, type Waking } from './keys.ts';
+import type { PolicyMetrics } from './metrics.ts';
+import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
+
+export interface TargetPassOptions {
+  readonly policies: Policies;
+  readonly deletes: GuardedDeletes;
+  readonly metrics: PolicyMetrics;
+  readonly tolerance: Millis;
+  /** Whether there are ClusterTTLPolicies. */
+  readonly clusterWide: boolean;
+  /** Say about every deleted object that it was, and why. */
+  readonly deletionEvents: boolean;
+}
+
+type Expired = Extract<End<ActivePolicy>, { kind: 'expired' }>;
+type SeenByActive = Seen<ActivePolicy>;
+type Accepted = Extract<Deletion, { kind: 'deleted' | 'terminating' }>;
+
+/** How soon to look again at what waits for another policy, or for a review of rights. */
+const OTHERS = seconds(2);
+const RIGHTS = seconds(30);
+const STUCK_AFTER = minutes(10);
+/** "Once" per object and process, for this many. */
+const MOST_TOLD = 100_000;
+
+export class TargetPasses {
+  readonly #options: TargetPassOptions;
+  readonly #told = new Remembered(MOST_TOLD);
+  /** Uids we deleted and that are still there. */
+  readonly #ours = new Remembered(MOST_TOLD);
+
+  constructor(options: TargetPassOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(pass: Pass, { resource, key }: Extract<Waking, { kind: 'target' }>): Promise<Outcome> {
+    const seen = this.#look(resource, key);
+    const [first] = seen;
+    if (first === undefined) return settled();
+    // Each cache has its own watch; the one that is behind will have caught up in a moment.
+    const { uid, resourceVersion } = first.object.metadata;
+    if (seen.some(({ object: { metadata: m } }) => m.uid !== uid || m.resourceVersion !== resourceVersion))
+      return again('caches differ');
+    return this.#follow(pass, key, seen, this.#end(seen, pass.now));
+  }
+
+  /** The object as the policies see it that mean it; what others knew about it is forgotten. */
+  #look(resource: string, key: ObjectKey): SeenByActive[] {
+    const seen: SeenByActive[] = [];
+    for (const policy of this.#options.policies.of(resource)) {
+      const object = policy.view?.reader.get(key);
+      if (object === undefined) policy.book.forget(objectName(key));
+      else if (isMeant(policy, key)) seen.push({ policy, object });
+      else policy.book.record(objectName(key), NOT_MEANT);
+    }
+    return seen;
+  }
+
+  #end(seen: readonly SeenByActive[], now: Instant): End<ActivePolicy> {
+    return computeEnd(seen, { now, tolerance: this.#options.tolerance });
+  }
+
+  #follow(
+    pass: Pass,
+    key: ObjectKey,
+    seen: readonly SeenByActive[],
+    end: End<ActivePolicy>,
+  ): Promise<Outcome> | Outcome {
+    const { policy, object } = seen[0]!;
+    const record = (at: Instant | number, note?: string) => {
+      for (const { policy: by } of seen) by.book.record(objectName(key), at, note);
+    };
+    this.#tell(pass, policy.kind, object, end);
+    switch (end.kind) {
+      case 'none':
+        record(KEPT);
+        return settled();
+      case 'kept':
+        record(KEPT, end.because === 'error' ? end.note : undefined);
+        return end.because === 'being deleted' ? this.#lingering(pass, policy.kind, object) : settled();
+      case 'waiting':
+        record(end.until);
+        return waitUntil(end.until, end.held ? 'finish in the future' : 'ttl');
+      case 'expired': {
+        const obstacle = this.#obstacle(pass, key, end.by);
+        record(end.since, obstacle?.note);
+        if (end.by.mode === 'Paused') return settled();
+        return obstacle === undefined
+          ? this.#delete(pass, key, seen, end)
+          : waitUntil(plus(pass.now, OTHERS), 'another policy is not ready');
+      }
+      default:
+        return assertNever(end);
+    }
+  }
+
+  async #delete(pass: Pass, key: ObjectKey, seen: readonly SeenByActive[], end: Expired): Promise<Outcome> {
+    const { by } = end;
+    const { object } = seen.find(({ policy }) => policy === by)!;
+    let last = end;
+    const decide = (live: KubeObject, now: Instant): Decision<readonly SeenByActive[] | 'changed'> => {
+      const again = this.#seenLive(by, key, live);
+      if (again === 'changed') return { kind: 'keep', verdict: again };
+      const next = this.#end(again, now);
+      if (next.kind !== 'expired') return { kind: 'keep', verdict: again };
+      if (next.by !== by) return { kind: 'keep', verdict: 'changed' };
+      last = next;
+      return { kind: 'delete', since: next.since };
+    };
+    let deletion: Deletion<readonly SeenByActive[] | 'changed'>;
+    try {
+      deletion = await this.#options.deletes.delete(pass, {
+        kind: by.kind,
+        object,
+        since: end.since,
+        decide,
+        propagation: by.propagation,
+        client: by.client,
+        dryRun: by.mode === 'DryRun',
+        ...(by.budget === undefined ? {} : { budget: by.budget }),
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 403) throw error;
+      by.suspect = true;
+      pass.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
+      return waitUntil(plus(pass.now, RIGHTS), 'delete refused');
+    }
+    this.#count(pass, key, object, last, deletion);
+    return outcomeOf(deletion, (kept) =>
+      kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(pass, key, kept),
+    );
+  }
+
+  /** Kept after all, on what was read just now; the caches will say the same in a moment. */
+  #kept(pass: Pass, key: ObjectKey, seen: readonly SeenByActive[]): Outcome {
+    const outcome = this.#follow(pass, key, seen, this.#end(seen, pass.now));
+    return outcome instanceof Promise ? again('changed meanwhile') : outcome;
+  }
+
+  /** The live object as every policy sees it that selects it now; `changed` when one look is not enough for all. */
+  #seenLive(by: ActivePolicy, key: ObjectKey, live: KubeObject): readonly SeenByActive[] | 'changed' {
+    const seen: SeenByActive[] = [];
+    for (const policy of this.#options.policies.of(by.resource)) {
+      if (!isMeant(policy, key) || !matchesLabels(policy.labels, live.metadata.labels ?? {})) continue;
+      if (!isSameLook(policy.kind, by.kind)) return 'changed';
+      seen.push({ policy, object: live });
+    }
+    return seen;
+  }
+
+  #count(
+    pass: Pass,
+    key: ObjectKey,
+    object: KubeObject,
+    { by, opinions }: Expired,
+    deletion: Deletion<unknown>,
+  ): void {
+    const kind = metricKind(by.kind);
+    const { metrics } = this.#options;
+    const namespace = key.namespace ?? '';
+    if (deletion.kind === 'deleted' || deletion.kind === 'terminating') {
+      const { lag } = deletion satisfies Accepted;
+      metrics.lag(kind, lag / 1000);
+      metrics.deleted(kind, namespace, deletion.kind);
+      by.book.countDeleted();
+      if (deletion.kind === 'terminating') this.#ours.add(object.metadata.uid ?? '');
+      pass.log.debug({ policy: by.name, lagMs: lag, outcome: deletion.kind }, 'deleted');
+      if (!this.#options.deletionEvents) return;
+      const note = `${describeOpinions(opinions)}; deleted ${(lag / 1000).toFixed(1)} s after its deadline by ${by.name}`;
+      pass.event(regarding(by.kind, object), { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
+    } else if (deletion.kind === 'wouldDelete' && this.#isFirst(`${object.metadata.uid} would`))
+      metrics.deleted(kind, namespace, 'wouldDelete');
+  }
+
+  /** Being deleted: followed up if it was us. */
+  #lingering(pass: Pass, kind: Kind, object: KubeObject): Outcome {
+    const { uid = '', deletionTimestamp = '', finalizers = [] } = object.metadata;
+    if (!this.#ours.has(uid)) return settled();
+    const until = plus(parseInstant(deletionTimestamp) ?? pass.now, STUCK_AFTER);
+    if (!isDue(until, pass.now)) return waitUntil(until, 'terminating');
+    this.#ours.delete(uid);
+    const kept =
+      finalizers.length === 0 ? 'no finalizer keeps it' : `kept by the finalizer ${finalizers.join(', ')}`;
+    const note = `still there ${STUCK_AFTER / 60_000} minutes after it was deleted: ${kept}`;
+    pass.event(regarding(kind, object), {
+      type: 'Warning',
+      reason: 'StuckTerminating',
+      action: 'Delete',
+      note,
+    });
+    return settled();
+  }
+
+  /** A policy for the same kind that nobody has understood yet may keep the object longer: nothing ends before. */
+  #obstacle(pass: Pass, key: ObjectKey, by: ActivePolicy): { readonly note?: string } | undefined {
+    if (by.suspect) return { note: 'its deletion was refused, the rights are reviewed' };
+    const { policies, clusterWide } = this.#options;
+    const id = targetIdOf(by.kind);
+    const here = pass.cache.byIndex(TTLPolicy, 'target', id);
+    const rivals: AnyPolicy[] = [
+      ...here.filter(({ metadata }) => metadata.namespace === key.namespace),
+      ...(clusterWide ? pass.cache.byIndex(ClusterTTLPolicy, 'target', id) : []),
+    ];
+    const other = rivals.find((policy) => !policies.isSettled(policy));
+    if (other === undefined) return undefined;
+    return policies.isBroken(other)
+      ? { note: `waits for ${other.kind} ${objectName(keyOf(other))}, which cannot be understood` }
+      : {};
+  }
+
+  #tell(pass: Pass, kind: Kind, object: KubeObject, end: End): void {
+    const notice = computeNotice(end);
+    if (notice === undefined || !this.#isFirst(`${object.metadata.uid} ${notice.because}`)) return;
+    this.#options.metrics.skipped(metricKind(kind), notice.because);
+    if (notice.reason === undefined) return;
+    const { reason, note } = notice;
+    pass.event(regarding(kind, object), { type: 'Warning', reason, action: 'Reconcile', note });
+  }
+
+  #isFirst(what: string): boolean {
+    if (this.#told.has(what)) return false;
+    this.#told.add(what);
+    return true;
+  }
+}
+
+/** Metadata that was asked for without the rest calls itself PartialObjectMetadata. */
+const regarding = (kind: Kind, { metadata }: KubeObject): Regarded => ({
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+  metadata,
+});
+
+const isSameLook = (a: Kind, b: Kind): boolean =>
+  a.version === b.version && a.representation === b.representation;
+
+const isMeant = (policy: ActivePolicy, key: ObjectKey): boolean =>
+  isInScope(policy, key.namespace, (name) => {
+    const namespace = policy.namespaces?.reader.get({ name });
+    return namespace === undefined ? undefined : (namespace.metadata.labels ?? {});
+  });
