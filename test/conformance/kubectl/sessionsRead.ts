@@ -36,9 +36,7 @@ export const READ_SESSIONS: readonly Session[] = [
       k('get cm -o name'),
       k('get cm settings -o yaml'),
       k('get cm settings -o json'),
-      k('get cm settings -o yaml --show-managed-fields', {
-        compare: { kind: 'differs', reason: 'managedFields come with server-side apply' },
-      }),
+      k('get cm settings -o yaml --show-managed-fields'),
       k("get cm settings -o jsonpath='{.data.colour}'"),
       k("get cm -o jsonpath='{range .items[*]}{.metadata.name}={.data.size};{end}'"),
       k('get cm -o custom-columns=NAME:.metadata.name,COLOUR:.data.colour'),

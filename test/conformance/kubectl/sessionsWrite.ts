@@ -9,10 +9,6 @@ const FEWER_KINDS = {
   kind: 'differs' as const,
   reason: 'prune asks for ReplicationControllers, which are not served',
 };
-const APPLY_LATER = {
-  kind: 'differs' as const,
-  reason: 'server-side apply is not there yet',
-};
 
 const shell = (script: string) => ({ KUBE_EDITOR: `sh -c '${script}' editor` });
 
@@ -55,8 +51,19 @@ export const WRITE_SESSIONS: readonly Session[] = [
   {
     name: 'apply-server-side',
     commands: [
-      k('apply --server-side -f -', { stdin: CONFIG, compare: APPLY_LATER }),
-      k('get cm settings -o yaml', { compare: APPLY_LATER }),
+      k('apply --server-side -f -', { stdin: CONFIG }),
+      k('get cm settings -o yaml --show-managed-fields'),
+      k('apply --server-side -f -', { stdin: BLUE }),
+      k('apply --server-side --field-manager=other -f -', { stdin: CONFIG }),
+      k('apply --server-side --field-manager=other --force-conflicts -f -', { stdin: CONFIG }),
+      k('diff --server-side -f -', { stdin: BLUE }),
+      k('apply --server-side --dry-run=server -f -', { stdin: CONFIG.replace('data:', 'dada:') }),
+      k('apply --server-side -f -', { stdin: together(JOB, DEPLOYMENT) }),
+      k('get deployment shop -o yaml --show-managed-fields'),
+      // From the client's side to the server's.
+      k('apply -f -', { stdin: OTHER_CONFIG }),
+      k('apply --server-side -f -', { stdin: OTHER_CONFIG.replace('red', 'green') }),
+      k('get cm others -o yaml --show-managed-fields'),
     ],
   },
   {
