@@ -9,7 +9,7 @@ import { sleep } from '#base/sleep';
 import { TransportError } from '#client/transport';
 import type { Fault, Faults } from './faults.ts';
 import { lasting } from './lasting.ts';
-import { type SeenRequest, seeRequest } from './seen.ts';
+import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
 
 /** One request of the process under test. */
 export interface RequestRecord extends SeenRequest {
@@ -17,6 +17,8 @@ export interface RequestRecord extends SeenRequest {
   readonly at: Instant;
   /** The code of the answer; `lost` when the process got none, `pending` until then. */
   status: number | 'lost' | 'pending';
+  /** Of the object in the answer to a write. */
+  resourceVersion?: string;
   /** Of a refusal. */
   reason?: string;
   message?: string;
@@ -62,6 +64,7 @@ export class Wire {
       const response = await this.#through(request, record);
       record.status = response.status;
       if (response.status >= 400) readRefusal(record, response);
+      else if (isWrite(record)) readVersion(record, response);
       return response;
     } catch (error) {
       record.status = 'lost';
@@ -175,6 +178,12 @@ function refusal(fault: Extract<Fault, { answer: number }>): HttpResponse {
     },
     body: Buffer.from(JSON.stringify(status)),
   };
+}
+
+function readVersion(record: RequestRecord, { body }: HttpResponse): void {
+  if (!(body instanceof Uint8Array)) return;
+  const found = /"resourceVersion":\s*"(\d+)"/.exec(Buffer.from(body).toString());
+  if (found !== null) record.resourceVersion = found[1]!;
 }
 
 function readRefusal(record: RequestRecord, { body }: HttpResponse): void {

@@ -13,6 +13,7 @@ import { parseRef } from '#sim/refs';
 import { compileMatcher } from '#sim/seen';
 import { type Simulation, simulate } from '#sim/simulate';
 import { normalize } from '#sim/timeline';
+import { standinsNamed } from '#standins/standins';
 import { composeFamilies, findFamily } from './compose.ts';
 import type { Given, Scene, Then, When } from './words.ts';
 
@@ -90,7 +91,11 @@ function givenOn(stage: Stage): Given {
         stage.configuration = { ...stage.configuration, ...sections };
       }),
     gates: (gates) => stage.note(() => Object.assign(stage.gates, gates)),
-    standins: (...standins) => stage.note(() => stage.standins.push(...standins)),
+    standins: (...standins) =>
+      stage.note(() => {
+        for (const one of standins)
+          stage.standins.push(...(typeof one === 'string' ? standinsNamed([one]) : [one]));
+      }),
     kinds: (...kinds) => stage.note(() => stage.kinds.push(...kinds)),
     seed: (seed) =>
       stage.note(() => {

@@ -18,7 +18,8 @@ export interface Given {
   controllers(...controllers: (string | ControllerDefinition)[]): void;
   configuration(sections: JsonObject): void;
   gates(gates: Readonly<Record<string, boolean>>): void;
-  standins(...standins: ControllerDefinition[]): void;
+  /** By name (`owner-gc`, `*`), or controllers of the test's own. */
+  standins(...standins: (string | ControllerDefinition)[]): void;
   /** Kinds beside those of the families. */
   kinds(...kinds: CustomKind[]): void;
   /** With its status, if it has one. */
