@@ -1,0 +1,233 @@
+// npm run bench -- storage-pool [--quick]: 1,000 pools of 1,000 nodes each, 5,000 nodes, 10,000 volume groups. How many
+// pools a node wakes, what a pass costs beside the naive computation, CPU, writes and memory. The server is a thread with
+// next to no work of its own; figures are those of the controller's thread.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
+import { realClock } from '#base/clock';
+import { systemRandom } from '#base/random';
+import { createClient } from '#client/client';
+import { undiciTransport } from '#client/undici';
+import { storagePoolController } from '#controllers/storage-pool/controller';
+import { expectedOf } from '#controllers/storage-pool/naive.testkit';
+import { isIdle } from '#runtime/activity';
+import { countInFlight } from '#runtime/inFlight';
+import { Manager } from '#runtime/manager';
+import type { PassRecord } from '#runtime/worker';
+import { machine } from '../machine.ts';
+import { markdownTable } from '../table.ts';
+import { AGENTS, agent, lvg, node, pool, type Size } from './fleet.ts';
+import type { Order, Report } from './server.ts';
+
+const FULL: Size = { pools: 1000, nodes: 5000, selected: 1000 };
+const QUICK: Size = { pools: 50, nodes: 500, selected: 100 };
+const FLIPS = 1000;
+const SINGLE_FLIPS = 10;
+const PASS_LIMIT_MS = 50;
+
+interface Stage {
+  order(order: Order): Promise<void>;
+  /** Nothing under way for a while. */
+  quiet(): Promise<void>;
+  readonly passes: PassRecord[];
+  writes(): number;
+  close(): Promise<void>;
+}
+
+async function build(size: Size): Promise<Stage> {
+  const worker = new Worker(new URL('./server.ts', import.meta.url), { workerData: size });
+  const next = () => new Promise<Report>((resolve) => worker.once('message', resolve));
+  const first = await next();
+  if (first.kind !== 'listening') throw new Error('the server does not listen');
+  const wire = undiciTransport({ server: `http://127.0.0.1:${first.port}`, clock: realClock });
+  const counted = countInFlight(wire);
+  const client = createClient({ transport: counted.transport, clock: realClock, random: systemRandom });
+  const passes: PassRecord[] = [];
+  let writes = 0;
+  const manager = new Manager({
+    clock: realClock,
+    random: systemRandom,
+    client: {
+      ...client,
+      get discovery() {
+        return client.discovery;
+      },
+      patch: (...args) => {
+        writes++;
+        return client.patch(...args);
+      },
+    },
+    controllers: [storagePoolController({ agentNamespace: AGENTS })],
+    listBy: 'pages',
+    inFlight: counted.inFlight,
+    onPass: (record) => passes.push(record),
+  });
+  manager.start();
+  return {
+    passes,
+    writes: () => writes,
+    async order(order) {
+      const done = next();
+      worker.postMessage(order);
+      await done;
+    },
+    async quiet() {
+      for (let calm = 0; calm < 10; ) {
+        await sleep(50);
+        const idle = isIdle(manager.activity()) && manager.phase === 'leading';
+        calm = idle ? calm + 1 : 0;
+      }
+    },
+    async close() {
+      await manager.stop();
+      await wire.close();
+      await worker.terminate();
+    },
+  };
+}
+
+interface Cost {
+  readonly what: string;
+  readonly passes: number;
+  readonly woken: number;
+  readonly writes: number;
+  readonly cpuSeconds: number;
+}
+
+async function measure(stage: Stage, what: string, act: () => Promise<void>): Promise<Cost> {
+  const [passes, writes, cpu] = [stage.passes.length, stage.writes(), process.threadCpuUsage()];
+  await act();
+  await stage.quiet();
+  const { user, system } = process.threadCpuUsage(cpu);
+  const since = stage.passes.slice(passes);
+  return {
+    what,
+    passes: since.length,
+    woken: new Set(since.map(({ key }) => key)).size,
+    writes: stage.writes() - writes,
+    cpuSeconds: (user + system) / 1e6,
+  };
+}
+
+const range = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i);
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+/** Milliseconds of the naive computation for one pool. */
+function naive(size: Size): number {
+  const all = {
+    nodes: range(size.nodes).map((i) => node(i, size)),
+    lvgs: range(2 * size.nodes).map((i) => lvg(i, size)),
+    pods: range(size.nodes).map(agent),
+    agentNamespace: AGENTS,
+  };
+  const times = range(3).map((i) => {
+    const start = performance.now();
+    const { nodes } = expectedOf(pool(i, size), all, Date.now());
+    if (nodes?.length !== size.selected)
+      throw new Error(`the naive computation finds ${nodes?.length} nodes`);
+    return performance.now() - start;
+  });
+  return median(times);
+}
+
+function heapMegabytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+/** Milliseconds of the passes that follow, their requests included. */
+async function passTimes(stage: Stage, act: () => Promise<void>): Promise<number[]> {
+  const from = stage.passes.length;
+  await act();
+  await stage.quiet();
+  return stage.passes.slice(from).map(({ took }) => took);
+}
+
+export default async function run(args: readonly string[]): Promise<void> {
+  const size = args.includes('--quick') ? QUICK : FULL;
+  const before = heapMegabytes();
+  const stage = await build(size);
+  const flips = Math.min(FLIPS, size.nodes);
+  const costs = [
+    await measure(stage, 'start: every pool listed', async () => {}),
+    await measure(stage, `${flips} heartbeats`, () =>
+      stage.order({ kind: 'heartbeat', nodes: range(flips) }),
+    ),
+  ];
+  const heap = heapMegabytes() - before;
+  const singles: Cost[] = [];
+  for (const i of range(SINGLE_FLIPS))
+    singles.push(
+      await measure(stage, 'one node flips', () => stage.order({ kind: 'flip', nodes: [i], ready: false })),
+    );
+  costs.push({
+    what: 'one node flips (median)',
+    passes: median(singles.map(({ passes }) => passes)),
+    woken: median(singles.map(({ woken }) => woken)),
+    writes: median(singles.map(({ writes }) => writes)),
+    cpuSeconds: median(singles.map(({ cpuSeconds }) => cpuSeconds)),
+  });
+  costs.push(
+    await measure(stage, `${flips} nodes flip at once`, () =>
+      stage.order({ kind: 'flip', nodes: range(flips, size.nodes - flips), ready: false }),
+    ),
+  );
+  const greedy = median(await passTimes(stage, () => stage.order({ kind: 'greedy' })));
+  await stage.close();
+  report({ size, costs, heap, greedy, naiveMs: naive(size) });
+}
+
+interface Results {
+  readonly size: Size;
+  readonly costs: readonly Cost[];
+  readonly heap: number;
+  /** Of a pass that looks at every node. */
+  readonly greedy: number;
+  readonly naiveMs: number;
+}
+
+function report({ size, costs, heap, greedy, naiveMs }: Results): void {
+  const count = (value: number) => value.toLocaleString('en');
+  const rows = costs.map(({ what, passes, woken, writes, cpuSeconds }) => [
+    what,
+    count(woken),
+    count(passes),
+    count(writes),
+    cpuSeconds.toFixed(2),
+    passes === 0 ? '–' : ((cpuSeconds * 1000) / passes).toFixed(2),
+  ]);
+  process.stdout.write(`${machine()}\n\n`);
+  process.stdout.write(
+    `${count(size.pools)} pools of ${count(size.selected)} nodes, ${count(size.nodes)} nodes, ${count(2 * size.nodes)} volume groups\n\n`,
+  );
+  const header = ['', 'pools woken', 'passes', 'writes', 'CPU s', 'CPU ms a pass'];
+  process.stdout.write(`${markdownTable(header, rows)}\n`);
+  process.stdout.write(`heap with everything cached: ${heap.toFixed(0)} MB\n`);
+  const start = costs[0]!;
+  const each = (start.cpuSeconds * 1000) / start.passes;
+  process.stdout.write(
+    `naive computation of one pool: ${naiveMs.toFixed(1)} ms, ${(naiveMs / each).toFixed(1)} times a whole pass with its write\n`,
+  );
+  const groups = Math.ceil(size.nodes / size.selected);
+  const concerned = size.pools / groups;
+  verdict(
+    `a pass over ${count(size.nodes)} nodes in ${greedy.toFixed(1)} ms (limit ${PASS_LIMIT_MS})`,
+    greedy <= PASS_LIMIT_MS,
+  );
+  verdict(`heartbeats wake nobody (${costs[1]!.woken})`, costs[1]!.woken === 0);
+  verdict(
+    `one flip wakes the ${concerned} pools that select the node, once each`,
+    costs[2]!.woken === concerned && costs[2]!.passes === concerned,
+  );
+}
+
+function verdict(what: string, holds: boolean): void {
+  process.stdout.write(`${holds ? 'holds' : 'FAILS'}: ${what}\n`);
+  if (!holds) process.exitCode = 1;
+}
