@@ -1,5 +1,6 @@
 // Every family of controllers there is, in the order in which people meet them.
 
+import { cleanerFamily } from './cleaner/family.ts';
 import type { Family } from './family.ts';
 import { objectKeeper } from './object-keeper/family.ts';
 import { requestTtl } from './request-ttl/family.ts';
@@ -11,6 +12,7 @@ import { volumeCapture } from './volume-capture/family.ts';
 export const FAMILIES: readonly Family[] = [
   ttlAfterFinishedFamily,
   ttlPolicyFamily,
+  cleanerFamily,
   storagePool,
   volumeCapture,
   objectKeeper,

@@ -25,6 +25,8 @@ export interface Stored {
   readonly name: string;
   readonly uid: string;
   readonly revision: number;
+  /** As its label says: a hint, the payload decides. */
+  readonly status: string;
   readonly payload: string;
 }
 
@@ -49,7 +51,7 @@ export function readStored(object: KubeObject, driver: Driver, release: string):
   if (revision === undefined || uid === undefined || uid === '') return undefined;
   if (labels.owner !== 'helm' || labels.name !== release) return undefined;
   if (driver === 'secret' && object.type !== SECRET_TYPE) return undefined;
-  return { driver, name, uid, revision, payload: payloadOf(object, driver) };
+  return { driver, name, uid, revision, status: labels.status ?? '', payload: payloadOf(object, driver) };
 }
 
 /** A Secret's values are in base64 once more. */
@@ -61,6 +63,25 @@ function payloadOf(object: KubeObject, driver: Driver): string {
   const bytes = decodeBase64(value);
   return bytes === undefined ? '' : fromUtf8(bytes);
 }
+
+/**
+ * A history with those revisions unpacked that can matter: the newest, and any that says it is deployed. Releases carry
+ * whole charts, and there may be hundreds of revisions.
+ */
+export async function openHistory(
+  history: readonly Stored[],
+  release: { readonly name: string; readonly namespace: string },
+): Promise<Revision[]> {
+  const newest = Math.max(...history.map(({ revision }) => revision));
+  const opened: Revision[] = [];
+  for (const stored of history) {
+    const matters = stored.revision === newest || stored.status === 'deployed';
+    opened.push(matters ? await openStored(stored, release) : { ...stored, decoded: NOT_OPENED });
+  }
+  return opened;
+}
+
+const NOT_OPENED: Decoded = { kind: 'corrupt', why: 'not opened' };
 
 /** Unpacks a revision; a payload that speaks of another release than its place does is not believed. */
 export async function openStored(

@@ -1,0 +1,174 @@
+// Whose rights a Cleaner is carried out with: a service account's, its author's, or ours where an operator says so.
+
+import type { Json } from '#api/json';
+import type { Cleaner } from '#api/kinds/cleaner';
+import type { Clock } from '#base/clock';
+import { type Millis, millis, seconds } from '#base/instant';
+import type { Client } from '#client/client';
+import type { ServedKind } from '#client/discovery';
+import {
+  accountSubject,
+  describeNeeds,
+  impersonationOf,
+  type Need,
+  reviewSubject,
+  type Subject,
+} from '#lifecycle/rights';
+import type { AuthorSeal, Signed } from '#lifecycle/rightsAuthor';
+import type { Target } from './spec.ts';
+
+export type Actor =
+  | {
+      readonly kind: 'actor';
+      readonly client: Client;
+      /** Whose rights are reviewed; unset: nobody's, we act as ourselves. */
+      readonly subject?: Subject;
+      /** Who named the account, and must be allowed to act as it. */
+      readonly author?: Subject;
+      /** The requests themselves carry the subject's name: the server judges each of them. */
+      readonly impersonates: boolean;
+      readonly account?: string;
+    }
+  | { readonly kind: 'nobody'; readonly why: string };
+
+export type Acting = Extract<Actor, { kind: 'actor' }>;
+
+export interface ActorServices {
+  readonly clock: Clock;
+  readonly client: Client;
+  readonly impersonate: (account: { namespace: string; name: string }) => Client;
+  readonly actAs: 'author' | 'controller';
+  /** Used where a Cleaner names none. An operator chose it, so nobody is asked whether they may use it. */
+  readonly defaultAccount?: string;
+  /** An account that a Cleaner names counts only with an author who may act as it. */
+  readonly requireAuthor: boolean;
+  /** Unset: nobody reviews authors here. */
+  readonly seal?: Pick<AuthorSeal, 'authorOf'>;
+}
+
+/** What the author of a Cleaner answers for: all of its spec. */
+export const signedOf = (cleaner: Cleaner, namespace = cleaner.metadata.namespace): Signed => ({
+  kind: 'Cleaner.cleaner.vtex.dev',
+  ...(namespace === undefined ? {} : { namespace }),
+  name: cleaner.metadata.name ?? '',
+  asked: cleaner.spec as unknown as Json,
+});
+
+/** A yes of the server holds this long for looking; for deleting it is asked anew. */
+const BELIEVED: Millis = seconds(30);
+const MOST_BELIEVED = 10_000;
+
+const NOBODY: Actor = {
+  kind: 'nobody',
+  why: 'nobody who may do this answers for this Cleaner: apply it while admission reviews authors, or set a default service account',
+};
+
+export class Actors {
+  readonly #services: ActorServices;
+  readonly #clients = new Map<string, Client>();
+  readonly #believed = new Map<string, number>();
+
+  constructor(services: ActorServices) {
+    this.#services = services;
+  }
+
+  /** `account`: as a record says, whatever the spec says by now. */
+  async of(cleaner: Cleaner, account = cleaner.spec.serviceAccountName): Promise<Actor> {
+    const { client, actAs, defaultAccount, requireAuthor, seal } = this.#services;
+    const name = account || defaultAccount;
+    const asks = actAs === 'author';
+    const author = asks && (!name || account) ? await seal?.authorOf(cleaner, signedOf(cleaner)) : undefined;
+    if (name) {
+      if (asks && account && requireAuthor && author === undefined) return NOBODY;
+      return this.#asAccount({ namespace: cleaner.metadata.namespace ?? '', name }, author);
+    }
+    if (!asks) return { kind: 'actor', client, impersonates: false };
+    return author === undefined ? NOBODY : { kind: 'actor', client, subject: author, impersonates: false };
+  }
+
+  /** Why the actor may not do all of this, if so. `fresh`: no earlier answer counts. */
+  async refusal(actor: Acting, needs: readonly Need[], fresh: boolean): Promise<string | undefined> {
+    const { subject, author, account } = actor;
+    if (subject === undefined) return undefined;
+    const { namespace } = needs[0] ?? {};
+    if (author !== undefined && account !== undefined && namespace !== undefined) {
+      const impersonating = await this.#review(
+        author,
+        [impersonationOf({ namespace, name: account })],
+        fresh,
+      );
+      if (impersonating !== undefined) return impersonating;
+    }
+    return this.#review(subject, needs, fresh);
+  }
+
+  async #review(subject: Subject, needs: readonly Need[], fresh: boolean): Promise<string | undefined> {
+    const now = this.#services.clock.elapsed();
+    const asked = needs.filter((need) => fresh || !this.#isBelieved(subject, need, now));
+    const missing = await reviewSubject(this.#services.client, subject, asked);
+    for (const need of asked)
+      if (!missing.includes(need)) this.#believe(subject, need, millis(now + BELIEVED));
+    return missing.length === 0 ? undefined : `${subject.username} may not ${describeNeeds(missing)}`;
+  }
+
+  #asAccount(who: { namespace: string; name: string }, author: Subject | undefined): Actor {
+    return {
+      kind: 'actor',
+      client: this.#clientOf(who),
+      subject: accountSubject(who),
+      ...(author === undefined ? {} : { author }),
+      impersonates: true,
+      account: who.name,
+    };
+  }
+
+  #isBelieved(subject: Subject, need: Need, now: number): boolean {
+    return (this.#believed.get(idOf(subject, need)) ?? Number.NEGATIVE_INFINITY) > now;
+  }
+
+  #believe(subject: Subject, need: Need, until: number): void {
+    const id = idOf(subject, need);
+    this.#believed.delete(id);
+    if (this.#believed.size >= MOST_BELIEVED) this.#believed.delete(this.#believed.keys().next().value!);
+    this.#believed.set(id, until);
+  }
+
+  #clientOf(who: { namespace: string; name: string }): Client {
+    const id = `${who.namespace}/${who.name}`;
+    let client = this.#clients.get(id);
+    if (client === undefined) {
+      client = this.#services.impersonate(who);
+      this.#clients.set(id, client);
+    }
+    return client;
+  }
+}
+
+const idOf = ({ username, groups = [] }: Subject, { verb, group, resource, namespace, name }: Need): string =>
+  JSON.stringify([username, groups, verb, group, resource, namespace, name]);
+
+const needOf = (verb: string, kind: ServedKind, namespace: string, name?: string): Need => ({
+  verb,
+  group: kind.group,
+  resource: kind.resource,
+  namespace,
+  ...(name ? { name } : {}),
+});
+
+/** What must be allowed so that conditions may see a target, and be told of its changes. */
+export function needsToSee({ reference, included }: Target, kind: ServedKind, namespace: string): Need[] {
+  if (!included) return [];
+  const { name } = reference;
+  return [needOf(name ? 'get' : 'list', kind, namespace, name), needOf('watch', kind, namespace, name)];
+}
+
+/** What must be allowed so that a target may be found and deleted. */
+export function needsToDelete(target: Target, kind: ServedKind, namespace: string): Need[] {
+  if (!target.delete) return [];
+  const { name } = target.reference;
+  return [needOf(name ? 'get' : 'list', kind, namespace, name), needOf('delete', kind, namespace, name)];
+}
+
+/** What must be allowed so that a release may be uninstalled; its objects are asked about one by one. */
+export const needsForHelm = (namespace: string): Need[] =>
+  ['list', 'delete'].map((verb) => ({ verb, group: '', resource: 'secrets', namespace }));

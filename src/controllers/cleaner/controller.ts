@@ -1,0 +1,103 @@
+// Wiring as data: Cleaners in one queue; what their conditions look at is watched from their TTL on, for as long as
+// somebody looks at it.
+
+import { Cleaner } from '#api/kinds/cleaner';
+import { type Instant, parseTime, plus } from '#base/instant';
+import { deletionMetrics } from '#lifecycle/deletionMetrics';
+import { GuardedDeletes } from '#lifecycle/guardedDelete';
+import type { AuthorSeal } from '#lifecycle/rightsAuthor';
+import { type ControllerDefinition, defineController, type Right } from '#runtime/definition';
+import type { Services } from '../family.ts';
+import { Actors } from './actor.ts';
+import type { CleanerOptions, Context } from './context.ts';
+import { Interests } from './interests.ts';
+import { cleanerMetrics } from './metrics.ts';
+import { createReconcile } from './reconcile.ts';
+import { readTtl } from './spec.ts';
+import { readyOf } from './status.ts';
+
+const NAME = 'cleaner';
+
+/** What it does as itself. Targets and releases are touched with the rights of accounts and authors. */
+const RIGHTS: readonly Right[] = [
+  { group: Cleaner.group, resource: 'cleaners', verbs: ['get', 'delete'] },
+  { group: Cleaner.group, resource: 'cleaners/status', verbs: ['patch'] },
+  { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verbs: ['list', 'watch'] },
+  { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] },
+  { group: '', resource: 'serviceaccounts', verbs: ['impersonate'] },
+];
+
+export interface CleanerControllerOptions extends CleanerOptions {
+  readonly services: Services;
+  readonly seal: AuthorSeal;
+  readonly concurrency: number;
+  readonly defaultAccount?: string;
+  readonly requireAuthor: boolean;
+}
+
+export function cleanerController(options: CleanerControllerOptions): ControllerDefinition<Cleaner> {
+  const { services, concurrency } = options;
+  const context = createContext(options);
+  const { namespace } = services;
+  return defineController<Cleaner>({
+    name: NAME,
+    for: Cleaner,
+    concurrency,
+    facts: cleanerFacts,
+    firstLook,
+    dynamic: { to: (object, source) => context.interests.concerned(object, source) },
+    rights: RIGHTS,
+    ...(namespace === undefined ? {} : { namespace }),
+    reconcile: createReconcile(context),
+  });
+}
+
+function createContext(options: CleanerControllerOptions): Context {
+  const { services, seal, defaultAccount, requireAuthor } = options;
+  const { clock, guard, registry, client, impersonate, actAs } = services;
+  return {
+    guard,
+    client,
+    options,
+    interests: new Interests(),
+    memos: new Map(),
+    definitions: new Map(),
+    metrics: cleanerMetrics(registry),
+    actors: new Actors({
+      clock,
+      client,
+      impersonate,
+      actAs,
+      seal,
+      requireAuthor,
+      ...(defaultAccount === undefined ? {} : { defaultAccount }),
+    }),
+    deletes: new GuardedDeletes({
+      clock,
+      guard,
+      metrics: deletionMetrics(registry, NAME, () => guard.now()),
+      ...services.deletion?.(NAME),
+    }),
+  };
+}
+
+/** What a look reads of a Cleaner; its status but for a decision is only written. */
+export const cleanerFacts = ({ metadata, spec, status }: Cleaner) => ({
+  generation: metadata.generation,
+  created: metadata.creationTimestamp,
+  deleted: metadata.deletionTimestamp,
+  annotations: metadata.annotations,
+  spec,
+  deletion: status?.deletion,
+});
+
+/** After a restart a Cleaner whose status says all there is to say goes straight to the timers. */
+function firstLook(cleaner: Cleaner): Instant | undefined {
+  const { metadata, status } = cleaner;
+  const told =
+    readyOf(cleaner)?.reason === 'NotExpired' && status?.observedGeneration === metadata.generation;
+  if (!told || status?.deletion !== undefined || metadata.deletionTimestamp !== undefined) return undefined;
+  const ttl = readTtl(cleaner);
+  const created = parseTime(metadata.creationTimestamp ?? '');
+  return ttl === undefined || !Number.isFinite(created) ? undefined : plus(created, ttl);
+}

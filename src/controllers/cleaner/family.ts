@@ -1,0 +1,127 @@
+// The family as commands see it: one kind, one section of configuration, one controller, two admission functions.
+
+import type { JsonObject } from '#api/json';
+import { CleanerDefinition } from '#api/kinds/cleaner';
+import { parseGoDuration } from '#base/goDuration';
+import { type Millis, millis } from '#base/instant';
+import { AuthorSeal } from '#lifecycle/rightsAuthor';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { Family } from '../family.ts';
+import { cleanerAuthor, cleanerRules } from './admission.ts';
+import { cleanerController } from './controller.ts';
+
+const SECTION = 'cleaner';
+
+interface Section {
+  readonly concurrency: number;
+  readonly maxMonotonicSleep: string;
+  readonly defaultServiceAccount?: string;
+  readonly requireAuthor: boolean;
+  readonly bindSecretData: boolean;
+  readonly helm: {
+    readonly allowForeign: boolean;
+    readonly hooks: 'off' | 'run';
+    readonly hookTimeout: string;
+  };
+  readonly authorKeySecret: { readonly namespace: string; readonly name: string };
+}
+
+const boolean = (description: string, value: boolean): JsonObject => ({
+  type: 'boolean',
+  default: value,
+  description,
+});
+const DURATION = '^([0-9]+(\\.[0-9]+)?(h|m|s|ms))+$|^0$';
+
+const SCHEMA: JsonObject = {
+  type: 'object',
+  default: {},
+  properties: {
+    concurrency: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 8,
+      description: 'Cleaners looked at, or carried out, at once.',
+    },
+    maxMonotonicSleep: {
+      type: 'string',
+      pattern: DURATION,
+      default: '24h',
+      description: 'The longest sleep after the time was searched for (retry.monotonic); 0 for no limit.',
+    },
+    defaultServiceAccount: {
+      type: 'string',
+      minLength: 1,
+      description: "The account of a Cleaner's namespace whose rights are used where the Cleaner names none.",
+    },
+    requireAuthor: boolean(
+      'An account that a Cleaner names counts only if its author was seen by admission and may act as it.',
+      true,
+    ),
+    bindSecretData: boolean('Conditions may see the data of Secrets.', false),
+    helm: {
+      type: 'object',
+      default: {},
+      properties: {
+        allowForeign: boolean(
+          'Objects of a release that are in other namespaces, or in none, are deleted with it.',
+          false,
+        ),
+        hooks: {
+          type: 'string',
+          enum: ['off', 'run'],
+          default: 'off',
+          description:
+            'Whether pre-delete and post-delete hooks are run. They create whatever a release says.',
+        },
+        hookTimeout: { type: 'string', pattern: DURATION, default: '5m', description: 'For one hook.' },
+      },
+    },
+    authorKeySecret: {
+      type: 'object',
+      default: {},
+      description: 'The Secret with the key that signs who wrote a Cleaner; made when it is not there.',
+      properties: {
+        namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
+        name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
+      },
+    },
+  },
+};
+
+const readMillis = (text: string): Millis => millis(Number(parseGoDuration(text) / 1_000_000n));
+
+export const cleanerFamily: Family = {
+  name: 'cleaner',
+  description: 'Deletes targets and Helm releases when the conditions of a Cleaner are true.',
+  defaultOn: true,
+  kinds: [CleanerDefinition],
+  gates: [],
+  configuration: { [SECTION]: SCHEMA },
+  create(services, configuration) {
+    const section = configuration[SECTION] as unknown as Section;
+    const { client, random, actAs } = services;
+    const seal = new AuthorSeal({ client, random, secret: section.authorKeySecret });
+    const maxSleep = readMillis(section.maxMonotonicSleep);
+    const account =
+      section.defaultServiceAccount === undefined ? {} : { defaultAccount: section.defaultServiceAccount };
+    const controller = cleanerController({
+      services,
+      seal,
+      concurrency: section.concurrency,
+      requireAuthor: section.requireAuthor,
+      bindSecretData: section.bindSecretData,
+      helmAllowForeign: section.helm.allowForeign,
+      helmHooks: section.helm.hooks,
+      helmHookTimeout: readMillis(section.helm.hookTimeout),
+      ...account,
+      ...(maxSleep > 0 ? { maxMonotonicSleep: maxSleep } : {}),
+    });
+    const admission = { client, actAs, seal, ...account };
+    return {
+      controllers: [controller as ControllerDefinition],
+      admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],
+    };
+  },
+};

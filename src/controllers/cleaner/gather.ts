@@ -1,0 +1,116 @@
+// Everything conditions are about to see, from the caches where they are watched; and whether there is anything to see yet.
+
+import type { Cleaner } from '#api/kinds/cleaner';
+import type { DynamicView, Pass } from '#runtime/pass';
+import type { Context } from './context.ts';
+import type { Hands } from './hands.ts';
+import { type Found, fingerprint, type Resolved } from './snapshot.ts';
+import type { Meaning, Target } from './spec.ts';
+import { fromCache, fromServer, isNewsOfDefinitions, type Kinds, resolveKinds, watch } from './targets.ts';
+
+export interface Gathered {
+  /** The same as long as nothing changes that was looked at. */
+  readonly key: string;
+  readonly resolved: readonly Resolved[];
+  /** Included targets only. */
+  readonly found: readonly Found[];
+  /** Every change is told to us. */
+  readonly watched: boolean;
+  /** Set: a target could not be read. */
+  readonly forbidden?: string;
+}
+
+export type Gathering =
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'unserved'; readonly why: string; readonly key: string }
+  | { readonly kind: 'unsynced' }
+  | {
+      readonly kind: 'gathered';
+      readonly key: string;
+      /** Reads what cannot be watched. */
+      complete(hands: Hands): Promise<Gathered>;
+    };
+
+export async function gather(
+  pass: Pass,
+  context: Context,
+  cleaner: Cleaner,
+  meaning: Meaning,
+): Promise<Gathering> {
+  const { discovery } = context.client;
+  let kinds = await resolveKinds(discovery, meaning.targets);
+  let watching = watch(pass, context, cleaner, kinds);
+  if (isNewsOfDefinitions(context, watching, kinds)) {
+    discovery.invalidate();
+    kinds = await resolveKinds(discovery, meaning.targets);
+    watching = watch(pass, context, cleaner, kinds);
+  }
+  const generation = cleaner.metadata.generation ?? 1;
+  const [refused] = kinds.refused;
+  if (refused !== undefined) return { kind: 'refused', why: `target ${refused.target.name}: ${refused.why}` };
+  const unserved = [
+    ...kinds.unserved.filter((target) => target.included),
+    ...goneKinds(kinds, watching.views),
+  ];
+  if (unserved.length > 0) return describeUnserved(unserved, generation);
+  const included = kinds.resolved.filter(({ target }) => target.included);
+  const views = included.map((resolved) => ({ resolved, view: watching.views.get(resolved.kind)! }));
+  if (views.some(({ view }) => !isForbidden(view) && !view.status.synced)) return { kind: 'unsynced' };
+  return gatherFrom(views, { pass, context, generation, resolved: kinds.resolved });
+}
+
+const isForbidden = ({ status }: DynamicView): boolean => status.problem?.kind === 'forbidden';
+
+/** Discovery remembers what the watch knows to be gone. */
+function goneKinds(kinds: Kinds, views: ReadonlyMap<unknown, DynamicView>): Target[] {
+  return kinds.resolved
+    .filter(({ target, kind }) => target.included && views.get(kind)?.status.problem?.kind === 'notServed')
+    .map(({ target }) => target);
+}
+
+function describeUnserved(targets: readonly Target[], generation: number): Gathering {
+  const names = targets.map(
+    ({ name, reference }) => `${reference.kind}.${reference.apiGroup ?? ''} (${name})`,
+  );
+  return {
+    kind: 'unserved',
+    why: `the server does not serve ${names.join(', ')}`,
+    key: `unserved;${generation};${names.join()}`,
+  };
+}
+
+interface Looking {
+  readonly pass: Pass;
+  readonly context: Context;
+  readonly generation: number;
+  readonly resolved: readonly Resolved[];
+}
+
+function gatherFrom(
+  views: readonly { readonly resolved: Resolved; readonly view: DynamicView }[],
+  { pass, context, generation, resolved }: Looking,
+): Gathering {
+  const namespace = pass.key.namespace ?? '';
+  const cached = views
+    .filter(({ view }) => !isForbidden(view))
+    .map(({ resolved: one, view }) => fromCache(one, view, namespace));
+  const unwatched = views.filter(({ view }) => isForbidden(view)).map(({ resolved: one }) => one);
+  const key = `${fingerprint(generation, cached)};${unwatched.length}`;
+  const watched = unwatched.length === 0;
+  return {
+    kind: 'gathered',
+    key,
+    async complete(hands) {
+      const found = [...cached];
+      for (const one of unwatched) {
+        const read = await fromServer(hands, one, context.options.bindSecretData);
+        if (read.kind === 'read') found.push(read.value);
+        else {
+          const forbidden = read.kind === 'forbidden' ? read.why : `${one.kind.kind} is not served`;
+          return { key, resolved, found, watched, forbidden };
+        }
+      }
+      return { key, resolved, found, watched };
+    },
+  };
+}

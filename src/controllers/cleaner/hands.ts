@@ -1,0 +1,98 @@
+// Reading and deleting for a Cleaner, with somebody's rights: what people must be told about (forbidden, no such kind)
+// are values, everything else is thrown and retried by the queue.
+
+import type { Kind } from '#api/kind';
+import { metadataOf } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import type { Client } from '#client/client';
+
+export interface Hands {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+export type Read<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  | { readonly kind: 'forbidden'; readonly why: string }
+  | { readonly kind: 'notServed' };
+
+export type Deleted =
+  /** It is gone or going, and this request did it. */
+  | { readonly kind: 'deleted' }
+  /** It was gone before, or something else has its name now. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'forbidden'; readonly why: string }
+  /** A webhook or another rule said no. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Messages of the server name identities, never contents; they are cut all the same. */
+const LONGEST = 300;
+export const tell = (error: Error): string => error.message.slice(0, LONGEST);
+
+async function attempt<T>(read: () => Promise<T>): Promise<Read<T>> {
+  try {
+    return { kind: 'read', value: await read() };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === 403) return { kind: 'forbidden', why: tell(error) };
+    if (error.code === 404) return { kind: 'notServed' };
+    throw error;
+  }
+}
+
+export const getObject = <T extends KubeObject>(
+  { client, namespace, signal }: Hands,
+  kind: Kind<T>,
+  name: string,
+): Promise<Read<T | undefined>> => attempt(() => client.get(kind, { namespace, name }, { signal }));
+
+/** Identity, labels and annotations only. */
+export const getMetadata = (hands: Hands, kind: Kind, name: string): Promise<Read<KubeObject | undefined>> =>
+  getObject(hands, metadataOf(kind) as Kind, name);
+
+/** Up to `most` objects; one more when there are more. */
+export const listObjects = <T extends KubeObject>(
+  { client, namespace, signal }: Hands,
+  kind: Kind<T>,
+  labelSelector: string,
+  most: number,
+): Promise<Read<T[]>> =>
+  attempt(async () => {
+    const items: T[] = [];
+    for await (const page of client.pages(kind, { namespace, labelSelector, signal })) {
+      if (page.kind === 'expired') throw page.error;
+      items.push(...page.items);
+      if (items.length > most) return items.slice(0, most + 1);
+    }
+    return items;
+  });
+
+/** Deletes exactly this object. A kind that is not served any more has no objects. */
+export async function deleteObject(
+  { client, namespace, signal }: Hands,
+  kind: Kind,
+  { name, uid }: { readonly name: string; readonly uid: string },
+): Promise<Deleted> {
+  try {
+    const options = { ifUid: uid, propagation: 'Background', signal } as const;
+    const answer = await client.delete(kind, { namespace, name }, options);
+    if (answer.kind !== 'conflict') return { kind: answer.kind === 'gone' ? 'gone' : 'deleted' };
+    return answer.by === 'changed' ? { kind: 'gone' } : { kind: 'refused', why: tell(answer.error) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === 403) return { kind: 'forbidden', why: tell(error) };
+    if (error.code === 404) return { kind: 'gone' };
+    if (error.code >= 400 && error.code < 500 && error.code !== 429)
+      return { kind: 'refused', why: tell(error) };
+    throw error;
+  }
+}
+
+/** Labels as the text of a selector. */
+export const selectorOf = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .sort()
+    .join(',');

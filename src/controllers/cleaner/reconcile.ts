@@ -1,0 +1,209 @@
+// One Cleaner, one look: has its time come, what do its conditions say, and what follows. Decisions are in compute.ts and
+// decide.ts; act.ts and deletion.ts carry them out.
+
+import { Cleaner, type ConditionOutcome } from '#api/kinds/cleaner';
+import { assertNever } from '#base/assertNever';
+import type { Instant } from '#base/instant';
+import { nextTurn } from '#base/turn';
+import { type Outcome, settled, waitUntil } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import { act } from './act.ts';
+import { type Acting, needsToSee } from './actor.ts';
+import { computeGate, computeNextLook, evaluate, type NextLook, type Verdict } from './compute.ts';
+import type { Context } from './context.ts';
+import { describeMissing, handsOf, TOO_MANY } from './decide.ts';
+import { Deletion } from './deletion.ts';
+import { type Gathered, gather } from './gather.ts';
+import { memoKey, periodOf, Reporter } from './reporter.ts';
+import {
+  bindingsOf,
+  boundCount,
+  type Found,
+  MOST_BOUND,
+  missingOf,
+  type Resolved,
+  type Shown,
+  shownOf,
+} from './snapshot.ts';
+import { type Meaning, understand } from './spec.ts';
+import type { Reason } from './status.ts';
+import { fromServer, watchNothing } from './targets.ts';
+
+export const createReconcile =
+  (context: Context) =>
+  (pass: Pass): Promise<Outcome> | Outcome => {
+    const cleaner = pass.cache.get(Cleaner, pass.key);
+    // Whoever deletes a Cleaner, by hand or as the last step, ends it: nothing else is deleted.
+    if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
+      context.memos.delete(memoKey(pass.key));
+      watchNothing(pass, context);
+      return settled();
+    }
+    return look(new Reporter(pass, context, cleaner));
+  };
+
+function look(reporter: Reporter): Promise<Outcome> {
+  const { pass, context, cleaner } = reporter;
+  const record = cleaner.status?.deletion;
+  if (record !== undefined) {
+    watchNothing(pass, context);
+    return new Deletion(pass, context, cleaner, record).run();
+  }
+  const understood = understand(cleaner);
+  if (understood.kind === 'invalid')
+    return invalid(reporter, understood.problems.map((one) => `${one.field}: ${one.message}`).join('; '));
+  const gate = computeGate(cleaner, understood.meaning.ttl, pass.now);
+  if (gate.kind === 'open') return lookAtTargets(reporter, understood.meaning);
+  return notExpired(reporter, gate.until);
+}
+
+function invalid(reporter: Reporter, message: string): Promise<Outcome> {
+  watchNothing(reporter.pass, reporter.context);
+  return reporter.report({ reason: 'InvalidSpec', message }, settled());
+}
+
+function notExpired(reporter: Reporter, until: Instant): Promise<Outcome> {
+  watchNothing(reporter.pass, reporter.context);
+  const message = 'nothing is looked at before the TTL is over';
+  return reporter.report({ reason: 'NotExpired', message, next: until }, waitUntil(until, 'ttl'));
+}
+
+async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outcome> {
+  const { pass, context, cleaner } = reporter;
+  const actor = await context.actors.of(cleaner);
+  if (actor.kind === 'nobody') {
+    watchNothing(pass, context);
+    return reporter.later(meaning, `nobody;${reporter.generation}`, {
+      reason: 'Forbidden',
+      message: actor.why,
+    });
+  }
+  const gathered = await gather(pass, context, cleaner, meaning);
+  switch (gathered.kind) {
+    case 'refused':
+      return invalid(reporter, gathered.why);
+    case 'unsynced':
+      // A source that has synced, or failed, wakes whoever needs it.
+      return settled();
+    case 'unserved':
+      return reporter.later(meaning, gathered.key, { reason: 'KindNotServed', message: gathered.why });
+    case 'gathered': {
+      const unchanged = reporter.unchanged(gathered.key);
+      if (unchanged !== undefined) return unchanged;
+      return judge({
+        reporter,
+        meaning,
+        actor,
+        gathered: await gathered.complete(handsOf({ pass, cleaner, actor })),
+      });
+    }
+    default:
+      return assertNever(gathered);
+  }
+}
+
+interface Judging {
+  readonly reporter: Reporter;
+  readonly meaning: Meaning;
+  readonly actor: Acting;
+  readonly gathered: Gathered;
+}
+
+/** What conditions may see was found; now they are asked. */
+async function judge(judging: Judging): Promise<Outcome> {
+  const { reporter, meaning, gathered } = judging;
+  const { found, key } = gathered;
+  const later = (reason: Reason, message: string, shown?: Shown) =>
+    reporter.later(meaning, key, { reason, message, ...(shown === undefined ? {} : { shown }) });
+  const forbidden = gathered.forbidden ?? (await reviewRights(judging));
+  if (forbidden !== undefined) return later('Forbidden', forbidden);
+  const shown = shownOf([...found, ...(await readOthers(judging))]);
+  const missing = missingOf(found);
+  if (missing.length > 0) return later('TargetNotFound', describeMissing(missing), shown);
+  if (boundCount(found) > MOST_BOUND) return later('BudgetExceeded', TOO_MANY, shown);
+  const verdict = await evaluate(meaning.conditions, bindingsOf(found), reporter.pass.now);
+  const notTrue = (untrue: Verdict, seen: readonly Found[]) => lookAgain(judging, untrue, seen, shown);
+  reporter.context.metrics.evaluated(verdict.result);
+  return verdict.result === 'true' ? act({ ...judging, notTrue }) : notTrue(verdict, found);
+}
+
+/** What stands between the conditions and what they want to see. */
+function reviewRights({ reporter, actor, gathered }: Judging): Promise<string | undefined> {
+  const namespace = reporter.pass.key.namespace ?? '';
+  const needs = gathered.resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
+  return reporter.context.actors.refusal(actor, needs, false);
+}
+
+/** Targets that conditions do not see, for people; what cannot be read is not shown. */
+async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found[]> {
+  const { pass, cleaner } = reporter;
+  const others = gathered.resolved.filter(({ target }: Resolved) => !target.included);
+  const reads = await Promise.all(
+    others.map((one) => fromServer(handsOf({ pass, cleaner, actor }), one, false)),
+  );
+  return reads.flatMap((read) => (read.kind === 'read' ? [read.value] : []));
+}
+
+const UNTRUE: Readonly<Record<Verdict['result'], Reason>> = {
+  true: 'WaitingForConditions',
+  false: 'WaitingForConditions',
+  error: 'ConditionError',
+  budget: 'BudgetExceeded',
+};
+
+async function lookAgain(
+  { reporter, meaning, gathered }: Judging,
+  { result, outcomes }: Verdict,
+  found: readonly Found[],
+  shown: Shown,
+): Promise<Outcome> {
+  const { key, watched } = gathered;
+  const next = await findNextLook(reporter, meaning, found, watched && result === 'false');
+  const message = describeOutcomes(outcomes, result, watched);
+  return reporter.until(next.at, next.why, key, {
+    reason: UNTRUE[result],
+    message,
+    evaluations: outcomes,
+    shown,
+  });
+}
+
+async function findNextLook(
+  { pass, context, cleaner }: Reporter,
+  meaning: Meaning,
+  found: readonly Found[],
+  searchable: boolean,
+): Promise<NextLook> {
+  const { maxMonotonicSleep } = context.options;
+  const monotonic = meaning.monotonic && searchable;
+  // A search may take a while: others first.
+  if (monotonic) await nextTurn();
+  const next = computeNextLook(meaning.conditions, bindingsOf(found), pass.now, {
+    period: periodOf(meaning),
+    monotonic,
+    ...(maxMonotonicSleep === undefined ? {} : { maxSleep: maxMonotonicSleep }),
+  });
+  context.metrics.scheduled(next);
+  if (next.why === 'not monotonic') {
+    const note =
+      'the conditions become true and false again: retry.monotonic does not hold, retry.period is used';
+    pass.event(cleaner, { type: 'Warning', reason: 'NotMonotonic', action: 'Evaluate', note });
+  }
+  return next;
+}
+
+function describeOutcomes(
+  outcomes: readonly ConditionOutcome[],
+  result: Verdict['result'],
+  watched: boolean,
+): string {
+  const untrue = outcomes.filter(({ outcome }) => outcome !== 'true').length;
+  const first = outcomes.find(({ outcome }) => outcome === 'error');
+  const what =
+    result === 'false' || first === undefined
+      ? `${untrue} of ${outcomes.length} conditions are not true`
+      : `condition ${first.index}: ${first.message ?? 'error'}`;
+  return watched
+    ? what
+    : `${what}; changes of targets cannot be watched (forbidden), so only the period counts`;
+}

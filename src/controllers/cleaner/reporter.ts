@@ -1,0 +1,70 @@
+// Saying in status what a look came to, and remembering until when it holds: a Cleaner that is woken without anything
+// having changed neither evaluates nor writes again.
+
+import type { Cleaner } from '#api/kinds/cleaner';
+import { type Instant, isDue, type Millis, minutes, plus } from '#base/instant';
+import { again, type Outcome, waitUntil } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import type { NextLook } from './compute.ts';
+import type { Context } from './context.ts';
+import type { Meaning } from './spec.ts';
+import { type Reason, type Report, writeStatus } from './status.ts';
+
+/** Without a period of its own a Cleaner that cannot go on is looked at this often. */
+const DEFAULT_PERIOD: Millis = minutes(5);
+
+export const periodOf = ({ period }: Meaning): Millis => period ?? DEFAULT_PERIOD;
+
+export const memoKey = ({ namespace = '', name }: Pass['key']): string => `${namespace}/${name}`;
+
+export class Reporter {
+  readonly pass: Pass;
+  readonly context: Context;
+  readonly cleaner: Cleaner;
+
+  constructor(pass: Pass, context: Context, cleaner: Cleaner) {
+    this.pass = pass;
+    this.context = context;
+    this.cleaner = cleaner;
+  }
+
+  get generation(): number {
+    return this.cleaner.metadata.generation ?? 1;
+  }
+
+  /** When the last look still holds: nothing changed that it looked at, and its time has not come. */
+  unchanged(key: string): Outcome | undefined {
+    const memo = this.context.memos.get(memoKey(this.pass.key));
+    const holds =
+      memo !== undefined &&
+      memo.uid === this.cleaner.metadata.uid &&
+      memo.key === key &&
+      !isDue(memo.next, this.pass.now);
+    return holds ? waitUntil(memo.next, memo.why) : undefined;
+  }
+
+  /** A period from now, unless something changes. */
+  later(meaning: Meaning, key: string, report: Omit<Report, 'next'>): Promise<Outcome> {
+    return this.until(plus(this.pass.now, periodOf(meaning)), report.reason, key, report);
+  }
+
+  async until(
+    at: Instant,
+    why: Reason | NextLook['why'],
+    key: string,
+    report: Omit<Report, 'next'>,
+  ): Promise<Outcome> {
+    const unchanged = this.unchanged(key);
+    if (unchanged !== undefined) return unchanged;
+    const outcome = await this.report({ ...report, next: at }, waitUntil(at, why));
+    const uid = this.cleaner.metadata.uid ?? '';
+    if (outcome.kind === 'waitUntil')
+      this.context.memos.set(memoKey(this.pass.key), { uid, key, next: at, why });
+    return outcome;
+  }
+
+  async report(report: Report, then: Outcome): Promise<Outcome> {
+    const written = await writeStatus(this.pass, this.cleaner, report);
+    return written.kind === 'lost' ? again('changed while deciding') : then;
+  }
+}
