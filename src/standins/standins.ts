@@ -3,6 +3,7 @@
 import type { ControllerDefinition } from '#runtime/definition';
 import { csiSnapshotter } from './csiSnapshotter.ts';
 import { jobFinisher } from './jobFinisher/controller.ts';
+import { namespaceGc } from './namespaceGc/controller.ts';
 import { createOwnerGc } from './ownerGc/controller.ts';
 
 export interface Standin {
@@ -16,6 +17,11 @@ export const STANDINS: readonly Standin[] = [
     name: 'owner-gc',
     description: 'deletes what owners leave behind: background, foreground, orphan',
     create: createOwnerGc,
+  },
+  {
+    name: 'namespace-gc',
+    description: 'empties namespaces that are being deleted, and lets them go',
+    create: namespaceGc,
   },
   {
     name: 'job-finisher',

@@ -62,7 +62,7 @@ export interface ContainerStatus {
   state?: { terminated?: { finishedAt?: string; exitCode?: number } };
 }
 export interface Pod extends KubeObject {
-  spec?: { restartPolicy?: string; nodeName?: string };
+  spec?: { restartPolicy?: string; nodeName?: string; terminationGracePeriodSeconds?: number };
   status?: {
     phase?: string;
     reason?: string;
