@@ -1,0 +1,106 @@
+// What is true of every history in which there are requests, whatever happened: checked after each scenario.
+
+import { expect, test } from 'vitest';
+import { equal, type Json } from '#api/json';
+import type { RequestObject } from '#api/kinds/storage/request';
+import type { KubeObject } from '#api/object';
+import type { Change } from '#sim/history';
+import type { Simulation } from '#sim/simulate';
+import { play } from '../stage.ts';
+import type { Scene } from '../words.ts';
+
+const REQUESTS = new Set(['VolumeCaptureRequest', 'VolumeRestoreRequest']);
+const MADE = new Set(['ObjectKeeper', 'VolumeSnapshotContent', ...REQUESTS]);
+
+const readyOf = (object: KubeObject | undefined) =>
+  (object as RequestObject | undefined)?.status?.conditions?.find(({ type }) => type === 'Ready');
+
+type Check = (change: Change, after: KubeObject) => string | undefined;
+
+const noEmptyOwner: Check = (_change, after) =>
+  (after.metadata.ownerReferences ?? []).some(({ uid }) => !uid)
+    ? 'an owner reference without uid'
+    : undefined;
+
+const noRequestOwns: Check = (_change, after) =>
+  (after.metadata.ownerReferences ?? []).some(({ kind }) => REQUESTS.has(kind))
+    ? 'a request owns it'
+    : undefined;
+
+const noFinalizers: Check = ({ by, kind }, after) =>
+  by === 'process' && MADE.has(kind) && (after.metadata.finalizers ?? []).length > 0
+    ? 'a finalizer'
+    : undefined;
+
+const onlyReady: Check = ({ kind }, after) => {
+  if (!REQUESTS.has(kind)) return undefined;
+  const types = (after as RequestObject).status?.conditions?.map(({ type }) => type) ?? [];
+  return types.length > 1 || types.some((type) => type !== 'Ready')
+    ? `conditions ${types.join()}`
+    : undefined;
+};
+
+/** By the process: once it has ended, a request changes by its TTL annotation, by InvalidTTL, or by going. */
+const endIsFinal: Check = ({ kind, before, by }, after) => {
+  if (!REQUESTS.has(kind) || by !== 'process' || readyOf(before) === undefined) return undefined;
+  if (readyOf(after)?.reason === 'InvalidTTL') return undefined;
+  return equal(before!.status as Json, after.status as Json) ? undefined : 'the end was rewritten';
+};
+
+const completeEnd: Check = ({ kind, by }, after) => {
+  const ready = readyOf(after);
+  if (!REQUESTS.has(kind) || by !== 'process' || ready === undefined) return undefined;
+  const { completionTimestamp } = (after as RequestObject).status!;
+  return completionTimestamp && ready.reason && ready.message
+    ? undefined
+    : 'an end without time, reason or message';
+};
+
+/** Whoever else writes into the status of a request. */
+const singleWriter: Check = ({ kind, by, before }, after) =>
+  REQUESTS.has(kind) && by === 'stand-in' && !equal(before?.status as Json, after.status as Json)
+    ? 'a stand-in wrote the status'
+    : undefined;
+
+const CHECKS: readonly Check[] = [
+  noEmptyOwner,
+  noRequestOwns,
+  noFinalizers,
+  onlyReady,
+  endIsFinal,
+  completeEnd,
+  singleWriter,
+];
+
+export function checkHistory(simulation: Simulation): void {
+  const broken: string[] = [];
+  for (const change of simulation.changes) {
+    if (change.after === undefined) continue;
+    for (const check of CHECKS) {
+      const problem = check(change, change.after);
+      if (problem !== undefined) broken.push(`${change.kind} ${change.name}: ${problem}`);
+    }
+  }
+  for (const { verb, body } of simulation.requests)
+    if (verb === 'create' && body !== undefined && /"uid":\s*""/.test(Buffer.from(body).toString()))
+      broken.push('a create with an empty uid was sent');
+  for (const { resource } of simulation.requests)
+    if (resource === 'volumesnapshots') broken.push('a VolumeSnapshot was touched');
+  expect(broken).toEqual([]);
+}
+
+/** A scenario with requests in it. */
+export function requestScenario(name: string, story: (scene: Scene) => Promise<void>): void {
+  test(name, () =>
+    play(async (scene) => {
+      await story(scene);
+      checkHistory(await scene.simulation());
+    }),
+  );
+}
+requestScenario.each = <Row>(
+  rows: Readonly<Record<string, Row>>,
+  story: (scene: Scene, row: Row) => Promise<void>,
+): void => {
+  for (const [name, row] of Object.entries(rows)) requestScenario(name, (scene) => story(scene, row));
+};

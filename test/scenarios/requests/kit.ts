@@ -1,0 +1,149 @@
+// Objects of the scenarios about volume requests: one claim `data` bound to volume `pv-data` of driver `csi.example`,
+// whose storage class leads to the snapshot class `snap`.
+
+import { Pod } from '#api/kinds/builtin';
+import type { RequestObject } from '#api/kinds/storage/request';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
+import { PersistentVolumeClaim } from '#api/kinds/volumes';
+import { apiVersionOf, type KubeObject } from '#api/object';
+import { type ControllerDefinition, defineController } from '#runtime/definition';
+import { again, settled } from '#runtime/outcome';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import type { Given, Then } from '../words.ts';
+
+export const DRIVER = 'csi.example';
+export const GI = '1Gi';
+
+export const snapshotClass = (name = 'snap', more: object = {}, metadata: object = {}): KubeObject => ({
+  apiVersion: 'snapshot.storage.k8s.io/v1',
+  kind: 'VolumeSnapshotClass',
+  metadata: { name, ...metadata },
+  driver: DRIVER,
+  deletionPolicy: 'Delete',
+  ...more,
+});
+
+export const storageClass = (
+  name = 'fast',
+  annotations: Record<string, string> = { 'storage.deckhouse.io/volumesnapshotclass': 'snap' },
+): KubeObject => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name, annotations },
+  provisioner: DRIVER,
+});
+
+export const claim = (name = 'data', spec: object = {}, metadata: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name, namespace: 'default', ...metadata },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: GI } },
+    storageClassName: 'fast',
+    volumeName: `pv-${name}`,
+    ...spec,
+  },
+  status: { phase: 'Bound' },
+});
+
+export const volume = (name = 'pv-data', spec: object = {}, metadata: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name, ...metadata },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    capacity: { storage: GI },
+    persistentVolumeReclaimPolicy: 'Retain',
+    storageClassName: 'fast',
+    csi: { driver: DRIVER, volumeHandle: `handle-of-${name}` },
+    ...spec,
+  },
+  status: { phase: 'Bound' },
+});
+
+export const capture = (name = 'nightly', spec: object = {}, metadata: object = {}): RequestObject => ({
+  apiVersion: apiVersionOf(VolumeCaptureRequest),
+  kind: 'VolumeCaptureRequest',
+  metadata: { name, namespace: 'default', ...metadata },
+  spec: { mode: 'Snapshot', persistentVolumeClaimRef: { name: 'data' }, ...spec },
+});
+
+export const detach = (name = 'nightly', spec: object = {}, metadata: object = {}): RequestObject =>
+  capture(name, { mode: 'Detach', ...spec }, metadata);
+
+export const restore = (name = 'back', spec: object = {}, metadata: object = {}): RequestObject => ({
+  apiVersion: apiVersionOf(VolumeRestoreRequest),
+  kind: 'VolumeRestoreRequest',
+  metadata: { name, namespace: 'default', ...metadata },
+  spec: {
+    sourceRef: { kind: 'VolumeSnapshotContent', name: 'kept' },
+    targetPVCName: 'restored',
+    storageClassName: 'fast',
+    ...spec,
+  },
+});
+
+export const content = (name = 'kept', status: object | undefined = { readyToUse: true }): KubeObject => ({
+  apiVersion: 'snapshot.storage.k8s.io/v1',
+  kind: 'VolumeSnapshotContent',
+  metadata: { name },
+  spec: {
+    driver: DRIVER,
+    deletionPolicy: 'Delete',
+    volumeSnapshotClassName: 'snap',
+    source: { volumeHandle: 'handle-of-pv-data' },
+    volumeSnapshotRef: {},
+  },
+  ...(status === undefined ? {} : { status }),
+});
+
+const PROTECTION = 'kubernetes.io/pvc-protection';
+
+/** A claim that nobody uses may go: what kube-controller-manager's protection controller does. */
+export const claimProtection = (): ControllerDefinition =>
+  defineController<PersistentVolumeClaim>({
+    name: 'claim-protection',
+    for: PersistentVolumeClaim,
+    watches: [{ kind: Pod, to: () => [] }],
+    async reconcile(pass) {
+      const found = pass.cache.get(PersistentVolumeClaim, pass.key);
+      const finalizers = found?.metadata.finalizers ?? [];
+      if (found?.metadata.deletionTimestamp === undefined || !finalizers.includes(PROTECTION))
+        return settled();
+      const patch = { metadata: { finalizers: finalizers.filter((name) => name !== PROTECTION) } };
+      const answer = await pass.client.patch(PersistentVolumeClaim, pass.key, { type: 'merge', patch });
+      return answer.kind === 'conflict' ? again('changed') : settled();
+    },
+  }) as ControllerDefinition;
+
+export interface WorldOptions {
+  readonly configuration?: Parameters<Given['configuration']>[0];
+  readonly families?: readonly string[];
+  readonly standins?: readonly string[];
+  /** Instead of the usual source. */
+  readonly objects?: readonly KubeObject[];
+}
+
+export const FAMILIES = ['volume-capture', 'object-keeper', 'request-ttl'] as const;
+
+/** A cluster with a snapshot stack and one bound claim. */
+export async function volumeWorld(given: Given, options: WorldOptions = {}): Promise<void> {
+  const { configuration = {}, families = FAMILIES, standins = ['owner-gc', 'csi-snapshotter'] } = options;
+  given.controllers(...families);
+  given.configuration(configuration);
+  given.kinds(...SNAPSHOT_KINDS);
+  given.standins(...standinsNamed([...standins]), claimProtection());
+  await given.object(options.objects ?? usualObjects());
+}
+
+export const usualObjects = (): KubeObject[] => [snapshotClass(), storageClass(), volume(), claim()];
+
+/** The Ready condition as `True Completed`; undefined while it is pending. */
+export async function readyOf(then: Then, ref: string): Promise<string | undefined> {
+  const request = await then.object<RequestObject>(ref);
+  const ready = request.status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready === undefined ? undefined : `${ready.status} ${ready.reason}`;
+}
