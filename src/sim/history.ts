@@ -10,6 +10,7 @@ import type { Instant } from '#base/instant';
 import { parseBytes } from '#client/codec';
 import { lasting } from './lasting.ts';
 import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
+import { Writers } from './writers.ts';
 
 /** Who wrote. `server`: nobody from outside. */
 export type Actor = 'user' | 'process' | 'stand-in' | 'server';
@@ -50,11 +51,12 @@ export class History {
   readonly changes: Change[] = [];
   readonly #options: HistoryOptions;
   readonly #followed = new Map<string, Promise<void>>();
-  readonly #writers = new Map<string, Actor>();
+  readonly #writers: Writers;
   readonly #stop = new AbortController();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
+    this.#writers = new Writers(() => options.clock.now());
   }
 
   /** The server, for one kind of callers. */
@@ -63,11 +65,12 @@ export class History {
     return async (request) => {
       if (request.method === 'GET') return handler(request);
       const seen = seeRequest(request);
-      if (isWrite(seen)) {
-        await this.#follow(seen);
-        for (const key of writerKeys(seen)) this.#writers.set(key, actor);
-      }
-      return handler(request);
+      if (!isWrite(seen)) return handler(request);
+      await this.#follow(seen);
+      const answered = this.#writers.enter(seen, nameIn(seen), actor);
+      const response = await handler(request);
+      answered(response);
+      return response;
     };
   }
 
@@ -135,21 +138,16 @@ export class History {
     const before = state.get(key);
     if (type === 'DELETED') state.delete(key);
     else state.set(key, object);
-    const at = namespace === undefined ? '' : `${namespace}/`;
+    const target = { group, resource, name: name!, ...(namespace === undefined ? {} : { namespace }) };
+    const version = type === 'DELETED' ? undefined : object.metadata.resourceVersion;
     const change: Change = {
       at: this.#options.clock.now(),
       serverAt: this.#options.serverClock.now(),
-      group,
-      resource,
+      ...target,
       kind,
-      ...(namespace === undefined ? {} : { namespace }),
-      name: name!,
       ...(before === undefined ? {} : { before }),
       ...(type === 'DELETED' ? {} : { after: object }),
-      by:
-        this.#writers.get(`${group}/${resource}/${at}${name}`) ??
-        this.#writers.get(`${group}/${resource}/${at}`) ??
-        'server',
+      by: this.#writers.take(target, version),
     };
     this.changes.push(change);
     this.#options.onChange(change);
@@ -158,17 +156,9 @@ export class History {
 
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-/** Under which names the changes of a write may turn up; without a name it is the whole collection. */
-function writerKeys({ group, resource, namespace, name, body, verb }: SeenRequest): string[] {
-  const home = `${group}/${resource}/${namespace === undefined ? '' : `${namespace}/`}`;
-  if (name !== undefined) return [`${home}${name}`];
-  if (verb !== 'create') return [home];
-  const created = nameIn(body);
-  return created === undefined ? [home] : [`${home}${created}`];
-}
-
-function nameIn(body: Uint8Array | undefined): string | undefined {
-  if (body === undefined) return undefined;
+/** The name in the body of a creation. */
+function nameIn({ verb, body }: SeenRequest): string | undefined {
+  if (verb !== 'create' || body === undefined) return undefined;
   try {
     const object = parseBytes(body);
     if (!isObject(object) || !isObject(object.metadata)) return undefined;

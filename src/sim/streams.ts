@@ -10,10 +10,6 @@ import { TransportError } from '#client/transport';
  */
 export type WatchBreak = 'end' | 'cut' | 'gone';
 
-type Read =
-  | { readonly kind: 'chunk'; readonly chunk: Uint8Array }
-  | { readonly kind: 'end' | 'cut' | 'gone' };
-
 const HALF_A_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Co');
 const GONE = Buffer.from(
   `${JSON.stringify({
@@ -30,22 +26,14 @@ const GONE = Buffer.from(
   })}\n`,
 );
 
-interface Stream {
-  end(how: WatchBreak): void;
-}
-
 export class Streams {
-  readonly #open = new Set<Stream>();
+  readonly #open = new Set<Tap>();
   #held: PromiseWithResolvers<void> | undefined;
   /** Every event arrives twice. */
   twice = false;
 
-  get open(): number {
-    return this.#open.size;
-  }
-
   break(how: WatchBreak): void {
-    for (const stream of [...this.#open]) stream.end(how);
+    for (const tap of [...this.#open]) tap.end(how);
   }
   hold(): void {
     this.#held ??= Promise.withResolvers<void>();
@@ -55,45 +43,79 @@ export class Streams {
     this.#held = undefined;
   }
 
-  /** `source` as the process gets it. `hangUp` tells the server that nobody reads any more. */
-  async *tap(source: AsyncIterable<Uint8Array>, hangUp: () => void): AsyncGenerator<Uint8Array> {
-    const iterator = source[Symbol.asyncIterator]();
-    let ended: WatchBreak | undefined;
-    let wake: (read: Read) => void = () => {};
-    const stream: Stream = {
-      end: (how) => {
-        ended ??= how;
-        wake({ kind: how });
-      },
-    };
-    const read = (): Promise<Read> =>
-      new Promise((resolve, reject) => {
-        if (ended !== undefined) return resolve({ kind: ended });
-        wake = resolve;
-        iterator
-          .next()
-          .then(
-            (next) => resolve(next.done ? { kind: 'end' } : { kind: 'chunk', chunk: next.value }),
-            reject,
-          );
-      });
-    this.#open.add(stream);
+  /**
+   * `source` as the process gets it. It is read at once, whether or not the process reads: what is under way is not with
+   * the server any more. `hangUp` tells the server that nobody listens.
+   */
+  tap(source: AsyncIterable<Uint8Array>, hangUp: () => void): AsyncIterable<Uint8Array> {
+    const tap = new Tap(source);
+    this.#open.add(tap);
+    return this.#deliver(tap, () => {
+      this.#open.delete(tap);
+      hangUp();
+    });
+  }
+
+  async #released(): Promise<void> {
+    while (this.#held !== undefined) await this.#held.promise;
+  }
+
+  async *#deliver(tap: Tap, over: () => void): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        const got = await read();
-        while (this.#held !== undefined) await this.#held.promise;
-        if (got.kind === 'chunk') {
-          yield got.chunk;
-          if (this.twice) yield got.chunk;
-        } else {
-          yield* lastWords(got.kind);
-          return;
-        }
+        await this.#released();
+        const chunk = await tap.next();
+        if (chunk === undefined) break;
+        // Held back while we waited for it.
+        await this.#released();
+        yield chunk;
+        if (this.twice) yield chunk;
       }
+      yield* lastWords(tap.ended ?? 'end');
     } finally {
-      this.#open.delete(stream);
-      hangUp();
+      over();
     }
+  }
+}
+
+/** What has left the server and not reached the process. */
+class Tap {
+  #chunks: Uint8Array[] = [];
+  #ended: WatchBreak | undefined;
+  #wake: () => void = () => {};
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    void this.#read(source);
+  }
+
+  get ended(): WatchBreak | undefined {
+    return this.#ended;
+  }
+
+  /** What is under way is lost. */
+  end(how: WatchBreak): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = how;
+    this.#chunks = [];
+    this.#wake();
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    while (this.#chunks.length === 0 && this.#ended === undefined)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    return this.#chunks.shift();
+  }
+
+  async #read(source: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const chunk of source) {
+      if (this.#ended !== undefined) return;
+      this.#chunks.push(chunk);
+      this.#wake();
+    }
+    this.#ended ??= 'end';
+    this.#wake();
   }
 }
 

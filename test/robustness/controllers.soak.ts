@@ -1,0 +1,20 @@
+// Many rounds of traffic and faults, longer and stormier than the sample.
+
+import { expect, test } from 'vitest';
+import { jobs } from './jobs.ts';
+import { playRound, reportOf } from './round.ts';
+import { expectKept, replayOf, seedsFor } from './seeds.ts';
+import { tiny } from './tiny.ts';
+
+const REPLAY = replayOf('controllers.soak.ts', 'soak');
+const TIME = Number(process.env['LAPSE_SOAK_MS'] ?? 25_000);
+
+test.each([jobs, tiny()])('$name keeps every promise', async (subject) => {
+  let rounds = 0;
+  for (const seed of seedsFor(10_000, TIME)) {
+    const round = await playRound(subject, seed, { steps: 40 + (seed % 160), storm: 1 + (seed % 6) });
+    expectKept(reportOf(round, REPLAY));
+    rounds++;
+  }
+  expect(rounds).toBeGreaterThan(0);
+});

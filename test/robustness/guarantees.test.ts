@@ -1,0 +1,34 @@
+// A promise that no broken controller can break says nothing. Each flaw must be caught by its promise, and the same
+// controller without the flaw must keep all of them.
+
+import { expect, test } from 'vitest';
+import type { GuaranteeName } from './guarantees.ts';
+import { playRound } from './round.ts';
+import { type Flaw, tiny } from './tiny.ts';
+
+const CAUGHT_BY: Readonly<Record<Flaw, GuaranteeName>> = {
+  early: 'neverEarly',
+  blind: 'neverOverExtension',
+  byName: 'neverWrongUid',
+  forgetful: 'eventuallyDeleted',
+  rewriting: 'terminalIsImmutable',
+  restless: 'noWriteWithoutChange',
+};
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+
+test.each(Object.entries(CAUGHT_BY) as [Flaw, GuaranteeName][])(
+  '%s is caught by %s',
+  async (flaw, promise) => {
+    for (const seed of SEEDS) {
+      const { broken } = await playRound(tiny(flaw), seed, { steps: 60 });
+      if (broken[promise] !== undefined) return;
+    }
+    expect.fail(`no round with the seeds ${SEEDS.join(', ')} broke ${promise}`);
+  },
+);
+
+test.each(SEEDS.slice(0, 4))('without a flaw every promise is kept (seed %d)', async (seed) => {
+  const { broken, evidence } = await playRound(tiny(), seed, { steps: 60 });
+  expect(broken).toEqual({});
+  expect(evidence.changes.filter(({ by, after }) => by === 'process' && after === undefined)).not.toEqual([]);
+});

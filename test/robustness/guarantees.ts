@@ -1,0 +1,169 @@
+// The promises about controllers that end things, by name. Each is a function from what happened to the ways in which it
+// was broken: pure, so that a history can be judged again. Times are the server's.
+
+import { equal, isObject, type Json } from '#api/json';
+import { asJson, type KubeObject } from '#api/object';
+import { type Instant, type Millis, millis, plus } from '#base/instant';
+import type { Change } from '#sim/history';
+import { isWrite } from '#sim/seen';
+import type { RequestRecord } from '#sim/wire';
+import type { Subject } from './subject.ts';
+
+export interface Evidence {
+  readonly subject: Pick<Subject, 'resource' | 'deadlineOf' | 'isTerminal'>;
+  readonly changes: readonly Change[];
+  /** Of the process under test. */
+  readonly requests: readonly RequestRecord[];
+  /** What is there at the end. */
+  readonly left: readonly KubeObject[];
+  /** No faults from here on (true time); what was missed before is caught up with by `recovered`. */
+  readonly recovered: Instant;
+  readonly ended: Instant;
+  /** What two clocks that agree may still differ by. */
+  readonly tolerance: Millis;
+}
+
+export type Guarantee = (evidence: Evidence) => string[];
+
+/** How late something may end when nothing is wrong. */
+const STATED_LAG = millis(2000);
+
+interface End {
+  readonly change: Change;
+  /** As it was when its end was accepted. */
+  readonly before: KubeObject;
+}
+
+const isEnding = (object: KubeObject | undefined): boolean =>
+  object?.metadata.deletionTimestamp !== undefined;
+
+/** The moments at which the server accepted that something ends, because the process said so. */
+function endsOf({ changes, subject }: Evidence): End[] {
+  return changes.flatMap((change) => {
+    const { before, after, by, resource } = change;
+    if (by !== 'process' || resource !== subject.resource || before === undefined) return [];
+    const ends = !isEnding(before) && (after === undefined || isEnding(after));
+    return ends ? [{ change, before }] : [];
+  });
+}
+
+const named = ({ change }: End): string => `${change.name} (+${change.at})`;
+
+/** Every state of one object, up to a moment. */
+const statesOf = ({ changes }: Evidence, uid: string, until: Change): KubeObject[] =>
+  changes
+    .slice(0, changes.indexOf(until))
+    .flatMap(({ after }) => (after?.metadata.uid === uid ? [after] : []));
+
+/** Nothing ends before the earliest deadline it ever had. */
+export const neverEarly: Guarantee = (evidence) =>
+  endsOf(evidence).flatMap((end) => {
+    const deadlines = statesOf(evidence, end.before.metadata.uid!, end.change).map(
+      (state) => evidence.subject.deadlineOf(state) ?? Number.POSITIVE_INFINITY,
+    );
+    const early = Math.min(...deadlines) - end.change.serverAt;
+    return early > evidence.tolerance ? [`${named(end)} ended ${early} ms early`] : [];
+  });
+
+/** Nothing ends after the server accepted that it should end later. */
+export const neverOverExtension: Guarantee = (evidence) =>
+  endsOf(evidence).flatMap((end) => {
+    const deadline = evidence.subject.deadlineOf(end.before) ?? Number.POSITIVE_INFINITY;
+    const early = deadline - end.change.serverAt;
+    return early > evidence.tolerance ? [`${named(end)} ended ${early} ms before its accepted deadline`] : [];
+  });
+
+/** Every deletion names the object it is about, so that a newcomer under the name is not taken for it. */
+export const neverWrongUid: Guarantee = (evidence) =>
+  endsOf(evidence).flatMap((end) => {
+    const { uid } = end.before.metadata;
+    const meant = evidence.requests.filter(
+      ({ verb, name, at }) => verb === 'delete' && name === end.change.name && at <= end.change.at,
+    );
+    return meant.some((request) => uidIn(request) === uid)
+      ? []
+      : [`${named(end)} was deleted by a request that does not name it (${uidIn(meant.at(-1)) ?? 'no uid'})`];
+  });
+
+function uidIn(request: RequestRecord | undefined): string | undefined {
+  if (request?.body === undefined) return undefined;
+  const options: unknown = JSON.parse(Buffer.from(request.body).toString());
+  const preconditions = isObject(options) ? options.preconditions : undefined;
+  return isObject(preconditions) && typeof preconditions.uid === 'string' ? preconditions.uid : undefined;
+}
+
+/** Once the faults have stopped, everything that is due is gone, and what becomes due goes within the stated lag. */
+export const eventuallyDeleted: Guarantee = (evidence) => {
+  const { left, subject, recovered, ended } = evidence;
+  const overdue = left.flatMap((object) => {
+    const deadline = subject.deadlineOf(object);
+    const due = deadline !== undefined && plus(deadline, STATED_LAG) < ended && !isEnding(object);
+    return due ? [`${object.metadata.name} is still there, ${ended - deadline} ms after its deadline`] : [];
+  });
+  const late = endsOf(evidence).flatMap((end) => {
+    const deadline = subject.deadlineOf(end.before);
+    if (deadline === undefined || deadline < recovered) return [];
+    const lag = end.change.serverAt - deadline;
+    return lag > STATED_LAG ? [`${named(end)} ended ${lag} ms late`] : [];
+  });
+  return [...overdue, ...late];
+};
+
+/** What has reached its last state stays as it is; only its end may still come. */
+export const terminalIsImmutable: Guarantee = ({ changes, subject }) =>
+  changes.flatMap(({ before, after, by, name, at, resource }) => {
+    const isOurs = by === 'process' && resource === subject.resource;
+    if (!isOurs || before === undefined || after === undefined || !subject.isTerminal(before)) return [];
+    return equal(substance(before), substance(after)) ? [] : [`${name} (+${at}) was changed after its end`];
+  });
+
+/** Everything but metadata. */
+function substance(object: KubeObject): Json {
+  const { metadata: _, ...rest } = asJson(object);
+  return rest;
+}
+
+/** Every write that the server accepts changes something. */
+export const noWriteWithoutChange: Guarantee = ({ changes, requests }) => {
+  const made = new Map<string, Change>();
+  for (const change of changes)
+    if (change.by === 'process' && change.after !== undefined)
+      made.set(change.after.metadata.resourceVersion!, change);
+  return requests.flatMap((request) => {
+    const { verb, name, resourceVersion: version, status, at } = request;
+    const isAccepted = typeof status === 'number' && status < 300;
+    if (!isWrite(request) || !isAccepted || version === undefined || verb === 'deletecollection') return [];
+    const change = made.get(version);
+    // A second write that is answered with the same version has changed nothing.
+    made.delete(version);
+    if (change !== undefined && isRealChange(change)) return [];
+    // The last state of what a DELETE removed has a version that is no change of its own.
+    if (verb === 'delete' && changes.some((c) => c.name === name && c.after === undefined && c.at === at))
+      return [];
+    return [`${verb} ${request.resource}/${name} (+${at}) changed nothing`];
+  });
+};
+
+const BOOKKEEPING = ['resourceVersion', 'managedFields', 'generation'];
+
+function isRealChange({ before, after }: Change): boolean {
+  const plain = (object: KubeObject | undefined): Json | undefined => {
+    if (object === undefined) return undefined;
+    const metadata = Object.fromEntries(
+      Object.entries(object.metadata).filter(([field]) => !BOOKKEEPING.includes(field)),
+    );
+    return { ...asJson(object), metadata: metadata as Json } as Json;
+  };
+  return !equal(plain(before), plain(after));
+}
+
+export const GUARANTEES = {
+  neverEarly,
+  neverOverExtension,
+  neverWrongUid,
+  eventuallyDeleted,
+  terminalIsImmutable,
+  noWriteWithoutChange,
+} satisfies Record<string, Guarantee>;
+
+export type GuaranteeName = keyof typeof GUARANTEES;

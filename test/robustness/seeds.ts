@@ -1,0 +1,31 @@
+// Which seeds a round plays: those of the sample, or the one that somebody wants to see again.
+
+import { expect } from 'vitest';
+
+/** `LAPSE_SEED=7` plays seed 7 and nothing else. */
+const WANTED = process.env['LAPSE_SEED'];
+
+export function seedsFrom(first: number, count: number): number[] {
+  return WANTED === undefined ? Array.from({ length: count }, (_, i) => first + i) : [Number(WANTED)];
+}
+
+/** As many seeds as fit into the time, at least one. */
+export function* seedsFor(first: number, milliseconds: number): Generator<number> {
+  if (WANTED !== undefined) {
+    yield Number(WANTED);
+    return;
+  }
+  const end = performance.now() + milliseconds;
+  let seed = first;
+  do yield seed++;
+  while (performance.now() < end);
+}
+
+/** The command that plays one seed of this file again; SEED stands for it. */
+export const replayOf = (file: string, project: string): string =>
+  `LAPSE_SEED=SEED npx vitest run --project ${project} test/robustness/${file}`;
+
+/** Fails with the report, if there is one. */
+export function expectKept(report: string | undefined): void {
+  if (report !== undefined) expect.fail(report);
+}

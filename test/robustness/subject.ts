@@ -1,0 +1,21 @@
+// What a robustness round is about: objects that end, and the process that ends them.
+
+import type { Kind } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import type { Instant } from '#base/instant';
+import type { Compose } from '#sim/process';
+
+export interface Subject {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly resource: string;
+  readonly compose: Compose;
+  /** An object that ends at this instant; whole seconds. */
+  create(name: string, ends: Instant, now: Instant): KubeObject;
+  /** The merge patch that moves its end; `spec` or `metadata`, not the status. */
+  moveEnd(object: KubeObject, ends: Instant): object;
+  /** When an object may end; undefined when nothing asks for it. */
+  deadlineOf(object: KubeObject): Instant | undefined;
+  /** It has reached its last state. */
+  isTerminal(object: KubeObject): boolean;
+}

@@ -1,0 +1,135 @@
+// The smallest subject that has everything: ConfigMaps that come to their last state at one instant and end at another,
+// both written in them. It is built of the same parts as the real controllers, and it can be broken on purpose, one
+// promise at a time, to see whether the promise notices.
+
+import { keyOf } from '#api/kind';
+import { ConfigMap } from '#api/kinds/builtin';
+import { type Instant, instant, isDue, millis, plus } from '#base/instant';
+import { type Deletion, outcomeOf } from '#lifecycle/deletion';
+import { deletionMetrics } from '#lifecycle/deletionMetrics';
+import { type Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
+import { createSkewGuard } from '#lifecycle/skewGuard';
+import { type ControllerDefinition, defineController } from '#runtime/definition';
+import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import type { Composition, Process } from '#sim/process';
+import type { Subject } from './subject.ts';
+
+/**
+ * - `early`: five seconds before the deadline counts as due
+ * - `blind`: does not say which version it decided on
+ * - `byName`: says neither version nor uid
+ * - `forgetful`: a refusal is taken for an end
+ * - `rewriting`: notes in what is done that it was seen again
+ * - `restless`: writes the last state again whenever it looks
+ */
+export type Flaw = 'early' | 'blind' | 'byName' | 'forgetful' | 'rewriting' | 'restless';
+
+const ENDS = 'ends';
+const DONE_AT = 'doneAt';
+
+type Verdict = Instant | 'never';
+
+const timeIn = ({ data }: ConfigMap, field: string): Instant | undefined =>
+  data?.[field] === undefined ? undefined : instant(Number(data[field]));
+
+const decideWith =
+  (early: number) =>
+  (object: ConfigMap, now: Instant): Decision<Verdict> => {
+    const ends = timeIn(object, ENDS);
+    if (object.metadata.deletionTimestamp !== undefined || ends === undefined)
+      return { kind: 'keep', verdict: 'never' };
+    const at = plus(ends, millis(-early));
+    return isDue(at, now) ? { kind: 'delete', since: at } : { kind: 'keep', verdict: at };
+  };
+
+const kept = (verdict: Verdict): Outcome => (verdict === 'never' ? settled() : waitUntil(verdict, 'end'));
+
+function createReconcile(process: Process, deletes: GuardedDeletes, flaw: Flaw | undefined) {
+  const decide = decideWith(flaw === 'early' ? 5000 : 0);
+
+  /** Without a guard, as the flaw has it. */
+  async function deleteCarelessly(pass: Pass, object: ConfigMap): Promise<Outcome> {
+    const { uid } = object.metadata;
+    const guard = flaw === 'blind' ? { ifUid: uid! } : {};
+    const answer = await pass.client.delete(ConfigMap, keyOf(object), guard);
+    return answer.kind === 'conflict' ? again('changed') : settled();
+  }
+
+  async function end(pass: Pass, object: ConfigMap, since: Instant): Promise<Outcome> {
+    if (flaw === 'blind' || flaw === 'byName') return deleteCarelessly(pass, object);
+    const deletion: Deletion<Verdict> = await deletes.delete(pass, {
+      kind: ConfigMap,
+      object,
+      since,
+      decide,
+    });
+    return outcomeOf(deletion, kept);
+  }
+
+  async function finish(pass: Pass, object: ConfigMap): Promise<Outcome> {
+    const more = flaw === 'rewriting' ? { seen: String(process.clock.now()) } : {};
+    const answer = await pass.client.patch(
+      ConfigMap,
+      keyOf(object),
+      { type: 'merge', patch: { data: { phase: 'Done', ...more } } },
+      { ifVersion: object.metadata.resourceVersion! },
+    );
+    return answer.kind === 'conflict' ? again('changed') : settled();
+  }
+
+  async function look(pass: Pass): Promise<Outcome> {
+    const object = pass.cache.get(ConfigMap, pass.key);
+    if (object === undefined) return settled();
+    const decision = decide(object, pass.now);
+    if (decision.kind === 'delete') return end(pass, object, decision.since);
+    const doneAt = timeIn(object, DONE_AT);
+    if (doneAt === undefined || object.metadata.deletionTimestamp !== undefined)
+      return kept(decision.verdict);
+    const isDone = object.data?.phase === 'Done' && flaw !== 'restless' && flaw !== 'rewriting';
+    if (isDone) return kept(decision.verdict);
+    if (!isDue(doneAt, pass.now)) return waitUntil(doneAt, 'work');
+    const written = await finish(pass, object);
+    return written.kind === 'settled' ? kept(decision.verdict) : written;
+  }
+
+  return async (pass: Pass): Promise<Outcome> => {
+    if (flaw !== 'forgetful') return look(pass);
+    const outcome = await look(pass).catch(() => settled());
+    return outcome.kind === 'waitUntil' ? outcome : settled();
+  };
+}
+
+const composeWith =
+  (flaw: Flaw | undefined) =>
+  (process: Process): Composition => {
+    const { clock, skew, client, registry } = process;
+    const guard = createSkewGuard({ clock, skew, raw: client.raw, registry });
+    const metrics = deletionMetrics(registry, 'tiny', () => clock.now());
+    const deletes = new GuardedDeletes({ clock, guard, metrics });
+    const controller = defineController<ConfigMap>({
+      name: 'tiny',
+      for: ConfigMap,
+      namespace: 'default',
+      facts: ({ metadata, data }) => [metadata.deletionTimestamp, data],
+      rights: [{ group: '', resource: 'configmaps', verbs: ['get', 'patch', 'delete'] }],
+      reconcile: createReconcile(process, deletes, flaw),
+    });
+    return { controllers: [controller as ControllerDefinition], time: guard };
+  };
+
+export const tiny = (flaw?: Flaw): Subject => ({
+  name: flaw === undefined ? 'tiny' : `tiny, ${flaw}`,
+  kind: ConfigMap,
+  resource: 'configmaps',
+  compose: composeWith(flaw),
+  create: (name, ends, now) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'default' },
+    data: { [ENDS]: String(ends), [DONE_AT]: String(now + Math.floor((ends - now) / 2)) },
+  }),
+  moveEnd: (_object, ends) => ({ data: { [ENDS]: String(ends) } }),
+  deadlineOf: (object) => timeIn(object as ConfigMap, ENDS),
+  isTerminal: (object) => (object as ConfigMap).data?.phase === 'Done',
+});
