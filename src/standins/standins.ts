@@ -4,7 +4,11 @@ import type { ControllerDefinition } from '#runtime/definition';
 import { csiSnapshotter } from './csiSnapshotter.ts';
 import { jobFinisher } from './jobFinisher/controller.ts';
 import { namespaceGc } from './namespaceGc/controller.ts';
+import { nodeHeartbeat } from './nodeHeartbeat/controller.ts';
 import { createOwnerGc } from './ownerGc/controller.ts';
+import { podFinisher } from './podFinisher/controller.ts';
+import { provisioner } from './provisioner.ts';
+import { claimProtection, volumeProtection } from './volumeProtection/controllers.ts';
 
 export interface Standin {
   readonly name: string;
@@ -29,9 +33,35 @@ export const STANDINS: readonly Standin[] = [
     create: jobFinisher,
   },
   {
+    name: 'pod-finisher',
+    description: 'runs and finishes Pods annotated standin.lapse.dev/finish',
+    create: podFinisher,
+  },
+  {
+    name: 'node-heartbeat',
+    description: 'keeps Nodes labelled standin.lapse.dev/heartbeat ready',
+    create: nodeHeartbeat,
+  },
+  {
+    name: 'pvc-protection',
+    description: 'lets claims go that no Pod uses',
+    create: claimProtection,
+  },
+  {
+    name: 'pv-protection',
+    description: 'lets volumes go that are not bound',
+    create: volumeProtection,
+  },
+  {
     name: 'csi-snapshotter',
     description: 'makes VolumeSnapshotContents ready, or fails them as annotated standin.lapse.dev/snapshot',
     create: csiSnapshotter,
+  },
+  {
+    name: 'provisioner',
+    description:
+      'makes the claims that VolumeRestoreRequests ask for, or as annotated standin.lapse.dev/restore',
+    create: provisioner,
   },
 ];
 

@@ -59,12 +59,30 @@ export const Job = defineKind<Job>({
 
 export interface ContainerStatus {
   name: string;
-  state?: { terminated?: { finishedAt?: string; exitCode?: number } };
+  image?: string;
+  ready?: boolean;
+  restartCount?: number;
+  state?: {
+    running?: { startedAt?: string };
+    terminated?: { startedAt?: string; finishedAt?: string; exitCode?: number; reason?: string };
+  };
+}
+export interface PodVolume {
+  name: string;
+  persistentVolumeClaim?: { claimName: string };
+  ephemeral?: Record<string, unknown>;
 }
 export interface Pod extends KubeObject {
-  spec?: { restartPolicy?: string; nodeName?: string; terminationGracePeriodSeconds?: number };
+  spec?: {
+    restartPolicy?: string;
+    nodeName?: string;
+    terminationGracePeriodSeconds?: number;
+    containers?: { name: string; image?: string }[];
+    volumes?: PodVolume[];
+  };
   status?: {
     phase?: string;
+    startTime?: string;
     reason?: string;
     conditions?: Condition[];
     containerStatuses?: ContainerStatus[];
