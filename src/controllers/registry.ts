@@ -8,6 +8,7 @@ import { storagePool } from './storage-pool/family.ts';
 import { ttlAfterFinishedFamily } from './ttl-after-finished/family.ts';
 import { ttlPolicyFamily } from './ttl-policy/family.ts';
 import { volumeCapture } from './volume-capture/family.ts';
+import { volumeRestore } from './volume-restore/family.ts';
 
 export const FAMILIES: readonly Family[] = [
   ttlAfterFinishedFamily,
@@ -15,6 +16,7 @@ export const FAMILIES: readonly Family[] = [
   cleanerFamily,
   storagePool,
   volumeCapture,
+  volumeRestore,
   objectKeeper,
   requestTtl,
 ];

@@ -42,7 +42,9 @@ const onlyReady: Check = ({ kind }, after) => {
 
 /** By the process: once it has ended, a request changes by its TTL annotation, by InvalidTTL, or by going. */
 const endIsFinal: Check = ({ kind, before, by }, after) => {
-  if (!REQUESTS.has(kind) || by !== 'process' || readyOf(before) === undefined) return undefined;
+  const was = readyOf(before);
+  if (!REQUESTS.has(kind) || by !== 'process' || was === undefined || was.reason === 'Running')
+    return undefined;
   if (readyOf(after)?.reason === 'InvalidTTL') return undefined;
   return equal(before!.status as Json, after.status as Json) ? undefined : 'the end was rewritten';
 };

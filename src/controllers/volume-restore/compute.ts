@@ -1,0 +1,121 @@
+// Every decision about a restore: what is restored, where to, and what the claim that somebody else makes says about it.
+// Pure.
+
+import type { ObjectKey } from '#api/kind';
+import { ANNOTATION_RESTORE_REQUEST, PROVISIONER_REFUSALS, Reason } from '#api/kinds/storage/conditions';
+import type { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
+import { PersistentVolume, type PersistentVolumeClaim, VolumeSnapshotContent } from '#api/kinds/volumes';
+import { type Instant, isDue, minutes, parseTime, plus } from '#base/instant';
+import { type Failure, failure } from '#lifecycle/requests/refusal';
+
+export interface SourceRef {
+  readonly kind: 'VolumeSnapshotContent' | 'PersistentVolume';
+  readonly name: string;
+}
+
+export function computeSource({ spec }: VolumeRestoreRequest): SourceRef | Failure {
+  const { kind = '', name = '' } = spec?.sourceRef ?? {};
+  if (kind !== VolumeSnapshotContent.kind && kind !== PersistentVolume.kind)
+    return failure(
+      Reason.InvalidSource,
+      `spec.sourceRef.kind ${kind} is neither VolumeSnapshotContent nor PersistentVolume`,
+    );
+  if (name === '') return failure(Reason.InvalidReference, 'spec.sourceRef names nothing');
+  return { kind: kind as SourceRef['kind'], name };
+}
+
+export function computeTarget(request: VolumeRestoreRequest, allowElsewhere: boolean): ObjectKey | Failure {
+  const own = request.metadata.namespace ?? '';
+  const { targetNamespace: namespace = own, targetPVCName: name = '' } = request.spec ?? {};
+  if (name === '') return failure(Reason.InvalidReference, 'spec.targetPVCName names no claim');
+  if (namespace !== own && !allowElsewhere)
+    return failure(
+      Reason.InvalidReference,
+      `the target is in namespace ${namespace} and the request in ${own}: restores across namespaces are not allowed`,
+    );
+  return { namespace, name };
+}
+
+export type SourceState = { readonly kind: 'ready' } | { readonly kind: 'waiting' } | Failure;
+
+export function computeContentState(content: VolumeSnapshotContent | undefined, name: string): SourceState {
+  if (content === undefined) return failure(Reason.NotFound, `VolumeSnapshotContent ${name} does not exist`);
+  if (content.status?.readyToUse === true) return { kind: 'ready' };
+  const message = content.status?.error?.message;
+  return message
+    ? failure(Reason.SourceFailed, `VolumeSnapshotContent ${name} failed: ${message}`)
+    : { kind: 'waiting' };
+}
+
+export const computeVolumeState = (volume: PersistentVolume | undefined, name: string): SourceState =>
+  volume === undefined
+    ? failure(Reason.NotFound, `PersistentVolume ${name} does not exist`)
+    : { kind: 'ready' };
+
+/** Whether the claim was made for this request: it says so, or names the same source. */
+function isMarked(claim: PersistentVolumeClaim, request: VolumeRestoreRequest): boolean {
+  const mark = claim.metadata.annotations?.[ANNOTATION_RESTORE_REQUEST];
+  if (mark !== undefined) return mark === request.metadata.uid;
+  const from = claim.spec?.dataSourceRef;
+  const source = request.spec?.sourceRef;
+  return from !== undefined && from.kind === source?.kind && from.name === source.name;
+}
+
+const isOlder = (claim: PersistentVolumeClaim, request: VolumeRestoreRequest): boolean =>
+  parseTime(claim.metadata.creationTimestamp ?? '') < parseTime(request.metadata.creationTimestamp ?? '');
+
+export type TargetState = { readonly kind: 'bound' } | { readonly kind: 'waiting' } | Failure;
+
+export function computeTargetState(
+  claim: PersistentVolumeClaim | undefined,
+  request: VolumeRestoreRequest,
+): TargetState {
+  if (claim === undefined) return { kind: 'waiting' };
+  const name = `${claim.metadata.namespace}/${claim.metadata.name}`;
+  const mark = claim.metadata.annotations?.[ANNOTATION_RESTORE_REQUEST];
+  if (mark !== undefined && mark !== request.metadata.uid)
+    return failure(
+      Reason.TargetConflict,
+      `PersistentVolumeClaim ${name} was made for another request (${mark})`,
+    );
+  if (!isMarked(claim, request) && isOlder(claim, request))
+    return failure(Reason.TargetConflict, `PersistentVolumeClaim ${name} existed before this request`);
+  const { phase } = claim.status ?? {};
+  if (phase === 'Lost') return failure(Reason.RestoreFailed, `PersistentVolumeClaim ${name} lost its volume`);
+  return phase === 'Bound' ? { kind: 'bound' } : { kind: 'waiting' };
+}
+
+/** What is read of an Event. */
+export interface Report {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly note?: string;
+  readonly regarding?: { readonly uid?: string };
+  readonly reportingController?: string;
+  readonly deprecatedSource?: { readonly component?: string };
+}
+
+/** A refusal by a provisioner that the operator knows. Anybody may write Events: whoever is not listed is not heard. */
+export function computeReported(
+  reports: readonly Report[],
+  request: VolumeRestoreRequest,
+  reporters: readonly string[],
+): Failure | undefined {
+  for (const report of reports) {
+    const { type, reason = '', note = '', regarding } = report;
+    const by = report.reportingController || report.deprecatedSource?.component || '';
+    const heard = regarding?.uid === request.metadata.uid && reporters.includes(by);
+    if (type === 'Warning' && heard && PROVISIONER_REFUSALS.includes(reason))
+      return failure(Reason.RestoreFailed, `${by} refused (${reason}): ${note}`);
+  }
+  return undefined;
+}
+
+const UNSERVED = minutes(10);
+
+/** From when on people are told that nobody seems to serve this request. */
+export const computeUnservedAt = ({ metadata }: VolumeRestoreRequest): Instant =>
+  plus(parseTime(metadata.creationTimestamp ?? ''), UNSERVED);
+
+export const isUnserved = (request: VolumeRestoreRequest, now: Instant): boolean =>
+  isDue(computeUnservedAt(request), now);

@@ -1,0 +1,91 @@
+// The wiring of volume-restore: requests, what wakes them, and the rights it takes. It may create keepers and nothing
+// else: neither claims nor snapshots.
+
+import { keyOf } from '#api/kind';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
+import { PersistentVolume, PersistentVolumeClaim, VolumeSnapshotContent } from '#api/kinds/volumes';
+import { requireAll } from '#lifecycle/requests/direct';
+import { type ControllerDefinition, defineController, type WatchDefinition } from '#runtime/definition';
+import { KubeEvent } from '#runtime/events/build';
+import type { RestoreOptions } from './policy.ts';
+import { reconcileRestore } from './reconcile.ts';
+import { reportIndexes, reportProjection } from './reports.ts';
+
+const UID = 'uid';
+const SOURCE = 'source';
+const TARGET = 'target';
+
+const sourceText = (kind: string, name: string): string => `${kind} ${name}`;
+
+const contents: WatchDefinition<VolumeSnapshotContent> = {
+  kind: VolumeSnapshotContent,
+  facts: ({ status }) => [status?.readyToUse, status?.error],
+  to: ({ kind, metadata }, cache) =>
+    cache.byIndex(VolumeRestoreRequest, SOURCE, sourceText(kind, metadata.name!)).map(keyOf),
+};
+
+const claims = (namespace: string | undefined): WatchDefinition<PersistentVolumeClaim> => ({
+  kind: PersistentVolumeClaim,
+  ...(namespace === undefined ? {} : { namespace }),
+  facts: ({ metadata, spec, status }) => [
+    metadata.uid,
+    metadata.annotations,
+    spec?.dataSourceRef,
+    status?.phase,
+  ],
+  to: ({ metadata }, cache) =>
+    cache.byIndex(VolumeRestoreRequest, TARGET, `${metadata.namespace}/${metadata.name}`).map(keyOf),
+});
+
+const reports = (namespace: string | undefined): WatchDefinition<KubeEvent> => ({
+  kind: KubeEvent,
+  ...(namespace === undefined ? {} : { namespace }),
+  fieldSelector: `type=Warning,regarding.kind=${VolumeRestoreRequest.kind}`,
+  projection: reportProjection,
+  indexes: reportIndexes,
+  facts: ({ reason, regarding }) => [reason, regarding?.uid],
+  to: ({ regarding }, cache) =>
+    regarding?.uid ? cache.byIndex(VolumeRestoreRequest, UID, regarding.uid).map(keyOf) : [],
+});
+
+/** Read, never waited for. */
+const nobody = (): [] => [];
+
+export function volumeRestoreController(options: RestoreOptions): ControllerDefinition<VolumeRestoreRequest> {
+  const { rules, policy, direct, deletes, random, namespace } = options;
+  requireAll('volume-restore', { rules, policy, direct, deletes, random });
+  const { group } = rules.kind;
+  return defineController<VolumeRestoreRequest>({
+    name: 'volume-restore',
+    for: VolumeRestoreRequest,
+    ...(namespace === undefined ? {} : { namespace }),
+    indexes: {
+      [UID]: ({ metadata }) => [metadata.uid!],
+      [SOURCE]: ({ spec }) => [sourceText(spec?.sourceRef?.kind ?? '', spec?.sourceRef?.name ?? '')],
+      [TARGET]: ({ metadata, spec }) => [
+        `${spec?.targetNamespace ?? metadata.namespace}/${spec?.targetPVCName ?? ''}`,
+      ],
+    },
+    watches: [
+      contents,
+      claims(namespace),
+      reports(namespace),
+      { kind: PersistentVolume, to: nobody },
+      { kind: ObjectKeeper, to: nobody },
+    ] as WatchDefinition[],
+    concurrency: 8,
+    rights: [
+      { group, resource: 'volumerestorerequests', verbs: ['get', 'patch'] },
+      { group, resource: 'volumerestorerequests/status', verbs: ['patch'] },
+      { group: ObjectKeeper.group, resource: ObjectKeeper.resource, verbs: ['get', 'create'] },
+      { group: VolumeSnapshotContent.group, resource: VolumeSnapshotContent.resource, verbs: ['get'] },
+      { group: '', resource: 'persistentvolumes', verbs: ['get'] },
+      { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
+      ...(rules.ttl.mode === 'annotation'
+        ? [{ group, resource: 'volumerestorerequests', verbs: ['delete'] }]
+        : []),
+    ],
+    reconcile: (pass) => reconcileRestore(pass, options),
+  });
+}

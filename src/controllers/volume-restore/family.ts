@@ -1,0 +1,86 @@
+// The family `volume-restore`: its parts of the configuration, and the controller made from them.
+
+import type { JsonObject } from '#api/json';
+import type { CustomKind } from '#api/kinds/customKind';
+import { objectKeeperKind } from '#api/kinds/objectKeeper';
+import { AnnotationKeyTTL } from '#api/kinds/storage/conditions';
+import { VolumeRestoreRequest, volumeRestoreRequestKind } from '#api/kinds/volumeRestoreRequest';
+import { deletionMetrics } from '#lifecycle/deletionMetrics';
+import { GuardedDeletes } from '#lifecycle/guardedDelete';
+import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#lifecycle/requests/configuration';
+import { directReader } from '#lifecycle/requests/direct';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { Family } from '../family.ts';
+import { volumeRestoreController } from './controller.ts';
+import type { RestorePolicy } from './policy.ts';
+
+const NAME = 'volume-restore';
+const REPORTERS = ['external-provisioner'];
+
+const RESTORE_SECTION: JsonObject = {
+  type: 'object',
+  description: 'Volume restores.',
+  default: {},
+  properties: {
+    allowCrossNamespace: {
+      type: 'boolean',
+      default: false,
+      description: 'A request may name a target in another namespace.',
+    },
+    ownership: {
+      type: 'string',
+      enum: ['None', 'Keeper'],
+      default: 'None',
+      description:
+        "None: a restored claim is its user's. Keeper: it ends with the request, ten minutes later.",
+    },
+    eventReporters: {
+      type: 'array',
+      default: REPORTERS,
+      items: { type: 'string' },
+      description: 'Reporting controllers whose Warning events end a restore. Anybody may write events.',
+    },
+  },
+};
+
+function parsePolicy(restore: JsonObject = {}): RestorePolicy {
+  const reporters = Array.isArray(restore.eventReporters) ? restore.eventReporters : REPORTERS;
+  return {
+    allowCrossNamespace: restore.allowCrossNamespace === true,
+    ownership: restore.ownership === 'Keeper' ? 'Keeper' : 'None',
+    reporters: reporters.filter((name) => typeof name === 'string'),
+  };
+}
+
+export const volumeRestore: Family = {
+  name: NAME,
+  description: 'Says when a captured volume is back as a claim that the provisioner made.',
+  defaultOn: false,
+  kinds: [volumeRestoreRequestKind as CustomKind, objectKeeperKind as CustomKind],
+  gates: [],
+  configuration: { requestTTL: REQUEST_TTL_SECTION, restore: RESTORE_SECTION },
+  environment: REQUEST_ENVIRONMENT,
+  flags: {
+    'allow-cross-namespace-restore': {
+      field: 'restore.allowCrossNamespace',
+      description: 'a VolumeRestoreRequest may name a target in another namespace',
+    },
+  },
+  create(services, { requestTTL, restore }) {
+    const { clock, guard, registry, random, namespace } = services;
+    const metrics = deletionMetrics(registry, NAME, () => clock.now());
+    const controller = volumeRestoreController({
+      rules: {
+        kind: VolumeRestoreRequest,
+        annotationKey: AnnotationKeyTTL,
+        ttl: parseRequestTtl(requestTTL),
+      },
+      policy: parsePolicy(restore),
+      direct: directReader,
+      deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      random,
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    return { controllers: [controller as ControllerDefinition], admission: [] };
+  },
+};

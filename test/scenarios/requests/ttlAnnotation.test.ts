@@ -1,0 +1,206 @@
+// The TTL mechanism where the annotation decides: the nine testing requirements of its document, by number, each for both
+// kinds of requests. (The tenth row is its rule on what is final.)
+
+import { describe, expect, test } from 'vitest';
+import type { RequestObject } from '#api/kinds/storage/request';
+import type { KubeObject } from '#api/object';
+import { hours, minutes, seconds } from '#base/instant';
+import { play } from '../stage.ts';
+import type { Scene } from '../words.ts';
+import { checkHistory } from './invariants.ts';
+import { capture, content, readyOf, restore, usualObjects, volumeWorld } from './kit.ts';
+
+const TTL = 'storage.deckhouse.io/ttl';
+const ANNOTATION = { requestTTL: { mode: 'annotation' } };
+
+interface Subject {
+  readonly ref: string;
+  readonly request: (metadata?: object) => RequestObject;
+  /** The same, naming a source that does not exist. */
+  readonly wrong: (metadata?: object) => RequestObject;
+  readonly family: string;
+}
+const subjects: Record<string, Subject> = {
+  VolumeCaptureRequest: {
+    ref: 'vcr/it',
+    request: (metadata) => capture('it', {}, metadata),
+    wrong: (metadata) => capture('it', { persistentVolumeClaimRef: { name: 'none' } }, metadata),
+    family: 'volume-capture',
+  },
+  VolumeRestoreRequest: {
+    ref: 'vrr/it',
+    request: (metadata) => restore('it', {}, metadata),
+    wrong: (metadata) => restore('it', { sourceRef: { kind: 'PersistentVolume', name: 'none' } }, metadata),
+    family: 'volume-restore',
+  },
+};
+const annotated = (ttl: string) => ({ annotations: { [TTL]: ttl } });
+const ttlOf = (object: KubeObject) => object.metadata.annotations?.[TTL];
+
+describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, family }) => {
+  const inWorld = (
+    name: string,
+    story: (scene: Scene) => Promise<void>,
+    configuration: object = {},
+    retained = false,
+  ) =>
+    test(name, () =>
+      play(async (scene) => {
+        await volumeWorld(scene.given, {
+          families: retained ? [family, 'object-keeper', 'request-ttl'] : [family, 'request-ttl'],
+          standins: retained
+            ? ['owner-gc', 'csi-snapshotter', 'provisioner']
+            : ['csi-snapshotter', 'provisioner'],
+          configuration: { ...ANNOTATION, ...configuration },
+          objects: [...usualObjects(), content()],
+        });
+        await story(scene);
+        checkHistory(await scene.simulation());
+      }),
+    );
+
+  inWorld(
+    '1. the TTL is written on Ready, with the configured text',
+    async ({ when, then }) => {
+      await when.user.apply(request());
+      expect(ttlOf(await then.object(ref))).toBeUndefined();
+      await when.timePasses(seconds(2));
+      expect(await readyOf(then, ref)).toBe('True Completed');
+      expect(ttlOf(await then.object(ref))).toBe('90m');
+    },
+    { requestTTL: { mode: 'annotation', ttl: '90m' } },
+  );
+
+  inWorld('2. the TTL is written on Failed', async ({ when, then }) => {
+    await when.user.apply(wrong());
+    expect(await readyOf(then, ref)).toBe('False NotFound');
+    expect(ttlOf(await then.object(ref))).toBe('10m');
+  });
+
+  inWorld('3. a TTL that is there is not overwritten, and decides', async ({ when, then }) => {
+    await when.user.apply(request(annotated('2h')));
+    await when.timePasses(minutes(90));
+    expect(await readyOf(then, ref)).toBe('True Completed');
+    expect(ttlOf(await then.object(ref))).toBe('2h');
+    await when.timePasses(minutes(31));
+    await then.isGone(ref);
+  });
+
+  inWorld('4. no completion, no TTL', async ({ given, when, then, simulation }) => {
+    given.noDoubleRun('a status that no controller of ours would write');
+    (await simulation()).crash();
+    await when.user.apply({
+      ...request(annotated('1s')),
+      status: {
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'True',
+            reason: 'X',
+            message: 'x',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      },
+    } as KubeObject);
+    await when.processRestarts();
+    await when.timePasses(hours(5));
+    await then.exists(ref);
+  });
+
+  inWorld('5. an expired TTL deletes, from its very instant on', async ({ when, then, simulation }) => {
+    await when.user.apply(wrong(annotated('5m')));
+    await when.timePasses(seconds(299));
+    await then.exists(ref);
+    await when.timePasses(seconds(34));
+    await then.isGone(ref);
+    expect((await simulation()).writes().filter(({ verb }) => verb === 'delete')).toHaveLength(1);
+  });
+
+  inWorld(
+    '6. a TTL that is not over is looked at again after 30 to 66 seconds',
+    async ({ when, simulation }) => {
+      await when.user.apply(wrong());
+      await when.timePasses(minutes(9));
+      const { passes } = await simulation();
+      const waits = passes.flatMap(({ outcome, now, controller }) =>
+        controller === family && outcome.kind === 'waitUntil' ? [outcome.at - now] : [],
+      );
+      expect(waits.length).toBeGreaterThan(7);
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(30_000);
+      expect(Math.max(...waits)).toBeLessThanOrEqual(66_000);
+      expect(new Set(waits).size).toBeGreaterThan(1);
+    },
+  );
+
+  inWorld(
+    '7. an invalid TTL: InvalidTTL, not deleted, not looked at again, unchanged',
+    async ({ when, then, simulation }) => {
+      await when.user.apply(request(annotated('10minutes')));
+      await when.timePasses(seconds(2));
+      expect(await readyOf(then, ref)).toBe('False InvalidTTL');
+      const before = await then.object<RequestObject>(ref);
+      expect(before.status!.conditions![0]!.message).toBe(
+        'Invalid TTL annotation format: 10minutes (error: time: unknown unit "minutes" in duration "10minutes")',
+      );
+      const passes = (await simulation()).passes.length;
+      await when.timePasses(hours(50));
+      expect(await then.object(ref)).toEqual(before);
+      expect(
+        (await simulation()).passes.slice(passes).filter(({ controller }) => controller === family),
+      ).toEqual([]);
+      await when.user.patch(ref, { metadata: { annotations: { [TTL]: '1m' } } });
+      await then.isGone(ref);
+    },
+  );
+
+  inWorld(
+    '8. request TTL and retention TTL are independent of each other',
+    async ({ when, then }) => {
+      await when.user.apply(request());
+      await when.timePasses(seconds(2));
+      const { uid } = (await then.object(ref)).metadata;
+      const keeper = `objectkeeper/${family === 'volume-capture' ? 'ret-snapshot' : 'ret-pvc'}-${uid}`;
+      await when.timePasses(minutes(11));
+      await then.isGone(ref);
+      if (family === 'volume-restore') {
+        await then.exists('pvc/restored');
+        return;
+      }
+      await when.timePasses(hours(23));
+      await then.exists(keeper);
+      await then.exists(`vsc/snapshot-${uid}`);
+      await when.timePasses(hours(1));
+      await then.isGone(keeper);
+      await then.isGone(`vsc/snapshot-${uid}`);
+    },
+    family === 'volume-capture' ? { retention: { mode: 'FollowObjectWithTTL', ttl: '24h' } } : {},
+    true,
+  );
+
+  inWorld('a request that somebody marked as running has not ended', async ({ when, then, simulation }) => {
+    (await simulation()).crash();
+    await when.user.apply({
+      ...wrong(annotated('5m')),
+      status: {
+        completionTimestamp: '2026-01-01T00:00:00Z',
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'False',
+            reason: 'Running',
+            message: 'x',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      },
+    } as KubeObject);
+    await when.processRestarts();
+    await when.timePasses(seconds(2));
+    expect(await readyOf(then, ref)).toBe('False NotFound');
+  });
+});
+
+test('9. the same behaviour for both kinds: everything above runs for each of them', () => {
+  expect(Object.keys(subjects)).toEqual(['VolumeCaptureRequest', 'VolumeRestoreRequest']);
+});
