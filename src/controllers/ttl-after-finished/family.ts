@@ -88,6 +88,20 @@ export const ttlAfterFinishedFamily: Family = {
     },
   ],
   configuration: { [SECTION]: SCHEMA },
+  flags: {
+    'job-propagation': {
+      field: `${SECTION}.jobPropagation`,
+      description: 'what becomes of the Pods of a Job that is deleted: Foreground, Background, Orphan',
+    },
+    'deletion-events': {
+      field: `${SECTION}.jobDeletionEvents`,
+      description: 'an Event for every Job that is deleted',
+    },
+    'concurrent-ttl-after-finished-syncs': {
+      field: `${SECTION}.concurrency`,
+      description: 'deletions under way at once, for Jobs and for Pods',
+    },
+  },
   create(services, configuration) {
     const section = configuration[SECTION] as unknown as Section;
     const controllers: ControllerDefinition[] = [];
