@@ -2,39 +2,22 @@
 
 import { expect, test } from 'vitest';
 import { Job } from '#api/kinds/builtin';
-import { objectOf } from '#client/client';
-import type { EventNote } from '#runtime/events/types';
-import { inWorld, type World, type WorldOptions } from '#runtime/world.testkit';
+import type { World } from '#runtime/world.testkit';
 import { FINISH } from '../finish.ts';
+import { beside, make as create } from '../standin.testkit.ts';
 import { jobFinisher } from './controller.ts';
 
-const notes: (EventNote & { name: string })[] = [];
-const options = (): WorldOptions => ({
-  controllers: [jobFinisher()],
-  enforceRights: true,
-  events: {
-    pending: 0,
-    close: async () => {},
-    sink: { record: (regarding, note) => notes.push({ ...note, name: regarding.metadata.name! }) },
-  },
-});
+const finisher = () => [jobFinisher()];
 const key = { namespace: 'default', name: 'j' };
 
-async function make(world: World, finish: string | undefined, spec: object = {}): Promise<void> {
-  notes.length = 0;
-  world.manager.start();
-  objectOf(
-    await world.user.create(Job, {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { ...key, ...(finish === undefined ? {} : { annotations: { [FINISH]: finish } }) },
-      spec: {
-        ...spec,
-        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
-      },
-    }),
-  );
-}
+const make = (world: World, finish: string | undefined, spec: object = {}): Promise<Job> =>
+  create(world, Job, {
+    metadata: { ...key, ...(finish === undefined ? {} : { annotations: { [FINISH]: finish } }) },
+    spec: {
+      ...spec,
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+    },
+  });
 const statusOf = async (world: World): Promise<string> => {
   const status = (await world.user.get(Job, key))?.status ?? {};
   const conditions = (status.conditions ?? []).map(({ type, status: is }) => `${type}=${is}`);
@@ -49,7 +32,7 @@ const statusOf = async (world: World): Promise<string> => {
 
 test(
   'a job runs and succeeds on time',
-  inWorld(options(), async (world) => {
+  beside(finisher, async (world) => {
     await make(world, 'succeeded after 5s', { completions: 3, parallelism: 2 });
     await world.pass(4999);
     expect(await statusOf(world)).toBe('active 2, succeeded 0, failed 0');
@@ -64,7 +47,7 @@ test(
 
 test(
   'an indexed job fails on time',
-  inWorld(options(), async (world) => {
+  beside(finisher, async (world) => {
     await make(world, 'failed after 1m', { completions: 2, completionMode: 'Indexed', backoffLimit: 0 });
     await world.pass(60_000);
     expect(await statusOf(world)).toBe('active 0, succeeded 0, failed 1, FailureTarget=True, Failed=True');
@@ -73,7 +56,7 @@ test(
 
 test(
   'a suspended job begins when it is resumed',
-  inWorld(options(), async (world) => {
+  beside(finisher, async (world) => {
     await make(world, 'succeeded after 5s', { suspend: true });
     await world.pass(60_000);
     expect(world.writes()).toEqual([]);
@@ -85,14 +68,12 @@ test(
 
 test(
   'an annotation that is not understood is reported once, until it is corrected',
-  inWorld(options(), async (world) => {
+  beside(finisher, async (world) => {
     await make(world, 'soon');
     await world.pass(3_600_000);
     await world.user.patch(Job, key, { type: 'merge', patch: { metadata: { labels: { a: 'b' } } } });
     await world.pass(3_600_000);
-    expect(notes.map(({ name, type, reason }) => `${name} ${type} ${reason}`)).toEqual([
-      'j Warning InvalidFinish',
-    ]);
+    expect(world.notes).toEqual(['j Warning InvalidFinish']);
     expect(world.writes()).toEqual([]);
     expect(world.passes).toHaveLength(1);
     await world.user.patch(Job, key, {
@@ -106,7 +87,7 @@ test(
 
 test(
   'a job without the annotation is never touched',
-  inWorld(options(), async (world) => {
+  beside(finisher, async (world) => {
     await make(world, undefined);
     await world.pass(3_600_000);
     expect(world.writes()).toEqual([]);
