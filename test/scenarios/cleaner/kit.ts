@@ -1,0 +1,81 @@
+// Cleaners in scenarios: the proposal's own YAML, kinds shaped like Knative's, and objects for them.
+
+import { defineKind } from '#api/kind';
+import type { Condition } from '#api/kinds/builtin';
+import type { Cleaner, CleanerSpec } from '#api/kinds/cleaner';
+import { defineCustomKind } from '#api/kinds/customKind';
+import type { KubeObject } from '#api/object';
+import type { Scene } from '../words.ts';
+
+const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+const knative = (kind: string, resource: string) =>
+  defineCustomKind({
+    kind: defineKind({ group: 'serving.knative.dev', version: 'v1', kind, resource, namespaced: true }),
+    description: `A ${kind} as Knative has it.`,
+    spec: anything,
+    status: anything,
+    required: [],
+  });
+
+export const KNATIVE = [knative('Service', 'services'), knative('Revision', 'revisions')];
+
+export const cleaner = (
+  spec: Partial<CleanerSpec> = {},
+  metadata: Partial<KubeObject['metadata']> = {},
+): Cleaner => ({
+  apiVersion: 'cleaner.vtex.dev/v1alpha',
+  kind: 'Cleaner',
+  metadata: { name: 'c', namespace: 'default', ...metadata },
+  spec: { ttl: '1h', ...spec },
+});
+
+export const configMap = (
+  name: string,
+  labels?: Record<string, string>,
+  more: Partial<KubeObject['metadata']> = {},
+): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', ...(labels && { labels }), ...more },
+  data: {},
+});
+
+/** A target of ConfigMaps: by name, or by labels. */
+export const target = (
+  name: string,
+  which: string | Record<string, string>,
+  flags: { delete?: boolean; include?: boolean } = {},
+) => ({
+  name,
+  reference: {
+    version: 'v1',
+    kind: 'configmap',
+    ...(typeof which === 'string' ? { name: which } : { matchLabels: which }),
+  },
+  delete: flags.delete ?? false,
+  includeWhenEvaluating: flags.include ?? false,
+});
+
+/** Acts as the controller: rights are another matter. */
+export function begin(scene: Scene, configuration: object = {}): void {
+  scene.given.controllers('cleaner');
+  scene.given.configuration({ actAs: 'controller', cleaner: configuration as never });
+}
+
+export async function ready({ then }: Scene, ref = 'cleaner/c'): Promise<Condition> {
+  const { status } = await then.object<Cleaner>(ref);
+  const found = status?.conditions?.find(({ type }) => type === 'Ready');
+  if (found === undefined) throw new Error(`${ref} has no Ready condition`);
+  return found;
+}
+
+export const reasonOf = async (scene: Scene, ref?: string): Promise<string> =>
+  (await ready(scene, ref)).reason ?? '';
+
+export const statusOf = async ({ then }: Scene, ref = 'cleaner/c'): Promise<NonNullable<Cleaner['status']>> =>
+  (await then.object<Cleaner>(ref)).status ?? {};
+
+/** Requests of the process about anything but Cleaners, definitions and the like. */
+export const askedAboutTargets = ({ then }: Scene, resource = 'configmaps'): string[] =>
+  then.requests((request) => request.resource === resource).map(({ verb, name }) => `${verb} ${name ?? '*'}`);

@@ -1,0 +1,376 @@
+// When a Cleaner is looked at: its TTL, changes of what it looks at, its period, and the time it found.
+
+import { describe, expect } from 'vitest';
+import { formatTime, hours, instant, type Millis, millis, minutes, seconds } from '#base/instant';
+import { VIRTUAL_START } from '#base/virtualClock';
+import { scenario } from '../scenario.ts';
+import type { Scene } from '../words.ts';
+import { askedAboutTargets, begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
+
+const timeAt = (length: Millis): string => formatTime(instant(VIRTUAL_START + length));
+const DAY = hours(24);
+const flipAfter = (length: Millis): string => `time > timestamp("${timeAt(length)}")`;
+const evaluations = async (scene: Scene): Promise<number> => {
+  const { registry } = await scene.simulation();
+  return [...registry.text().matchAll(/^lapse_cleaner_evaluations_total\{.*\} (\d+)$/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
+};
+
+describe('the TTL', () => {
+  scenario(
+    '1. before it is over nothing is asked about targets, and status says when it will be',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        configMap('a'),
+        cleaner({
+          targets: [target('a', 'a', { delete: true, include: true })],
+          conditions: ['true'],
+          retry: { period: '5m' },
+        }),
+      ]);
+      expect(await reasonOf(scene)).toBe('NotExpired');
+      await scene.when.timePasses(millis(hours(1) - 1));
+      expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(1)));
+      expect(askedAboutTargets(scene)).toEqual([]);
+      await scene.then.exists('configmap/a');
+      await scene.when.timePasses(millis(1));
+      await scene.then.isGone('configmap/a');
+      await scene.then.isGone('cleaner/c');
+    },
+  );
+
+  scenario('3. edited shorter and longer, it is scheduled anew', async (scene) => {
+    begin(scene);
+    await scene.given.object([configMap('a'), cleaner({ targets: [target('a', 'a', { delete: true })] })]);
+    await scene.when.user.patch('cleaner/c', { spec: { ttl: '10h' } });
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(10)));
+    await scene.when.timePasses(hours(2));
+    await scene.then.exists('configmap/a');
+    await scene.when.user.patch('cleaner/c', { spec: { ttl: '150m' } });
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(minutes(150)));
+    const passes = (await scene.simulation()).passes.length;
+    await scene.when.timePasses(minutes(30));
+    await scene.then.isGone('configmap/a');
+    // One look at its time and the word that it is gone: the earlier times were forgotten.
+    expect((await scene.simulation()).passes.length - passes).toBeLessThanOrEqual(3);
+  });
+
+  scenario(
+    '4. thirty days do not fire at once; a text that is no duration concerns its own Cleaner only',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        configMap('a'),
+        configMap('b'),
+        cleaner({ ttl: '720h', targets: [target('a', 'a', { delete: true })] }),
+        cleaner({ targets: [target('b', 'b', { delete: true })] }, { name: 'other' }),
+      ]);
+      // What admission would have refused comes in while nobody listens.
+      (await scene.simulation()).crash();
+      await scene.when.user.apply(
+        cleaner({ ttl: '2 weeks', targets: [target('a', 'a', { delete: true })] }, { name: 'odd' }),
+      );
+      await scene.when.processRestarts();
+      expect(await reasonOf(scene, 'cleaner/odd')).toBe('InvalidSpec');
+      expect((await statusOf(scene, 'cleaner/odd')).nextScheduledEvaluation).toBeUndefined();
+      await scene.when.timePasses(hours(2));
+      await scene.then.isGone('configmap/b');
+      await scene.when.timePasses(hours(717));
+      await scene.then.exists('configmap/a');
+      await scene.when.timePasses(hours(1));
+      await scene.then.isGone('configmap/a');
+      await scene.then.exists('cleaner/odd');
+    },
+  );
+});
+
+describe('changes of what conditions look at', () => {
+  const watching = (scene: Scene) => {
+    begin(scene);
+    return scene.given.object([
+      configMap('mine', { app: 'x' }),
+      configMap('other', { app: 'y' }),
+      cleaner({
+        ttl: '0s',
+        targets: [
+          target('maps', { app: 'x' }, { include: true }),
+          target('one', 'single', { include: true }),
+        ],
+        conditions: ['maps.items.size() == 7'],
+        retry: { period: '5h' },
+      }),
+      configMap('single'),
+    ]);
+  };
+
+  scenario(
+    '15. a change of a resolved target is looked at within the second; others of its kind wake nobody',
+    async (scene) => {
+      await watching(scene);
+      await scene.when.timePasses(seconds(10));
+      const { passes } = await scene.simulation();
+      const before = passes.length;
+      await scene.when.user.patch('configmap/other', { data: { a: '1' } });
+      await scene.when.user.apply(configMap('stranger', { app: 'z' }));
+      await scene.when.timePasses(seconds(5));
+      expect(passes.length).toBe(before);
+      const counted = await evaluations(scene);
+      for (const ref of ['configmap/mine', 'configmap/single']) {
+        const at = scene.now();
+        await scene.when.user.patch(ref, { data: { changed: 'yes' } });
+        expect(passes.at(-1)!.at - at).toBeLessThan(1000);
+      }
+      expect((await evaluations(scene)) - counted).toBe(2);
+    },
+  );
+
+  scenario('16. so are objects that come, go, and are relabelled in and out', async (scene) => {
+    await watching(scene);
+    const counts = async () => ((await statusOf(scene)).resolvedTargetCount ?? 0) - 1;
+    expect(await counts()).toBe(1);
+    await scene.when.user.apply(configMap('new', { app: 'x' }));
+    expect(await counts()).toBe(2);
+    await scene.when.user.patch('configmap/other', { metadata: { labels: { app: 'x' } } });
+    expect(await counts()).toBe(3);
+    await scene.when.user.patch('configmap/mine', { metadata: { labels: { app: 'z' } } });
+    expect(await counts()).toBe(2);
+    await scene.when.user.delete('configmap/new');
+    expect(await counts()).toBe(1);
+    expect((await statusOf(scene)).resolvedTargets).toEqual(['other.configmaps/v1', 'single.configmaps/v1']);
+  });
+
+  scenario('watches begin with the TTL, are shared, and end with the last who needs them', async (scene) => {
+    begin(scene);
+    const looking = (name: string, ttl: string) =>
+      cleaner(
+        {
+          ttl,
+          targets: [target('a', 'a', { include: true })],
+          conditions: ['false'],
+          retry: { period: '9h' },
+        },
+        { name },
+      );
+    await scene.given.object([
+      configMap('a'),
+      looking('one', '1h'),
+      looking('two', '2h'),
+      looking('three', '100h'),
+    ]);
+    const watches = () => scene.then.requests('watch configmaps').length;
+    const lists = () => scene.then.requests('list configmaps').length;
+    expect(watches()).toBe(0);
+    await scene.when.timePasses(hours(3));
+    expect([lists(), watches()]).toEqual([1, 1]);
+    const { passes } = await scene.simulation();
+    const before = passes.length;
+    await scene.when.user.patch('configmap/a', { data: { x: '1' } });
+    // Exactly those whose TTL is over.
+    expect(
+      passes
+        .slice(before)
+        .map(({ key }) => key)
+        .sort(),
+    ).toEqual(['default/one', 'default/two']);
+    await scene.when.user.delete('cleaner/one');
+    await scene.when.user.delete('cleaner/two');
+    const later = passes.length;
+    await scene.when.user.patch('configmap/a', { data: { x: '2' } });
+    expect(passes.length).toBe(later);
+    expect([lists(), watches()]).toEqual([1, 1]);
+  });
+
+  scenario('a watch that is forbidden: the period only, and status says so', async (scene) => {
+    begin(scene);
+    await scene.given.object(configMap('a'));
+    const forever = { times: Number.POSITIVE_INFINITY };
+    scene.when.serverAnswers(
+      ({ resource, verb, query }) =>
+        resource === 'configmaps' &&
+        (verb === 'watch' || (verb === 'list' && !query.includes('labelSelector'))),
+      403,
+      forever,
+    );
+    await scene.when.user.apply(
+      cleaner({
+        ttl: '0s',
+        targets: [target('a', 'a', { include: true, delete: true })],
+        conditions: ['has(a.data) && has(a.data.done)'],
+        retry: { period: '1h', monotonic: true },
+      }),
+    );
+    expect(await reasonOf(scene)).toBe('WaitingForConditions');
+    expect((await ready(scene)).message).toContain('only the period counts');
+    await scene.when.user.patch('configmap/a', { data: { done: 'yes' } });
+    await scene.when.timePasses(minutes(59));
+    await scene.then.exists('configmap/a');
+    await scene.when.timePasses(minutes(2));
+    await scene.then.isGone('configmap/a');
+  });
+});
+
+describe('the period', () => {
+  scenario('is measured from the evaluation', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a'),
+      cleaner({
+        ttl: '0s',
+        targets: [target('a', 'a', { include: true })],
+        conditions: ['false'],
+        retry: { period: '2h' },
+      }),
+    ]);
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(2)));
+    await scene.when.timePasses(hours(1));
+    await scene.when.user.patch('configmap/a', { data: { x: '1' } });
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(3)));
+    await scene.when.timePasses(hours(4));
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(7)));
+  });
+});
+
+describe('retry.monotonic', () => {
+  const monotonic = (condition: string, more = {}) =>
+    cleaner({
+      ttl: '0s',
+      targets: [target('a', 'a', { include: true, delete: true })],
+      conditions: [condition],
+      retry: { period: '5h', monotonic: true },
+      ...more,
+    });
+
+  scenario('21. a flip in fifteen days is found, and nothing is evaluated in between', async (scene) => {
+    begin(scene, { maxMonotonicSleep: '0' });
+    await scene.given.object([configMap('a'), monotonic(flipAfter(millis(15 * DAY)))]);
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(millis(15 * DAY)));
+    expect(await evaluations(scene)).toBe(1);
+    await scene.when.timePasses(millis(15 * DAY));
+    expect(await evaluations(scene)).toBe(1);
+    await scene.then.exists('configmap/a');
+    await scene.when.timePasses(seconds(1));
+    await scene.then.isGone('configmap/a');
+    await scene.then.isGone('cleaner/c');
+  });
+
+  scenario('21. with the sleep limit it is looked at once a day', async (scene) => {
+    begin(scene);
+    await scene.given.object([configMap('a'), monotonic(flipAfter(millis(3 * DAY)))]);
+    await scene.when.timePasses(millis(3 * DAY));
+    expect(await evaluations(scene)).toBeLessThanOrEqual(4);
+    await scene.when.timePasses(seconds(1));
+    await scene.then.isGone('configmap/a');
+  });
+
+  scenario.each(
+    {
+      '22. no flip up to the horizon: the period': 'time < timestamp("2025-01-01T00:00:00Z")',
+      '22. an error at the horizon: the period':
+        'time < timestamp("2026-01-05T00:00:00Z") ? false : [1][7] == 1',
+    },
+    async (scene, condition) => {
+      begin(scene);
+      await scene.given.object([configMap('a'), monotonic(condition)]);
+      expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(5)));
+      await scene.when.timePasses(hours(11));
+      expect(await evaluations(scene)).toBe(3);
+      await scene.then.exists('configmap/a');
+    },
+  );
+
+  // Hours as numbers: nothing the engine can compute, so it has to search and to believe.
+  const hour = `int((time - timestamp("${timeAt(millis(0))}")).getHours())`;
+
+  scenario('23. an assertion that does not hold is noticed: an Event, and the period', async (scene) => {
+    begin(scene);
+    const sometimes = `int(time) / 3600 % 2 == 1`;
+    await scene.given.object([
+      configMap('a'),
+      monotonic(
+        `${sometimes} && int(time) > 1767225600 + 3600 * 24 * 400 || int(time) > 1767225600 + 3600 * 24 * 3000`,
+      ),
+    ]);
+    expect((await scene.then.events('cleaner/c')).map(({ reason }) => reason)).toContain('NotMonotonic');
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(hours(5)));
+  });
+
+  scenario(
+    '23. a window that the search cannot see is missed, and nothing is deleted early',
+    async (scene) => {
+      begin(scene, { maxMonotonicSleep: '0' });
+      const window = `(${hour} >= 12 && ${hour} < 18) || ${hour} >= 9600`;
+      await scene.given.object([configMap('a'), monotonic(window)]);
+      await scene.when.timePasses(hours(10));
+      await scene.then.exists('configmap/a');
+      const deletions = () => scene.then.requests('delete configmaps');
+      expect(deletions()).toEqual([]);
+      await scene.when.timePasses(hours(9600));
+      await scene.then.isGone('configmap/a');
+      expect(deletions()).toHaveLength(1);
+    },
+  );
+
+  scenario('23. a change of a target throws the time away', async (scene) => {
+    begin(scene, { maxMonotonicSleep: '0' });
+    const condition = `has(a.data) && "at" in a.data && time > timestamp(a.data.at)`;
+    await scene.given.object([
+      { ...configMap('a'), data: { at: timeAt(millis(9 * DAY)) } } as never,
+      monotonic(condition),
+    ]);
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(millis(9 * DAY)));
+    await scene.when.user.patch('configmap/a', { data: { at: timeAt(millis(20 * DAY)) } });
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(millis(20 * DAY)));
+    await scene.when.timePasses(millis(10 * DAY));
+    await scene.then.exists('configmap/a');
+    await scene.when.user.patch('configmap/a', { data: { at: timeAt(millis(11 * DAY)) } });
+    await scene.when.timePasses(millis(DAY + 1000));
+    await scene.then.isGone('configmap/a');
+  });
+});
+
+describe('restarts', () => {
+  scenario(
+    '26. a thousand waiting Cleaners: those that wait cost nothing, those that are due run',
+    async (scene) => {
+      begin(scene);
+      const many = Array.from({ length: 200 }, (_, i) =>
+        cleaner(
+          { ttl: `${1 + (i % 100)}h`, targets: [target('a', `map-${i}`, { delete: true })] },
+          { name: `c${i}` },
+        ),
+      );
+      await scene.given.object(many);
+      await scene.when.processCrashes({ downFor: minutes(90) });
+      const simulation = await scene.simulation();
+      // Of two hundred, two were overdue; nobody else wrote or asked anything about targets.
+      expect((await simulation.user.list(CLEANERS)).items).toHaveLength(198);
+      await simulation.restart();
+      const seen = simulation.requests.length;
+      await simulation.settle();
+      expect(simulation.requests.slice(seen).filter(({ resource }) => resource !== 'cleaners')).toEqual([]);
+      await scene.when.timePasses(hours(100));
+      expect((await simulation.user.list(CLEANERS)).items).toHaveLength(0);
+    },
+  );
+
+  scenario('26. only the leader acts', async (scene) => {
+    begin(scene);
+    await scene.given.object([configMap('a'), cleaner({ targets: [target('a', 'a', { delete: true })] })]);
+    await scene.when.leadershipIsLost();
+    await scene.when.timePasses(hours(5));
+    await scene.then.exists('configmap/a');
+    await scene.when.leadershipReturns();
+    await scene.then.isGone('configmap/a');
+  });
+});
+
+const CLEANERS = {
+  group: 'cleaner.vtex.dev',
+  version: 'v1alpha',
+  kind: 'Cleaner',
+  resource: 'cleaners',
+  namespaced: true,
+};
