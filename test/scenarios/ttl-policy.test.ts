@@ -3,7 +3,8 @@
 import { describe, expect } from 'vitest';
 import type { TTLPolicyStatus } from '#api/kinds/ttlPolicy';
 import type { KubeObject } from '#api/object';
-import { minutes, seconds } from '#base/instant';
+import { hours, type Millis, minutes, seconds } from '#base/instant';
+import type { Fault } from '#sim/faults';
 import { clusterTtlPolicy, namespace, PipelineRunKind, run, runStatus, ttlPolicy } from './pipelineRuns.ts';
 import { scenario } from './scenario.ts';
 import type { Given, Then } from './words.ts';
@@ -11,6 +12,8 @@ import type { Given, Then } from './words.ts';
 interface Policy extends KubeObject {
   status?: TTLPolicyStatus;
 }
+type Row = [target: { apiVersion: string; kind: string }, message: RegExp];
+const days = (n: number) => hours(24 * n);
 const start = (given: Given, more: object = {}) => {
   given.controllers('ttl-policy');
   given.configuration({ actAs: 'controller', ...more });
@@ -53,6 +56,541 @@ describe('the ordinary case', () => {
           /^TTLPolicy default\/runs: finished .*TTL 10m0s .*deleted 0.0 s after its deadline by TTLPolicy default\/runs$/,
         ),
       });
+    },
+  );
+});
+
+describe('what a policy says', () => {
+  scenario('different TTLs by outcome', async ({ given, when, then }) => {
+    start(given);
+    const succeeded = 'object.status.conditions.exists(c, c.type == "Succeeded" && c.status == "True")';
+    await given.object([
+      ttlPolicy('runs', { succeeded, ttlAfter: { succeeded: '1h', failed: '72h' } }),
+      run('good', { finished: seconds(0) }),
+      run('bad', { finished: seconds(0), succeeded: false }),
+    ]);
+    await when.timePasses(hours(1));
+    await then.isGone('pipelinerun/good');
+    await when.timePasses(hours(70));
+    await then.exists('pipelinerun/bad');
+    await when.timePasses(hours(1));
+    await then.isGone('pipelinerun/bad');
+  });
+
+  scenario(
+    'an expression that fails keeps the object, and the status names it',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([
+        ttlPolicy('runs', { finishedAt: 'object.status.when.text' }),
+        { ...run('odd'), status: { when: { text: 5 } } },
+        { ...run('even'), status: { when: { text: runStatus().completionTime } } },
+      ]);
+      await when.timePasses(hours(1));
+      await then.exists('pipelinerun/odd');
+      await then.isGone('pipelinerun/even');
+      const status = await statusOf(then, 'ttlpolicy/runs');
+      expect(status).toMatchObject({ matched: 1, errors: 1, deleted: 1 });
+      expect(status.conditions?.[0]?.message).toMatch(
+        /1 cannot be judged and are kept, e.g. default\/odd: spec.finishedAt: a value of type number is not a time/,
+      );
+    },
+  );
+
+  scenario('unfinished, then finished: the clock starts with the finish', async ({ given, when, then }) => {
+    start(given);
+    await given.object([ttlPolicy('runs', { finishedAt: 'object.status.completionTime' }), run('r')]);
+    await when.timePasses(hours(5));
+    await when.user.status('pipelinerun/r', runStatus(hours(5)));
+    await when.timePasses((minutes(10) - 1) as Millis);
+    await then.exists('pipelinerun/r');
+    await when.timePasses(1 as Millis);
+    await then.isGone('pipelinerun/r');
+  });
+
+  scenario(
+    'annotations change the end where the policy allows it, and never always wins',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([
+        ttlPolicy('runs', { allowOverrides: true }),
+        run('plain', { finished: seconds(0) }),
+        run('short', { finished: seconds(0), annotations: { 'lapse.dev/ttl': '1m' } }),
+        run('long', { finished: seconds(0) }),
+        run('never', { finished: seconds(0), annotations: { 'lapse.dev/ttl': 'never' } }),
+        run('typo', { finished: seconds(0), annotations: { 'lapse.dev/ttl': 'forever' } }),
+      ]);
+      await when.timePasses(minutes(1));
+      await then.isGone('pipelinerun/short');
+      await when.user.patch('pipelinerun/long', { metadata: { annotations: { 'lapse.dev/ttl': '30m' } } });
+      await when.timePasses(minutes(9));
+      await then.isGone('pipelinerun/plain');
+      await then.exists('pipelinerun/long');
+      await when.timePasses(minutes(20));
+      await then.isGone('pipelinerun/long');
+      await when.timePasses(days(400));
+      await then.exists('pipelinerun/never');
+      await then.exists('pipelinerun/typo');
+      expect((await then.events('pipelinerun/typo')).map(({ reason }) => reason)).toEqual(['InvalidTTL']);
+    },
+  );
+
+  scenario('two policies: the longer wins, until it goes', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      ttlPolicy('short', { ttl: '10m' }),
+      clusterTtlPolicy('long', { ttl: '5h', selector: { matchLabels: { keep: 'yes' } } }),
+      run('a', { finished: seconds(0) }),
+      run('b', { finished: seconds(0), labels: { keep: 'yes' } }),
+      run('c', { finished: seconds(0), labels: { keep: 'yes' } }),
+    ]);
+    await when.timePasses(minutes(10));
+    await then.isGone('pipelinerun/a');
+    await then.exists('pipelinerun/b');
+    await when.user.patch('pipelinerun/b', { metadata: { labels: { keep: null } } });
+    await then.isGone('pipelinerun/b');
+    await when.timePasses(minutes(50));
+    await then.exists('pipelinerun/c');
+    await when.user.delete('clusterttlpolicy/long');
+    await when.timePasses(seconds(3));
+    await then.isGone('pipelinerun/c');
+    const [event] = await then.events('pipelinerun/a');
+    expect(event?.note).toMatch(/by TTLPolicy default\/short/);
+  });
+
+  scenario(
+    'a longer TTL, then a shorter one: each takes effect when it is written',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([
+        ttlPolicy('runs'),
+        run('a', { finished: seconds(0) }),
+        run('b', { finished: minutes(30) }),
+      ]);
+      await when.timePasses(minutes(5));
+      await when.user.patch('ttlpolicy/runs', { spec: { ttl: '1h' } });
+      await when.timePasses(minutes(54));
+      await then.exists('pipelinerun/a');
+      await when.timePasses(minutes(1));
+      await then.isGone('pipelinerun/a');
+      await when.user.patch('ttlpolicy/runs', { spec: { ttl: '1m' } });
+      await when.timePasses(seconds(1));
+      await then.isGone('pipelinerun/b');
+      await when.timePasses(minutes(1));
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 2, observedGeneration: 3 });
+    },
+  );
+
+  scenario(
+    'a dry run says what would be deleted, once, and deletes nothing',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([ttlPolicy('runs', { mode: 'DryRun' }), run('a', { finished: seconds(0) })]);
+      await when.timePasses(hours(5));
+      await then.exists('pipelinerun/a');
+      expect((await then.events('pipelinerun/a')).map(({ reason }) => reason)).toEqual(['WouldDelete']);
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 1, due: 1, deleted: 0 });
+      expect(await readyOf(then, 'ttlpolicy/runs')).toBe('True DryRun');
+      await when.user.patch('ttlpolicy/runs', { spec: { mode: 'Enforce' } });
+      await when.timePasses(seconds(1));
+      await then.isGone('pipelinerun/a');
+    },
+  );
+
+  scenario('paused, nothing is asked; resumed, it goes on', async ({ given, when, then }) => {
+    start(given);
+    await given.object([ttlPolicy('runs', { mode: 'Paused' }), run('a', { finished: seconds(0) })]);
+    await when.timePasses(hours(5));
+    expect(deletes(then)).toEqual([]);
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 1, due: 1 });
+    await when.user.patch('ttlpolicy/runs', { spec: { mode: 'Enforce' } });
+    await when.timePasses(seconds(1));
+    await then.isGone('pipelinerun/a');
+  });
+
+  scenario('no more per minute than allowed', async ({ given, when, then }) => {
+    start(given);
+    await given.object(ttlPolicy('runs', { maxDeletionsPerMinute: 2 }));
+    for (let i = 0; i < 5; i++) await given.object(run(`r${i}`, { finished: seconds(0) }));
+    await when.timePasses(minutes(10));
+    expect(deletes(then)).toHaveLength(2);
+    await when.timePasses(minutes(1));
+    expect(deletes(then)).toHaveLength(4);
+    // An edit does not buy more.
+    await when.user.patch('ttlpolicy/runs', { spec: { ttl: '1m' } });
+    await when.timePasses(seconds(30));
+    expect(deletes(then)).toHaveLength(4);
+    await when.timePasses(minutes(1));
+    expect(deletes(then)).toHaveLength(5);
+  });
+
+  scenario('the propagation is what the policy says', async ({ given, when, then }) => {
+    start(given);
+    given.noDoubleRun('nobody takes the finalizer off, so the object stays for good');
+    await given.object([
+      ttlPolicy('runs', { propagationPolicy: 'Foreground' }),
+      run('a', { finished: seconds(0) }),
+    ]);
+    await when.timePasses(minutes(10));
+    await then.isTerminating('pipelinerun/a');
+    expect((await then.object('pipelinerun/a')).metadata.finalizers).toEqual(['foregroundDeletion']);
+    await when.timePasses(minutes(11));
+    expect((await then.events('pipelinerun/a')).map(({ reason }) => reason)).toEqual([
+      'Deleted',
+      'StuckTerminating',
+    ]);
+    expect(deletes(then)).toEqual(['a']);
+  });
+});
+
+describe('where it acts', () => {
+  scenario('a namespaced policy acts in its namespace only', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      namespace('other'),
+      ttlPolicy('runs'),
+      run('here', { finished: seconds(0) }),
+      run('there', { finished: seconds(0), namespace: 'other' }),
+    ]);
+    await when.timePasses(hours(5));
+    await then.isGone('pipelinerun/here');
+    await then.exists('other/pipelinerun/there');
+    const lists = then.requests(({ resource, verb }) => resource === 'pipelineruns' && verb === 'list');
+    expect(lists.every(({ path }) => path.includes('/namespaces/default/'))).toBe(true);
+  });
+
+  scenario('a cluster policy leaves kube-* alone', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      clusterTtlPolicy('runs'),
+      run('a', { finished: seconds(0) }),
+      run('system', { finished: seconds(0), namespace: 'kube-system' }),
+    ]);
+    await when.timePasses(hours(5));
+    await then.isGone('pipelinerun/a');
+    await then.exists('kube-system/pipelinerun/system');
+    expect(await statusOf(then, 'clusterttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
+  });
+
+  scenario('namespaces by label, also when the label comes later', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      namespace('ci', { tier: 'ci' }),
+      namespace('prod', { tier: 'prod' }),
+      clusterTtlPolicy('runs', { namespaceSelector: { matchLabels: { tier: 'ci' } } }),
+      run('a', { finished: seconds(0), namespace: 'ci' }),
+      run('b', { finished: seconds(0), namespace: 'prod' }),
+    ]);
+    await when.timePasses(minutes(10));
+    await then.isGone('ci/pipelinerun/a');
+    await when.timePasses(hours(1));
+    await then.exists('prod/pipelinerun/b');
+    expect(await statusOf(then, 'clusterttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
+    await when.user.patch('namespace/prod', { metadata: { labels: { tier: 'ci' } } });
+    await then.isGone('prod/pipelinerun/b');
+  });
+
+  scenario('by label of the object', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      ttlPolicy('runs', {
+        selector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['web'] }] },
+      }),
+      run('a', { finished: seconds(0), labels: { team: 'web' } }),
+      run('b', { finished: seconds(0) }),
+    ]);
+    await when.timePasses(hours(1));
+    await then.isGone('pipelinerun/a');
+    await then.exists('pipelinerun/b');
+    await when.user.patch('pipelinerun/b', { metadata: { labels: { team: 'web' } } });
+    await then.isGone('pipelinerun/b');
+  });
+
+  scenario('cluster-scoped kinds, by age, reading metadata only', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      clusterTtlPolicy('nodes', { target: { apiVersion: 'v1', kind: 'Node' }, from: 'Created', ttl: '1h' }),
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: 'old' } },
+    ]);
+    await when.timePasses((hours(1) - 1000) as Millis);
+    await then.exists('node/old');
+    await when.timePasses(seconds(1));
+    await then.isGone('node/old');
+  });
+
+  scenario('a kind that comes later', async ({ given, when, then }) => {
+    given.controllers('ttl-policy');
+    given.configuration({ actAs: 'controller' });
+    await given.object(ttlPolicy('runs'));
+    await when.timePasses(minutes(30));
+    expect(await readyOf(then, 'ttlpolicy/runs')).toBe('False KindNotServed');
+    await when.user.apply(PipelineRunKind.crd);
+    await when.timePasses(seconds(2));
+    expect(await readyOf(then, 'ttlpolicy/runs')).toBe('True Enforcing');
+    await when.user.apply(run('a', { finished: minutes(30) }));
+    await when.timePasses(minutes(10));
+    await then.isGone('pipelinerun/a');
+  });
+
+  scenario.each<Row>(
+    {
+      'Events are not ended by policies': [{ apiVersion: 'v1', kind: 'Event' }, /end by themselves/],
+      'nor Events by their other name': [
+        { apiVersion: 'events.k8s.io/v1', kind: 'Event' },
+        /end by themselves/,
+      ],
+      'nor Leases': [{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' }, /elections/],
+      'nor policies themselves': [{ apiVersion: 'lapse.dev/v1alpha1', kind: 'TTLPolicy' }, /one of our own/],
+      'nor cluster-scoped kinds by a namespaced policy': [
+        { apiVersion: 'v1', kind: 'Node' },
+        /use a ClusterTTLPolicy/,
+      ],
+      'nor what cannot be deleted': [
+        { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
+        /does not support list, watch, delete/,
+      ],
+    },
+    async ({ given, then }, [target, message]) => {
+      start(given);
+      await expect(given.object(ttlPolicy('p', { target }))).rejects.toThrow(message);
+      void then;
+    },
+  );
+});
+
+describe('standing scenarios', () => {
+  scenario('a restart in the middle, and a crash with an hour of downtime', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      ttlPolicy('runs'),
+      run('a', { finished: seconds(0) }),
+      run('b', { finished: minutes(20) }),
+      run('c', { finished: minutes(60) }),
+    ]);
+    await when.timePasses(minutes(5));
+    await when.processRestarts();
+    await when.timePasses(minutes(5));
+    await then.isGone('pipelinerun/a');
+    // Counts of the last seconds before a crash may be lost; deletions are not.
+    await when.timePasses(minutes(1));
+    await when.processCrashes({ downFor: minutes(60) });
+    await when.timePasses(seconds(1));
+    await then.isGone('pipelinerun/b');
+    await when.timePasses(minutes(10));
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, due: 0, deleted: 3 });
+    expect(deletes(then)).toEqual(['a', 'b', 'c']);
+  });
+
+  scenario(
+    'after a restart the longer policy still wins, whichever is read first',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([
+        ttlPolicy('short', { ttl: '1m' }),
+        ttlPolicy('long', { ttl: '100h' }),
+        run('a', { finished: seconds(0) }),
+      ]);
+      await when.timePasses(hours(1));
+      for (let i = 0; i < 3; i++) {
+        await when.processRestarts();
+        when.serverAnswers(({ resource, verb }) => resource === 'pipelineruns' && verb === 'list', 503, {
+          times: 1,
+        });
+        await when.timePasses(minutes(1));
+      }
+      await then.exists('pipelinerun/a');
+      expect(deletes(then)).toEqual([]);
+    },
+  );
+
+  scenario.each(
+    { 'watches end': 'end', 'watches are cut': 'cut', 'watches end with 410': 'gone' } as const,
+    async ({ given, when, then }, how) => {
+      start(given);
+      await given.object([
+        ttlPolicy('runs'),
+        run('a', { finished: seconds(0) }),
+        run('b', { finished: seconds(0) }),
+      ]);
+      await when.timePasses(minutes(1));
+      await when.watchesBreak(how);
+      await when.user.patch('pipelinerun/a', { metadata: { annotations: { 'lapse.dev/ttl': 'never' } } });
+      await when.timePasses(minutes(20));
+      await then.exists('pipelinerun/a');
+      await then.isGone('pipelinerun/b');
+      expect(deletes(then)).toEqual(['b']);
+    },
+  );
+
+  scenario('opted out at the last moment: spared', async ({ given, when, then }) => {
+    start(given);
+    await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+    await when.timePasses(seconds(1));
+    when.justBefore('DELETE', () =>
+      when.user.patch('pipelinerun/a', { metadata: { annotations: { 'lapse.dev/ttl': 'never' } } }),
+    );
+    await when.timePasses(hours(10));
+    await then.exists('pipelinerun/a');
+    expect(deletes(then)).toEqual(['a']);
+  });
+
+  scenario('relabelled out of the policy at the last moment: spared', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      ttlPolicy('runs', { selector: { matchLabels: { end: 'yes' } } }),
+      run('a', { finished: seconds(0), labels: { end: 'yes' } }),
+    ]);
+    await when.timePasses(seconds(1));
+    when.justBefore('DELETE', () =>
+      when.user.patch('pipelinerun/a', { metadata: { labels: { end: null } } }),
+    );
+    await when.timePasses(hours(10));
+    await then.exists('pipelinerun/a');
+  });
+
+  scenario(
+    'made again under its name at the last moment: the newcomer has its own time',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+      await when.timePasses(seconds(1));
+      when.justBefore('DELETE', async () => {
+        await when.user.delete('pipelinerun/a');
+        await when.user.apply(run('a', { finished: minutes(10) }));
+      });
+      await when.timePasses(minutes(19));
+      await then.exists('pipelinerun/a');
+      await when.timePasses(minutes(1));
+      await then.isGone('pipelinerun/a');
+    },
+  );
+
+  scenario('caches that are behind when the deadline comes', async ({ given, when, then }) => {
+    start(given);
+    await given.object([ttlPolicy('runs', { allowOverrides: true }), run('a', { finished: seconds(0) })]);
+    await when.timePasses(minutes(5));
+    when.cachesAreStale();
+    await when.user.patch('pipelinerun/a', { metadata: { annotations: { 'lapse.dev/ttl': '1h' } } });
+    await when.timePasses(minutes(6));
+    await then.exists('pipelinerun/a');
+    await when.cachesCatchUp();
+    await when.timePasses(minutes(49));
+    await then.isGone('pipelinerun/a');
+  });
+
+  scenario(
+    'the clock jumps forward: nothing ends before its time by the server',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+      await when.timePasses(minutes(1));
+      await when.clockJumps(hours(1));
+      await when.timePasses(minutes(8));
+      await then.exists('pipelinerun/a');
+      await when.clockJumps(hours(-1) as Millis);
+      await when.timePasses(minutes(2));
+      await then.isGone('pipelinerun/a');
+    },
+  );
+
+  scenario('leadership lost while waiting', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      ttlPolicy('runs'),
+      clusterTtlPolicy('all', { ttl: '1m' }),
+      run('a', { finished: seconds(0) }),
+    ]);
+    await when.timePasses(minutes(5));
+    await when.leadershipIsLost();
+    await when.timePasses(minutes(30));
+    await then.exists('pipelinerun/a');
+    await when.leadershipReturns();
+    await when.timePasses(seconds(1));
+    await then.isGone('pipelinerun/a');
+  });
+
+  scenario('somebody else writes the status at the same time', async ({ given, when, then }) => {
+    start(given);
+    await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+    await when.timePasses(minutes(5));
+    when.justBefore('PATCH', () => when.user.patch('ttlpolicy/runs', { metadata: { labels: { x: 'y' } } }));
+    await when.timePasses(minutes(10));
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 1, matched: 0 });
+  });
+
+  scenario.each(
+    { '409 by a webhook': 409, '429': 429, '500': 500, '503': 503 },
+    async ({ given, when, then }, code) => {
+      start(given);
+      await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+      await when.timePasses(seconds(1));
+      when.serverAnswers('DELETE', code, { times: 2 });
+      await when.timePasses(minutes(20));
+      await then.isGone('pipelinerun/a');
+    },
+  );
+
+  scenario.each<Fault>(
+    {
+      'an answer that is lost': { drop: 'after' },
+      'a request that is lost': { drop: 'before' },
+      'no answer': { hang: 'after' },
+      'a request that arrives twice': { duplicate: true },
+    },
+    async ({ given, when, then }, fault) => {
+      start(given);
+      await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+      await when.timePasses(seconds(1));
+      when.serverAnswers('DELETE', fault, { times: 1 });
+      await when.timePasses(minutes(20));
+      await then.isGone('pipelinerun/a');
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 1 });
+    },
+  );
+
+  scenario(
+    'forbidden to delete: told once, asked rarely, done when it is allowed',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+      await when.timePasses(seconds(1));
+      when.serverAnswers('DELETE', 403, { times: 100 });
+      await when.timePasses(minutes(20));
+      await then.exists('pipelinerun/a');
+      expect(deletes(then).length).toBeLessThan(30);
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ due: 1 });
+      await when.faultsEnd();
+      await when.timePasses(minutes(1));
+      await then.isGone('pipelinerun/a');
+    },
+  );
+
+  scenario.each({ list: 'list', watch: 'watch' } as const, async ({ given, when, then }, verb) => {
+    start(given);
+    await given.object([run('a', { finished: seconds(0) })]);
+    await when.timePasses(seconds(1));
+    when.serverAnswers((r) => r.resource === 'pipelineruns' && r.verb === verb, 403, { times: 50 });
+    await when.user.apply(ttlPolicy('runs', { ttl: verb === 'list' ? '1s' : '1h' }));
+    await when.timePasses(minutes(10));
+    if (verb === 'list') expect(await readyOf(then, 'ttlpolicy/runs')).toBe('False CannotRead');
+    await when.faultsEnd();
+    await when.timePasses(hours(1));
+    await then.isGone('pipelinerun/a');
+  });
+
+  scenario(
+    'two hundred due at one instant: one request each, at that instant',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object(ttlPolicy('runs'));
+      await given.object(Array.from({ length: 200 }, (_, i) => run(`r${i}`, { finished: seconds(0) })));
+      await when.timePasses(minutes(10));
+      const requests = then.requests('DELETE');
+      expect(requests).toHaveLength(200);
+      await when.timePasses(minutes(1));
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 200 });
+      const patches = then.requests('PATCH').length;
+      expect(patches).toBeLessThan(12);
     },
   );
 });

@@ -12,7 +12,8 @@ import { computeRefusedKind } from './refused.ts';
 import { computeNeeds, type Refusal, reviewRights, signedOf } from './rights.ts';
 
 export type Activation =
-  | { readonly kind: 'allowed'; readonly target: Kind; readonly reviewAt: Instant }
+  /** Without a time the rights in question are our own: a refused delete tells soon enough. */
+  | { readonly kind: 'allowed'; readonly target: Kind; readonly reviewAt?: Instant }
   | {
       readonly kind: 'refused';
       readonly refusal: Refusal;
@@ -52,9 +53,15 @@ export async function activate(
   const unfit = computeUnfit(compiled, served);
   if (unfit !== undefined) return refuse(unfit);
   const author = actAs === 'author' ? await seal.authorOf(policy, signedOf(policy)) : undefined;
-  const refusal = await reviewRights(client, compiled, computeNeeds(compiled, served, actAs), author);
+  const needs = computeNeeds(compiled, served, actAs);
+  const refusal = await reviewRights(client, compiled, needs, author);
   if (refusal !== undefined) return refuse(refusal);
-  return { kind: 'allowed', target: kindOf(served), reviewAt: plus(now, REVIEW_ALLOWED) };
+  const isOurs = needs.author.length + needs.account.length === 0;
+  return {
+    kind: 'allowed',
+    target: kindOf(served),
+    ...(isOurs ? {} : { reviewAt: plus(now, REVIEW_ALLOWED) }),
+  };
 }
 
 function unserved({ target }: CompiledPolicy, now: Instant): Activation {

@@ -1,24 +1,23 @@
-// Wiring as data: policies of both kinds and their targets in one queue. Policies are watched from the start; targets,
-// namespaces and definitions of kinds come and go with the policies that need them.
+// Wiring as data. Two controllers, one for each kind of policy, over one memory: an object may be selected by policies of
+// both, and the one that keeps it longest wins. Each has its policies and their targets in one queue; targets, namespaces
+// and definitions of kinds are watched for as long as a policy needs them.
 
-import { keyOf, type ObjectKey } from '#api/kind';
+import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
-import type { KubeObject } from '#api/object';
+import { apiVersionOf, type KubeObject } from '#api/object';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
 import { AUTHOR_ANNOTATION, type AuthorSeal } from '#lifecycle/rightsAuthor';
-import { type ControllerDefinition, defineController, type WatchDefinition } from '#runtime/definition';
+import { type ControllerDefinition, defineController, type Right } from '#runtime/definition';
 import type { Source } from '#runtime/source';
 import type { Services } from '../family.ts';
 import type { AnyPolicy } from './compile.ts';
-import { parseWaking, targetKey } from './keys.ts';
+import { objectName, parseWaking, targetKey } from './keys.ts';
 import { policyMetrics } from './metrics.ts';
-import { Policies, targetId } from './policies.ts';
+import { Policies, targetId, targetIdOf } from './policies.ts';
 import { reconcilePolicy } from './policyPass.ts';
 import { isPolicyProjection, targetFacts } from './projection.ts';
-import { DEFINITIONS, NAMESPACES } from './sources.ts';
+import { DEFINITIONS, isPolicyKind, NAMESPACES } from './sources.ts';
 import { TargetPasses } from './targetPass.ts';
-
-const NAME = 'ttl-policy';
 
 export interface TtlPolicyOptions {
   readonly services: Services;
@@ -27,55 +26,54 @@ export interface TtlPolicyOptions {
   readonly deletionEvents: boolean;
 }
 
-export function ttlPolicy(options: TtlPolicyOptions): ControllerDefinition<TTLPolicy> {
+const NAME = 'ttl-policy';
+const QUEUE = 'ttl_policy_objects_to_delete';
+const CLUSTER_NAME = 'cluster-ttl-policy';
+const CLUSTER_QUEUE = 'ttl_cluster_policy_objects_to_delete';
+
+export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefinition[] {
   const { services, seal, concurrency, deletionEvents } = options;
   const { clock, client, guard, registry, actAs, impersonate, namespace } = services;
   const clusterWide = namespace === undefined;
+  const within = namespace === undefined ? {} : { namespace };
   const policies = new Policies({ clock, client, impersonate });
   const metrics = policyMetrics(registry, NAME, policies, () => guard.now());
-  const deletes = new GuardedDeletes({
-    clock,
-    guard,
-    metrics: metrics.deletion,
-    ...services.deletion?.(NAME),
-  });
-  const targets = new TargetPasses({
-    policies,
-    deletes,
-    metrics,
-    clusterWide,
-    deletionEvents,
-    tolerance: guard.maxSkew,
-  });
-  return defineController<TTLPolicy>({
-    name: NAME,
-    for: TTLPolicy,
-    queue: 'ttl_policy_objects_to_delete',
-    concurrency,
-    facts: policyFacts,
-    indexes: { target: (policy) => [targetId(policy)] },
-    watches: clusterWide ? [CLUSTER_POLICIES as WatchDefinition] : [],
-    dynamic: { facts: targetFacts, to: (object, source) => wokenBy(policies, object, source) },
-    rights: RIGHTS,
-    ...(namespace === undefined ? {} : { namespace }),
-    reconcile(pass) {
-      const waking = parseWaking(pass.key);
-      return waking.kind === 'policy'
-        ? reconcilePolicy(pass, waking, { policies, client, actAs, seal })
-        : targets.reconcile(pass, waking);
-    },
-  });
+  const habits = services.deletion?.(NAME);
+  const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, ...habits });
+  const tolerance = guard.maxSkew;
+  const targets = new TargetPasses({ policies, deletes, metrics, clusterWide, deletionEvents, tolerance });
+
+  const controllerOf = (of: Kind<AnyPolicy>, others: readonly Kind<AnyPolicy>[]) =>
+    defineController<AnyPolicy>({
+      name: of.namespaced ? NAME : CLUSTER_NAME,
+      queue: of.namespaced ? QUEUE : CLUSTER_QUEUE,
+      for: of,
+      concurrency,
+      facts: policyFacts,
+      indexes: BY_TARGET,
+      // Read by passes; what follows from their changes is said by the dynamic sources.
+      watches: others.map((kind) => ({ kind: kind as Kind, indexes: BY_TARGET, to: () => [] })),
+      dynamic: { facts: dynamicFacts, to: (object, source) => wokenBy(policies, of, object, source) },
+      rights: RIGHTS,
+      ...within,
+      reconcile(pass) {
+        const waking = parseWaking(pass.key);
+        return waking.kind === 'policy'
+          ? reconcilePolicy(pass, waking, { policies, client, actAs, seal, ...within })
+          : targets.reconcile(pass, waking);
+      },
+    }) as ControllerDefinition;
+
+  const [local, cluster] = [TTLPolicy as Kind<AnyPolicy>, ClusterTTLPolicy as Kind<AnyPolicy>];
+  return clusterWide
+    ? [controllerOf(local, [cluster]), controllerOf(cluster, [local])]
+    : [controllerOf(local, [])];
 }
 
-const CLUSTER_POLICIES: WatchDefinition<ClusterTTLPolicy> = {
-  kind: ClusterTTLPolicy,
-  facts: policyFacts,
-  indexes: { target: (policy) => [targetId(policy)] },
-  to: (policy) => [keyOf(policy)],
-};
+const BY_TARGET = { target: (policy: KubeObject) => [targetId(policy)] };
 
 /** What its targets need is granted by whoever wants them ended, and found out by reviews. */
-const RIGHTS = [
+const RIGHTS: readonly Right[] = [
   { group: 'lapse.dev', resource: 'ttlpolicies/status', verbs: ['patch'] },
   { group: 'lapse.dev', resource: 'clusterttlpolicies/status', verbs: ['patch'] },
   { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] },
@@ -90,19 +88,44 @@ export function policyFacts({ metadata }: AnyPolicy): unknown {
   return [generation ?? 0, deletionTimestamp ?? null, annotations?.[AUTHOR_ANNOTATION] ?? null];
 }
 
-function* wokenBy(policies: Policies, object: KubeObject, source: Source): Generator<ObjectKey> {
+/** Other policies are told when one comes, goes, changes, or stops to take part. */
+function dynamicFacts(object: KubeObject): unknown {
+  // Our own kinds are never targets: see refused.ts.
+  if (object.apiVersion !== apiVersionOf(TTLPolicy)) return targetFacts(object);
+  const { status } = object as AnyPolicy;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return [policyFacts(object as AnyPolicy), ready?.status ?? null];
+}
+
+function* wokenBy(
+  policies: Policies,
+  of: Kind<AnyPolicy>,
+  object: KubeObject,
+  source: Source,
+): Generator<ObjectKey> {
   const { projection, kind } = source;
   const name = object.metadata.name ?? '';
   if (isPolicyProjection(projection)) {
     yield targetKey(kind, object);
     yield projection.policy;
-  } else if (projection === NAMESPACES.projection) yield* targetsIn(policies, name);
-  else if (projection === DEFINITIONS.projection) yield* policiesAwaiting(policies, name);
+  } else if (isPolicyKind(kind)) yield* targetsOfOthers(policies, of, object);
+  else if (projection === NAMESPACES.projection) yield* targetsIn(policies, of, name);
+  else if (projection === DEFINITIONS.projection) yield* policiesAwaiting(policies, of, name);
 }
 
-function* targetsIn(policies: Policies, namespace: string): Generator<ObjectKey> {
+/** Whoever keeps an object longest wins, so a change of one policy may end what others have waited for. */
+function* targetsOfOthers(policies: Policies, of: Kind, policy: KubeObject): Generator<ObjectKey> {
+  const id = targetId(policy);
+  const own = objectName(keyOf(policy));
   for (const { active } of policies.entries()) {
-    if (active?.namespaceLabels === undefined) continue;
+    if (active?.of !== of || targetIdOf(active.kind) !== id || objectName(active.key) === own) continue;
+    for (const object of active.view?.reader.list() ?? []) yield targetKey(active.kind, object);
+  }
+}
+
+function* targetsIn(policies: Policies, of: Kind, namespace: string): Generator<ObjectKey> {
+  for (const { active } of policies.entries()) {
+    if (active?.namespaceLabels === undefined || active.of !== of) continue;
     for (const object of active.view?.reader.list() ?? [])
       if (object.metadata.namespace === namespace) yield targetKey(active.kind, object);
     yield active.key;
@@ -110,9 +133,10 @@ function* targetsIn(policies: Policies, namespace: string): Generator<ObjectKey>
 }
 
 /** A definition is named `<resource>.<group>`. */
-function* policiesAwaiting(policies: Policies, definition: string): Generator<ObjectKey> {
+function* policiesAwaiting(policies: Policies, of: Kind, definition: string): Generator<ObjectKey> {
   for (const { activation, key } of policies.entries()) {
     const awaits = activation?.kind === 'refused' ? activation.awaits : undefined;
-    if (awaits !== undefined && definition.endsWith(`.${awaits}`)) yield key;
+    const isHere = (key.namespace !== undefined) === of.namespaced;
+    if (isHere && awaits !== undefined && definition.endsWith(`.${awaits}`)) yield key;
   }
 }

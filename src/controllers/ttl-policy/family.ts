@@ -1,12 +1,11 @@
-// The family as commands see it: two kinds, one section of configuration, one controller, two admission functions.
+// The family as commands see it: two kinds, one section of configuration, two controllers, two admission functions.
 
 import type { JsonObject } from '#api/json';
 import { ClusterTTLPolicyKind, TTLPolicyKind } from '#api/kinds/ttlPolicy';
 import { AuthorSeal } from '#lifecycle/rightsAuthor';
-import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
 import { policyAuthor, policyRules } from './admission.ts';
-import { ttlPolicy } from './controller.ts';
+import { ttlPolicyControllers } from './controller.ts';
 
 const SECTION = 'ttlPolicy';
 
@@ -57,7 +56,7 @@ export const ttlPolicyFamily: Family = {
     const seal = new AuthorSeal({ client, random, secret: authorKeySecret });
     const admission = { client, actAs, seal };
     return {
-      controllers: [ttlPolicy({ services, seal, concurrency, deletionEvents }) as ControllerDefinition],
+      controllers: ttlPolicyControllers({ services, seal, concurrency, deletionEvents }),
       admission: [...(actAs === 'author' ? [policyAuthor(admission)] : []), policyRules(admission)],
     };
   },

@@ -3,7 +3,7 @@
 import type { Instant } from '#base/instant';
 import { type DeletionMetrics, deletionMetrics, LAG_SECONDS } from '#lifecycle/deletionMetrics';
 import type { Counter, Registry } from '#runtime/metrics/registry';
-import { metricKind, type Policies } from './policies.ts';
+import { metricKind, type Policies, standingOf } from './policies.ts';
 
 export interface PolicyMetrics {
   /** For GuardedDeletes. */
@@ -78,7 +78,7 @@ function* countKinds(policies: Policies, now: Instant, of: 'waiting' | 'due'): G
 
 function* countStates(policies: Policies): Generator<Sample> {
   const states = { ready: 0, pending: 0, broken: 0, refused: 0 };
-  for (const { state } of policies.entries()) states[state]++;
+  for (const entry of policies.entries()) states[standingOf(entry)]++;
   for (const [state, count] of Object.entries(states)) yield [[state], count];
 }
 

@@ -2,10 +2,9 @@
 // is known about them. Filled by policy passes, read by target passes. Everything here can be worked out again.
 
 import { type Kind, keyOf, metadataOf, type ObjectKey } from '#api/kind';
-import type { KubeObject } from '#api/object';
-import { apiVersionOf } from '#api/object';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
+import { apiVersionOf, type KubeObject } from '#api/object';
 import type { Clock } from '#base/clock';
-import type { Instant } from '#base/instant';
 import type { Client } from '#client/client';
 import { type Budget, createBudget } from '#lifecycle/budget';
 import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
@@ -16,10 +15,15 @@ import { Book } from './book.ts';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import { objectName, resourceId } from './keys.ts';
 import { buildProjection } from './projection.ts';
+import type { Written } from './status.ts';
 
 /** A policy at work. */
 export interface ActivePolicy extends CompiledPolicy {
+  /** TTLPolicy or ClusterTTLPolicy. */
+  readonly of: Kind<AnyPolicy>;
   readonly key: ObjectKey;
+  /** Of the object it was made from. */
+  readonly identity: string;
   readonly kind: Kind;
   readonly resource: string;
   readonly source: Source;
@@ -34,20 +38,23 @@ export interface ActivePolicy extends CompiledPolicy {
   suspect: boolean;
 }
 
+/**
+ * Refused policies take no part. While one is pending (not read yet) or broken (not understood), nobody knows what it
+ * would keep, and nothing it may mean is ended by others.
+ */
+export type Standing = 'pending' | 'broken' | 'refused' | 'ready';
+
 /** What is remembered of a policy from pass to pass. */
 export interface Entry {
   /** Of the object: another identity is another beginning. */
   readonly identity: string;
   readonly key: ObjectKey;
-  /**
-   * Refused policies take no part. While one is pending (not read yet) or broken (not understood), nobody knows what it
-   * would keep, and nothing it may mean is ended by others.
-   */
-  state: 'pending' | 'broken' | 'refused' | 'ready';
+  /** Not understood. */
+  broken: boolean;
   activation?: Activation;
   active?: ActivePolicy;
   book: Book;
-  wroteAt?: Instant;
+  readonly written: Written;
 }
 
 export interface PoliciesOptions {
@@ -79,24 +86,15 @@ export class Policies {
     const isSame = known !== undefined && uidOf(known.identity) === policy.metadata.uid;
     const deleted = isSame ? known.book.deleted : (policy.status?.deleted ?? 0);
     if (known !== undefined) this.deactivate(known);
-    const entry: Entry = { identity, key, state: 'pending', book: new Book(deleted) };
+    const entry: Entry = { identity, key, broken: false, book: new Book(deleted), written: {} };
     this.#entries.set(name, entry);
     return entry;
   }
 
-  /** Whether a pass has brought exactly this policy to a state in which others need not wait for it. */
-  isSettled(policy: AnyPolicy): boolean {
-    const state = this.#stateOf(policy);
-    return state === 'refused' || state === 'ready';
-  }
-
-  isBroken(policy: AnyPolicy): boolean {
-    return this.#stateOf(policy) === 'broken';
-  }
-
-  #stateOf(policy: AnyPolicy): Entry['state'] {
+  /** What is known about exactly this policy. */
+  standingOf(policy: AnyPolicy): Standing {
     const entry = this.#entries.get(objectName(keyOf(policy)));
-    return entry === undefined || entry.identity !== identityOf(policy) ? 'pending' : entry.state;
+    return entry === undefined || entry.identity !== identityOf(policy) ? 'pending' : standingOf(entry);
   }
 
   activate(entry: Entry, compiled: CompiledPolicy, kind: Kind): ActivePolicy {
@@ -106,7 +104,9 @@ export class Policies {
     const budget = this.#budgetOf(entry.key, compiled.perMinute);
     const active: ActivePolicy = {
       ...compiled,
+      of: (compiled.namespace === undefined ? ClusterTTLPolicy : TTLPolicy) as Kind<AnyPolicy>,
       key: entry.key,
+      identity: entry.identity,
       kind: compiled.reads?.length === 0 ? (metadataOf(kind) as Kind) : kind,
       resource: resourceId(kind),
       source: sourceOf(compiled, entry.key, kind),
@@ -162,8 +162,18 @@ export class Policies {
   }
 }
 
+export function standingOf({ broken, activation, active }: Entry): Standing {
+  if (broken) return 'broken';
+  if (activation?.kind === 'refused') return 'refused';
+  return active !== undefined && isSynced(active) ? 'ready' : 'pending';
+}
+
+/** Whether everything that existed is here, so that what is not here does not exist. */
+export const isSynced = ({ view, namespaces, namespaceLabels }: ActivePolicy): boolean =>
+  view?.reader.synced === true && (namespaceLabels === undefined || namespaces?.reader.synced === true);
+
 /** Whatever may change what a policy means, or who answers for it. */
-function identityOf({ metadata }: AnyPolicy): string {
+export function identityOf({ metadata }: AnyPolicy): string {
   return [metadata.uid, metadata.generation ?? 0, metadata.annotations?.[AUTHOR_ANNOTATION] ?? ''].join(' ');
 }
 const uidOf = (identity: string): string => identity.slice(0, identity.indexOf(' '));

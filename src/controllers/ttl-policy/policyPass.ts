@@ -3,20 +3,23 @@
 import { invalidError } from '#api/fieldErrors';
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
-import { type Instant, isDue, plus, seconds } from '#base/instant';
+import { type Instant, instant, isDue, plus, seconds } from '#base/instant';
 import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { DynamicView, Pass } from '#runtime/pass';
+import type { Source } from '#runtime/source';
 import { type ActivationOptions, activate } from './activation.ts';
 import type { Counts } from './book.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
 import type { Waking } from './keys.ts';
-import type { ActivePolicy, Entry, Policies } from './policies.ts';
+import { type ActivePolicy, type Entry, isSynced, type Policies } from './policies.ts';
 import type { Refusal } from './rights.ts';
-import { DEFINITIONS, NAMESPACES } from './sources.ts';
+import { DEFINITIONS, NAMESPACES, policySources } from './sources.ts';
 import { computeStatus, computeStep, type Report } from './status.ts';
 
 export interface PolicyPassOptions extends ActivationOptions {
   readonly policies: Policies;
+  /** Set: nothing outside it is watched. */
+  readonly namespace?: string;
 }
 
 /** How long targets may take to be looked at before the counts are looked at again. */
@@ -41,16 +44,18 @@ export async function reconcilePolicy(
   const entry = policies.entryOf(policy, key);
   const compiled = compilePolicy(policy);
   if (compiled.kind === 'invalid') {
-    entry.state = 'broken';
+    entry.broken = true;
     const { message } = invalidError({ group: 'lapse.dev', kind: policy.kind }, key.name, compiled.errors);
     return rest(pass, of, policy, entry, { reason: 'InvalidSpec', message });
   }
   await review(pass, policy, compiled.policy, entry, options);
   const activation = entry.activation!;
   if (activation.kind === 'allowed')
-    return work(pass, of, policy, entry, policies.activate(entry, compiled.policy, activation.target));
+    return work(pass, of, policy, entry, {
+      active: policies.activate(entry, compiled.policy, activation.target),
+      policySources: policySources(options.namespace),
+    });
   policies.deactivate(entry);
-  entry.state = 'refused';
   return rest(pass, of, policy, entry, activation.refusal);
 }
 
@@ -64,7 +69,8 @@ async function review(
 ): Promise<void> {
   const { activation, active } = entry;
   const awaits = activation?.kind === 'refused' && activation.awaits !== undefined;
-  const isCurrent = activation !== undefined && !isDue(activation.reviewAt, pass.now);
+  const isCurrent =
+    activation !== undefined && (activation.reviewAt === undefined || !isDue(activation.reviewAt, pass.now));
   if (isCurrent && !awaits && active?.suspect !== true) return;
   if (awaits) options.client.discovery.invalidate();
   entry.activation = await activate(options, policy, compiled, pass.now);
@@ -92,25 +98,21 @@ async function work(
   of: Kind<AnyPolicy>,
   policy: AnyPolicy,
   entry: Entry,
-  active: ActivePolicy,
+  { active, policySources: others }: { active: ActivePolicy; policySources: readonly Source[] },
 ): Promise<Outcome> {
   const { reviewAt } = entry.activation!;
-  const [view, namespaces] = pass.dynamic.declare([
-    active.source,
-    ...(active.namespaceLabels === undefined ? [] : [NAMESPACES]),
-  ]) as [DynamicView, DynamicView | undefined];
+  const needsNamespaces = active.namespaceLabels !== undefined;
+  const views = pass.dynamic.declare([active.source, ...(needsNamespaces ? [NAMESPACES] : []), ...others]);
+  const view = views[0]!;
+  const namespaces = needsNamespaces ? views[1] : undefined;
   active.view = view;
   if (namespaces !== undefined) active.namespaces = namespaces;
-  const problem = problemOf(view) ?? problemOf(namespaces);
-  const isSynced = view.reader.synced && (namespaces === undefined || namespaces.reader.synced);
-  if (!isSynced) {
-    if (problem === undefined) return waitUntil(reviewAt, 'review');
-    // What cannot be read cannot be ended; whether it would have kept something is not known either.
-    entry.state = 'pending';
+  if (!isSynced(active)) {
+    const problem = problemOf(view) ?? problemOf(namespaces);
+    if (problem === undefined) return waitFor(reviewAt);
     const report: Report = { kind: 'refused', refusal: problem, deleted: entry.book.deleted };
     return writeStatus(pass, of, policy, { entry, report, next: reviewAt });
   }
-  entry.state = 'ready';
   if (entry.book.size < view.reader.size) return waitUntil(plus(pass.now, COUNTING), 'counting');
   const counts = entry.book.count(pass.now);
   const report: Report = { kind: 'working', mode: active.mode, counts, deleted: entry.book.deleted };
@@ -122,12 +124,19 @@ async function work(
 function computeNext(
   { mode }: ActivePolicy,
   { next, due }: Counts,
-  reviewAt: Instant,
+  reviewAt: Instant | undefined,
   now: Instant,
-): Instant {
-  const byDue = mode === 'Enforce' && due > 0 ? earlier(plus(now, OVERDUE), reviewAt) : reviewAt;
-  return next === undefined ? byDue : earlier(plus(next, SETTLING), byDue);
+): Instant | undefined {
+  const wakes = [
+    ...(reviewAt === undefined ? [] : [reviewAt]),
+    ...(mode === 'Enforce' && due > 0 ? [plus(now, OVERDUE)] : []),
+    ...(next === undefined ? [] : [plus(next, SETTLING)]),
+  ];
+  return wakes.length === 0 ? undefined : instant(Math.min(...wakes));
 }
+
+const waitFor = (at: Instant | undefined): Outcome =>
+  at === undefined ? settled() : waitUntil(at, 'review');
 
 function problemOf(view: DynamicView | undefined): Refusal | undefined {
   const problem = view?.status.problem;
@@ -138,8 +147,6 @@ function problemOf(view: DynamicView | undefined): Refusal | undefined {
     message: `${problem.verb} ${kind.resource}: ${problem.error.message}`,
   };
 }
-
-const earlier = (a: Instant, b: Instant): Instant => (a < b ? a : b);
 
 interface Writing {
   readonly entry: Entry;
@@ -155,11 +162,15 @@ async function writeStatus(
   { entry, report, next }: Writing,
 ): Promise<Outcome> {
   const status = computeStatus(policy, report, pass.now);
-  const step = computeStep(policy.status, status, entry.wroteAt, pass.now);
-  const rested = next === undefined ? settled() : waitUntil(next, 'review');
-  if (step.kind === 'same') return rested;
-  if (step.kind === 'later')
-    return waitUntil(next === undefined ? step.at : earlier(step.at, next), 'status');
+  const { written } = entry;
+  const step = computeStep(policy.status, status, written, pass.now);
+  const rested = waitFor(next);
+  if (step.kind === 'same') {
+    delete written.differsSince;
+    return rested;
+  }
+  written.differsSince ??= pass.now;
+  if (step.kind === 'later') return waitUntil(instant(Math.min(step.at, next ?? step.at)), 'status');
   const { resourceVersion } = policy.metadata;
   const answer = await pass.client.patch(
     of,
@@ -169,7 +180,8 @@ async function writeStatus(
   );
   switch (answer.kind) {
     case 'patched':
-      entry.wroteAt = pass.now;
+      written.wroteAt = pass.now;
+      delete written.differsSince;
       tell(pass, policy, report);
       return rested;
     case 'conflict':

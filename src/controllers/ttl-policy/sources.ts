@@ -1,8 +1,9 @@
-// What is watched beside policies and targets, while some policy needs it: labels of namespaces, and the coming of kinds.
-// Of both, metadata is enough.
+// What is watched beside targets, while some policy needs it: the other policies, labels of namespaces, and the coming of
+// kinds. Of the last two, metadata is enough.
 
 import { type Kind, metadataOf } from '#api/kind';
 import { CustomResourceDefinition, Namespace } from '#api/kinds/builtin';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
 import type { KubeObject } from '#api/object';
 import type { Projection, Source } from '#runtime/source';
 
@@ -35,3 +36,12 @@ export const DEFINITIONS: Source = {
   kind: metadataOf(CustomResourceDefinition) as Kind,
   projection: versioned,
 };
+
+/** The caches the controller has anyway. They are declared as well, so that one policy can wake the targets of others. */
+export const policySources = (namespace: string | undefined): readonly Source[] =>
+  namespace === undefined
+    ? [{ kind: TTLPolicy as Kind }, { kind: ClusterTTLPolicy as Kind }]
+    : [{ kind: TTLPolicy as Kind, namespace }];
+
+export const isPolicyKind = ({ group, resource }: Kind): boolean =>
+  group === TTLPolicy.group && (resource === TTLPolicy.resource || resource === ClusterTTLPolicy.resource);

@@ -3,13 +3,15 @@
 import { equal, type Json } from '#api/json';
 import type { Condition } from '#api/kinds/builtin';
 import type { PolicyMode, TTLPolicyStatus } from '#api/kinds/ttlPolicy';
-import { formatTime, type Instant, type Millis, plus, seconds } from '#base/instant';
+import { formatTime, type Instant, instant, isDue, type Millis, plus, seconds } from '#base/instant';
 import type { Counts } from './book.ts';
 import type { AnyPolicy } from './compile.ts';
 import type { Refusal } from './rights.ts';
 
 /** The shortest time between two writes that only change counts. */
-export const STATUS_GAP: Millis = seconds(5);
+const STATUS_GAP: Millis = seconds(5);
+/** A changed count waits this long for others: what was deleted is gone from the next count. */
+const COMPANY: Millis = seconds(1);
 const MOST_MESSAGE = 2000;
 
 export type Report =
@@ -64,16 +66,24 @@ export type StatusStep =
   | { readonly kind: 'later'; readonly at: Instant }
   | { readonly kind: 'write' };
 
-/** Whether to write, now or a little later. `wroteAt`: our last write. */
+/** When we wrote last, and when we first saw that counts differ from what is written. */
+export interface Written {
+  wroteAt?: Instant;
+  differsSince?: Instant;
+}
+
+/** Whether to write, now or a little later. */
 export function computeStep(
   before: TTLPolicyStatus | undefined,
   next: TTLPolicyStatus,
-  wroteAt: Instant | undefined,
+  { wroteAt, differsSince }: Written,
   now: Instant,
 ): StatusStep {
   if (equal(asJson(before), asJson(next))) return { kind: 'same' };
-  const at = wroteAt === undefined ? now : plus(wroteAt, STATUS_GAP);
-  return isNewState(before, next) || now >= at ? { kind: 'write' } : { kind: 'later', at };
+  if (isNewState(before, next)) return { kind: 'write' };
+  const company = plus(differsSince ?? now, COMPANY);
+  const at = instant(Math.max(company, wroteAt === undefined ? company : plus(wroteAt, STATUS_GAP)));
+  return isDue(at, now) ? { kind: 'write' } : { kind: 'later', at };
 }
 
 /** A missing count and null are the same to whoever reads. */

@@ -6,7 +6,7 @@ import { apiVersionOf, type KubeObject } from '#api/object';
 import { matchesLabels } from '#api/selectors';
 import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
-import { type Instant, isDue, type Millis, minutes, plus, seconds } from '#base/instant';
+import { type Instant, isDue, type Millis, millis, minutes, plus, seconds } from '#base/instant';
 import { type Deletion, outcomeOf } from '#lifecycle/deletion';
 import type { Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
 import { Remembered } from '#lifecycle/remembered';
@@ -19,7 +19,14 @@ import { computeEnd, computeNotice, describeOpinions, type End, type Seen } from
 import { parseInstant } from './finish.ts';
 import { objectName, type Waking } from './keys.ts';
 import type { PolicyMetrics } from './metrics.ts';
-import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
+import {
+  type ActivePolicy,
+  identityOf,
+  metricKind,
+  type Policies,
+  type Standing,
+  targetIdOf,
+} from './policies.ts';
 
 export interface TargetPassOptions {
   readonly policies: Policies;
@@ -36,8 +43,15 @@ type Expired = Extract<End<ActivePolicy>, { kind: 'expired' }>;
 type SeenByActive = Seen<ActivePolicy>;
 type Accepted = Extract<Deletion, { kind: 'deleted' | 'terminating' }>;
 
-/** How soon to look again at what waits for another policy, or for a review of rights. */
-const OTHERS = seconds(2);
+/** Why something that is due is not deleted yet, and when to look again. */
+interface Obstacle {
+  readonly after: Millis;
+  readonly note?: string;
+}
+const OBSTACLES: ReadonlySet<Standing> = new Set<Standing>(['pending', 'broken']);
+/** While targets are being listed. */
+const READING = millis(500);
+/** While somebody must do something. */
 const RIGHTS = seconds(30);
 const STUCK_AFTER = minutes(10);
 /** "Once" per object and process, for this many. */
@@ -46,15 +60,17 @@ const MOST_TOLD = 100_000;
 export class TargetPasses {
   readonly #options: TargetPassOptions;
   readonly #told = new Remembered(MOST_TOLD);
-  /** Uids we deleted and that are still there. */
+  /** Uids whose deletion was accepted. */
   readonly #ours = new Remembered(MOST_TOLD);
+  /** Uids whose deletion is under way: what policies of both kinds select is in both queues. */
+  readonly #underWay = new Set<string>();
 
   constructor(options: TargetPassOptions) {
     this.#options = options;
   }
 
   async reconcile(pass: Pass, { resource, key }: Extract<Waking, { kind: 'target' }>): Promise<Outcome> {
-    const seen = this.#look(resource, key);
+    const seen = this.#look(pass, resource, key);
     const [first] = seen;
     if (first === undefined) return settled();
     // Each cache has its own watch; the one that is behind will have caught up in a moment.
@@ -65,9 +81,10 @@ export class TargetPasses {
   }
 
   /** The object as the policies see it that mean it; what others knew about it is forgotten. */
-  #look(resource: string, key: ObjectKey): SeenByActive[] {
+  #look(pass: Pass, resource: string, key: ObjectKey): SeenByActive[] {
     const seen: SeenByActive[] = [];
     for (const policy of this.#options.policies.of(resource)) {
+      if (!isCurrent(pass, policy)) continue;
       const object = policy.view?.reader.get(key);
       if (object === undefined) policy.book.forget(objectName(key));
       else if (isMeant(policy, key)) seen.push({ policy, object });
@@ -104,10 +121,11 @@ export class TargetPasses {
       case 'expired': {
         const obstacle = this.#obstacle(pass, key, end.by);
         record(end.since, obstacle?.note);
-        if (end.by.mode === 'Paused') return settled();
+        const { uid = '' } = object.metadata;
+        if (end.by.mode === 'Paused' || this.#underWay.has(uid) || this.#ours.has(uid)) return settled();
         return obstacle === undefined
           ? this.#delete(pass, key, seen, end)
-          : waitUntil(plus(pass.now, OTHERS), 'another policy is not ready');
+          : waitUntil(plus(pass.now, obstacle.after), 'another policy is not ready');
       }
       default:
         return assertNever(end);
@@ -119,15 +137,17 @@ export class TargetPasses {
     const { object } = seen.find(({ policy }) => policy === by)!;
     let last = end;
     const decide = (live: KubeObject, now: Instant): Decision<readonly SeenByActive[] | 'changed'> => {
-      const again = this.#seenLive(by, key, live);
-      if (again === 'changed') return { kind: 'keep', verdict: again };
-      const next = this.#end(again, now);
-      if (next.kind !== 'expired') return { kind: 'keep', verdict: again };
+      const seenNow = this.#seenLive(by, key, live);
+      if (seenNow === 'changed') return { kind: 'keep', verdict: seenNow };
+      const next = this.#end(seenNow, now);
+      if (next.kind !== 'expired') return { kind: 'keep', verdict: seenNow };
       if (next.by !== by) return { kind: 'keep', verdict: 'changed' };
       last = next;
       return { kind: 'delete', since: next.since };
     };
     let deletion: Deletion<readonly SeenByActive[] | 'changed'>;
+    const { uid = '' } = object.metadata;
+    this.#underWay.add(uid);
     try {
       deletion = await this.#options.deletes.delete(pass, {
         kind: by.kind,
@@ -144,6 +164,8 @@ export class TargetPasses {
       by.suspect = true;
       pass.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
       return waitUntil(plus(pass.now, RIGHTS), 'delete refused');
+    } finally {
+      this.#underWay.delete(uid);
     }
     this.#count(pass, key, object, last, deletion);
     return outcomeOf(deletion, (kept) =>
@@ -183,7 +205,7 @@ export class TargetPasses {
       metrics.lag(kind, lag / 1000);
       metrics.deleted(kind, namespace, deletion.kind);
       by.book.countDeleted();
-      if (deletion.kind === 'terminating') this.#ours.add(object.metadata.uid ?? '');
+      this.#ours.add(object.metadata.uid ?? '');
       pass.log.debug({ policy: by.name, lagMs: lag, outcome: deletion.kind }, 'deleted');
       if (!this.#options.deletionEvents) return;
       const note = `${describeOpinions(opinions)}; deleted ${(lag / 1000).toFixed(1)} s after its deadline by ${by.name}`;
@@ -212,8 +234,8 @@ export class TargetPasses {
   }
 
   /** A policy for the same kind that nobody has understood yet may keep the object longer: nothing ends before. */
-  #obstacle(pass: Pass, key: ObjectKey, by: ActivePolicy): { readonly note?: string } | undefined {
-    if (by.suspect) return { note: 'its deletion was refused, the rights are reviewed' };
+  #obstacle(pass: Pass, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
+    if (by.suspect) return { after: RIGHTS, note: 'its deletion was refused, the rights are reviewed' };
     const { policies, clusterWide } = this.#options;
     const id = targetIdOf(by.kind);
     const here = pass.cache.byIndex(TTLPolicy, 'target', id);
@@ -221,11 +243,15 @@ export class TargetPasses {
       ...here.filter(({ metadata }) => metadata.namespace === key.namespace),
       ...(clusterWide ? pass.cache.byIndex(ClusterTTLPolicy, 'target', id) : []),
     ];
-    const other = rivals.find((policy) => !policies.isSettled(policy));
+    const isInTheWay = (policy: AnyPolicy) => OBSTACLES.has(policies.standingOf(policy));
+    const other = rivals.find(isInTheWay);
     if (other === undefined) return undefined;
-    return policies.isBroken(other)
-      ? { note: `waits for ${other.kind} ${objectName(keyOf(other))}, which cannot be understood` }
-      : {};
+    return policies.standingOf(other) === 'broken'
+      ? {
+          after: RIGHTS,
+          note: `waits for ${other.kind} ${objectName(keyOf(other))}, which cannot be understood`,
+        }
+      : { after: READING };
   }
 
   #tell(pass: Pass, kind: Kind, object: KubeObject, end: End): void {
@@ -242,6 +268,12 @@ export class TargetPasses {
     this.#told.add(what);
     return true;
   }
+}
+
+/** A policy that was changed or deleted just now has no say until its own pass has seen it. */
+function isCurrent(pass: Pass, { key, of, identity }: ActivePolicy): boolean {
+  const policy = pass.cache.get(of, key);
+  return policy !== undefined && identityOf(policy) === identity;
 }
 
 /** Metadata that was asked for without the rest calls itself PartialObjectMetadata. */
