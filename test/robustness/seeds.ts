@@ -21,9 +21,9 @@ export function* seedsFor(first: number, milliseconds: number): Generator<number
   while (performance.now() < end);
 }
 
-/** The command that plays one seed of this file again; SEED stands for it. */
+/** The command that plays one seed of this file again; %d stands for it. */
 export const replayOf = (file: string, project: string): string =>
-  `LAPSE_SEED=SEED npx vitest run --project ${project} test/robustness/${file}`;
+  `LAPSE_SEED=%d npx vitest run --project ${project} test/robustness/${file}`;
 
 /** Fails with the report, if there is one. */
 export function expectKept(report: string | undefined): void {
