@@ -13,7 +13,6 @@ import type { Transport } from '#client/transport';
 import type { Family, Parts, Services } from '#controllers/family';
 import { type Budget, createBudget } from '#lifecycle/budget';
 import { createSkewGuard } from '#lifecycle/skewGuard';
-import type { ControllerDefinition } from '#runtime/definition';
 import { LeaseElector } from '#runtime/election/elector';
 import { leaderOnly } from '#runtime/election/leaderOnly';
 import { EventSender } from '#runtime/events/outbox';
@@ -44,8 +43,6 @@ export interface AssemblyOptions {
   /** Everything there is, for the gates. */
   readonly known: readonly Family[];
   readonly selected: readonly Family[];
-  /** Controllers that are no family's: the stand-ins. */
-  readonly others?: readonly ControllerDefinition[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -68,7 +65,7 @@ export interface Assembly {
 }
 
 export function assemble(options: AssemblyOptions): Assembly {
-  const { wires, general, clock, random, log, identity, others = [] } = options;
+  const { wires, general, clock, random, log, identity } = options;
   const registry = new Registry();
   const skew = createSkew(clock);
   const countRequest = requestMetrics(registry);
@@ -135,7 +132,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     log,
     registry,
     client: createClient({ ...common, transport: writing }),
-    controllers: [...families.flatMap(({ controllers }) => controllers), ...others],
+    controllers: families.flatMap(({ controllers }) => controllers),
     events: new EventSender({ client, clock, random, log, registry, instance: identity }),
     time: guard,
     dryRun: general.dryRun,

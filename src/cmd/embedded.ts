@@ -23,7 +23,7 @@ export interface EmbeddedOptions {
   readonly kubeconfigOut: string;
   readonly tokenAuthFile?: string;
   /** Sees every request; the answer of the server passes through it. */
-  readonly around?: (handle: HttpHandler) => HttpHandler;
+  readonly around?: (handle: HttpHandler, token: string) => HttpHandler;
   readonly onUnexpected: (cause: unknown) => void;
 }
 
@@ -31,6 +31,8 @@ export interface Embedded {
   readonly server: ApiServer;
   readonly listener: Listener;
   readonly kubeconfig: string;
+  /** The administrator's token. */
+  readonly token: string;
   readonly close: () => Promise<void>;
 }
 
@@ -52,7 +54,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     authenticator: tokenAuthenticator(tokens),
     onUnexpected: options.onUnexpected,
   });
-  const listener = await bind(options, options.around?.(server.handle) ?? server.handle, certificate);
+  const listener = await bind(options, options.around?.(server.handle, admin) ?? server.handle, certificate);
   const kubeconfig = resolve(options.kubeconfigOut);
   explained(`--kubeconfig-out ${options.kubeconfigOut}`, () => {
     mkdirSync(dirname(kubeconfig), { recursive: true });
@@ -67,7 +69,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     await listener.close();
     await stopped;
   };
-  return { server, listener, kubeconfig, close };
+  return { server, listener, kubeconfig, token: admin, close };
 }
 
 async function openStore(data: string, kind: EmbeddedOptions['store']): Promise<Store> {

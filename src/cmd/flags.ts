@@ -10,16 +10,16 @@ export interface SettingFlags {
   given(command: Command): Record<string, string>;
 }
 
-/** Adds a flag for every setting that has one and is not in `without`. */
+/** Adds a flag for every setting that has one and is not left out. */
 export function withSettings(
   command: Command,
   families: readonly Family[],
-  without: readonly string[] = [],
+  without: (flag: string) => boolean = () => false,
 ): SettingFlags {
   const { json } = compileConfiguration(families);
   const options = new Map<string, Option>();
   for (const { field, flag, description } of settingsOf(families)) {
-    if (flag === undefined || without.includes(flag)) continue;
+    if (flag === undefined || without(flag)) continue;
     const schema = schemaAt(json, field);
     if (schema === undefined) throw new Error(`--${flag} sets ${field}, which does not exist`);
     const usual = schema.default === undefined ? '' : ` (default: ${String(schema.default)})`;

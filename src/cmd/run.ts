@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { realClock } from '#base/clock';
-import { jsonLog, type Log, prettyLog } from '#base/log';
+import type { Log } from '#base/log';
 import { nameSuffix, systemRandom } from '#base/random';
 import { VERSION } from '#base/version';
 import type { Family } from '#controllers/family';
@@ -15,6 +15,7 @@ import { type General, readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { withSettings } from './flags.ts';
 import { type Hosts, openHosts } from './hosts.ts';
+import { openLog } from './logs.ts';
 import { loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
 import { untilAskedToStop } from './signals.ts';
@@ -102,17 +103,6 @@ function refuseDoubles(families: readonly Family[]): readonly Family[] {
     seen.add(name);
   }
   return families;
-}
-
-/** Lines for people on a terminal, JSON everywhere else. */
-function openLog({ log }: General): Log {
-  const isText = log.format === 'text' || (log.format === 'auto' && process.stderr.isTTY === true);
-  const options = {
-    clock: realClock,
-    level: log.level,
-    write: (line: string) => void process.stderr.write(line),
-  };
-  return isText ? prettyLog(options) : jsonLog(options);
 }
 
 function helpText(): string {

@@ -1,51 +1,141 @@
-// lapse up: everything in one process, for a first look. A friendly first screen says what runs and how to talk to it.
+// lapse up: everything in one process, for a first look. The embedded server, every controller, stand-ins for what a
+// cluster has and a bare API server lacks, the examples, and a timeline of what waits and what ends.
 
-import { relative, resolve } from 'node:path';
-import { styleText } from 'node:util';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
-import { VERSION } from '#base/version';
-import { startEmbedded } from './embedded.ts';
+import { realClock } from '#base/clock';
+import { systemRandom } from '#base/random';
+import { FAMILIES } from '#controllers/registry';
+import { createHands } from '#sim/hands';
+import { STANDINS, standinsNamed } from '#standins/standins';
+import { readGeneral } from './configuration/general.ts';
+import { loadConfiguration } from './configuration/load.ts';
+import { type Embedded, startEmbedded } from './embedded.ts';
+import { withSettings } from './flags.ts';
+import { openHosts } from './hosts.ts';
+import { openLog } from './logs.ts';
+import { selectFamilies } from './selection.ts';
 import { embeddedOptions, type ServerFlags, withServerFlags } from './server.ts';
 import { untilAskedToStop } from './signals.ts';
+import { Everything } from './up/everything.ts';
+import { readExamples } from './up/examples.ts';
+import { LiveTimeline } from './up/liveTimeline.ts';
+import { firstScreen, paint } from './up/screen.ts';
+import { explained } from './usage.ts';
 
-export function upCommand(): Command {
-  return withServerFlags(new Command('up'))
-    .description('a cluster-shaped thing in one process: the embedded API server, ready for kubectl')
-    .action(async (flags: ServerFlags) => {
-      const stop = untilAskedToStop();
-      const embedded = await startEmbedded(embeddedOptions(flags));
-      process.stdout.write(firstScreen(flags, embedded.listener.url, embedded.kubeconfig));
-      await stop;
-      const revision = embedded.server.revision();
-      await embedded.close();
-      process.stdout.write(
-        `\nstopped at revision ${revision}; ${flags.store === 'sqlite' ? 'the data is kept' : 'nothing was kept (memory store)'}\n`,
-      );
-    });
+interface UpFlags extends ServerFlags {
+  readonly standins: string;
+  readonly examples: boolean;
 }
 
-function firstScreen(flags: ServerFlags, url: string, kubeconfig: string): string {
-  const bold = (text: string) => (process.stdout.isTTY ? styleText('bold', text) : text);
-  const dim = (text: string) => (process.stdout.isTTY ? styleText('dim', text) : text);
-  const config = relative('.', kubeconfig);
-  const kept =
-    flags.store === 'sqlite'
-      ? `${resolve(flags.data)} ${dim('(delete it to start over)')}`
-      : 'memory only: gone when this ends';
-  return [
-    '',
-    `${bold('lapse')} ${VERSION}`,
-    '',
-    `  serving     ${url}  ${dim('a Kubernetes API for this machine, in this process')}`,
-    `  data        ${kept}`,
-    `  kubeconfig  ${config}`,
-    '',
-    'Try',
-    '',
-    `  ${bold(`kubectl --kubeconfig ${config} get namespaces`)}`,
-    `  ${bold(`kubectl --kubeconfig ${config} create configmap hello --from-literal=who=world`)}`,
-    '',
-    dim('Ctrl-C stops it.'),
-    '',
-  ].join('\n');
+/** What a first look needs otherwise than a cluster: everything on, nobody else about, the terminal for the timeline. */
+const DEFAULTS = {
+  actAs: 'controller',
+  featureGates: { AllAlpha: true },
+  leaderElection: { enabled: false },
+  metrics: { bindAddress: '0' },
+  log: { level: 'error', format: 'text' },
+};
+const ONLY_IN_CLUSTERS = (flag: string) => /^(leader-elect|webhook|kube-api)/.test(flag);
+
+export function upCommand(): Command {
+  const command = withServerFlags(new Command('up'))
+    .description('a cluster-shaped thing in one process: API server, controllers, stand-ins, examples')
+    .option('--standins <names>', 'what stands in for the rest of a cluster, as for --controllers', '*')
+    .option('--no-examples', 'do not apply the examples on the first start');
+  const settings = withSettings(command, FAMILIES, ONLY_IN_CLUSTERS);
+  return command.addHelpText('after', helpText()).action(async (flags: UpFlags, parsed: Command) => {
+    const stop = untilAskedToStop();
+    const given = settings.given(parsed);
+    const document = loadConfiguration(FAMILIES, {
+      flags: given,
+      environment: process.env,
+      defaults: DEFAULTS,
+    });
+    const general = readGeneral(document);
+    const all = FAMILIES.map((family) => ({ ...family, defaultOn: true }));
+    const selected = selectFamilies(all, general.controllers ?? ['*']);
+    const standins = explained('--standins', () => standinsNamed(flags.standins.split(',')));
+    const log = openLog(general);
+    const colour = process.stdout.isTTY === true;
+    const write = (text: string) => void process.stdout.write(text);
+    const timeline = new LiveTimeline({ clock: realClock, write, paint: paint(colour) });
+    const context = { clock: realClock, random: systemRandom, log };
+    let everything!: Everything;
+    const options = embeddedOptions(flags);
+    const embedded = await startEmbedded({
+      ...options,
+      around(handle, token) {
+        everything = new Everything(handle, token, {
+          ...context,
+          general,
+          document,
+          known: all,
+          selected,
+          standins,
+          timeline,
+        });
+        return options.around?.(everything.handle) ?? everything.handle;
+      },
+    });
+    const { manager, registry } = everything.assembly;
+    const hosts = await openHosts({
+      ...context,
+      general,
+      inCluster: false,
+      manager,
+      registry,
+      admission: [],
+    });
+    await everything.start(embedded.server);
+    const examples = flags.examples && isFirstStart(flags);
+    write(
+      firstScreen({
+        url: embedded.listener.url,
+        kubeconfig: embedded.kubeconfig,
+        data: flags.data,
+        store: flags.store,
+        controllers: selected.map(({ name }) => name),
+        standins: standins.map(({ name }) => name),
+        examples,
+        colour,
+      }),
+    );
+    if (examples) await applyExamples(everything, write);
+    if (examples && flags.store === 'sqlite') writeFileSync(marker(flags), '');
+    await stop;
+    timeline.flush();
+    write(`\n${everything.summary((at) => timeline.stamp(at))}\n`);
+    await everything.stop();
+    await hosts.close();
+    await close(embedded, flags, write);
+  });
+}
+
+const marker = ({ data }: ServerFlags): string => join(data, 'examples-applied');
+const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' || !existsSync(marker(flags));
+
+/** One that the server does not take says so, and keeps nobody else from being applied. */
+async function applyExamples({ user }: Everything, write: (text: string) => void): Promise<void> {
+  const hands = createHands(user);
+  for (const { name, text } of readExamples())
+    try {
+      await hands.apply(text);
+    } catch (cause) {
+      write(`          examples/${name} was not applied: ${(cause as Error).message}\n`);
+    }
+}
+
+async function close(embedded: Embedded, flags: ServerFlags, write: (text: string) => void): Promise<void> {
+  const revision = embedded.server.revision();
+  await embedded.close();
+  const kept = flags.store === 'sqlite' ? 'the data is kept' : 'nothing was kept (memory store)';
+  write(`stopped at revision ${revision}; ${kept}\n`);
+}
+
+function helpText(): string {
+  const row = ({ name, description }: { name: string; description: string }) =>
+    `  ${name.padEnd(20)} ${description}`;
+  return ['', 'Controllers:', ...FAMILIES.map(row), '', 'Stand-ins:', ...STANDINS.map(row)].join('\n');
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { defineKind } from '#api/kind';
-import { seconds } from '#base/instant';
+import { instant, seconds } from '#base/instant';
 import { isIdle } from './activity.ts';
 import { type ControllerDefinition, defineController } from './definition.ts';
 import type { Elector } from './manager.ts';
-import { settled } from './outcome.ts';
+import { settled, waitUntil } from './outcome.ts';
 import { ConfigMap, configMap, inWorld, Secret } from './world.testkit.ts';
 
 const over = (
@@ -140,6 +140,21 @@ describe('leadership', () => {
 });
 
 describe('stopping', () => {
+  test(
+    'nothing stays armed: a deadline of next year does not keep the process alive',
+    inWorld(
+      { controllers: [over('c', () => waitUntil(instant(9e12), 'ttl'))], bookmarks: false },
+      async (w) => {
+        w.manager.start();
+        await w.user.create(ConfigMap, configMap('a'));
+        await w.settle();
+        expect(w.manager.timers.pending).toBe(1);
+        await w.manager.stop();
+        expect(w.manager.timers.pending).toBe(0);
+      },
+    ),
+  );
+
   const kind = handElector();
   test(
     'passes under way finish, nothing new is taken, then the lease is released and the watches end',

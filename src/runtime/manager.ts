@@ -190,6 +190,7 @@ export class Manager {
     const passes = Promise.all(this.#controllers.map((controller) => controller.pause())).then(() => true);
     const drained = await this.#within(millis(drain * DRAIN_SHARE), passes, false);
     for (const controller of this.#controllers) controller.close();
+    this.timers.close();
     const rest = millis(drain * (1 - DRAIN_SHARE));
     const farewell = [passes, elector?.stop(), events?.close(rest), this.caches.close()];
     await this.#within(rest, Promise.allSettled(farewell), []);

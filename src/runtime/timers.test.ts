@@ -156,3 +156,13 @@ test('looking again hands everything out once, also what is set meanwhile is kep
 });
 
 const bind = (clock: VirtualClock) => ({ now: () => clock.now(), elapsed: () => clock.elapsed() });
+
+test('closed, nothing is armed and nothing is handed out', async () => {
+  const { clock, timers, due, at, lane, armed } = setup();
+  lane('a').setEarlier(id(1), at(100));
+  expect(armed()).toBe(1);
+  timers.close();
+  expect([armed(), timers.pending]).toEqual([0, 0]);
+  await clock.advance(minutes(1));
+  expect(due).toEqual([]);
+});

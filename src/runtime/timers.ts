@@ -91,6 +91,14 @@ export class Timers {
     }
   }
 
+  /** Forgets everything; no wake stays armed to keep a process alive. */
+  close(): void {
+    this.#rows = [];
+    this.#disarm?.();
+    this.#disarm = undefined;
+    this.#armedAt = undefined;
+  }
+
   #armFor(row: Row, at: Instant): void {
     if (!row.paused && (this.#armedAt === undefined || at < this.#armedAt)) this.#armAt(at);
   }

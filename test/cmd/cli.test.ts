@@ -81,7 +81,7 @@ test('lapse up shows what runs, the kubectl line and where the data is', async (
     });
   });
   await shown;
-  expect(out).toMatch(/serving {5}https:\/\/127\.0\.0\.1:\d+/);
+  expect(out).toMatch(/serving {6}https:\/\/127\.0\.0\.1:\d+/);
   expect(out).toMatch(/kubectl --kubeconfig \S+ get namespaces/);
   expect(out).toContain(data);
   child.kill('SIGINT');

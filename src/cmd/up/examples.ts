@@ -1,0 +1,27 @@
+// The examples that come with the package, for something to look at on the first start.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Example {
+  /** `01-job-ttl/job.yaml`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** `examples/<number>-<name>/*.yaml`, in order. Empty when the package came without. */
+export function readExamples(directory = join(import.meta.dirname, '../../../examples')): Example[] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && /^\d\d-/.test(entry.name))
+    .flatMap((entry) => filesOf(directory, entry.name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const filesOf = (directory: string, folder: string): Example[] =>
+  readdirSync(join(directory, folder))
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => ({
+      name: `${folder}/${file}`,
+      text: readFileSync(join(directory, folder, file), 'utf8'),
+    }));

@@ -1,0 +1,123 @@
+// Hears of everything that changes on the embedded server, for the timeline: whoever writes to a resource for the first
+// time makes us watch it. Requests are only looked at; they reach the server as they are.
+
+import type { HttpHandler, HttpRequest } from '#api/http';
+import type { Kind } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import type { Clock } from '#base/clock';
+import type { Random } from '#base/random';
+import type { Client } from '#client/client';
+import { Caches } from '#runtime/caches';
+import { Interner } from '#runtime/interner';
+import type { Actor, Change } from '#sim/history';
+import { isWrite, type SeenRequest, seeRequest } from '#sim/seen';
+
+export interface FollowerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onChange: (change: Change) => void;
+}
+
+/** Nobody's business, and many. */
+const IGNORED = new Set(['events', 'leases', 'selfsubjectaccessreviews', 'subjectaccessreviews']);
+const MOST_WRITERS = 100_000;
+
+export class Follower {
+  readonly #options: FollowerOptions;
+  readonly #caches: Caches;
+  readonly #followed = new Map<string, Promise<void>>();
+  /** Who wrote to an object last, the latest at the end. */
+  readonly #writers = new Map<string, Actor>();
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    const { client, clock, random } = options;
+    this.#caches = new Caches({ client, clock, random, interner: new Interner() });
+  }
+
+  /** The same handler; writes of these callers are known as theirs. */
+  around(actor: Actor, handle: HttpHandler): HttpHandler {
+    return async (request) => {
+      if (request.method !== 'GET') await this.#see(request, actor);
+      return handle(request);
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#caches.close();
+  }
+
+  async #see(request: HttpRequest, actor: Actor): Promise<void> {
+    const seen = seeRequest(request);
+    if (!isWrite(seen) || seen.resource === '' || IGNORED.has(seen.resource)) return;
+    const id = `${seen.group}/${seen.resource}`;
+    let following = this.#followed.get(id);
+    if (following === undefined) {
+      following = this.#follow(seen);
+      this.#followed.set(id, following);
+    }
+    // What cannot be watched is not told; the request goes its way.
+    await following.catch(() => this.#followed.delete(id));
+    if (seen.name !== undefined) this.#remember(writerKey(seen, seen.namespace, seen.name), actor);
+    else this.#remember(writerKey(seen, seen.namespace, ''), actor);
+  }
+
+  #remember(key: string, actor: Actor): void {
+    this.#writers.delete(key);
+    this.#writers.set(key, actor);
+    if (this.#writers.size > MOST_WRITERS) this.#writers.delete(this.#writers.keys().next().value!);
+  }
+
+  /** Resolves when all that existed is known: only what comes later is a change. */
+  async #follow({ group, version, resource }: SeenRequest): Promise<void> {
+    const kind = await this.#options.client.discovery.find({ group, version, resource });
+    if (kind === undefined) throw new Error('not served');
+    const handle = this.#caches.acquire({ kind: plain(kind) });
+    await new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (handle.status.synced) resolve();
+        else if (handle.status.problem !== undefined) reject(handle.status.problem.error);
+      };
+      handle.onStatus(look);
+      look();
+    });
+    let initial = true;
+    handle.listen(({ before, after }) => {
+      if (!initial) this.#tell(kind, before, after);
+    });
+    initial = false;
+  }
+
+  #tell(kind: Kind, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const { clock, onChange } = this.#options;
+    const { name = '', namespace } = (after ?? before)!.metadata;
+    const now = clock.now();
+    onChange({
+      at: now,
+      serverAt: now,
+      group: kind.group,
+      resource: kind.resource,
+      kind: kind.kind,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+      by:
+        this.#writers.get(writerKey(kind, namespace, name)) ??
+        this.#writers.get(writerKey(kind, namespace, '')) ??
+        'server',
+    });
+  }
+}
+
+const writerKey = (of: { group: string; resource: string }, namespace: string | undefined, name: string) =>
+  `${of.group}/${of.resource}/${namespace ?? ''}/${name}`;
+
+const plain = ({ group, version, kind, resource, namespaced }: Kind): Kind => ({
+  group,
+  version,
+  kind,
+  resource,
+  namespaced,
+});

@@ -1,0 +1,81 @@
+// The timeline as it happens: one line per outcome on a terminal, in the words of the simulator. A burst is shortened,
+// and said to be.
+
+import type { Clock } from '#base/clock';
+import { type Instant, seconds, toDate } from '#base/instant';
+import { wakeAfter } from '#base/monotonic';
+import { type Line, Timeline } from '#sim/timeline';
+
+export interface LiveOptions {
+  readonly clock: Clock;
+  readonly write: (text: string) => void;
+  /** Colours a word by what it means; plain text unless told. */
+  readonly paint?: (action: string, text: string) => string;
+}
+
+/** Lines per second that somebody can still follow. */
+const MOST_PER_SECOND = 40;
+const DAY = 86_400_000;
+
+export class LiveTimeline extends Timeline {
+  readonly #options: LiveOptions;
+  #shown = 0;
+  #hidden = 0;
+  #armed = false;
+  /** The longest of each column so far, within reason. */
+  readonly #widths = { ref: 24, action: 12 };
+
+  constructor(options: LiveOptions) {
+    super(options.clock.now());
+    this.#options = options;
+  }
+
+  override add(line: Line): void {
+    this.#arm();
+    if (this.#shown >= MOST_PER_SECOND) {
+      this.#hidden++;
+      return;
+    }
+    this.#shown++;
+    this.#options.write(this.#text(line));
+  }
+
+  /** What was shown cannot be taken back. */
+  override retract(): undefined {
+    return undefined;
+  }
+
+  /** The time of the day; with the date when it is another day. */
+  override stamp(at: Instant): string {
+    const date = toDate(at);
+    const time = date.toTimeString().slice(0, 8);
+    if (Math.abs(at - this.#options.clock.now()) < DAY / 2) return time;
+    const two = (n: number) => String(n).padStart(2, '0');
+    return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+  }
+
+  /** What was kept back, in a line. */
+  flush(): void {
+    if (this.#hidden > 0) this.#options.write(`          … and ${this.#hidden} more\n`);
+    this.#hidden = 0;
+    this.#shown = 0;
+  }
+
+  #arm(): void {
+    if (this.#armed) return;
+    this.#armed = true;
+    wakeAfter(this.#options.clock, seconds(1), () => {
+      this.#armed = false;
+      this.flush();
+    });
+  }
+
+  #text({ at, ref, action, detail }: Line): string {
+    const { paint = (_, text) => text } = this.#options;
+    const widths = this.#widths;
+    widths.ref = Math.min(48, Math.max(widths.ref, ref.length));
+    widths.action = Math.min(24, Math.max(widths.action, action.length));
+    const columns = `${ref.padEnd(widths.ref)}  ${paint(action, action.padEnd(widths.action))}  ${detail}`;
+    return `${this.stamp(at)}  ${columns}`.trimEnd().concat('\n');
+  }
+}
