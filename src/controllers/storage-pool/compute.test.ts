@@ -42,6 +42,7 @@ describe('computeActualEligibleNodes', () => {
         },
       ],
       worldStateExpiresAt: undefined,
+      expired: new Map(),
     });
   });
 
@@ -57,7 +58,12 @@ describe('computeActualEligibleNodes', () => {
   });
   test('[5] not Ready for longer than the grace period: left out', () => {
     const nodes = [node('n1', { ready: 'False', since: 0 })];
-    expect(compute({ nodes }, at(10 * M))).toEqual({ eligibleNodes: [], worldStateExpiresAt: undefined });
+    const expired = new Map([['n1', at(GRACE)]]);
+    expect(compute({ nodes }, at(10 * M))).toEqual({
+      eligibleNodes: [],
+      worldStateExpiresAt: undefined,
+      expired,
+    });
   });
   test('[6] not Ready for less: listed as not ready', () => {
     expect(only({ nodes: [node('n1', { ready: 'False', since: 0 })] }, at(2 * M)).nodeReady).toBe(false);
@@ -107,7 +113,7 @@ describe('computeActualEligibleNodes', () => {
     }
   });
   test('no nodes, an empty list', () => {
-    expect(compute({ nodes: [] })).toEqual({ eligibleNodes: [], worldStateExpiresAt: undefined });
+    expect(compute({ nodes: [] })).toMatchObject({ eligibleNodes: [], worldStateExpiresAt: undefined });
   });
   test('a pool with nothing but unfit facts still lists the node: facts do not filter', () => {
     const nodes = [node('n1', { unschedulable: true })];

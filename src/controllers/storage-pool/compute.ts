@@ -34,22 +34,28 @@ export interface ActualEligibleNodes {
   readonly eligibleNodes: EligibleNode[];
   /** When time alone changes the answer: the earliest end of a grace period. */
   readonly worldStateExpiresAt: Instant | undefined;
+  /** Nodes that time has taken off the list, and since when. */
+  readonly expired: ReadonlyMap<string, Instant>;
 }
 
 export function computeActualEligibleNodes(inputs: EligibilityInputs, now: Instant): ActualEligibleNodes {
   const { rsp, nodes, lvgs, agentReadyByNode, gracePeriod } = inputs;
   const lvgByNode = buildLVGByNodeMap(rsp, lvgs);
   const eligibleNodes: EligibleNode[] = [];
+  const expired = new Map<string, Instant>();
   let worldStateExpiresAt: Instant | undefined;
   for (const node of nodes) {
     const state = isNodeReadyOrWithinGrace(node, gracePeriod, now);
-    if (state.kind === 'expired') continue;
+    const name = node.metadata.name!;
+    if (state.kind === 'expired') {
+      expired.set(name, state.since);
+      continue;
+    }
     if (
       state.kind === 'withinGrace' &&
       !(worldStateExpiresAt !== undefined && worldStateExpiresAt <= state.until)
     )
       worldStateExpiresAt = state.until;
-    const name = node.metadata.name!;
     const zoneName = node.metadata.labels?.[ZONE_LABEL];
     const lvmVolumeGroups = lvgByNode.get(name);
     eligibleNodes.push({
@@ -61,7 +67,7 @@ export function computeActualEligibleNodes(inputs: EligibilityInputs, now: Insta
       ...(lvmVolumeGroups === undefined ? {} : { lvmVolumeGroups }),
     });
   }
-  return { eligibleNodes, worldStateExpiresAt };
+  return { eligibleNodes, worldStateExpiresAt, expired };
 }
 
 export type NodeState =

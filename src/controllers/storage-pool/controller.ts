@@ -2,15 +2,17 @@
 
 import { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
 import { type ControllerDefinition, defineController } from '#runtime/definition';
-import { reconcile } from './reconcile.ts';
+import { reconcile, type TimeGuard } from './reconcile.ts';
 import { poolFacts, poolIndexes, watches } from './sources.ts';
 
 export interface StoragePoolOptions {
   /** Where the agent Pods run. */
   readonly agentNamespace: string;
+  /** Unset: the time of a pass is believed. */
+  readonly guard?: TimeGuard;
 }
 
-export const storagePoolController = ({ agentNamespace }: StoragePoolOptions): ControllerDefinition =>
+export const storagePoolController = ({ agentNamespace, guard }: StoragePoolOptions): ControllerDefinition =>
   defineController<ReplicatedStoragePool>({
     name: 'storage-pool',
     for: ReplicatedStoragePool,
@@ -18,5 +20,5 @@ export const storagePoolController = ({ agentNamespace }: StoragePoolOptions): C
     indexes: poolIndexes,
     watches: watches(agentNamespace),
     rights: [{ group: 'storage.deckhouse.io', resource: 'replicatedstoragepools/status', verbs: ['patch'] }],
-    reconcile,
+    reconcile: (pass) => reconcile(pass, guard),
   }) as ControllerDefinition;

@@ -46,7 +46,12 @@ export const storagePool: Family = {
       return { controllers: [], admission: [] };
     }
     return {
-      controllers: [storagePoolController({ agentNamespace: String(agentNamespace ?? 'lapse-system') })],
+      controllers: [
+        storagePoolController({
+          agentNamespace: String(agentNamespace ?? 'lapse-system'),
+          guard: services.guard,
+        }),
+      ],
       admission: [],
     };
   },

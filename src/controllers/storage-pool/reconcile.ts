@@ -5,9 +5,16 @@ import { Node, Pod } from '#api/kinds/builtin';
 import { LVMVolumeGroup } from '#api/kinds/lvmVolumeGroup';
 import { ReplicatedStoragePool, type ReplicatedStoragePoolStatus } from '#api/kinds/replicatedStoragePool';
 import { assertNever } from '#base/assertNever';
+import { isDue } from '#base/instant';
+import type { SkewGuard } from '#lifecycle/skewGuard';
 import { again, type Outcome, settled, terminal, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
-import { computeActualEligibleNodes, hasSystemNetworks, isAgentReady } from './compute.ts';
+import {
+  type ActualEligibleNodes,
+  computeActualEligibleNodes,
+  hasSystemNetworks,
+  isAgentReady,
+} from './compute.ts';
 import { PODS_BY_NODE } from './sources.ts';
 import {
   applyEligibleNodesAndIncrementRevisionIfChanged,
@@ -15,42 +22,62 @@ import {
   applyReadyCondFalse,
   applyReadyCondTrue,
 } from './status.ts';
-import { type LVGs, type Validation, validateLimits, validateRSPAndLVGs } from './validate.ts';
+import { type LVGs, type Problem, type Validation, validateLimits, validateRSPAndLVGs } from './validate.ts';
 
-export async function reconcile(pass: Pass): Promise<Outcome> {
+/** The time of the server; asked before time takes a node off a list. */
+export type TimeGuard = Pick<SkewGuard, 'check' | 'now'>;
+
+export async function reconcile(pass: Pass, guard?: TimeGuard): Promise<Outcome> {
   const found = getRSP(pass);
   if (found === undefined) return settled();
-  const migrated = await patchRSPStatus(pass, found, applyLegacyFieldsCleared(found.status ?? {}));
+  const migrated = await patchRSPStatus(pass, found, applyLegacyFieldsCleared(statusOf(found)));
   if (migrated.kind === 'stopped') return migrated.outcome;
   const { rsp } = migrated;
   const lvgs = getLVGsByRSP(pass, rsp);
   const validation = validateRSPAndLVGs(rsp, lvgs);
-  const { status, outcome } =
-    validation.kind === 'invalid'
-      ? { status: applyReadyCondFalse(statusOf(rsp), validation, observed(pass, rsp)), outcome: settled() }
-      : eligibility(pass, rsp, lvgs, validation);
+  if (validation.kind === 'invalid') return report(pass, rsp, validation, settled());
+  const nodes = getSortedNodes(pass, rsp, validation.nodeSelector);
+  const agentReadyByNode = getAgentReadiness(pass, nodes);
+  const inputs = { rsp, nodes, lvgs, agentReadyByNode, gracePeriod: validation.gracePeriod };
+  const actual = computeActualEligibleNodes(inputs, pass.now);
+  if (!(await isTimeRight(rsp, actual, guard))) return again('our clock is ahead of the API server’s');
+  const { eligibleNodes, worldStateExpiresAt } = actual;
+  const outcome =
+    worldStateExpiresAt === undefined ? settled() : waitUntil(worldStateExpiresAt, 'not ready grace period');
+  const tooMany = validateLimits(eligibleNodes);
+  if (tooMany !== undefined) return report(pass, rsp, tooMany, outcome);
+  const listed = applyEligibleNodesAndIncrementRevisionIfChanged(statusOf(rsp), eligibleNodes);
+  const patched = await patchRSPStatus(
+    pass,
+    rsp,
+    applyReadyCondTrue(listed, eligibleNodes.length, observed(pass, rsp)),
+  );
+  return patched.kind === 'stopped' ? patched.outcome : outcome;
+}
+
+/** Says what is wrong; the list stays. */
+async function report(
+  pass: Pass,
+  rsp: ReplicatedStoragePool,
+  problem: Problem,
+  outcome: Outcome,
+): Promise<Outcome> {
+  const status = applyReadyCondFalse(statusOf(rsp), problem, observed(pass, rsp));
   const patched = await patchRSPStatus(pass, rsp, status);
   return patched.kind === 'stopped' ? patched.outcome : outcome;
 }
 
-/** The next status of a pool that can be computed, and when it has to be computed again. */
-function eligibility(
-  pass: Pass,
+/** A clock of ours that was set ahead must not take nodes off a list: whoever is listed leaves in the server's time. */
+async function isTimeRight(
   rsp: ReplicatedStoragePool,
-  lvgs: LVGs,
-  { nodeSelector, gracePeriod }: Extract<Validation, { kind: 'valid' }>,
-): { status: ReplicatedStoragePoolStatus; outcome: Outcome } {
-  const nodes = getSortedNodes(pass, rsp, nodeSelector);
-  const agentReadyByNode = getAgentReadiness(pass, nodes);
-  const inputs = { rsp, nodes, lvgs, agentReadyByNode, gracePeriod };
-  const { eligibleNodes, worldStateExpiresAt } = computeActualEligibleNodes(inputs, pass.now);
-  const outcome =
-    worldStateExpiresAt === undefined ? settled() : waitUntil(worldStateExpiresAt, 'not ready grace period');
-  const tooMany = validateLimits(eligibleNodes);
-  if (tooMany !== undefined)
-    return { status: applyReadyCondFalse(statusOf(rsp), tooMany, observed(pass, rsp)), outcome };
-  const listed = applyEligibleNodesAndIncrementRevisionIfChanged(statusOf(rsp), eligibleNodes);
-  return { status: applyReadyCondTrue(listed, eligibleNodes.length, observed(pass, rsp)), outcome };
+  { expired }: ActualEligibleNodes,
+  guard: TimeGuard | undefined,
+): Promise<boolean> {
+  if (guard === undefined || expired.size === 0) return true;
+  const leaving = (statusOf(rsp).eligibleNodes ?? []).flatMap(({ nodeName }) => expired.get(nodeName) ?? []);
+  if (leaving.length === 0) return true;
+  await guard.check();
+  return leaving.every((since) => isDue(since, guard.now()));
 }
 
 const NO_STATUS: ReplicatedStoragePoolStatus = {};

@@ -1,0 +1,323 @@
+// Storage pools: the standing scenarios every controller must survive, and those that are its own.
+
+import { expect } from 'vitest';
+import type { Node } from '#api/kinds/builtin';
+import type { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
+import { formatTime, hours, type Millis, millis, minutes, seconds } from '#base/instant';
+import { at } from './kit.ts';
+import { scenario } from './scenario.ts';
+import type { Scene } from './words.ts';
+
+const RSP = 'rsp/pool';
+const STORAGE = 'storage.deckhouse.io/v1alpha1';
+
+const readiness = (status: string, since: Millis = millis(0)): Node['status'] & object => ({
+  conditions: [{ type: 'Ready', status, lastTransitionTime: formatTime(at(since)) }],
+});
+const node = (name: string, status = readiness('True')): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name },
+  status,
+});
+const lvg = (name: string, nodeName: string) => ({
+  apiVersion: STORAGE,
+  kind: 'LVMVolumeGroup',
+  metadata: { name },
+  spec: { local: { nodeName } },
+  status: { conditions: [{ type: 'Ready', status: 'True' }] },
+});
+const pool = (name = 'pool', grace = '5m', more: object = {}) => ({
+  apiVersion: STORAGE,
+  kind: 'ReplicatedStoragePool',
+  metadata: { name },
+  spec: {
+    type: 'LVM',
+    lvmVolumeGroups: [{ name: 'vg' }],
+    eligibleNodesPolicy: { notReadyGracePeriod: grace },
+    ...more,
+  },
+});
+
+/** Two nodes, of which the first has the volume group. */
+async function begin({ given }: Scene, ...more: Parameters<typeof given.object>[0][]): Promise<void> {
+  given.controllers('storage-pool');
+  await given.object([node('n1'), node('n2'), lvg('vg', 'n1'), pool()]);
+  for (const manifests of more) await given.object(manifests);
+}
+const fails = ({ when, now }: Scene, name: string) =>
+  when.user.status(`node/${name}`, readiness('False', millis(now() - at(millis(0)))));
+const recovers = ({ when, now }: Scene, name: string) =>
+  when.user.status(`node/${name}`, readiness('True', millis(now() - at(millis(0)))));
+
+const statusOf = async ({ then }: Scene, ref = RSP) =>
+  (await then.object<ReplicatedStoragePool>(ref)).status ?? {};
+/** Nodes as `n1` or `n1?` when it is not ready, and the revision. */
+const listed = async (scene: Scene, ref = RSP): Promise<string> => {
+  const { eligibleNodes = [], eligibleNodesRevision } = await statusOf(scene, ref);
+  const names = eligibleNodes.map(({ nodeName, nodeReady }) => `${nodeName}${nodeReady ? '' : '?'}`);
+  return `${names.join(' ')} @${eligibleNodesRevision}`;
+};
+const reason = async (scene: Scene, ref = RSP) =>
+  (await statusOf(scene, ref)).conditions?.find(({ type }) => type === 'Ready')?.reason;
+
+scenario('what a person sees when a node fails and does not come back', async (scene) => {
+  await begin(scene);
+  const { when, then } = scene;
+  await when.timePasses(minutes(1));
+  await fails(scene, 'n1');
+  expect(await listed(scene)).toBe('n1? n2 @2');
+  await when.timePasses(millis(minutes(5) - 1));
+  expect(await listed(scene)).toBe('n1? n2 @2');
+  await when.timePasses(millis(1));
+  expect(await listed(scene)).toBe('n2 @3');
+  await when.timePasses(minutes(1));
+  await recovers(scene, 'n1');
+  expect(await listed(scene)).toBe('n1 n2 @4');
+  expect(then.writes()).toHaveLength(4);
+  then.timeline().toEqual(`
+    +00:00  lvmvolumegroup/vg           Ready=True
+    +00:00  node/n1                     Ready=True
+    +00:00  node/n2                     Ready=True
+    +00:00  replicatedstoragepool/pool  Ready=True   Ready
+    +01:00  node/n1                     Ready=False
+    +01:00  replicatedstoragepool/pool  updated      status.eligibleNodes, status.eligibleNodesRevision
+    +01:00  replicatedstoragepool/pool  waiting      until +06:00 (not ready grace period)
+    +06:00  replicatedstoragepool/pool  updated      status.conditions, status.eligibleNodes, status.eligibleNodesRevision
+    +07:00  node/n1                     Ready=True
+    +07:00  replicatedstoragepool/pool  updated      status.conditions, status.eligibleNodes, status.eligibleNodesRevision
+  `);
+});
+
+scenario(
+  'a restart in the middle loses nothing, and a node whose time was up meanwhile goes at once',
+  async (scene) => {
+    await begin(scene);
+    const { when } = scene;
+    await fails(scene, 'n1');
+    await when.timePasses(minutes(2));
+    await when.processRestarts();
+    expect(await listed(scene)).toBe('n1? n2 @2');
+    await when.timePasses(minutes(3));
+    expect(await listed(scene)).toBe('n2 @3');
+    await fails(scene, 'n2');
+    await when.processCrashes({ downFor: minutes(60) });
+    expect(await listed(scene)).toBe(' @5');
+  },
+);
+
+scenario.each(
+  {
+    'watches end': 'end',
+    'watches are cut in the middle of a line': 'cut',
+    'watches end with 410': 'gone',
+  } as const,
+  async (scene, how) => {
+    await begin(scene);
+    const { when } = scene;
+    await when.watchesBreak(how);
+    await fails(scene, 'n1');
+    await when.user.delete('node/n2');
+    await when.user.create(node('n3'));
+    await when.timePasses(minutes(1));
+    expect((await listed(scene)).split(' @')[0]).toBe('n1? n3');
+  },
+);
+
+scenario('with a stale cache after our own write nothing is written twice', async (scene) => {
+  await begin(scene);
+  const { when, then } = scene;
+  when.cachesAreStale();
+  await when.user.create(node('n3'));
+  await when.timePasses(seconds(5));
+  expect(await listed(scene)).toBe('n1 n2 @1');
+  await when.cachesCatchUp();
+  expect(await listed(scene)).toBe('n1 n2 n3 @2');
+  await when.timePasses(minutes(60));
+  expect(then.writes()).toHaveLength(2);
+});
+
+scenario('a slow server and many events: one writer at a time, and the last state wins', async (scene) => {
+  await begin(scene);
+  const { when, then } = scene;
+  when.serverIsSlow(millis(300));
+  for (let i = 0; i < 10; i++) {
+    await (i % 2 === 0 ? fails(scene, 'n1') : recovers(scene, 'n1'));
+    await when.timePasses(millis(100));
+  }
+  await fails(scene, 'n2');
+  await when.timePasses(seconds(30));
+  expect((await listed(scene)).split(' @')[0]).toBe('n1 n2?');
+  const refused = then.requests('PATCH').filter(({ status }) => status !== 200);
+  expect(refused).toEqual([]);
+});
+
+scenario.each(
+  {
+    'a clock that is put an hour ahead drops no node early': hours(1),
+    'a clock that is put an hour back only delays until it is noticed': hours(-1),
+  },
+  async (scene, by) => {
+    await begin(scene);
+    const { when } = scene;
+    await fails(scene, 'n1');
+    await when.timePasses(minutes(1));
+    await when.clockJumps(by);
+    await when.timePasses(minutes(3));
+    expect(await listed(scene)).toBe('n1? n2 @2');
+    await when.clockJumps(millis(-by));
+    await when.timePasses(minutes(2));
+    expect(await listed(scene)).toBe('n2 @3');
+  },
+);
+
+scenario('deleted and made again under its name: the newcomer counts from nothing', async (scene) => {
+  await begin(scene);
+  const { when } = scene;
+  await fails(scene, 'n1');
+  expect(await listed(scene)).toBe('n1? n2 @2');
+  await when.user.delete(RSP);
+  await when.user.create(pool('pool', '10m'));
+  expect(await listed(scene)).toBe('n1? n2 @1');
+  await when.timePasses(minutes(5));
+  expect(await listed(scene)).toBe('n1? n2 @1');
+  await when.timePasses(minutes(5));
+  expect(await listed(scene)).toBe('n2 @2');
+});
+
+scenario(
+  'made again between the decision and the write: the newcomer is not given the old status',
+  async (scene) => {
+    await begin(scene);
+    const { when, then } = scene;
+    when.justBefore('PATCH', async () => {
+      await when.user.delete(RSP);
+      await when.user.create(pool('pool', '5m', { zones: ['nowhere'] }));
+    });
+    await fails(scene, 'n1');
+    await when.timePasses(minutes(1));
+    expect((await statusOf(scene)).eligibleNodes).toBeUndefined();
+    expect(then.requests('PATCH').map(({ status }) => status)).toContain(409);
+  },
+);
+
+scenario('40 nodes and 20 pools due at one instant: one write a pool', async (scene) => {
+  const { given, when, then } = scene;
+  given.controllers('storage-pool');
+  const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
+  await given.object([
+    ...names.map((name) => node(name, readiness('Unknown'))),
+    lvg('vg', 'n0'),
+    ...names.slice(0, 20).map((name) => pool(`pool-${name}`, '10m')),
+  ]);
+  const before = then.writes().length;
+  await when.timePasses(minutes(10));
+  expect(then.writes().length - before).toBe(20);
+  expect((await listed(scene, 'rsp/pool-n7')).split(' @')[0]).toBe('');
+});
+
+scenario('a conflict in the status is read again, and what others wrote survives', async (scene) => {
+  await begin(scene);
+  const { when, then } = scene;
+  const usedBy = { replicatedStorageClassNames: ['fast'] };
+  when.justBefore('PATCH', () => when.user.status(RSP, { usedBy }));
+  await fails(scene, 'n1');
+  await when.timePasses(seconds(1));
+  expect(await listed(scene)).toBe('n1? n2 @2');
+  expect((await statusOf(scene)).usedBy).toEqual(usedBy);
+  expect(then.requests('PATCH').map(({ status }) => status)).toEqual([200, 409, 200]);
+});
+
+scenario('leadership lost while waiting: nothing is written until it is won again', async (scene) => {
+  await begin(scene);
+  const { when, then } = scene;
+  await fails(scene, 'n1');
+  await when.leadershipIsLost();
+  const before = then.writes().length;
+  await when.timePasses(minutes(30));
+  expect([await listed(scene), then.writes().length - before]).toEqual(['n1? n2 @2', 0]);
+  await when.leadershipReturns();
+  expect(await listed(scene)).toBe('n2 @3');
+});
+
+scenario.each(
+  Object.fromEntries(
+    ['nodes', 'pods', 'lvmvolumegroups', 'replicatedstoragepools'].map((resource) => [
+      `403 on list and watch of ${resource}`,
+      resource,
+    ]),
+  ),
+  async (scene, resource) => {
+    await begin(scene);
+    const { when, then } = scene;
+    when.serverAnswers(
+      (request) => ['list', 'watch'].includes(request.verb) && request.resource === resource,
+      403,
+      { times: 1e9 },
+    );
+    await when.watchesBreak('gone');
+    const before = then.requests().length;
+    await when.timePasses(hours(1));
+    expect(then.requests().length - before).toBeLessThan(120);
+    await when.faultsEnd();
+    await fails(scene, 'n1');
+    await when.timePasses(minutes(10));
+    expect((await listed(scene)).split(' @')[0]).toBe('n2');
+  },
+);
+
+scenario('403 on the write: asked less and less, and written when allowed', async (scene) => {
+  await begin(scene);
+  const { when, then } = scene;
+  when.serverAnswers('PATCH', 403, { times: 1e9 });
+  await fails(scene, 'n1');
+  const before = then.requests('PATCH').length;
+  await when.timePasses(hours(1));
+  expect(then.requests('PATCH').length - before).toBeLessThan(30);
+  expect(await listed(scene)).toBe('n1 n2 @1');
+  await when.faultsEnd();
+  await when.timePasses(minutes(5));
+  expect(await listed(scene)).toBe('n2 @2');
+});
+
+scenario('an answer that was lost is not written again', async (scene) => {
+  await begin(scene);
+  const { when, then } = scene;
+  when.serverAnswers('PATCH', { drop: 'after' });
+  await fails(scene, 'n1');
+  await when.timePasses(seconds(30));
+  expect(await listed(scene)).toBe('n1? n2 @2');
+  const answered = then.requests('PATCH').filter(({ status }) => status === 200);
+  expect(answered.length).toBeLessThanOrEqual(2);
+});
+
+scenario('a dry run changes nothing', async (scene) => {
+  scene.given.configuration({ dryRun: true });
+  scene.given.noDoubleRun('a dry run never sees its work done');
+  await begin(scene);
+  await scene.when.timePasses(hours(1));
+  expect(await statusOf(scene)).toEqual({});
+  expect(scene.then.writes().every(({ query }) => query.includes('dryRun=All'))).toBe(true);
+});
+
+scenario('volume groups that come late: said, listed, and said again when they go', async (scene) => {
+  const { given, when } = scene;
+  given.controllers('storage-pool');
+  await given.object([node('n1'), pool()]);
+  expect(await reason(scene)).toBe('LVMVolumeGroupNotFound');
+  await when.user.create(lvg('vg', 'n1'));
+  expect([await reason(scene), await listed(scene)]).toEqual(['Ready', 'n1 @2']);
+  await when.user.delete('lvg/vg');
+  await fails(scene, 'n1');
+  await when.timePasses(hours(1));
+  expect([await reason(scene), await listed(scene)]).toEqual(['LVMVolumeGroupNotFound', 'n1 @2']);
+  await when.user.create(lvg('vg', 'n1'));
+  expect([await reason(scene), await listed(scene)]).toEqual(['Ready', ' @3']);
+});
+
+scenario('a process that may see one namespace only keeps no pools', async (scene) => {
+  scene.given.configuration({ namespace: 'team-a' });
+  await begin(scene);
+  expect(await statusOf(scene)).toEqual({});
+  expect(scene.then.requests()).toEqual([]);
+});
