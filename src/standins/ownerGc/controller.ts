@@ -29,7 +29,8 @@ const ownershipFacts = ({ metadata }: KubeObject) => ({
  * block are judged while their owner still waits, and so go the way they would in a real cluster.
  */
 function* concerned(graph: Graph, kind: Kind, { metadata }: KubeObject): Generator<ObjectKey> {
-  for (const dependent of graph.dependentsOf(metadata.uid!)) yield keyOfFound(dependent);
+  for (const dependent of graph.dependentsOf(metadata.uid!))
+    if (dependent.object.metadata.uid !== metadata.uid) yield keyOfFound(dependent);
   if (computeRole(metadata) !== 'none') yield keyOfObject(kind, metadata);
   for (const { uid } of metadata.ownerReferences ?? []) {
     const owner = graph.withUid(uid);
@@ -46,7 +47,7 @@ function* concernedByDefinition(graph: Graph, { spec }: CustomResourceDefinition
   for (const dependent of graph.dependentsOfKind(groupKind)) yield keyOfFound(dependent);
 }
 
-/** A collector with a memory of its own. */
+/** A collector with a memory of its own, for one manager. */
 export function createOwnerGc(): ControllerDefinition {
   const graph = new Graph();
   return defineController<Namespace>({

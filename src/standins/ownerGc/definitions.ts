@@ -13,6 +13,14 @@ export const definitionFacts = (definition: CustomResourceDefinition) => ({
   names: definition.spec?.names,
 });
 
+/** Equal texts: the same kinds are served. */
+export const definitionsState = (definitions: readonly CustomResourceDefinition[]): string =>
+  JSON.stringify(
+    definitions
+      .map((definition) => [definition.metadata.uid, definitionFacts(definition)] as const)
+      .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+  );
+
 /** Whether a definition is served, and discovery does not show it yet. */
 export function isUndiscovered(
   definition: CustomResourceDefinition,

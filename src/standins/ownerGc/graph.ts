@@ -25,16 +25,31 @@ const ABSENT = 500;
 const PATIENCE = seconds(30);
 
 export class Graph {
-  #served = new Map<string, Kind>();
+  #served: readonly ServedKind[] = [];
+  #definitions: string | undefined;
+  #kinds = new Map<string, Kind>();
   #views = new Map<string, View>();
   readonly #absent = new Set<string>();
   #patience: Instant | undefined;
 
-  /** From now on these kinds are served, and these views are kept. */
-  replace(served: readonly ServedKind[], views: readonly DynamicView[], now: Instant): void {
+  /** These kinds are served; `definitions` is the state of definitions they belong to, unset while discovery is behind. */
+  discovered(served: readonly ServedKind[], definitions: string | undefined): void {
+    this.#served = served;
+    this.#definitions = definitions;
+    this.#kinds = new Map(served.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
+  }
+
+  get served(): readonly ServedKind[] {
+    return this.#served;
+  }
+  get definitions(): string | undefined {
+    return this.#definitions;
+  }
+
+  /** From now on these views are kept. */
+  watch(views: readonly DynamicView[], now: Instant): void {
     const isNew = views.some(({ source }) => !this.#views.has(resourceId(source.kind)));
     if (isNew) this.#patience = plus(now, PATIENCE);
-    this.#served = new Map(served.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
     this.#views = new Map(views.map((view) => [resourceId(view.source.kind), asView(view)]));
   }
 
@@ -48,7 +63,7 @@ export class Graph {
 
   /** The kind an owner reference names, if it is served in that version. */
   kindOf({ apiVersion, kind }: OwnerReference): Kind | undefined {
-    return this.#served.get(`${apiVersion}/${kind}`);
+    return this.#kinds.get(`${apiVersion}/${kind}`);
   }
 
   view(resource: string): View | undefined {

@@ -16,7 +16,7 @@ import {
   ORPHAN,
   type Owner,
 } from './compute.ts';
-import { isUndiscovered } from './definitions.ts';
+import { definitionsState, isUndiscovered } from './definitions.ts';
 import type { Found, Graph } from './graph.ts';
 import { addressOf, computeCollected, resourceId, sourceOf } from './kinds.ts';
 import { getOwners } from './owners.ts';
@@ -47,12 +47,19 @@ export async function reconcile(pass: Pass, graph: Graph): Promise<Outcome> {
   }
 }
 
+/** States which kinds are watched. The server is asked when a definition has changed since it was asked last. */
 async function discover({ client, cache, dynamic, now }: Pass, graph: Graph): Promise<Outcome> {
-  client.discovery.invalidate();
-  const served = await client.discovery.all();
-  graph.replace(served, dynamic.declare(computeCollected(served).map(sourceOf)), now);
-  const isBehind = [...cache.list(CustomResourceDefinition)].some((crd) => isUndiscovered(crd, served));
-  return isBehind ? waitUntil(plus(now, DISCOVERY_LAG), 'discovery') : settled();
+  const definitions = [...cache.list(CustomResourceDefinition)];
+  const state = definitionsState(definitions);
+  if (graph.definitions !== state) {
+    client.discovery.invalidate();
+    const served = await client.discovery.all();
+    if (served.length === 0) throw new Error('discovery shows nothing at all');
+    const isBehind = definitions.some((definition) => isUndiscovered(definition, served));
+    graph.discovered(served, isBehind ? undefined : state);
+  }
+  graph.watch(dynamic.declare(computeCollected(graph.served).map(sourceOf)), now);
+  return graph.definitions === undefined ? waitUntil(plus(now, DISCOVERY_LAG), 'discovery') : settled();
 }
 
 /** An object that somebody owns. */
