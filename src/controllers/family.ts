@@ -22,6 +22,11 @@ export interface Services {
   readonly guard: SkewGuard;
   /** For reviews of rights, outside of passes. Passes write through `pass.client`. */
   readonly client: Client;
+  /**
+   * For writes to kinds that are known only at run time, which no declared right covers: ended with the leadership, as
+   * `pass.client` and `impersonate` are. Unset: `client`.
+   */
+  readonly acting?: Client;
   /** A client that acts as this service account. */
   readonly impersonate: (account: { namespace: string; name: string }) => Client;
   /** Whose rights count where somebody acts for an author. */

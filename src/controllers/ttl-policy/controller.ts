@@ -36,7 +36,7 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
   const { clock, client, guard, registry, actAs, impersonate, namespace } = services;
   const clusterWide = namespace === undefined;
   const within = namespace === undefined ? {} : { namespace };
-  const policies = new Policies({ clock, client, impersonate });
+  const policies = new Policies({ clock, client: services.acting ?? client, impersonate });
   const metrics = policyMetrics(registry, NAME, policies, () => guard.now());
   const habits = services.deletion?.(NAME);
   const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, ...habits });
