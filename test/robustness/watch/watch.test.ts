@@ -1,0 +1,33 @@
+// A sample of rounds about watches, and proof that each promise can be broken. The long round is watch.soak.ts.
+
+import { describe, expect, test } from 'vitest';
+import { expectKept, replayOf, seedsFrom } from '../seeds.ts';
+import type { WatchFlaw } from './flaws.ts';
+import type { WatchGuaranteeName } from './guarantees.ts';
+import { playWatchRound, watchReportOf } from './round.ts';
+
+const REPLAY = replayOf('watch/watch.test.ts', 'fast');
+
+test.each(seedsFrom(1, 6))('every promise of a watch is kept (seed %d)', async (seed) => {
+  const round = await playWatchRound(seed, { steps: 120 });
+  expectKept(watchReportOf(round, REPLAY));
+  const heard = round.evidence.flatMap((one) => one.heard.map(({ kind }) => kind));
+  expect(new Set(heard)).toEqual(new Set(['listed', 'resumed', 'event', 'bookmark']));
+});
+
+describe('each promise notices its flaw, and the flaw is in the watch, not in the judge', () => {
+  const CAUGHT_BY: Readonly<Record<WatchFlaw, WatchGuaranteeName>> = {
+    swapping: 'ordered',
+    repeating: 'unique',
+    losing: 'reliable',
+    amnesiac: 'resumable',
+    boasting: 'bookmarkable',
+  };
+  test.each(Object.entries(CAUGHT_BY) as [WatchFlaw, WatchGuaranteeName][])(
+    '%s: %s',
+    async (flaw, promise) => {
+      const { broken } = await playWatchRound(3, { steps: 50, flaw });
+      expect(broken[promise]).toBeDefined();
+    },
+  );
+});
