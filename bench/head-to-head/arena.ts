@@ -1,7 +1,7 @@
 // One API server for all rounds, and the order of a round: data first, then the observer, then the contender.
 
 import { type Bed, startBed } from '../../test/kube/bed/bed.ts';
-import { type Contender, type Running, start } from './contenders.ts';
+import { type Contender, lapse, type Running, start } from './contenders.ts';
 import { removeAll } from './jobs.ts';
 import { Load } from './load.ts';
 import { Observer } from './observer.ts';
@@ -10,15 +10,17 @@ import { cpuOf, type Requests, requestsSoFar, serverPid, since } from './usage.t
 export class Arena {
   readonly bed: Bed;
   readonly load: Load;
+  readonly lapse: Contender;
 
-  constructor(bed: Bed) {
+  constructor(bed: Bed, built: boolean) {
     this.bed = bed;
+    this.lapse = lapse(built);
     this.load = new Load(bed);
   }
 
-  static async open(): Promise<Arena> {
+  static async open(built: boolean): Promise<Arena> {
     // Without the garbage collector a foreground DELETE removes a Job at once: only the TTL controllers are measured.
-    return new Arena(await startBed({ extraApiserverArgs: ['--enable-garbage-collector=false'] }));
+    return new Arena(await startBed({ extraApiserverArgs: ['--enable-garbage-collector=false'] }), built);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,8 @@
-// npm run bench -- head-to-head [--quick] [--out DIR] [--only burst,lateness,race,memory]: kube-controller-manager's own
-// controller (with its defaults, and tuned), Lapse, and a bare loop of DELETEs, on the same data on one real API server.
+// npm run bench -- head-to-head [--quick] [--out DIR] [--only burst,lateness,race,memory] [--built]: kube-controller-
+// manager's own controller (with its defaults, and tuned), Lapse (with --built compiled, as published), and a bare loop of
+// DELETEs, on the same data on one real API server.
 
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { machine } from '../machine.ts';
@@ -57,7 +59,12 @@ async function measure(arena: Arena, sizes: Sizes, only: readonly string[]): Pro
 export default async function run(args: readonly string[]): Promise<void> {
   const quick = args.includes('--quick');
   const only = optionOf(args, '--only')?.split(',') ?? ROUNDS;
-  const arena = await Arena.open();
+  const built = args.includes('--built');
+  if (built)
+    execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], {
+      stdio: 'inherit',
+    });
+  const arena = await Arena.open(built);
   try {
     const results = await measure(arena, quick ? QUICK : FULL, only);
     const where = `${machine()}${quick ? ' (quick: the numbers prove that it runs, nothing else)' : ''}`;

@@ -1,7 +1,7 @@
 // Round 1: many Jobs that were due long ago. How fast they go, what each costs.
 
 import type { Arena, Round } from './arena.ts';
-import { type Contender, INCUMBENT, LAPSE, raw, TUNED } from './contenders.ts';
+import { type Contender, INCUMBENT, raw, TUNED } from './contenders.ts';
 import { createJobs, nowSeconds } from './jobs.ts';
 import { sumOf } from './usage.ts';
 
@@ -51,7 +51,7 @@ async function burst(round: Round, contender: Contender, count: number, windowMs
 
 export async function bursts(arena: Arena, { jobs, windowMs }: BurstSizes): Promise<Burst[]> {
   const results: Burst[] = [];
-  for (const contender of [INCUMBENT, TUNED, LAPSE, raw(PREFIX, jobs)]) {
+  for (const contender of [INCUMBENT, TUNED, arena.lapse, raw(PREFIX, jobs)]) {
     const isSlow = contender === INCUMBENT;
     // More than it can delete in its window.
     const count = isSlow ? Math.min(jobs, Math.ceil((windowMs / 1000) * 40)) : jobs;

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arena, Round } from './arena.ts';
-import { type Contender, INCUMBENT, LAPSE } from './contenders.ts';
+import { type Contender, INCUMBENT } from './contenders.ts';
 import { createJob, createJobs, nowSeconds, removeAll } from './jobs.ts';
 import { cpuOf, memoryOf } from './usage.ts';
 
@@ -53,7 +53,7 @@ export async function waitings(arena: Arena, sizes: WaitingSizes): Promise<Waiti
   }));
   await createJobs(arena.load, plans);
   const results: Waiting[] = [];
-  for (const contender of [INCUMBENT, LAPSE])
+  for (const contender of [INCUMBENT, arena.lapse])
     results.push(await arena.round(contender, (round) => waiting(round, contender, sizes), true));
   await removeAll(arena.load);
   return results;

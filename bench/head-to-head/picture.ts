@@ -61,8 +61,8 @@ function panelsOf({ bursts, latenesses, races, waitings }: Results): Panel[] {
     {
       title: 'Deleted although its TTL had been extended in time',
       better: 'less is better',
-      bars: races.map(({ contender, wrongful, near }) =>
-        bar(contender, wrongful, `${whole(wrongful)} of ${whole(near)}`),
+      bars: races.map(({ contender, wrongful, accepted }) =>
+        bar(contender, wrongful, `${whole(wrongful)} of ${whole(accepted)}`),
       ),
     },
   ];

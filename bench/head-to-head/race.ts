@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arena, Round } from './arena.ts';
-import { type Contender, LAPSE, TUNED } from './contenders.ts';
+import { type Contender, TUNED } from './contenders.ts';
 import { createJobs, nowSeconds, setTtl } from './jobs.ts';
 import { wallClock } from './observer.ts';
 import { sumOf } from './usage.ts';
@@ -71,7 +71,7 @@ async function race(round: Round, contender: Contender, { seconds, perSecond }: 
 
 export async function races(arena: Arena, sizes: RaceSizes): Promise<Race[]> {
   const results: Race[] = [];
-  for (const contender of [TUNED, LAPSE])
+  for (const contender of [TUNED, arena.lapse])
     results.push(await arena.round(contender, (round) => race(round, contender, sizes)));
   return results;
 }
