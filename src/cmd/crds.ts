@@ -36,7 +36,8 @@ export async function applyCrds(
     const key = { name: crd.metadata.name! };
     const there = await client.get(CustomResourceDefinition, key);
     if (there !== undefined && !isOurs(there)) {
-      foreign.push(key.name);
+      // One that does not claim to be ours either is simply there already.
+      if (isOurs(crd)) foreign.push(key.name);
       continue;
     }
     objectOf(await client.apply(CustomResourceDefinition, crd, { force: true }));

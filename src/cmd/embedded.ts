@@ -22,6 +22,7 @@ export interface EmbeddedOptions {
   readonly port: number;
   readonly kubeconfigOut: string;
   readonly tokenAuthFile?: string;
+  readonly authorization?: 'AlwaysAllow' | 'RBAC';
   /** Sees every request; the answer of the server passes through it. */
   readonly around?: (handle: HttpHandler, token: string) => HttpHandler;
   readonly onUnexpected: (cause: unknown) => void;
@@ -52,6 +53,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     clock: realClock,
     random: systemRandom,
     authenticator: tokenAuthenticator(tokens),
+    ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
+    tokenKey: Buffer.from(admin),
     onUnexpected: options.onUnexpected,
   });
   const listener = await bind(options, options.around?.(server.handle, admin) ?? server.handle, certificate);

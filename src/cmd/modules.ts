@@ -1,38 +1,39 @@
 // Controllers of other people: `--module ./my-controller.ts`, whose default export is a definition, a list of them, a
-// function of the services that makes either, or a whole family. `lapse/runtime` in such a file is the runtime of this
-// very process, wherever the file lies and whatever is installed there.
+// function of the services that makes either, or a whole family.
 
-import { registerHooks } from 'node:module';
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Family, Services } from '#controllers/family';
 import { type ControllerDefinition, defineController } from '#runtime/definition';
+import { offerFaces } from './faces.ts';
 import { UsageError } from './usage.ts';
 
-/** What a module may import from us. */
-const FACES: Readonly<Record<string, string>> = {
-  'lapse/runtime': '#runtime/library',
-  'lapse/lifecycle': '#lifecycle/library',
-  'lapse/family': '#controllers/family',
-};
-
 type Definitions = ControllerDefinition | readonly ControllerDefinition[];
-type Made = Definitions | ((services: Services) => Definitions);
+export type Made = Definitions | ((services: Services) => Definitions);
 
 export async function loadModules(files: readonly string[]): Promise<Family[]> {
   if (files.length === 0) return [];
-  const hooks = registerHooks({
-    resolve: (specifier, context, next) =>
-      Object.hasOwn(FACES, specifier)
-        ? next(FACES[specifier]!, { ...context, parentURL: import.meta.url })
-        : next(specifier, context),
-  });
+  const withdraw = offerFaces();
   try {
     return (await Promise.all(files.map(loadModule))).flat();
   } finally {
-    hooks.deregister();
+    withdraw();
   }
 }
+
+/** Everything there is: our own, and what modules bring. */
+export function joinFamilies(ours: readonly Family[], theirs: readonly Family[]): readonly Family[] {
+  const seen = new Set<string>();
+  for (const { name } of [...ours, ...theirs]) {
+    if (seen.has(name))
+      throw new UsageError(`--module: there is another family of controllers called ${name}`);
+    seen.add(name);
+  }
+  return [...ours, ...theirs];
+}
+
+/** For the flag, which may be repeated. */
+export const collectModules = (file: string, before: readonly string[] = []): string[] => [...before, file];
 
 async function loadModule(file: string): Promise<Family[]> {
   let loaded: { default?: unknown };
@@ -58,7 +59,7 @@ const has = (value: unknown, ...names: string[]): boolean =>
 const isFamily = (value: unknown): value is Family => has(value, 'name', 'kinds', 'gates', 'create');
 const isDefinition = (value: unknown): boolean => has(value, 'name', 'for', 'reconcile');
 
-function familyOf(file: string, name: string, made: Made): Family {
+export function familyOf(file: string, name: string, made: Made): Family {
   return {
     name,
     description: `the controllers of ${file}`,

@@ -7,7 +7,6 @@ import { realClock } from '#base/clock';
 import type { Log } from '#base/log';
 import { nameSuffix, systemRandom } from '#base/random';
 import { VERSION } from '#base/version';
-import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
 import { type Assembly, assemble } from './assemble.ts';
 import { type Cluster, reachCluster } from './cluster.ts';
@@ -16,7 +15,7 @@ import { loadConfiguration } from './configuration/load.ts';
 import { withSettings } from './flags.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 import { openLog } from './logs.ts';
-import { loadModules } from './modules.ts';
+import { collectModules, joinFamilies, loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
 import { untilAskedToStop } from './signals.ts';
 import { tellWhatRuns } from './startup.ts';
@@ -29,20 +28,18 @@ interface RunFlags {
   readonly module?: readonly string[];
 }
 
-const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
-
 export function runCommand(): Command {
   const command = new Command('run')
     .description('controllers against a cluster: the one of --kubeconfig, or the one this Pod is in')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
-    .option('--module <file>', 'run the controllers this file exports; may be repeated', collect);
+    .option('--module <file>', 'run the controllers this file exports; may be repeated', collectModules);
   const settings = withSettings(command, FAMILIES);
   return command.addHelpText('after', helpText()).action(async (flags: RunFlags, parsed: Command) => {
     const stop = untilAskedToStop();
     const own = await loadModules(flags.module ?? []);
-    const known = refuseDoubles([...FAMILIES, ...own]);
+    const known = joinFamilies(FAMILIES, own);
     const document = loadConfiguration(known, {
       flags: settings.given(parsed),
       environment: process.env,
@@ -94,16 +91,6 @@ const readConfig = (name: string) => ({
   name,
   text: explained(`--config ${name}`, () => readFileSync(name, 'utf8')),
 });
-
-function refuseDoubles(families: readonly Family[]): readonly Family[] {
-  const seen = new Set<string>();
-  for (const { name } of families) {
-    if (seen.has(name))
-      throw new UsageError(`--module: there is another family of controllers called ${name}`);
-    seen.add(name);
-  }
-  return families;
-}
 
 function helpText(): string {
   const list = FAMILIES.map(

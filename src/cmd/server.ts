@@ -14,6 +14,7 @@ export interface ServerFlags {
   readonly store: 'sqlite' | 'memory';
   readonly kubeconfigOut?: string;
   readonly tokenAuthFile?: string;
+  readonly authorizationMode: 'AlwaysAllow' | 'RBAC';
   readonly requestLog?: string;
 }
 
@@ -33,6 +34,11 @@ export function withServerFlags(command: Command): Command {
       'where to write a kubeconfig (default: kubeconfig in the data directory)',
     )
     .option('--token-auth-file <csv>', 'more users: lines of token,user,uid,"group1,group2"')
+    .addOption(
+      new Option('--authorization-mode <mode>', 'RBAC: roles and bindings decide who may do what')
+        .choices(['AlwaysAllow', 'RBAC'])
+        .default('AlwaysAllow'),
+    )
     .option('--request-log <file>', 'append one JSON line per request to this file');
 }
 
@@ -43,6 +49,7 @@ export function embeddedOptions(flags: ServerFlags) {
     host: flags.host,
     port: parsePort(flags.port),
     kubeconfigOut: flags.kubeconfigOut ?? join(flags.data, 'kubeconfig'),
+    authorization: flags.authorizationMode,
     ...(flags.tokenAuthFile ? { tokenAuthFile: flags.tokenAuthFile } : {}),
     ...(flags.requestLog ? { around: requestLog(flags.requestLog) } : {}),
     onUnexpected: (cause: unknown) =>

@@ -8,6 +8,7 @@ import { realClock } from '#base/clock';
 import { systemRandom } from '#base/random';
 import { FAMILIES } from '#controllers/registry';
 import { createHands } from '#sim/hands';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
 import { STANDINS, standinsNamed } from '#standins/standins';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
@@ -15,6 +16,7 @@ import { type Embedded, startEmbedded } from './embedded.ts';
 import { withSettings } from './flags.ts';
 import { openHosts } from './hosts.ts';
 import { openLog } from './logs.ts';
+import { collectModules, joinFamilies, loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
 import { embeddedOptions, type ServerFlags, withServerFlags } from './server.ts';
 import { untilAskedToStop } from './signals.ts';
@@ -27,6 +29,7 @@ import { explained } from './usage.ts';
 interface UpFlags extends ServerFlags {
   readonly standins: string;
   readonly examples: boolean;
+  readonly module?: readonly string[];
 }
 
 /** What a first look needs otherwise than a cluster: everything on, nobody else about, the terminal for the timeline. */
@@ -43,18 +46,20 @@ export function upCommand(): Command {
   const command = withServerFlags(new Command('up'))
     .description('a cluster-shaped thing in one process: API server, controllers, stand-ins, examples')
     .option('--standins <names>', 'what stands in for the rest of a cluster, as for --controllers', '*')
+    .option('--module <file>', 'run the controllers this file exports too; may be repeated', collectModules)
     .option('--no-examples', 'do not apply the examples on the first start');
   const settings = withSettings(command, FAMILIES, ONLY_IN_CLUSTERS);
   return command.addHelpText('after', helpText()).action(async (flags: UpFlags, parsed: Command) => {
     const stop = untilAskedToStop();
     const given = settings.given(parsed);
-    const document = loadConfiguration(FAMILIES, {
+    const known = joinFamilies(FAMILIES, await loadModules(flags.module ?? []));
+    const document = loadConfiguration(known, {
       flags: given,
       environment: process.env,
       defaults: DEFAULTS,
     });
     const general = readGeneral(document);
-    const all = FAMILIES.map((family) => ({ ...family, defaultOn: true }));
+    const all = known.map((family) => ({ ...family, defaultOn: true }));
     const selected = selectFamilies(all, general.controllers ?? ['*']);
     const standins = explained('--standins', () => standinsNamed(flags.standins.split(',')));
     const log = openLog(general);
@@ -74,6 +79,7 @@ export function upCommand(): Command {
           known: all,
           selected,
           standins,
+          externalKinds: SNAPSHOT_KINDS,
           timeline,
         });
         return options.around?.(everything.handle) ?? everything.handle;

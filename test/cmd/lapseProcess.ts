@@ -11,8 +11,12 @@ export class LapseProcess {
   readonly exited: Promise<number | null>;
   #waiting: { pattern: RegExp; resolve: (match: RegExpExecArray) => void }[] = [];
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(lapse, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = process.cwd()) {
+    this.child = spawn(lapse, args, {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     this.exited = new Promise((resolve) => this.child.once('close', (code) => resolve(code)));
     for (const stream of [this.child.stdout!, this.child.stderr!])
       stream.on('data', (chunk) => this.#hear(chunk));

@@ -22,6 +22,14 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<string, string>;
 };
 
+const helps = new Map<string, string>();
+function helpOf(command: string): string {
+  const help =
+    helps.get(command) ?? execFileSync(join(root, 'bin/lapse'), [command, '--help'], { encoding: 'utf8' });
+  helps.set(command, help);
+  return help;
+}
+
 describe.each(pages)('$path', ({ path, text }) => {
   test('every npm script it names exists', () => {
     const named = [...text.matchAll(/npm run ([a-z][a-z:-]*)/g)].map((m) => m[1]!);
@@ -35,10 +43,12 @@ describe.each(pages)('$path', ({ path, text }) => {
 
   test('every flag of a lapse command it shows is understood', () => {
     const shown = [
-      ...text.matchAll(/(?:^|[\s`(])(?:bin\/)?lapse (server|up)((?: --?[a-z][\w-]*(?:[ =][^\s`-]\S*)?)*)/gm),
+      ...text.matchAll(
+        /(?:^|[\s`(])(?:bin\/)?lapse (server|up|run|crds)((?: --?[a-z][\w-]*(?:[ =][^\s`-]\S*)?)*)/gm,
+      ),
     ];
     for (const [, command, flags] of shown) {
-      const help = execFileSync(join(root, 'bin/lapse'), [command!, '--help'], { encoding: 'utf8' });
+      const help = helpOf(command!);
       for (const [flag] of flags!.matchAll(/--[a-z][\w-]*/g))
         expect(help, `${command} ${flag}`).toContain(flag);
     }

@@ -2,6 +2,7 @@
 
 import type { HttpHandler } from '#api/http';
 import type { JsonObject } from '#api/json';
+import type { CustomKind } from '#api/kinds/customKind';
 import type { ApiServer } from '#apiserver/server';
 import type { Clock } from '#base/clock';
 import type { Instant } from '#base/instant';
@@ -29,6 +30,8 @@ export interface EverythingOptions {
   readonly known: readonly Family[];
   readonly selected: readonly Family[];
   readonly standins: readonly ControllerDefinition[];
+  /** Kinds that a cluster has and a bare API server lacks. */
+  readonly externalKinds: readonly CustomKind[];
   readonly timeline: LiveTimeline;
   readonly clock: Clock;
   readonly random: Random;
@@ -95,8 +98,8 @@ export class Everything {
 
   /** Kinds first, then the say of the controllers on writes, then the controllers. */
   async start(server: Pick<ApiServer, 'admit'>): Promise<void> {
-    const { clock, log, selected } = this.#options;
-    const foreign = await applyCrds(this.#admin, clock, kindsOf(selected));
+    const { clock, log, selected, externalKinds } = this.#options;
+    const foreign = await applyCrds(this.#admin, clock, [...kindsOf(selected), ...externalKinds]);
     if (foreign.length > 0) log.warn({ foreign }, 'definitions that are not ours were left alone');
     for (const { admission } of this.assembly.families) for (const fn of admission) server.admit(fn);
     this.#standins.start();

@@ -9,11 +9,11 @@ export interface Example {
   readonly text: string;
 }
 
-/** `examples/<number>-<name>/*.yaml`, in order. Empty when the package came without. */
+/** `examples/<number>-<name>/*.yaml`, in order; 00 brings a controller of its own and is not for everybody. */
 export function readExamples(directory = join(import.meta.dirname, '../../../examples')): Example[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && /^\d\d-/.test(entry.name))
+    .filter((entry) => entry.isDirectory() && /^(?!00)\d\d-/.test(entry.name))
     .flatMap((entry) => filesOf(directory, entry.name))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,0 +1,57 @@
+// docs/runtime.md: every block runs. Programs in a directory of their own, as a reader would keep them; commands against
+// an API server, until their controllers have started.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LapseProcess } from '../cmd/lapseProcess.ts';
+import { type ServerProcess, startServerProcess } from '../robustness/serverProcess.ts';
+import { blocksOf } from './blocks.ts';
+
+const root = join(import.meta.dirname, '../..');
+const blocks = blocksOf(join(root, 'docs/runtime.md'));
+const programs = blocks.filter(({ language }) => language === 'ts');
+const commands = blocks
+  .filter(({ language }) => language === 'sh')
+  .flatMap(({ text }) => text.split('\n').filter((line) => line !== ''));
+const scratch = mkdtempSync(join(tmpdir(), 'lapse-docs-'));
+let server: ServerProcess;
+
+beforeAll(async () => {
+  mkdirSync(join(scratch, 'own'));
+  for (const { file, text } of programs) writeFileSync(join(scratch, 'own', file!), text);
+  for (const { text } of blocks.filter(({ language }) => language === 'yaml'))
+    writeFileSync(join(scratch, 'own', 'lapse.yaml'), text);
+  server = await startServerProcess(join(scratch, 'data'), ['--store', 'memory']);
+});
+afterAll(async () => {
+  await server?.kill();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+test('there is nothing on the page that no test looks at', () => {
+  const languages = new Set(blocks.map(({ language }) => language));
+  expect([...languages].sort()).toEqual(['sh', 'ts', 'yaml']);
+  expect(programs.every(({ file }) => file !== undefined)).toBe(true);
+});
+
+test('every program loads, and the test in it passes', () => {
+  const args = [join(import.meta.dirname, 'runBlocks.ts'), ...programs.map(({ file }) => file!)];
+  const options = { cwd: join(scratch, 'own'), encoding: 'utf8' } as const;
+  expect(execFileSync(process.execPath, args, options)).toContain('all blocks ran');
+});
+
+test.each(commands)('%s', async (command) => {
+  const [program, ...args] = command.split(' ');
+  expect(program).toBe('lapse');
+  const env = {
+    KUBECONFIG: server.kubeconfig,
+    LAPSE_METRICS_BIND_ADDRESS: '127.0.0.1:0',
+    LAPSE_VERBOSITY: 'info',
+  };
+  const lapse = new LapseProcess(args, env, join(scratch, 'own'));
+  await lapse.says(/controller started/);
+  expect(await lapse.end('SIGINT')).toBe(0);
+});
