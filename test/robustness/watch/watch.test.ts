@@ -26,8 +26,11 @@ describe('each promise notices its flaw, and the flaw is in the watch, not in th
   test.each(Object.entries(CAUGHT_BY) as [WatchFlaw, WatchGuaranteeName][])(
     '%s: %s',
     async (flaw, promise) => {
-      const { broken } = await playWatchRound(3, { steps: 50, flaw });
-      expect(broken[promise]).toBeDefined();
+      for (const seed of [1, 2, 3, 4, 5]) {
+        const { broken } = await playWatchRound(seed, { steps: 50, flaw });
+        if (broken[promise] !== undefined) return;
+      }
+      expect.fail(`no round broke ${promise}`);
     },
   );
 });
