@@ -1,10 +1,8 @@
-// Who is asking, and may they. Tokens come from a table; a request without one is system:anonymous, who may read
-// health and version and nothing else. Whoever has a valid token may do everything (AlwaysAllow).
+// Who is asking. Tokens come from a table, or were issued to service accounts; a request without one is
+// system:anonymous. What anybody may do is the matter of access/authorizer.ts.
 
 import { unauthorized } from '#api/errors';
 import type { HttpRequest } from '#api/http';
-import { ApiError } from '#api/status';
-import type { Path } from './path.ts';
 import type { UserInfo } from './resources/resource.ts';
 
 export interface Authenticator {
@@ -76,31 +74,4 @@ export function authenticate(request: HttpRequest, authenticator: Authenticator 
   const user = bearer ? authenticator.user(bearer[1]!) : undefined;
   if (!user) throw unauthorized();
   return user;
-}
-
-const PUBLIC = /^\/(version|healthz|livez|readyz)(\/|$)/;
-
-/** Anonymous users may read health and version; everybody else may do everything. */
-export function authorize(user: UserInfo, request: HttpRequest, path: Path, verb: string): void {
-  if (user !== ANONYMOUS) return;
-  if (path.kind === 'other' && PUBLIC.test(path.path)) return;
-  throw forbiddenFor(user, request, path, verb);
-}
-
-export function forbiddenFor(user: UserInfo, request: HttpRequest, path: Path, verb: string): ApiError {
-  const who = `User "${user.username}" cannot`;
-  if (path.kind !== 'resource') {
-    const at = request.path.split('?')[0];
-    return new ApiError(403, 'Forbidden', `forbidden: ${who} ${verb} path "${at}"`, {});
-  }
-  const { group, resource, subresource, name, namespace } = path;
-  const target = subresource ? `${resource}/${subresource}` : resource;
-  const scope = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
-  const what = `${group ? `${resource}.${group}` : resource}${name ? ` "${name}"` : ''}`;
-  const text = `${what} is forbidden: ${who} ${verb} resource "${target}" in API group "${group}" ${scope}`;
-  return new ApiError(403, 'Forbidden', text, {
-    ...(name ? { name } : {}),
-    ...(group ? { group } : {}),
-    kind: resource,
-  });
 }

@@ -3,6 +3,8 @@
 import type { HttpRequest } from '#api/http';
 import type { Clock } from '#base/clock';
 import type { Random } from '#base/random';
+import type { AccountTokens } from './access/accountTokens.ts';
+import type { Authorizer } from './access/authorizer.ts';
 import type { Admission } from './admission.ts';
 import type { Authenticator } from './auth.ts';
 import type { Health } from './health.ts';
@@ -25,6 +27,8 @@ export interface Core {
   readonly metrics: Metrics;
   /** Undefined when everybody is the administrator (in process). */
   readonly authenticator: Authenticator | undefined;
+  readonly authorizer: Authorizer;
+  readonly tokens: AccountTokens;
 }
 
 export interface Call {

@@ -6,7 +6,9 @@ import { checkPathSegment } from '#api/names';
 import { ApiError } from '#api/status';
 import { formatHttpDate } from '#base/httpDate';
 import { uuid } from '#base/random';
-import { type Authenticator, authenticate, authorize } from './auth.ts';
+import { attributesOf, refused } from './access/attributes.ts';
+import { impersonated } from './access/impersonation.ts';
+import { type Authenticator, authenticate } from './auth.ts';
 import { compressed } from './compress.ts';
 import type { Call, Core } from './context.ts';
 import { routeCustom } from './crd/route.ts';
@@ -102,8 +104,11 @@ async function dispatch(
   const query = parseQuery(mark < 0 ? '' : request.path.slice(mark + 1));
   const path = parsePath(pathname);
   trace.route(path, query);
-  const user = authenticate(request, options.authenticator);
-  authorize(user, request, path, verbOf(request.method, path, query));
+  const attributes = attributesOf(path, pathname, verbOf(request.method, path, query));
+  const caller = authenticate(request, options.authenticator);
+  const user = impersonated(request, caller, attributes, core.authorizer);
+  const { allowed, reason } = core.authorizer.authorize(user, attributes);
+  if (!allowed) throw refused(user, attributes, reason);
   switch (path.kind) {
     case 'bad':
       return textResponse(400, '400 Bad Request');

@@ -4,6 +4,9 @@
 import type { HttpHandler, HttpRequest } from '#api/http';
 import { type Clock, realClock } from '#base/clock';
 import { type Random, systemRandom } from '#base/random';
+import { AccountTokens } from './access/accountTokens.ts';
+import { alwaysAllow, Rbac } from './access/authorizer.ts';
+import { bootstrapRoles } from './access/defaultRoles.ts';
 import { Admission, type AdmissionFunction } from './admission.ts';
 import { ApiServices } from './apiServices.ts';
 import type { Authenticator } from './auth.ts';
@@ -25,6 +28,10 @@ export interface ServerOptions {
   readonly random?: Random;
   /** Absent: whoever calls `handle` is the administrator (in process only). */
   readonly authenticator?: Authenticator;
+  /** Unset: whoever is known may do everything. */
+  readonly authorization?: 'AlwaysAllow' | 'RBAC';
+  /** Signs the tokens of service accounts; unset: they are worth nothing after a restart. */
+  readonly tokenKey?: Uint8Array;
   readonly onUnexpected?: (cause: unknown, request: HttpRequest) => void;
 }
 
@@ -47,6 +54,8 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
   const store = options.store ?? Store.inMemory(clock);
   const registry = new Registry();
   registerBuiltins(registry);
+  const tokens = new AccountTokens({ clock, random, store, key: options.tokenKey ?? random.bytes(32) });
+  const authenticator = withAccounts(options.authenticator, tokens);
   const core: Core = {
     store,
     clock,
@@ -56,15 +65,18 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     hub: new WatchHub(store),
     health: new Health(),
     metrics: new Metrics(),
-    authenticator: options.authenticator,
+    authenticator,
+    authorizer: options.authorization === 'RBAC' ? new Rbac(store) : alwaysAllow,
+    tokens,
   };
   await bootstrap(core);
+  if (core.authorizer.mode === 'RBAC') await bootstrapRoles(core);
   const apiServices = new ApiServices(core);
   await apiServices.start();
   const definitions = new DefinitionController(core);
   definitions.start();
   const handling = {
-    authenticator: options.authenticator,
+    authenticator,
     onUnexpected: options.onUnexpected ?? (() => {}),
   };
   return {
@@ -82,3 +94,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     },
   };
 }
+
+/** In process and without users everybody is the administrator; otherwise service accounts are users, too. */
+const withAccounts = (users: Authenticator | undefined, tokens: AccountTokens): Authenticator | undefined =>
+  users && { user: (token) => users.user(token) ?? tokens.user(token) };

@@ -36,14 +36,22 @@ export const DELIBERATE: readonly Deliberate[] = [
     what: 'A protobuf body for a custom resource is refused with 415.',
     why: 'The real handler crashes on it; 415 is what clients understand.',
   },
+  {
+    what: 'Without `--authorization-mode=RBAC` whoever has a token may do everything, and reviews of access say so.',
+    why: 'It is how a first hour should be; with RBAC the roles and bindings in the store decide, as on the real server.',
+  },
+  {
+    what: 'Under RBAC the server begins with seven default roles, and `admin`, `edit` and `view` are written out instead of aggregated.',
+    why: "The roles of Kubernetes' own components have nobody to serve here, and nothing aggregates.",
+  },
+  {
+    what: 'Tokens of service accounts are signed with a secret of the server (HS256), not with a key pair.',
+    why: 'Clients treat them as opaque; nobody else verifies them.',
+  },
 ];
 
 /** What is planned and answers something else until then. */
 export const NOT_YET: readonly Deliberate[] = [
-  {
-    what: 'Whoever has a token may do everything, and reviews of access say so; impersonation headers change nothing.',
-    why: 'They come with RBAC.',
-  },
   {
     what: 'Webhook configurations are stored and validated, and no webhook is called.',
     why: 'Admission functions in the process exist; calls over HTTP come with the outbound client.',

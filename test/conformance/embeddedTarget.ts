@@ -28,6 +28,7 @@ export async function startEmbedded(): Promise<Embedded> {
   const unexpected: string[] = [];
   const server = await createServer({
     authenticator,
+    authorization: 'RBAC',
     onUnexpected: (cause, request) =>
       unexpected.push(`${request.method} ${request.path}: ${cause instanceof Error ? cause.stack : cause}`),
   });

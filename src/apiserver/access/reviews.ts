@@ -1,5 +1,4 @@
-// Questions about access: reviews are answered and never stored. Authorisation is AlwaysAllow: whoever is known may do
-// everything, anonymous users nothing, and the reviews say exactly that.
+// Questions about access: reviews are answered, by the same authoriser that judges requests, and never stored.
 
 import { type FieldError, invalid, invalidError, required } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
@@ -12,13 +11,30 @@ import { decodeBody } from '../decode.ts';
 import { parseWriteOptions } from '../query.ts';
 import { type Strategy, specOf, type UserInfo } from '../resources/resource.ts';
 import { objectResponse } from '../respond.ts';
+import { pathAttributesOf, resourceAttributesOf } from './attributes.ts';
+import { ruleJson } from './policyRule.ts';
 
 /** The status of a review, or why the question is none. */
 type Review = (call: Call, spec: JsonObject) => { status: JsonObject } | { errors: FieldError[] };
 
-const ANONYMOUS = 'system:anonymous';
+function judged({ core }: Call, user: UserInfo, spec: JsonObject): JsonObject {
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  const attributes = isObject(resourceAttributes)
+    ? resourceAttributesOf(resourceAttributes)
+    : pathAttributesOf(isObject(nonResourceAttributes) ? nonResourceAttributes : {});
+  const { allowed, reason } = core.authorizer.authorize(user, attributes);
+  return { allowed, ...(reason === '' ? {} : { reason }) };
+}
 
-const isAllowed = (username: string): JsonObject => ({ allowed: username !== ANONYMOUS });
+/** The user a review asks about. */
+function subjectOf(spec: JsonObject): UserInfo {
+  const { user, groups, uid } = spec;
+  return {
+    username: typeof user === 'string' ? user : '',
+    ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
+    groups: Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [],
+  };
+}
 
 /** Either a resource or a path is asked about, never both. */
 function checkAttributes(spec: JsonObject): FieldError[] {
@@ -34,7 +50,7 @@ const answered = (errors: FieldError[], status: () => JsonObject) =>
   errors.length > 0 ? { errors } : { status: status() };
 
 const selfSubjectAccess: Review = (call, spec) =>
-  answered(checkAttributes(spec), () => isAllowed(call.user.username));
+  answered(checkAttributes(spec), () => judged(call, call.user, spec));
 
 function checkSubject(spec: JsonObject): FieldError[] {
   const groups = spec['groups'];
@@ -42,8 +58,8 @@ function checkSubject(spec: JsonObject): FieldError[] {
   return [invalid('spec.user', '', 'at least one of user or group must be specified')];
 }
 
-const subjectAccess: Review = (_call, spec) =>
-  answered([...checkAttributes(spec), ...checkSubject(spec)], () => isAllowed(String(spec['user'] ?? '')));
+const subjectAccess: Review = (call, spec) =>
+  answered([...checkAttributes(spec), ...checkSubject(spec)], () => judged(call, subjectOf(spec), spec));
 
 const localSubjectAccess: Review = (call, spec) => {
   const attributes = isObject(spec['resourceAttributes']) ? spec['resourceAttributes'] : {};
@@ -53,15 +69,15 @@ const localSubjectAccess: Review = (call, spec) => {
       ? []
       : [invalid('spec.resourceAttributes.namespace', namespace, 'must match metadata.namespace')];
   return answered([...checkAttributes(spec), ...checkSubject(spec), ...elsewhere], () =>
-    isAllowed(String(spec['user'] ?? '')),
+    judged(call, subjectOf(spec), spec),
   );
 };
 
 const selfSubjectRules: Review = (call, spec) => {
-  const everything = call.user.username !== ANONYMOUS;
+  const rules = call.core.authorizer.rulesFor(call.user, String(spec['namespace'] ?? ''));
   const status: JsonObject = {
-    resourceRules: everything ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] : [],
-    nonResourceRules: everything ? [{ verbs: ['*'], nonResourceURLs: ['*'] }] : [],
+    resourceRules: rules.filter((rule) => rule.resources.length > 0).map(ruleJson),
+    nonResourceRules: rules.filter((rule) => rule.nonResourceURLs.length > 0).map(ruleJson),
     incomplete: false,
   };
   return answered(

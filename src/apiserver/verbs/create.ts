@@ -7,6 +7,7 @@ import type { KubeObject } from '#api/object';
 import type { ApiError } from '#api/status';
 import { formatTime } from '#base/instant';
 import { nameSuffix, uuid } from '#base/random';
+import { checkEscalation } from '../access/escalation.ts';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { recordManager } from '../managedFields.ts';
@@ -85,6 +86,7 @@ async function createOnce(call: Call, sent: KubeObject, options: CreateOptions):
     object: sent,
     name: sent.metadata.name ?? '',
   }))!;
+  checkEscalation(call, object, undefined);
   const context = strategyContext(call, options.dryRun);
   fillSystemFields(call, object, context);
   resource.strategy.prepareForCreate?.(object, context);

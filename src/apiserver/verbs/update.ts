@@ -7,6 +7,7 @@ import type { HttpResponse } from '#api/http';
 import { clone, equal, type Json } from '#api/json';
 import { checkPathSegment } from '#api/names';
 import { asJson, asObject, type KubeObject } from '#api/object';
+import { checkEscalation } from '../access/escalation.ts';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { recordManager, withOldTimes } from '../managedFields.ts';
@@ -122,6 +123,7 @@ async function updateOnce(
   if (plan.tracked !== true) recordManager(call, options.fieldManager, next, old);
   const admitted = await core.admission.mutate(call, { ...write, object: next });
   next = admitted!;
+  checkEscalation(call, next, old);
   const strategy = strategyOf(call);
   prepareMeta(next, old);
   strategy.prepareForUpdate?.(next, old, context);

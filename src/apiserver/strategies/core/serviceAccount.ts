@@ -1,7 +1,7 @@
-// ServiceAccount: of the secrets it lists only the names are kept. Tokens are not issued by this server.
+// ServiceAccount: of the secrets it lists only the names are kept. Its tokens are signed here (access/).
 
-import { notImplemented } from '#api/errors';
 import type { KubeObject } from '#api/object';
+import { requestToken } from '../../access/tokenRequest.ts';
 import type { Strategy } from '../../resources/resource.ts';
 import { metaOf, metaUpdate } from '../checks.ts';
 import { subdomainName } from '../names.ts';
@@ -33,10 +33,6 @@ export const serviceAccountStrategy: Strategy = {
         ]
       : [],
   endpoints: {
-    token: {
-      POST: async () => {
-        throw notImplemented('TokenRequest');
-      },
-    },
+    token: { POST: requestToken },
   },
 };

@@ -1,0 +1,155 @@
+// Who may do what. AlwaysAllow knows two sorts of people, RBAC reads the roles and bindings in the store.
+
+import type { JsonObject } from '#api/json';
+import type { KubeObject } from '#api/object';
+import type { UserInfo } from '../resources/resource.ts';
+import type { Store } from '../store/store.ts';
+import { type Attributes, isPath } from './attributes.ts';
+import { allows, type PolicyRule, parseRules } from './policyRule.ts';
+
+export interface Verdict {
+  readonly allowed: boolean;
+  /** For people; empty when there is nothing to say. */
+  readonly reason: string;
+}
+
+export interface Authorizer {
+  readonly mode: 'AlwaysAllow' | 'RBAC';
+  authorize(user: UserInfo, attributes: Attributes): Verdict;
+  /** Everything the user may do in a namespace, cluster-wide rights included. */
+  rulesFor(user: UserInfo, namespace: string): PolicyRule[];
+  /** Roles that bindings of the user name and that do not exist, in words; empty when there are none. */
+  unresolved(user: UserInfo, namespace: string): string;
+  /** The rules of a role, as a binding in `namespace` means it; undefined when there is no such role. */
+  roleRules(ref: { kind: string; name: string }, namespace: string): PolicyRule[] | undefined;
+}
+
+export const SUPERUSERS = 'system:masters';
+const UNAUTHENTICATED = 'system:unauthenticated';
+const PUBLIC = /^\/(version|healthz|livez|readyz)(\/|$)/;
+
+const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+];
+
+const isUnknown = ({ username, groups }: UserInfo): boolean =>
+  username === 'system:anonymous' || groups.includes(UNAUTHENTICATED);
+
+/** Whoever is known may do everything; others may read health and version. */
+export const alwaysAllow: Authorizer = {
+  mode: 'AlwaysAllow',
+  authorize: (user, attributes) => ({
+    allowed: !isUnknown(user) || (isPath(attributes) && PUBLIC.test(attributes.path)),
+    reason: '',
+  }),
+  rulesFor: (user) => (isUnknown(user) ? [] : [...EVERYTHING]),
+  unresolved: () => '',
+  roleRules: () => [],
+};
+
+interface Subject {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+interface Granted {
+  readonly rule: PolicyRule;
+  /** Which binding grants it, in words. */
+  readonly source: () => string;
+}
+
+const ROLES = 'roles.rbac.authorization.k8s.io';
+const CLUSTER_ROLES = 'clusterroles.rbac.authorization.k8s.io';
+const BINDINGS = 'rolebindings.rbac.authorization.k8s.io';
+const CLUSTER_BINDINGS = 'clusterrolebindings.rbac.authorization.k8s.io';
+
+export class Rbac implements Authorizer {
+  readonly mode = 'RBAC';
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  authorize(user: UserInfo, attributes: Attributes): Verdict {
+    if (user.groups.includes(SUPERUSERS)) return { allowed: true, reason: '' };
+    const namespace = isPath(attributes) ? '' : attributes.namespace;
+    const missing: string[] = [];
+    for (const { rule, source } of this.#granted(user, namespace, missing))
+      if (allows(rule, attributes)) return { allowed: true, reason: `RBAC: allowed by ${source()}` };
+    return { allowed: false, reason: missing.length === 0 ? '' : `RBAC: ${aggregate(missing)}` };
+  }
+
+  rulesFor(user: UserInfo, namespace: string): PolicyRule[] {
+    const rules = [...this.#granted(user, namespace, [])].map(({ rule }) => rule);
+    return user.groups.includes(SUPERUSERS) ? [...EVERYTHING, ...rules] : rules;
+  }
+
+  unresolved(user: UserInfo, namespace: string): string {
+    const missing: string[] = [];
+    for (const _ of this.#granted(user, namespace, missing));
+    return aggregate(missing);
+  }
+
+  roleRules({ kind, name }: { kind: string; name: string }, namespace: string): PolicyRule[] | undefined {
+    const role =
+      kind === 'ClusterRole'
+        ? this.#store.get(CLUSTER_ROLES, name)
+        : this.#store.get(ROLES, `${namespace}/${name}`);
+    return role === undefined ? undefined : parseRules(role.object['rules'] as never);
+  }
+
+  *#granted(user: UserInfo, namespace: string, missing: string[]): Generator<Granted> {
+    for (const { object } of this.#store.heads(CLUSTER_BINDINGS))
+      yield* this.#binding(user, object, '', missing);
+    if (namespace === '') return;
+    for (const { object } of this.#store.heads(BINDINGS))
+      if (object.metadata.namespace === namespace) yield* this.#binding(user, object, namespace, missing);
+  }
+
+  *#binding(user: UserInfo, binding: KubeObject, namespace: string, missing: string[]): Generator<Granted> {
+    const subjects = (binding['subjects'] ?? []) as Subject[];
+    const subject = subjects.find((candidate) => isMeant(user, candidate, namespace));
+    if (subject === undefined) return;
+    const ref = binding['roleRef'] as unknown as { kind: string; name: string };
+    const rules = this.roleRules(ref, namespace);
+    if (rules === undefined) {
+      const resource = ref.kind === 'ClusterRole' ? 'clusterrole' : 'role';
+      missing.push(`${resource}.rbac.authorization.k8s.io ${JSON.stringify(ref.name)} not found`);
+      return;
+    }
+    for (const rule of rules) yield { rule, source: () => describeBinding(binding, subject, namespace) };
+  }
+}
+
+function isMeant(user: UserInfo, subject: Subject, namespace: string): boolean {
+  switch (subject.kind) {
+    case 'User':
+      return user.username === subject.name;
+    case 'Group':
+      return user.groups.includes(subject.name);
+    case 'ServiceAccount': {
+      const home = subject.namespace || namespace;
+      return home !== '' && user.username === `system:serviceaccount:${home}:${subject.name}`;
+    }
+    default:
+      return false;
+  }
+}
+
+function describeBinding(binding: KubeObject, subject: Subject, namespace: string): string {
+  const { kind, name } = binding['roleRef'] as JsonObject;
+  const own = namespace === '' ? binding.metadata.name : `${binding.metadata.name}/${namespace}`;
+  const what = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
+  const who =
+    subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || namespace}` : subject.name;
+  return `${what} ${JSON.stringify(own)} of ${kind} ${JSON.stringify(name)} to ${subject.kind} ${JSON.stringify(who)}`;
+}
+
+/** As Go joins several errors. */
+const aggregate = (errors: readonly string[]): string => {
+  const unique = [...new Set(errors)];
+  return unique.length <= 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;
+};

@@ -1,0 +1,74 @@
+// Nobody grants what they do not have: writes of roles and bindings, under RBAC.
+
+import { forbidden, notFound } from '#api/errors';
+import { equal } from '#api/json';
+import { asJson, type KubeObject } from '#api/object';
+import type { Call } from '../context.ts';
+import { SUPERUSERS } from './authorizer.ts';
+import { describeRule, missingRights, type PolicyRule, parseRules } from './policyRule.ts';
+
+const GROUP = 'rbac.authorization.k8s.io';
+const FULL: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+];
+
+/** Throws 403 when the write grants more than its author has. */
+export function checkEscalation(call: Call, next: KubeObject, old: KubeObject | undefined): void {
+  const { resource, core, user } = call;
+  if (resource.group !== GROUP || core.authorizer.mode !== 'RBAC' || call.subresource) return;
+  if (user.groups.includes(SUPERUSERS) || (old !== undefined && isOnlyForGc(next, old))) return;
+  if (resource.plural === 'roles' || resource.plural === 'clusterroles') checkRole(call, next, old);
+  else checkBinding(call, next);
+}
+
+/** Finalizers and owners may go without anybody's rights growing. */
+function isOnlyForGc(next: KubeObject, old: KubeObject): boolean {
+  const plain = ({ metadata, ...rest }: KubeObject) => {
+    const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata;
+    return asJson({ ...rest, metadata: kept } as KubeObject);
+  };
+  return equal(plain(next), plain(old)) && !equal(asJson(next), asJson(old));
+}
+
+function checkRole(call: Call, next: KubeObject, old: KubeObject | undefined): void {
+  const { resource, core, user, namespace = '' } = call;
+  const attributes = { group: GROUP, resource: resource.plural, subresource: '', namespace };
+  const name = call.name ?? '';
+  if (core.authorizer.authorize(user, { ...attributes, verb: 'escalate', name }).allowed) return;
+  confirm(call, parseRules(next['rules'] as never), next);
+  const aggregates = (role: KubeObject | undefined) => role?.['aggregationRule'] !== undefined;
+  if (!aggregates(next) && !aggregates(old)) return;
+  if (missingRights(core.authorizer.rulesFor(user, namespace), FULL).length > 0)
+    throw forbidden(
+      resource,
+      next.metadata.name ?? '',
+      'must have cluster-admin privileges to use the aggregationRule',
+    );
+}
+
+function checkBinding(call: Call, next: KubeObject): void {
+  const { core, user, namespace = '' } = call;
+  const ref = next['roleRef'] as unknown as { kind: string; name: string };
+  const resource = ref.kind === 'ClusterRole' ? 'clusterroles' : 'roles';
+  const attributes = { verb: 'bind', group: GROUP, resource, subresource: '', name: ref.name, namespace };
+  if (core.authorizer.authorize(user, attributes).allowed) return;
+  const rules = core.authorizer.roleRules(ref, namespace);
+  if (rules === undefined) throw notFound(call.resource, ref.name);
+  confirm(call, rules, next);
+}
+
+function confirm(call: Call, rules: readonly PolicyRule[], object: KubeObject): void {
+  const { core, user, namespace = '', resource } = call;
+  const missing = missingRights(core.authorizer.rulesFor(user, namespace), rules);
+  if (missing.length === 0) return;
+  const who = `user ${JSON.stringify(user.username)} (groups=[${user.groups.map((g) => JSON.stringify(g)).join(' ')}])`;
+  const what = [...new Set(missing.map(describeRule))].sort().join('\n');
+  // The real server names the resource of the request where it means the role that is missing.
+  const unresolved = core.authorizer
+    .unresolved(user, namespace)
+    .replaceAll(/(cluster)?role(?=\.rbac)/g, resource.plural);
+  const more = unresolved === '' ? '' : `; resolution errors: [${unresolved}]`;
+  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${what}${more}`;
+  throw forbidden(resource, object.metadata.name ?? '', why);
+}
