@@ -1,6 +1,6 @@
 // The tables of the README are the tables of the code.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rightsOf, sourcesOf } from '#runtime/definition';
@@ -86,4 +86,22 @@ test('cases are numbered without a gap', () => {
   const numbers = [...section('Cases').matchAll(/^(\d+)\. /gm)].map((match) => Number(match[1]));
   expect(numbers).toEqual(numbers.map((_, i) => i + 1));
   expect(numbers.length).toBeGreaterThan(10);
+});
+
+test('the guide names every reason too', () => {
+  const guide = read('../../../docs/storage-pool.md');
+  const [, table = ''] = guide.split('## When something is wrong');
+  const named = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
+  expect(named).toEqual([...NOT_READY_REASONS]);
+});
+
+test('every scenario of the controller this one follows has a row, but for those of its later versions', () => {
+  // 56: a selector over all data nodes of a module. 65 to 67: phase and message came back as live fields.
+  const later = [56, 65, 66, 67];
+  const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts'));
+  const numbers = files.flatMap((name) =>
+    [...read(name).matchAll(/\[(\d+)[a-d]?\]/g)].map((match) => Number(match[1])),
+  );
+  const missing = Array.from({ length: 115 }, (_, i) => i + 1).filter((n) => !numbers.includes(n));
+  expect(missing).toEqual(later);
 });

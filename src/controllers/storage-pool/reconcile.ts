@@ -110,7 +110,7 @@ function getSortedNodes(
 ): Node[] {
   const nodes: Node[] = [];
   for (const node of cache.list(Node))
-    if (selector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames))
+    if (selector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames ?? []))
       nodes.push(node);
   return nodes.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
 }

@@ -16,6 +16,14 @@ describe('volume groups', () => {
   test('[35] LVM with a volume group that exists', () => {
     expect(validate(pool('p', ['vg']), lvg('vg', 'n1'))).toBe('valid');
   });
+  test('[59] [60] no references, nothing to look for', () => {
+    expect(validate(pool('p', []))).toBe('valid');
+  });
+  test('[61] [63] all are found, in whatever order they come', () => {
+    const groups = [lvg('b', 'n1'), lvg('a', 'n1')];
+    expect(validate(pool('p', ['a', 'b']), ...groups)).toBe('valid');
+    expect(validate(pool('p', ['b', 'a']), ...groups.toReversed())).toBe('valid');
+  });
   test('[38] LVMThin with a thin pool that exists', () => {
     expect(validate(pool('p', ['vg/tp']), thin('other', 'tp'))).toBe('valid');
   });
