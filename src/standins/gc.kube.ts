@@ -1,15 +1,10 @@
 // The same object graphs on a real cluster with its garbage collector and on the embedded server with the stand-in: the
 // same objects are left, with the same owners and finalizers.
 
-import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { realClock } from '#base/clock';
-import { seededRandom, systemRandom } from '#base/random';
-import { type Client, createClient } from '#client/client';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { type UndiciTransport, undiciTransport } from '#client/undici';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { seededRandom } from '#base/random';
 import { world } from '#runtime/world.testkit';
-import { type Bed, startBed } from '../../test/kube/bed/bed.ts';
+import { realCluster, sleep } from './cluster.testkit.ts';
 import { createOwnerGc } from './ownerGc/controller.ts';
 import { Bench, type Graph } from './ownerGc/graphs.testkit.ts';
 import { randomGraph } from './ownerGc/random.testkit.ts';
@@ -21,13 +16,9 @@ const shapes = Object.entries(SHAPES).map(([name, shape]) => ({ name, ...shape }
 const randoms = Array.from({ length: 300 }, () => randomGraph(random));
 const graphs: Graph[] = [...shapes, ...randoms];
 
-let bed: Bed;
-let transport: UndiciTransport;
-let client: Client;
+const cluster = realCluster('garbage-collector-controller');
 let expected: string[][];
 let actual: string[][];
-
-const sleep = (length: number) => new Promise<void>((resolve) => setTimeout(resolve, length));
 
 async function embedded(): Promise<string[][]> {
   const made = await world({ controllers: [createOwnerGc()], enforceRights: true });
@@ -46,7 +37,7 @@ async function embedded(): Promise<string[][]> {
 
 /** The collector looks for new kinds every 30 s: until it has seen ours, nothing custom goes. */
 async function untilCustomKindsAreCollected(): Promise<void> {
-  const probe = new Bench(client, 1_000_000);
+  const probe = new Bench(cluster.client, 1_000_000);
   const graph: Graph[] = [{ objects: ['widget:w<ghost', 'gadget:g', 'widget:v<g'], deletes: ['g'] }];
   await probe.build(graph);
   await probe.delete(graph);
@@ -67,7 +58,7 @@ async function atRest(bench: Bench, count: number): Promise<string[][]> {
 }
 
 async function real(first: number, played: readonly Graph[]): Promise<string[][]> {
-  const bench = new Bench(client, first);
+  const bench = new Bench(cluster.client, first);
   await bench.build(played);
   // What owners that never were leave behind must be gone before the deletions, as in the embedded world.
   await atRest(bench, played.length);
@@ -79,21 +70,9 @@ const text = (left: readonly string[] | undefined): string => JSON.stringify(lef
 
 beforeAll(async () => {
   expected = await embedded();
-  bed = await startBed({ controllers: ['garbage-collector-controller'] });
-  transport = undiciTransport({
-    server: bed.url,
-    clock: realClock,
-    tls: { ca: readFileSync(bed.caFile, 'utf8') },
-  });
-  const credentials = fixedCredentials({ headers: bearer(bed.adminToken) });
-  client = createClient({ transport, clock: realClock, random: systemRandom, credentials });
-  await new Bench(client).prepare(() => sleep(200));
+  await new Bench(cluster.client).prepare(() => sleep(200));
   await untilCustomKindsAreCollected();
   actual = await real(0, graphs);
-});
-afterAll(async () => {
-  await transport?.close();
-  await bed?.stop();
 });
 
 describe('the real collector leaves what we say it leaves', () => {
