@@ -11,17 +11,19 @@ import { type KeeperOptions, reconcileKeeper } from './reconcile.ts';
 
 const FOLLOWED = 'followed';
 
-/** What keepers of ours follow. Rights to follow other kinds are an operator's to give. */
-const FOLLOWED_RIGHTS: readonly Right[] = [VolumeCaptureRequest, VolumeRestoreRequest].map(
-  ({ group, resource }) => ({
-    group,
-    resource,
-    verbs: ['get', 'list', 'watch'],
-  }),
+/** What keepers of ours follow. */
+const OURS: readonly string[] = [VolumeCaptureRequest, VolumeRestoreRequest].map(
+  ({ group, resource }) => `${resource}.${group}`,
 );
 
+/** `configmaps`, `volumecapturerequests.storage.deckhouse.io`. */
+function rightToFollow(text: string): Right {
+  const [resource = '', ...group] = text.split('.');
+  return { group: group.join('.'), resource, verbs: ['get', 'list', 'watch'] };
+}
+
 export function objectKeeperController(options: KeeperOptions): ControllerDefinition<ObjectKeeper> {
-  const { deletes, definitions } = options;
+  const { deletes, definitions, follow = [] } = options;
   requireAll('object-keeper', { deletes, definitions });
   return defineController<ObjectKeeper>({
     name: 'object-keeper',
@@ -47,7 +49,7 @@ export function objectKeeperController(options: KeeperOptions): ControllerDefini
       { group: ObjectKeeper.group, resource: 'objectkeepers', verbs: ['get', 'delete'] },
       { group: ObjectKeeper.group, resource: 'objectkeepers/status', verbs: ['patch'] },
       { group: CustomResourceDefinition.group, resource: 'customresourcedefinitions', verbs: ['get'] },
-      ...FOLLOWED_RIGHTS,
+      ...[...new Set([...OURS, ...follow])].map(rightToFollow),
     ],
     reconcile: (pass) => reconcileKeeper(pass, options),
   });

@@ -1,5 +1,6 @@
 // The family `object-keeper`.
 
+import type { JsonObject } from '#api/json';
 import type { CustomKind } from '#api/kinds/customKind';
 import { objectKeeperKind } from '#api/kinds/objectKeeper';
 import { deletionMetrics } from '#lifecycle/deletionMetrics';
@@ -11,6 +12,21 @@ import { Definitions } from './definitions.ts';
 
 const NAME = 'object-keeper';
 
+const SECTION: JsonObject = {
+  type: 'object',
+  description: 'Keepers of objects.',
+  default: {},
+  properties: {
+    follow: {
+      type: 'array',
+      default: [],
+      items: { type: 'string' },
+      description:
+        'Resources beside our own that keepers may follow: configmaps, runs.example.com. Rights to read them are asked for.',
+    },
+  },
+};
+
 export const objectKeeper: Family = {
   name: NAME,
   description:
@@ -18,13 +34,14 @@ export const objectKeeper: Family = {
   defaultOn: false,
   kinds: [objectKeeperKind as CustomKind],
   gates: [],
-  configuration: {},
-  create(services) {
+  configuration: { objectKeeper: SECTION },
+  create(services, { objectKeeper: section = {} }) {
     const { clock, guard, registry, namespace } = services;
     const metrics = deletionMetrics(registry, NAME, () => clock.now());
     const controller = objectKeeperController({
       deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
       definitions: new Definitions(),
+      follow: Array.isArray(section.follow) ? section.follow.filter((name) => typeof name === 'string') : [],
       ...(namespace === undefined ? {} : { namespace }),
     });
     return { controllers: [controller as ControllerDefinition], admission: [] };

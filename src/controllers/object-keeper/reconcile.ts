@@ -15,6 +15,8 @@ import { computeStatusPatch } from './status.ts';
 
 export interface KeeperOptions extends LookupOptions {
   readonly deletes: GuardedDeletes;
+  /** Resources of other kinds that keepers may follow, for the rights it takes. */
+  readonly follow?: readonly string[];
 }
 
 export async function reconcileKeeper(pass: Pass, options: KeeperOptions): Promise<Outcome> {

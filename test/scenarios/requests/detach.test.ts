@@ -1,0 +1,165 @@
+// Detaching a volume: the claim goes, the volume stays, and nobody else gets it.
+
+import { expect } from 'vitest';
+import type { PersistentVolume } from '#api/kinds/volumes';
+import { hours, minutes, seconds } from '#base/instant';
+import { requestScenario } from './invariants.ts';
+import {
+  claim,
+  claimProtection,
+  detach,
+  readyOf,
+  snapshotClass,
+  storageClass,
+  volume,
+  volumeWorld,
+  type WorldOptions,
+} from './kit.ts';
+
+const CLAIM_REF = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' };
+const OBJECTS = [snapshotClass(), storageClass(), volume('pv-data', { claimRef: CLAIM_REF }), claim()];
+const ALONE: WorldOptions = { families: ['volume-capture'], standins: [], objects: OBJECTS };
+const REF = 'vcr/nightly';
+
+requestScenario(
+  'the record of a detached volume outlives its request by a day',
+  async ({ given, when, then, simulation }) => {
+    await volumeWorld(given, {
+      families: ['volume-capture', 'object-keeper', 'request-ttl'],
+      standins: ['owner-gc'],
+      objects: OBJECTS,
+    });
+    await when.user.apply(detach());
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    const request = await then.object(REF);
+    expect(request.status).toMatchObject({ dataRef: { kind: 'PersistentVolume', name: 'pv-data' } });
+    expect(request.metadata.annotations).toMatchObject({ 'storage.deckhouse.io/detach-pv-name': 'pv-data' });
+    await then.isGone('pvc/data');
+    const kept = await then.object<PersistentVolume>('pv/pv-data');
+    const keeper = await then.object(`objectkeeper/ret-pv-${request.metadata.uid}`);
+    expect(kept.metadata).toMatchObject({
+      annotations: { 'storage.deckhouse.io/detached': 'true' },
+      ownerReferences: [
+        { kind: 'ObjectKeeper', uid: keeper.metadata.uid, controller: true, blockOwnerDeletion: true },
+      ],
+    });
+    expect(kept.spec?.claimRef, 'nobody else can bind it').toMatchObject({ name: 'data' });
+    expect(
+      (await simulation()).writes().filter(({ resource }) => resource === 'persistentvolumes'),
+    ).toHaveLength(1);
+    await when.timePasses(minutes(10));
+    await then.isGone(REF);
+    await when.timePasses(hours(23));
+    await then.exists('pv/pv-data');
+    await when.timePasses(hours(1));
+    await then.isTerminating('pv/pv-data');
+  },
+);
+
+requestScenario('the keeper is there before anything is deleted', async ({ given, when, simulation }) => {
+  await volumeWorld(given, ALONE);
+  await when.user.apply(detach());
+  const steps = (await simulation()).writes().map(({ verb, resource }) => `${verb} ${resource}`);
+  expect(steps).toEqual([
+    'patch volumecapturerequests',
+    'create objectkeepers',
+    'delete persistentvolumeclaims',
+    'patch persistentvolumes',
+    'patch volumecapturerequests',
+    'patch volumecapturerequests',
+  ]);
+});
+
+requestScenario('with clearClaimRef the volume lets go of its claim', async ({ given, when, then }) => {
+  await volumeWorld(given, { ...ALONE, configuration: { capture: { clearClaimRef: true } } });
+  await when.user.apply(detach());
+  expect(await readyOf(then, REF)).toBe('True Completed');
+  expect((await then.object<PersistentVolume>('pv/pv-data')).spec?.claimRef).toBeUndefined();
+});
+
+requestScenario('a claim that is protected is waited for', async ({ given, when, then, simulation }) => {
+  given.controllers('volume-capture');
+  const { SNAPSHOT_KINDS } = await import('#standins/snapshotKinds');
+  given.kinds(...SNAPSHOT_KINDS);
+  await given.object(OBJECTS);
+  await when.user.apply(detach());
+  await when.timePasses(hours(2));
+  await then.isTerminating('pvc/data');
+  expect(await readyOf(then, REF)).toBeUndefined();
+  expect((await simulation()).writes().filter(({ verb }) => verb === 'delete')).toHaveLength(1);
+  await when.user.patch('pvc/data', { metadata: { finalizers: null } });
+  expect(await readyOf(then, REF)).toBe('True Completed');
+});
+
+requestScenario(
+  'a volume whose policy turns to Delete at the last moment is not lost',
+  async ({ given, when, then }) => {
+    await volumeWorld(given, ALONE);
+    when.cachesAreStale();
+    await when.user.patch('pv/pv-data', { spec: { persistentVolumeReclaimPolicy: 'Delete' } });
+    await when.user.apply(detach());
+    await when.cachesCatchUp();
+    expect(await readyOf(then, REF)).toBe('False InvalidReclaimPolicy');
+    await then.exists('pvc/data');
+  },
+);
+
+requestScenario(
+  'a claim of the same name that somebody made since is not touched',
+  async ({ given, when, then }) => {
+    await volumeWorld(given, ALONE);
+    when.justBefore('patch persistentvolumes', async () => {
+      await when.user.apply(claim('data', { volumeName: 'pv-other' }));
+    });
+    when.serverAnswers('patch persistentvolumes', 409);
+    await when.user.apply(detach());
+    await when.timePasses(seconds(9));
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    await then.exists('pvc/data');
+  },
+);
+
+requestScenario('a memory that its author invented leads nowhere', async ({ given, when, then }) => {
+  const victim = volume('victim', { claimRef: { ...CLAIM_REF, namespace: 'other' } });
+  await volumeWorld(given, { ...ALONE, objects: [victim] });
+  await when.user.apply(
+    detach('nightly', {}, { annotations: { 'storage.deckhouse.io/detach-pv-name': 'victim' } }),
+  );
+  expect(await readyOf(then, REF)).toBe('False NotBound');
+  expect((await then.object('pv/victim')).metadata.ownerReferences).toBeUndefined();
+});
+
+requestScenario('nor does one of a volume that somebody else detached', async ({ given, when, then }) => {
+  const victim = volume('victim', {}, { annotations: { 'storage.deckhouse.io/detached': 'true' } });
+  await volumeWorld(given, { ...ALONE, objects: [victim] });
+  await when.user.apply(
+    detach('nightly', {}, { annotations: { 'storage.deckhouse.io/detach-pv-name': 'victim' } }),
+  );
+  expect(await readyOf(then, REF)).toBe('False NotBound');
+});
+
+requestScenario('OwnershipConflict: the volume has a controller already', async ({ given, when, then }) => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'someone', controller: true };
+  const owned = volume('pv-data', { claimRef: CLAIM_REF }, { ownerReferences: [owner] });
+  await volumeWorld(given, { ...ALONE, objects: [owned, claim()] });
+  await when.user.apply(detach());
+  expect(await readyOf(then, REF)).toBe('False OwnershipConflict');
+});
+
+requestScenario(
+  'a request that is deleted half-way leaves nothing half-done behind',
+  async ({ given, when, then, simulation }) => {
+    await volumeWorld(given, {
+      families: ['volume-capture', 'object-keeper'],
+      standins: ['owner-gc'],
+      objects: OBJECTS,
+    });
+    when.justBefore('create objectkeepers', () => when.user.delete(REF));
+    await when.user.apply(detach());
+    await when.timePasses(hours(25));
+    const { changes } = await simulation();
+    const last = changes.filter(({ kind }) => kind === 'ObjectKeeper').at(-1);
+    expect(last?.after, 'the keeper went a day after the request').toBeUndefined();
+    expect(claimProtection().name).toBe('claim-protection');
+  },
+);

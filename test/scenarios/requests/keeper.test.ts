@@ -1,0 +1,286 @@
+// ObjectKeepers: what they follow, how they know that it is gone, and what they never take for gone.
+
+import { expect } from 'vitest';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
+import type { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { volumeCaptureRequestKind } from '#api/kinds/volumeCaptureRequest';
+import type { KubeObject } from '#api/object';
+import { hours, minutes, seconds } from '#base/instant';
+import { standinsNamed } from '#standins/standins';
+import type { Given, Then, When } from '../words.ts';
+import { requestScenario } from './invariants.ts';
+
+const CONFIG_MAP: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'it', namespace: 'default' },
+};
+const REF = 'objectkeeper/k';
+
+const keeper = (spec: object): KubeObject => ({
+  apiVersion: 'deckhouse.io/v1alpha1',
+  kind: 'ObjectKeeper',
+  metadata: { name: 'k' },
+  spec,
+});
+const follow = (object: KubeObject, more: object = { mode: 'FollowObject' }): KubeObject =>
+  keeper({
+    ...more,
+    followObjectRef: {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      namespace: object.metadata.namespace ?? '',
+      name: object.metadata.name,
+      uid: object.metadata.uid,
+    },
+  });
+const TIMED = { mode: 'FollowObjectWithTTL', ttl: '1h' };
+
+/** A keeper that follows a ConfigMap. */
+async function following(
+  { given, when, then }: { given: Given; when: When; then: Then },
+  spec?: object,
+): Promise<KubeObject> {
+  given.controllers('object-keeper');
+  given.configuration({ objectKeeper: { follow: ['configmaps'] } });
+  await given.object(CONFIG_MAP);
+  const object = await then.object('configmap/it');
+  await when.user.apply(follow(object, spec));
+  return object;
+}
+const stateOf = async (then: Then) => {
+  const { status } = await then.object<ObjectKeeper>(REF);
+  return `${status?.phase} ${status?.conditions?.map(({ type, status: value, reason }) => `${type}=${value}/${reason}`).join(' ')}`;
+};
+
+requestScenario('FollowObject: tracks, and goes at once when the object does', async (scene) => {
+  await following(scene);
+  expect(await stateOf(scene.then)).toBe('Tracking Active=True/ObjectExists');
+  await scene.when.timePasses(hours(100));
+  const { passes } = await scene.simulation();
+  expect(passes.length, 'nothing is polled').toBeLessThan(6);
+  await scene.when.user.delete('configmap/it');
+  await scene.then.isGone(REF);
+});
+
+requestScenario('FollowObject: another object of that name is not the one', async (scene) => {
+  await following(scene);
+  scene.when.cachesAreStale();
+  await scene.when.user.delete('configmap/it');
+  await scene.when.user.apply(CONFIG_MAP);
+  await scene.when.cachesCatchUp();
+  await scene.then.isGone(REF);
+});
+
+requestScenario('FollowObjectWithTTL: counts from the loss, through a restart', async (scene) => {
+  const { when, then } = scene;
+  await following(scene, TIMED);
+  await when.timePasses(minutes(30));
+  await when.user.delete('configmap/it');
+  expect(await stateOf(then)).toBe(
+    'Expiring Active=False/MissingFollowObject TTLActive=True/MissingFollowObject',
+  );
+  const { lostAt } = (await then.object<ObjectKeeper>(REF)).status!;
+  expect(lostAt).toBe('2026-01-01T00:30:00Z');
+  await when.timePasses(minutes(30));
+  await when.processCrashes({ downFor: minutes(5) });
+  expect((await then.object<ObjectKeeper>(REF)).status!.lostAt).toBe(lostAt);
+  await when.timePasses(seconds(25 * 60 - 1));
+  await then.exists(REF);
+  await when.timePasses(seconds(1));
+  await then.isGone(REF);
+});
+
+requestScenario(
+  'FollowObjectWithTTL: an object that was only out of sight ends the countdown',
+  async (scene) => {
+    const { when, then } = scene;
+    const object = await following(scene, TIMED);
+    await when.user.status(REF, { lostAt: '2026-01-01T00:00:00Z', phase: 'Expiring' });
+    await when.user.patch(REF, { metadata: { labels: { look: 'here' } }, spec: { ttl: '2h' } });
+    const { status } = await then.object<ObjectKeeper>(REF);
+    expect([status?.phase, status?.lostAt]).toEqual(['Tracking', undefined]);
+    expect(object.metadata.uid).toBeDefined();
+    await when.timePasses(hours(9));
+    await then.exists(REF);
+  },
+);
+
+requestScenario('TTL: from its creation, to the second', async ({ given, when, then }) => {
+  given.controllers('object-keeper');
+  await given.object(keeper({ mode: 'TTL', ttl: '90m' }));
+  expect(await stateOf(then)).toBe('Expiring Active=True/TTLActive');
+  await when.timePasses(seconds(90 * 60 - 1));
+  await then.exists(REF);
+  await when.timePasses(seconds(1));
+  await then.isGone(REF);
+});
+
+requestScenario.each(
+  {
+    'a TTL that is none: nothing is deleted': [{ mode: 'TTL', ttl: '1d' }, 'Pending Active=False/InvalidTTL'],
+    'a negative TTL: nothing is deleted': [{ mode: 'TTL', ttl: '-1h' }, 'Pending Active=False/InvalidTTL'],
+    'an apiVersion that is none: nothing is deleted': [
+      {
+        mode: 'FollowObject',
+        followObjectRef: { apiVersion: 'a/b/c', kind: 'X', namespace: '', name: 'x', uid: 'u' },
+      },
+      'Pending Active=False/InvalidAPIVersion',
+    ],
+    'a kind that nobody serves: nothing is deleted': [
+      {
+        mode: 'FollowObject',
+        followObjectRef: { apiVersion: 'a.example/v1', kind: 'X', namespace: '', name: 'x', uid: 'u' },
+      },
+      'Pending Active=Unknown/KindNotServed',
+    ],
+  } as const,
+  async ({ given, when, then }, [spec, state]) => {
+    given.controllers('object-keeper');
+    await given.object(keeper(spec));
+    await when.timePasses(minutes(20));
+    expect(await stateOf(then)).toBe(state);
+  },
+);
+
+requestScenario.each(
+  {
+    'TTL with a reference is refused': {
+      mode: 'TTL',
+      ttl: '1h',
+      followObjectRef: { apiVersion: 'v1', kind: 'X', namespace: '', name: 'x', uid: 'u' },
+    },
+    'TTL without a ttl is refused': { mode: 'TTL' },
+    'FollowObject without a reference is refused': { mode: 'FollowObject' },
+    'FollowObject with a ttl is refused': {
+      mode: 'FollowObject',
+      ttl: '1h',
+      followObjectRef: { apiVersion: 'v1', kind: 'X', namespace: '', name: 'x', uid: 'u' },
+    },
+    'FollowObjectWithTTL without a ttl is refused': {
+      mode: 'FollowObjectWithTTL',
+      followObjectRef: { apiVersion: 'v1', kind: 'X', namespace: '', name: 'x', uid: 'u' },
+    },
+    'a mode that is none is refused': { mode: 'Forever' },
+  },
+  async ({ given, when }, spec) => {
+    given.controllers('object-keeper');
+    await expect(when.user.create(keeper(spec))).rejects.toThrow(
+      /is (required|not allowed) in the mode|Unsupported value/,
+    );
+  },
+);
+
+requestScenario('a lookup that is refused or fails keeps, and says so', async (scene) => {
+  const { when, then } = scene;
+  await following(scene);
+  when.serverAnswers('get configmaps', 403, { times: 2 });
+  await when.user.delete('configmap/it');
+  expect(await stateOf(then)).toBe('Tracking Active=Unknown/LookupRefused');
+  await when.timePasses(minutes(1));
+  await then.exists(REF);
+  await when.timePasses(minutes(1));
+  await then.isGone(REF);
+});
+
+requestScenario(
+  'where watching is forbidden, the server is asked each minute',
+  async ({ given, when, then, simulation }) => {
+    given.controllers('object-keeper');
+    given.configuration({ objectKeeper: { follow: ['configmaps'] } });
+    await given.object(CONFIG_MAP);
+    (await simulation()).faults.answer(
+      ({ verb, resource }) => resource === 'configmaps' && (verb === 'list' || verb === 'watch'),
+      403,
+      { times: 1e9 },
+    );
+    await when.user.apply(follow(await then.object('configmap/it')));
+    await when.timePasses(minutes(10));
+    expect(await stateOf(then)).toBe('Tracking Active=True/ObjectExists');
+    await when.user.delete('configmap/it');
+    await when.timePasses(minutes(1));
+    await then.isGone(REF);
+  },
+);
+
+const VCR: KubeObject = {
+  apiVersion: 'storage.deckhouse.io/v1alpha1',
+  kind: 'VolumeCaptureRequest',
+  metadata: { name: 'r', namespace: 'default' },
+  spec: { mode: 'Snapshot' },
+};
+
+requestScenario(
+  'a definition that is removed and comes back takes no keeper with it',
+  async ({ given, when, then, simulation }) => {
+    given.controllers('object-keeper');
+    given.kinds(volumeCaptureRequestKind as never);
+    await given.object(VCR);
+    await when.user.apply(follow(await then.object('vcr/r')));
+    expect(await stateOf(then)).toBe('Tracking Active=True/ObjectExists');
+    await when.timePasses(minutes(1));
+    const name = volumeCaptureRequestKind.crd.metadata.name!;
+    await (await simulation()).user.delete(CustomResourceDefinition, { name });
+    await when.timePasses(minutes(5));
+    expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindNotServed');
+    await when.user.apply(volumeCaptureRequestKind.crd);
+    await when.timePasses(minutes(5));
+    expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindRecreated');
+    await when.timePasses(minutes(20));
+    await then.exists(REF);
+  },
+);
+
+requestScenario(
+  'a kind that is not served for a while is waited for',
+  async ({ given, when, then, simulation }) => {
+    given.controllers('object-keeper');
+    given.kinds(volumeCaptureRequestKind as never);
+    await given.object(VCR);
+    await when.user.apply(follow(await then.object('vcr/r')));
+    const { user } = await simulation();
+    const serve = (served: boolean) =>
+      user.patch(
+        CustomResourceDefinition,
+        { name: volumeCaptureRequestKind.crd.metadata.name! },
+        { type: 'json', operations: [{ op: 'replace', path: '/spec/versions/0/served', value: served }] },
+      );
+    await serve(false);
+    await when.processRestarts();
+    await when.timePasses(hours(2));
+    await then.exists(REF);
+    expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindNotServed');
+    await serve(true);
+    await when.timePasses(minutes(2));
+    expect(await stateOf(then)).toBe('Tracking Active=True/ObjectExists');
+  },
+);
+
+requestScenario('what another owner holds too stays when the keeper goes', async (scene) => {
+  const { given, when, then } = scene;
+  given.standins(...standinsNamed(['owner-gc']));
+  await following(scene);
+  await when.user.apply({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'adopter', namespace: 'default' },
+  });
+  const owners = [await then.object(REF), await then.object('configmap/adopter')].map(
+    ({ apiVersion, kind, metadata }) => ({
+      apiVersion,
+      kind,
+      name: metadata.name!,
+      uid: metadata.uid!,
+    }),
+  );
+  const owned = (name: string, ownerReferences: typeof owners): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: 'default', ownerReferences },
+  });
+  await when.user.apply([owned('kept', owners), owned('taken', owners.slice(0, 1))]);
+  await when.user.delete('configmap/it');
+  await then.isGone(REF);
+  await then.isGone('secret/taken');
+  await then.exists('secret/kept');
+});

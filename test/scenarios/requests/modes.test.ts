@@ -1,0 +1,58 @@
+// Two ways to decide when a request ends, one policy: the same world, the same deletions. By the controller each to the
+// second; by the annotation at most 34 seconds later.
+
+import { expect, test } from 'vitest';
+import type { RequestObject } from '#api/kinds/storage/request';
+import { minus, minutes, parseTime, plus, seconds } from '#base/instant';
+import { seededRandom } from '#base/random';
+import { play } from '../stage.ts';
+import { checkHistory } from './invariants.ts';
+import { capture, content, restore, usualObjects, volumeWorld } from './kit.ts';
+
+type Lateness = Map<string, number>;
+
+/** Requests come over ten minutes, good and bad; how late after its deadline each one was deleted. */
+async function history(mode: 'scanner' | 'annotation'): Promise<Lateness> {
+  const late: Lateness = new Map();
+  await play(async ({ given, when, simulation }) => {
+    const random = seededRandom(5);
+    await volumeWorld(given, {
+      families: ['volume-capture', 'volume-restore', 'request-ttl'],
+      standins: ['csi-snapshotter', 'provisioner'],
+      configuration: { requestTTL: { mode } },
+      objects: [...usualObjects(), content()],
+    });
+    for (let i = 0; i < 12; i++) {
+      await when.timePasses(seconds(Math.floor(random.next() * 50)));
+      await when.user.apply([
+        capture(`c${i}`, i % 3 === 0 ? { persistentVolumeClaimRef: { name: 'none' } } : {}),
+        restore(
+          `r${i}`,
+          i % 4 === 0 ? { sourceRef: { kind: 'PersistentVolume', name: 'no' } } : { targetPVCName: `t${i}` },
+        ),
+      ]);
+    }
+    await when.timePasses(minutes(12));
+    const { changes } = await simulation();
+    for (const { kind, name, before, after, serverAt } of changes) {
+      if (after !== undefined || !/Request$/.test(kind)) continue;
+      const completed = parseTime((before as RequestObject).status!.completionTimestamp!);
+      late.set(`${kind} ${name}`, minus(serverAt, plus(completed, minutes(10))));
+    }
+    checkHistory(await simulation());
+  });
+  return late;
+}
+
+test('the same requests are deleted in both modes, one to the second and one within 34 seconds', async () => {
+  const scanned = await history('scanner');
+  const annotated = await history('annotation');
+  expect([...annotated.keys()].sort()).toEqual([...scanned.keys()].sort());
+  expect(scanned.size).toBe(24);
+  expect(new Set(scanned.values())).toEqual(new Set([0]));
+  for (const lateness of annotated.values()) {
+    expect(lateness).toBeGreaterThanOrEqual(0);
+    expect(lateness).toBeLessThanOrEqual(34_000);
+  }
+  expect(Math.max(...annotated.values())).toBeGreaterThan(0);
+});

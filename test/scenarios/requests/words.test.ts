@@ -1,0 +1,60 @@
+// Rule 19: reasons, conditions and annotations come from the constants of the API, and from nowhere else.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import * as words from '#api/kinds/storage/conditions';
+
+const root = join(import.meta.dirname, '../../../src');
+const folders = [
+  'lifecycle/requests',
+  'controllers/volume-capture',
+  'controllers/volume-restore',
+  'controllers/object-keeper',
+  'controllers/request-ttl',
+  'standins',
+];
+const files = folders
+  .flatMap((folder) => readdirSync(join(root, folder), { withFileTypes: true }))
+  .filter(
+    (entry) =>
+      entry.isFile() && entry.name.endsWith('.ts') && !/\.(test|soak|kube|testkit)\./.test(entry.name),
+  )
+  .map((entry) => join(entry.parentPath, entry.name));
+
+/** Words that mean something else as well: a phase of Jobs, a kind of answer. */
+const ORDINARY = new Set(['Pending', 'Running', 'TTL']);
+const constants = Object.values(words)
+  .flatMap((value) =>
+    typeof value === 'string' ? [value] : typeof value === 'object' ? Object.values(value) : [],
+  )
+  .filter((word): word is string => typeof word === 'string' && !ORDINARY.has(word));
+
+const literals = (text: string): string[] =>
+  [...text.replace(/\/\/.*$/gm, '').matchAll(/'([^'\n]*)'|"([^"\n]*)"/g)].map(
+    (match) => match[1] ?? match[2] ?? '',
+  );
+
+test('no file spells out a word that has a constant', () => {
+  const spelled = files.flatMap((file) =>
+    literals(readFileSync(file, 'utf8'))
+      .filter((literal) => constants.includes(literal))
+      .map((literal) => `${file.slice(root.length)}: ${literal}`),
+  );
+  // The stand-in of Jobs speaks of the condition of Pods, which has the same name.
+  expect(spelled.filter((line) => !/standins\/(?!csi|provisioner|snapshotKinds)/.test(line))).toEqual([]);
+});
+
+test('the check sees something', () => {
+  expect(files.length).toBeGreaterThan(20);
+  expect(constants).toContain('OwnershipConflict');
+  expect(literals("a('OwnershipConflict') // 'NotFound'")).toEqual(['OwnershipConflict']);
+});
+
+test('every reason there is can be reached: the tables of captures and restores name each', () => {
+  const tables = ['captureReasons.test.ts', 'restore.test.ts', 'ttlAnnotation.test.ts']
+    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+    .join('\n');
+  for (const reason of Object.values(words.Reason))
+    expect(tables).toMatch(new RegExp(`(True|False) ${reason}\\b`));
+});
