@@ -2,10 +2,7 @@
 // from somebody else: every size is bounded before memory is spent on it.
 
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip, gzipSync } from 'node:zlib';
-
-const unpack = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip);
+import { gunzipSync, gzipSync } from 'node:zlib';
 
 export type Unpacked =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
@@ -19,11 +16,14 @@ export const gzip = (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { level: 
 export const isGzip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
 
-/** Unpacks outside of the event loop; never makes more than `most` bytes. */
-export async function unpackGzip(bytes: Uint8Array, most: number): Promise<Unpacked> {
+/**
+ * Unpacks at most `most` bytes. At once, in this turn: a few hundred MiB per second, so `most` says how long it may take
+ * (and a simulation stays the same every time).
+ */
+export function unpackGzip(bytes: Uint8Array, most: number): Unpacked {
   if (!isGzip(bytes)) return { kind: 'corrupt', why: 'not gzip' };
   try {
-    return { kind: 'bytes', bytes: await unpack(bytes, { maxOutputLength: most }) };
+    return { kind: 'bytes', bytes: gunzipSync(bytes, { maxOutputLength: most }) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === 'ERR_BUFFER_TOO_LARGE' ? { kind: 'tooLarge' } : { kind: 'corrupt', why: message };

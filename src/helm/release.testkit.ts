@@ -64,7 +64,7 @@ export function storedRelease(
 }
 
 /** The same, read back. */
-export async function revision(given: ReleaseFixture = {}, driver: Driver = 'secret'): Promise<Revision> {
+export function revision(given: ReleaseFixture = {}, driver: Driver = 'secret'): Revision {
   const { name = 'shop', namespace = 'default', revision: number = 1 } = given;
   const object = storedRelease(given, driver);
   const stored = readStored(

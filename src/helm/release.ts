@@ -33,18 +33,18 @@ export type Decoded =
 /** An object holds 1 MiB at most, so nothing real is larger. */
 const MOST_PACKED = 2 * 2 ** 20;
 /** Charts compress about tenfold. */
-const MOST_UNPACKED = 32 * 2 ** 20;
+const MOST_UNPACKED = 16 * 2 ** 20;
 const MOST_HOOKS = 500;
 
 const corrupt = (why: string): Decoded => ({ kind: 'corrupt', why });
 
 /** Reads a payload: base64 of gzip of JSON, or of plain JSON as releases of long ago have it. */
-export async function decodeRelease(payload: string): Promise<Decoded> {
+export function decodeRelease(payload: string): Decoded {
   if (payload.length > MOST_PACKED) return corrupt('the payload is larger than any release');
   const packed = decodeBase64(payload);
   if (packed === undefined) return corrupt('the payload is not base64');
   if (!isGzip(packed)) return parseRelease(packed);
-  const unpacked = await unpackGzip(packed, MOST_UNPACKED);
+  const unpacked = unpackGzip(packed, MOST_UNPACKED);
   switch (unpacked.kind) {
     case 'bytes':
       return parseRelease(unpacked.bytes);

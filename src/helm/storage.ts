@@ -2,6 +2,7 @@
 
 import type { KubeObject } from '#api/object';
 import { decodeBase64, fromUtf8 } from '#base/codec';
+import { nextTurn } from '#base/turn';
 import { type Decoded, decodeRelease, type Release } from './release.ts';
 
 /** How Helm names releases. */
@@ -76,7 +77,9 @@ export async function openHistory(
   const opened: Revision[] = [];
   for (const stored of history) {
     const matters = stored.revision === newest || stored.status === 'deployed';
-    opened.push(matters ? await openStored(stored, release) : { ...stored, decoded: NOT_OPENED });
+    opened.push(matters ? openStored(stored, release) : { ...stored, decoded: NOT_OPENED });
+    // Each may take some milliseconds: others get their turn in between.
+    if (matters) await nextTurn();
   }
   return opened;
 }
@@ -84,11 +87,11 @@ export async function openHistory(
 const NOT_OPENED: Decoded = { kind: 'corrupt', why: 'not opened' };
 
 /** Unpacks a revision; a payload that speaks of another release than its place does is not believed. */
-export async function openStored(
+export function openStored(
   stored: Stored,
   release: { readonly name: string; readonly namespace: string },
-): Promise<Revision> {
-  const decoded = await decodeRelease(stored.payload);
+): Revision {
+  const decoded = decodeRelease(stored.payload);
   if (decoded.kind === 'corrupt') return { ...stored, decoded };
   const why = contradiction(decoded.release, stored, release);
   return { ...stored, decoded: why === undefined ? decoded : { kind: 'corrupt', why } };

@@ -214,7 +214,10 @@ describe('hooks', () => {
 describe('what uninstalling means', () => {
   const now = instant(Date.parse('2026-03-01T00:00:00Z'));
   const plan = async (...history: ReleaseFixture[]) =>
-    planUninstall(await Promise.all(history.map((given) => revision(given))), now);
+    planUninstall(
+      history.map((given) => revision(given)),
+      now,
+    );
   const steps = async (...history: ReleaseFixture[]) => {
     const planned = await plan(...history);
     if (planned.kind !== 'uninstall') throw new Error(JSON.stringify(planned));
@@ -290,9 +293,9 @@ describe('what uninstalling means', () => {
   });
 
   test('a newest revision that cannot be read, or whose manifest cannot: nothing is guessed', async () => {
-    const good = await revision({ revision: 1, manifest: document('Pod', 'a') });
+    const good = revision({ revision: 1, manifest: document('Pod', 'a') });
     const bad = {
-      ...(await revision({ revision: 2 })),
+      ...revision({ revision: 2 }),
       decoded: { kind: 'corrupt', why: 'forged' },
     } as const;
     expect(planUninstall([good, bad], now)).toEqual({ kind: 'corrupt', why: 'revision 2: forged' });
@@ -301,7 +304,7 @@ describe('what uninstalling means', () => {
   });
 
   test('what is excepted is not removed with the rest', async () => {
-    const history = [await revision({ manifest: document('Pod', 'a') + document('Cleaner', 'me') })];
+    const history = [revision({ manifest: document('Pod', 'a') + document('Cleaner', 'me') })];
     const planned = planUninstall(history, now, ({ kind }) => kind === 'Cleaner');
     expect(planned.kind === 'uninstall' && planned.steps.removals.map(({ name }) => name)).toEqual(['a']);
   });

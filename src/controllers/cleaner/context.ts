@@ -29,6 +29,14 @@ export interface Memo {
   readonly why: string;
 }
 
+/** Something a person has to put right: until then nothing is tried again, unless the spec changes. */
+export interface Hold {
+  readonly uid: string;
+  readonly generation: number;
+  readonly until: Instant;
+  readonly why: string;
+}
+
 export interface Context {
   readonly guard: SkewGuard;
   readonly deletes: GuardedDeletes;
@@ -38,6 +46,8 @@ export interface Context {
   readonly interests: Interests;
   /** By key of the Cleaner. Lost with the process, and then everything is looked at once more. */
   readonly memos: Map<string, Memo>;
+  /** By key of the Cleaner, like memos. */
+  readonly holds: Map<string, Hold>;
   /** Definitions that were there when a group was last found not to be served. */
   readonly definitions: Map<string, string>;
   readonly metrics: CleanerMetrics;

@@ -61,6 +61,7 @@ function createContext(options: CleanerControllerOptions): Context {
     options,
     interests: new Interests(),
     memos: new Map(),
+    holds: new Map(),
     definitions: new Map(),
     metrics: cleanerMetrics(registry),
     actors: new Actors({
@@ -81,14 +82,16 @@ function createContext(options: CleanerControllerOptions): Context {
   };
 }
 
-/** What a look reads of a Cleaner; its status but for a decision is only written. */
-export const cleanerFacts = ({ metadata, spec, status }: Cleaner) => ({
+/**
+ * What a look reads of a Cleaner. Its status is ours alone to write: a decision in it is followed by the pass that wrote
+ * it, or after a restart, and its progress must not wake the one who makes it.
+ */
+export const cleanerFacts = ({ metadata, spec }: Cleaner) => ({
   generation: metadata.generation,
   created: metadata.creationTimestamp,
   deleted: metadata.deletionTimestamp,
   annotations: metadata.annotations,
   spec,
-  deletion: status?.deletion,
 });
 
 /** After a restart a Cleaner whose status says all there is to say goes straight to the timers. */

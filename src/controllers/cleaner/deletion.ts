@@ -4,7 +4,16 @@
 import type { Kind } from '#api/kind';
 import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
-import { formatTime, type Millis, millis, minutes, parseTime, plus, seconds } from '#base/instant';
+import {
+  formatTime,
+  type Instant,
+  type Millis,
+  millis,
+  minutes,
+  parseTime,
+  plus,
+  seconds,
+} from '#base/instant';
 import { outcomeOf } from '#lifecycle/deletion';
 import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
@@ -15,6 +24,7 @@ import { deleteObject, getMetadata } from './hands.ts';
 import { readStorage, type Uninstalled, uninstall } from './helm.ts';
 import { createHookRunner } from './hooks.ts';
 import { describeDecision, isBelievable, kindOf } from './record.ts';
+import { memoKey } from './reporter.ts';
 import { understand } from './spec.ts';
 import { type Report, writeStatus } from './status.ts';
 
@@ -226,8 +236,9 @@ export class Deletion {
   async #giveRelease(release: string, why: string): Promise<Outcome> {
     const message = `the release ${release} was left: ${why}`;
     const until = plus(this.#pass.now, retryOf(this.#cleaner));
-    await writeStatus(this.#pass, this.#cleaner, { reason: 'HelmUninstallFailed', message, next: until });
-    return waitUntil(until, 'release changed');
+    const report: Report = { reason: 'HelmUninstallFailed', message, next: until };
+    const written = await writeStatus(this.#pass, this.#cleaner, report);
+    return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'release changed');
   }
 
   /**
@@ -244,7 +255,13 @@ export class Deletion {
       ? { ...this.#kept(), reason, message, deletion: this.#record }
       : { reason, message, next: until };
     const written = await writeStatus(this.#pass, this.#cleaner, report);
-    return written.kind === 'lost' ? again('changed while deleting') : waitUntil(until, 'stuck');
+    return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'stuck');
+  }
+
+  #hold(until: Instant, why: string): Outcome {
+    const { uid = '', generation = 1 } = this.#cleaner.metadata;
+    this.#context.holds.set(memoKey(this.#pass.key), { uid, generation, until, why });
+    return waitUntil(until, why);
   }
 
   /** The last step, guarded like every deletion: if the Cleaner changed meanwhile, it is read and judged again. */

@@ -36,10 +36,12 @@ export const createReconcile =
     // Whoever deletes a Cleaner, by hand or as the last step, ends it: nothing else is deleted.
     if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
       context.memos.delete(memoKey(pass.key));
+      context.holds.delete(memoKey(pass.key));
       watchNothing(pass, context);
       return settled();
     }
-    return look(new Reporter(pass, context, cleaner));
+    const reporter = new Reporter(pass, context, cleaner);
+    return reporter.held() ?? look(reporter);
   };
 
 function look(reporter: Reporter): Promise<Outcome> {

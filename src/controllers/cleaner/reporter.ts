@@ -32,6 +32,17 @@ export class Reporter {
     return this.cleaner.metadata.generation ?? 1;
   }
 
+  /** What is wrong was told, and is not tried again before its time or a change of the spec. */
+  held(): Outcome | undefined {
+    const hold = this.context.holds.get(memoKey(this.pass.key));
+    const holds =
+      hold !== undefined &&
+      hold.uid === this.cleaner.metadata.uid &&
+      hold.generation === this.generation &&
+      !isDue(hold.until, this.pass.now);
+    return holds ? waitUntil(hold.until, hold.why) : undefined;
+  }
+
   /** When the last look still holds: nothing changed that it looked at, and its time has not come. */
   unchanged(key: string): Outcome | undefined {
     const memo = this.context.memos.get(memoKey(this.pass.key));

@@ -1,0 +1,334 @@
+// What a Cleaner deletes, in which order, and what becomes of a decision when something comes in between.
+
+import { describe, expect } from 'vitest';
+import type { Cleaner } from '#api/kinds/cleaner';
+import { hours, millis, minutes, seconds } from '#base/instant';
+import { document, installed, storedRelease } from '#helm/release.testkit';
+import type { Matcher } from '#sim/seen';
+import { scenario } from '../scenario.ts';
+import type { Scene } from '../words.ts';
+import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
+
+const three = ['a', 'b', 'c'];
+const deletesThree = (more: Partial<Cleaner['spec']> = {}) =>
+  cleaner({ targets: three.map((name) => target(name, name, { delete: true })), ...more });
+const deletions = ({ then }: Scene): string[] =>
+  then.requests('DELETE').map(({ resource, name, status }) => `${resource}/${name} ${status ?? ''}`.trim());
+const deleted = (scene: Scene): string[] => deletions(scene).map((text) => text.split(' ')[0]!);
+
+/** The process is killed when it is about to send this; the request never arrives. */
+async function crashBefore(scene: Scene, matcher: Matcher): Promise<void> {
+  const simulation = await scene.simulation();
+  scene.when.serverAnswers(matcher, { drop: 'before' });
+  scene.when.justBefore(matcher, () => simulation.crash());
+  await scene.when.timePasses(hours(1));
+}
+
+describe('order and record', () => {
+  scenario('2. without conditions, at the TTL: targets, release, Cleaner, in that order', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a'),
+      installed(configMap('chart')),
+      storedRelease({ manifest: document('ConfigMap', 'chart') }),
+      cleaner({ targets: [target('a', 'a', { delete: true })], helm: { release: 'shop', delete: true } }),
+    ]);
+    await scene.when.timePasses(hours(1));
+    expect(deleted(scene)).toEqual([
+      'configmaps/a',
+      'configmaps/chart',
+      'secrets/sh.helm.release.v1.shop.v1',
+      'cleaners/c',
+    ]);
+    const events = (await scene.then.events('cleaner/c')).map(({ reason }) => reason).sort();
+    expect(events).toEqual(['Deleting', 'HelmReleaseUninstalled']);
+  });
+
+  scenario('the decision is written before the first deletion: exact objects, by uid', async (scene) => {
+    begin(scene);
+    await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
+    const uids: (string | undefined)[] = [];
+    for (const name of three) uids.push((await scene.then.object(`configmap/${name}`)).metadata.uid);
+    const { hands } = await scene.simulation();
+    let record: Cleaner['status'];
+    scene.when.justBefore('DELETE', async () => {
+      record = (await hands.get<Cleaner>('cleaner/c'))?.status;
+    });
+    await scene.when.timePasses(hours(1));
+    expect(record?.deletion).toEqual({
+      generation: 1,
+      evaluatedAt: '2026-01-01T01:00:00Z',
+      targets: three.map((name, i) => ({
+        group: '',
+        version: 'v1',
+        resource: 'configmaps',
+        name,
+        uid: uids[i],
+      })),
+    });
+    expect(record?.conditions?.[0]).toMatchObject({ status: 'True', reason: 'Deleting' });
+    expect(record?.nextScheduledEvaluation).toBeUndefined();
+  });
+
+  scenario('targets delete with Background propagation and a uid', async (scene) => {
+    begin(scene);
+    await scene.given.object([configMap('a'), cleaner({ targets: [target('a', 'a', { delete: true })] })]);
+    const bodies: unknown[] = [];
+    scene.when.justBefore('delete configmaps', ({ body }) =>
+      bodies.push(JSON.parse(Buffer.from(body!).toString())),
+    );
+    await scene.when.timePasses(hours(1));
+    expect(bodies).toEqual([
+      {
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        preconditions: { uid: expect.any(String) },
+        propagationPolicy: 'Background',
+      },
+    ]);
+  });
+
+  scenario('an object with a finalizer counts as deleted; nobody waits for it', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a', undefined, { finalizers: ['example.com/hold'] }),
+      cleaner({ targets: [target('a', 'a', { delete: true })] }),
+    ]);
+    await scene.when.timePasses(hours(1));
+    await scene.then.isTerminating('configmap/a');
+    await scene.then.isGone('cleaner/c');
+  });
+
+  scenario('more than a thousand deletions are refused as a whole', async (scene) => {
+    begin(scene);
+    const many = Array.from({ length: 1001 }, (_, i) => configMap(`m${i}`, { app: 'x' }));
+    await scene.given.object([...many, cleaner({ targets: [target('m', { app: 'x' }, { delete: true })] })]);
+    await scene.when.timePasses(hours(1));
+    expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'BudgetExceeded' });
+    expect(deletions(scene)).toEqual([]);
+  });
+});
+
+describe('24. crashes', () => {
+  scenario(
+    'after the first of three: the rest follows without a new evaluation, and a newcomer survives',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        ...three.map((name) => configMap(name, { ready: 'yes' })),
+        cleaner({
+          targets: three.map((name) => target(name, name, { delete: true, include: name === 'a' })),
+          conditions: ['a.metadata.labels.ready == "yes"'],
+          retry: { period: '1h' },
+        }),
+      ]);
+      await crashBefore(scene, 'delete configmaps b');
+      await scene.then.isGone('configmap/a');
+      await scene.then.exists('configmap/b');
+      // Somebody makes the first one anew, under the same name, and the condition would be false by now.
+      await scene.when.user.apply(configMap('a', { ready: 'no' }));
+      const newcomer = (await scene.then.object('configmap/a')).metadata.uid;
+      await scene.when.processRestarts();
+      await scene.then.isGone('configmap/b');
+      await scene.then.isGone('configmap/c');
+      await scene.then.isGone('cleaner/c');
+      expect((await scene.then.object('configmap/a')).metadata.uid).toBe(newcomer);
+    },
+  );
+
+  scenario('a target replaced under its name between decision and deletion survives', async (scene) => {
+    begin(scene);
+    await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
+    scene.when.justBefore('delete configmaps b', async () => {
+      await scene.when.user.delete('configmap/b');
+      await scene.when.user.create(configMap('b', { new: 'yes' }));
+    });
+    await scene.when.timePasses(hours(1));
+    await scene.then.exists('configmap/b');
+    await scene.then.isGone('configmap/c');
+    await scene.then.isGone('cleaner/c');
+  });
+});
+
+describe('25. Cleaners deleted by hand', () => {
+  scenario('while waiting: nothing else is deleted', async (scene) => {
+    begin(scene);
+    await scene.given.object([configMap('a'), cleaner({ targets: [target('a', 'a', { delete: true })] })]);
+    await scene.when.user.delete('cleaner/c');
+    await scene.when.timePasses(hours(5));
+    await scene.then.exists('configmap/a');
+    expect(deletions(scene)).toEqual([]);
+  });
+
+  scenario('with a finalizer preset: nothing else is deleted, TTL and conditions or not', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a'),
+      cleaner(
+        {
+          ttl: '0s',
+          targets: [target('a', 'a', { delete: true, include: true })],
+          conditions: ['false'],
+          retry: { period: '1h' },
+        },
+        { finalizers: ['cleaner.vtex.io/target-finalizer'] },
+      ),
+    ]);
+    await scene.when.user.delete('cleaner/c');
+    await scene.when.timePasses(hours(5));
+    await scene.then.exists('configmap/a');
+    await scene.then.isTerminating('cleaner/c');
+    expect(deletions(scene)).toEqual([]);
+  });
+
+  scenario('in the middle of a deletion: what is left stays', async (scene) => {
+    begin(scene);
+    await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
+    await crashBefore(scene, 'delete configmaps b');
+    await scene.when.user.delete('cleaner/c');
+    await scene.when.processRestarts();
+    await scene.when.timePasses(hours(5));
+    await scene.then.exists('configmap/b');
+    await scene.then.exists('configmap/c');
+  });
+});
+
+describe('changes between decision and deletion', () => {
+  scenario('a spec edited before anything was deleted: the decision is given up', async (scene) => {
+    begin(scene);
+    await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
+    await crashBefore(scene, 'delete configmaps a');
+    expect((await statusOf(scene)).deletion).toBeDefined();
+    await scene.when.user.patch('cleaner/c', { spec: { ttl: '100h' } });
+    await scene.when.processRestarts();
+    await scene.when.timePasses(seconds(30));
+    expect(await reasonOf(scene)).toBe('NotExpired');
+    expect((await statusOf(scene)).deletion).toBeUndefined();
+    for (const name of three) await scene.then.exists(`configmap/${name}`);
+  });
+
+  scenario('a spec edited after the first deletion: the recorded list is finished', async (scene) => {
+    begin(scene);
+    await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
+    await crashBefore(scene, 'delete configmaps c');
+    await scene.when.user.patch('cleaner/c', { spec: { ttl: '100h' } });
+    await scene.when.processRestarts();
+    await scene.then.isGone('configmap/c');
+    await scene.then.isGone('cleaner/c');
+  });
+
+  scenario('the first deletion was not even noted: what is gone speaks for itself', async (scene) => {
+    begin(scene);
+    await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
+    await crashBefore(
+      scene,
+      ({ subresource, body }) => subresource === 'status' && Buffer.from(body ?? []).includes('startedAt'),
+    );
+    await scene.then.isGone('configmap/a');
+    expect((await statusOf(scene)).deletion?.startedAt).toBeUndefined();
+    await scene.when.user.patch('cleaner/c', { spec: { ttl: '100h' } });
+    await scene.when.processRestarts();
+    await scene.then.isGone('configmap/c');
+    await scene.then.isGone('cleaner/c');
+  });
+
+  scenario('a spec edited while it is being decided: the decision is not recorded', async (scene) => {
+    begin(scene);
+    await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
+    scene.when.justBefore('patch cleaners/status', () =>
+      scene.when.user.patch('cleaner/c', { spec: { ttl: '2h' } }),
+    );
+    await scene.when.timePasses(hours(1));
+    for (const name of three) await scene.then.exists(`configmap/${name}`);
+    expect(await reasonOf(scene)).toBe('NotExpired');
+    await scene.when.timePasses(hours(1));
+    await scene.then.isGone('configmap/a');
+  });
+
+  scenario('the caches are stale: the server knows better, and nothing is deleted', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a', { done: 'no' }),
+      cleaner({
+        ttl: '1m',
+        targets: [target('a', 'a', { delete: true, include: true })],
+        conditions: ['a.metadata.labels.done == "yes"'],
+        retry: { period: '10m' },
+      }),
+    ]);
+    await scene.when.timePasses(minutes(2));
+    await scene.when.user.patch('configmap/a', { metadata: { labels: { done: 'maybe' } } });
+    scene.when.justBefore('get configmaps a', () =>
+      scene.when.user.patch('configmap/a', { metadata: { labels: { done: 'no' } } }),
+    );
+    await scene.when.user.patch('configmap/a', { metadata: { labels: { done: 'yes' } } });
+    await scene.then.exists('configmap/a');
+    expect(await reasonOf(scene)).toBe('WaitingForConditions');
+  });
+});
+
+describe('dry runs', () => {
+  scenario('mode: DryRun says what would be deleted, once, and deletes nothing', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a'),
+      cleaner({ ttl: '0s', mode: 'DryRun', targets: [target('a', 'a', { delete: true })] }),
+    ]);
+    await scene.when.timePasses(hours(3));
+    await scene.then.exists('configmap/a');
+    expect(await ready(scene)).toMatchObject({
+      status: 'True',
+      reason: 'DryRun',
+      message: 'all conditions are true: would delete 1 object (dry run)',
+    });
+    expect((await scene.then.events('cleaner/c')).map(({ reason }) => reason)).toEqual(['WouldDelete']);
+    await scene.when.user.patch('cleaner/c', { spec: { mode: 'Enforce' } });
+    await scene.then.isGone('configmap/a');
+  });
+
+  scenario('a process that runs dry deletes and records nothing', async (scene) => {
+    scene.given.controllers('cleaner');
+    scene.given.configuration({ actAs: 'controller', dryRun: true });
+    await scene.given.object([
+      configMap('a'),
+      cleaner({ ttl: '0s', targets: [target('a', 'a', { delete: true })] }),
+    ]);
+    await scene.when.timePasses(hours(3));
+    await scene.then.exists('configmap/a');
+    expect((await scene.then.object<Cleaner>('cleaner/c')).status).toBeUndefined();
+    scene.given.noDoubleRun('status is written dry, again and again');
+  });
+});
+
+describe('the clocks', () => {
+  scenario('a server far behind: nothing is deleted before its own time says so', async (scene) => {
+    begin(scene);
+    await scene.given.object([configMap('a'), cleaner({ targets: [target('a', 'a', { delete: true })] })]);
+    await scene.when.clockJumps(hours(2));
+    await scene.when.timePasses(minutes(10));
+    await scene.then.exists('configmap/a');
+    expect(deletions(scene)).toEqual([]);
+  });
+
+  scenario('standing: watches broken with 410, duplicated events, a slow server', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a'),
+      cleaner({
+        ttl: '1h',
+        targets: [target('a', 'a', { delete: true, include: true })],
+        conditions: ['has(a.metadata.labels)'],
+        retry: { period: '5h' },
+      }),
+    ]);
+    await scene.when.timePasses(hours(1));
+    await scene.when.watchesBreak('gone');
+    (await scene.simulation()).faults.duplicateEvents();
+    scene.when.serverIsSlow(millis(200));
+    await scene.when.timePasses(minutes(1));
+    await scene.when.user.patch('configmap/a', { metadata: { labels: { x: 'y' } } });
+    await scene.when.timePasses(minutes(5));
+    await scene.then.isGone('configmap/a');
+    expect(deleted(scene)).toEqual(['configmaps/a', 'cleaners/c']);
+  });
+});

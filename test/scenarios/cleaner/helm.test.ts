@@ -1,0 +1,469 @@
+// Cleaners and Helm releases: what goes, what stays, what is purged when, and what stops an uninstall.
+
+import { describe, expect } from 'vitest';
+import type { KubeObject } from '#api/object';
+import { formatTime, hours, instant, minutes, seconds } from '#base/instant';
+import { VIRTUAL_START } from '#base/virtualClock';
+import { document, installed, type ReleaseFixture, storedRelease } from '#helm/release.testkit';
+import { scenario } from '../scenario.ts';
+import type { Scene } from '../words.ts';
+import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
+
+const record = (revision: number): string => `secret/sh.helm.release.v1.shop.v${revision}`;
+const uninstalls = (more = {}) => cleaner({ ttl: '1m', helm: { release: 'shop', delete: true }, ...more });
+const deleted = ({ then }: Scene): string[] =>
+  then
+    .requests('DELETE')
+    .filter(({ status }) => status === 200)
+    .map(({ resource, name }) => `${resource}/${name}`);
+const eventsOf = async ({ then }: Scene) => then.events('cleaner/c');
+const release = (...given: ReleaseFixture[]) => given.map((one) => storedRelease(one));
+const keep = '  annotations:\n    helm.sh/resource-policy: keep\n';
+const ns = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+const object = (kind: string, name: string, more: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name, namespace: 'default' },
+  ...more,
+});
+const pod = (name: string) => object('Pod', name, { spec: { containers: [{ name: 'c', image: 'i' }] } });
+const service = (name: string) => object('Service', name, { spec: { ports: [{ port: 80 }] } });
+
+describe('27. both drivers, both payloads', () => {
+  scenario.each<{ driver: 'secret' | 'configmap'; packing: 'gzip' | 'plain' }>(
+    {
+      'Secrets, gzip': { driver: 'secret', packing: 'gzip' },
+      'Secrets, plain JSON of long ago': { driver: 'secret', packing: 'plain' },
+      'ConfigMaps, gzip': { driver: 'configmap', packing: 'gzip' },
+      'ConfigMaps, plain': { driver: 'configmap', packing: 'plain' },
+    },
+    async (scene, { driver, packing }) => {
+      begin(scene);
+      const manifest = [
+        document('Secret', 's1'),
+        document('ConfigMap', 'm1'),
+        document('Pod', 'p1'),
+        document('ServiceAccount', 'sa'),
+        document('Service', 'svc'),
+        document('ConfigMap', 'm2'),
+        document('PersistentVolumeClaim', 'pvc', keep),
+        document('Pod', 'p2'),
+        document('Secret', 's2'),
+        document('ConfigMap', 'm3'),
+        document('ConfigMap', 'm4'),
+        document('Service', 'svc2'),
+      ].join('');
+      const pvc = object('PersistentVolumeClaim', 'pvc', {
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      });
+      await scene.given.object([
+        ...['s1', 's2'].map((name) => installed(object('Secret', name))),
+        ...['m1', 'm2', 'm3', 'm4'].map((name) => installed(configMap(name))),
+        ...['p1', 'p2'].map((name) => installed(pod(name))),
+        ...['svc', 'svc2'].map((name) => installed(service(name))),
+        installed(object('ServiceAccount', 'sa')),
+        installed(pvc),
+        ...[1, 2, 3].map((revision) =>
+          storedRelease(
+            { revision, status: revision === 3 ? 'deployed' : 'superseded', manifest },
+            driver,
+            packing,
+          ),
+        ),
+        uninstalls(),
+      ]);
+      await scene.when.timePasses(minutes(1));
+      const kind = driver === 'secret' ? 'secrets' : 'configmaps';
+      expect(deleted(scene)).toEqual(
+        [
+          'services/svc2',
+          'services/svc',
+          'pods/p1',
+          'pods/p2',
+          'configmaps/m1',
+          'configmaps/m3',
+          'configmaps/m4',
+          'configmaps/m2',
+          'secrets/s1',
+          'secrets/s2',
+          'serviceaccounts/sa',
+          ...[1, 2, 3].map((revision) => `${kind}/sh.helm.release.v1.shop.v${revision}`),
+          'cleaners/c',
+        ].sort((a, b) => order(deleted(scene), a) - order(deleted(scene), b)),
+      );
+      expect(deleted(scene).map(kindOf)).toEqual([
+        ...Array(2).fill('services'),
+        ...Array(2).fill('pods'),
+        ...Array(4).fill('configmaps'),
+        ...Array(2).fill('secrets'),
+        'serviceaccounts',
+        ...Array(3).fill(kind),
+        'cleaners',
+      ]);
+      expect(
+        deleted(scene)
+          .slice(-4, -1)
+          .map((name) => name.slice(-1)),
+      ).toEqual(['1', '2', '3']);
+      await scene.then.exists('persistentvolumeclaim/pvc');
+    },
+  );
+  const order = (list: readonly string[], one: string) => list.indexOf(one);
+  const kindOf = (text: string) => text.split('/')[0];
+});
+
+describe('28. what is left alone', () => {
+  scenario('a release that is not there is a release uninstalled', async (scene) => {
+    begin(scene);
+    await scene.given.object([configMap('a'), uninstalls({ targets: [target('a', 'a', { delete: true })] })]);
+    await scene.when.timePasses(minutes(1));
+    await scene.then.isGone('configmap/a');
+    await scene.then.isGone('cleaner/c');
+  });
+
+  scenario(
+    'a kind that is gone does not block; what Helm did not stamp, and what is elsewhere, is skipped and told',
+    async (scene) => {
+      begin(scene);
+      const manifest = [
+        'apiVersion: gone.example.com/v1\nkind: Gone\nmetadata: {name: g}\n',
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: foreign, namespace: elsewhere}\n',
+        'apiVersion: v1\nkind: Namespace\nmetadata: {name: elsewhere}\n',
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: unowned}\n',
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other-release}\n',
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept-live}\n',
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: owned}\n',
+      ].join('---\n');
+      const live = installed(configMap('kept-live'));
+      live.metadata.annotations!['helm.sh/resource-policy'] = 'keep';
+      await scene.given.object([
+        installed(ns('elsewhere')),
+        installed(configMap('foreign', undefined, { namespace: 'elsewhere' })),
+        configMap('unowned'),
+        installed(configMap('other-release'), { name: 'another', namespace: 'default' }),
+        live,
+        installed(configMap('owned')),
+        ...release({ manifest }),
+        uninstalls(),
+      ]);
+      await scene.when.timePasses(minutes(1));
+      expect(deleted(scene)).toEqual([
+        'configmaps/owned',
+        record(1).replace('secret/', 'secrets/'),
+        'cleaners/c',
+      ]);
+      const [event] = (await eventsOf(scene)).filter(({ reason }) => reason === 'HelmReleaseUninstalled');
+      for (const left of [
+        'foreign (in another namespace)',
+        'Namespace/elsewhere (not in a namespace)',
+        'unowned (not owned',
+        'other-release (not owned',
+        'kept-live (keep)',
+      ])
+        expect(event?.note).toContain(left);
+      expect(event?.type).toBe('Warning');
+    },
+  );
+
+  scenario(
+    'with helm.allowForeign objects of other namespaces go too, if Helm stamped them',
+    async (scene) => {
+      begin(scene, { helm: { allowForeign: true } });
+      const manifest = ['foreign', 'unowned']
+        .map((name) => document('ConfigMap', name, '  namespace: elsewhere\n'))
+        .join('');
+      await scene.given.object([
+        ns('elsewhere'),
+        installed(configMap('foreign', undefined, { namespace: 'elsewhere' })),
+        configMap('unowned', undefined, { namespace: 'elsewhere' }),
+        ...release({ manifest }),
+        uninstalls(),
+      ]);
+      await scene.when.timePasses(minutes(1));
+      await scene.then.isGone('elsewhere/configmap/foreign');
+      await scene.then.exists('elsewhere/configmap/unowned');
+    },
+  );
+
+  scenario('helm.delete: false has no effect at all', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a'),
+      installed(configMap('m')),
+      ...release({ manifest: document('ConfigMap', 'm') }),
+      cleaner({ ttl: '1m', helm: { release: 'shop' }, targets: [target('a', 'a', { delete: true })] }),
+    ]);
+    await scene.when.timePasses(minutes(1));
+    await scene.then.isGone('cleaner/c');
+    await scene.then.exists('configmap/m');
+    await scene.then.exists(record(1));
+    expect(scene.then.requests(({ resource }) => resource === 'secrets')).toEqual([]);
+  });
+
+  scenario('a failed upgrade: objects of the last good revision go too', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      installed(configMap('old')),
+      installed(configMap('new')),
+      ...release(
+        { revision: 1, status: 'deployed', manifest: document('ConfigMap', 'old') },
+        { revision: 2, status: 'failed', manifest: document('ConfigMap', 'new') },
+      ),
+      uninstalls(),
+    ]);
+    await scene.when.timePasses(minutes(1));
+    for (const ref of ['configmap/old', 'configmap/new', record(1), record(2)]) await scene.then.isGone(ref);
+  });
+
+  scenario('30. a chart that contains its own Cleaner: it goes last, after the records', async (scene) => {
+    begin(scene);
+    const self = 'apiVersion: cleaner.vtex.dev/v1alpha\nkind: Cleaner\nmetadata: {name: c}\n---\n';
+    const mine = uninstalls();
+    await scene.given.object([
+      installed(configMap('m')),
+      ...release({ manifest: self + document('ConfigMap', 'm') }),
+      installed(mine),
+    ]);
+    await scene.when.timePasses(minutes(1));
+    expect(deleted(scene)).toEqual(['configmaps/m', 'secrets/sh.helm.release.v1.shop.v1', 'cleaners/c']);
+  });
+});
+
+describe('29. what stops an uninstall', () => {
+  const simple = async (scene: Scene, more: ReleaseFixture = {}, spec = {}, options = {}) => {
+    begin(scene, options);
+    await scene.given.object([
+      installed(configMap('m1')),
+      installed(configMap('m2')),
+      ...release({ manifest: document('ConfigMap', 'm1') + document('ConfigMap', 'm2'), ...more }),
+      uninstalls(spec),
+    ]);
+  };
+
+  scenario('one DELETE refused: the others go, the records stay, and it is tried again', async (scene) => {
+    await simple(scene);
+    scene.when.serverAnswers('delete configmaps m1', 403);
+    await scene.when.timePasses(minutes(1));
+    await scene.then.exists('configmap/m1');
+    await scene.then.isGone('configmap/m2');
+    await scene.then.exists(record(1));
+    expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'HelmUninstallFailed' });
+    await scene.when.timePasses(minutes(5));
+    await scene.then.isGone('configmap/m1');
+    await scene.then.isGone(record(1));
+    await scene.then.isGone('cleaner/c');
+  });
+
+  scenario('everything refused: nothing has begun, so the decision is made anew', async (scene) => {
+    await simple(
+      scene,
+      {},
+      {
+        targets: [target('m', 'gate', { include: true })],
+        conditions: ['has(m.metadata.labels)'],
+        retry: { period: '10m' },
+      },
+    );
+    await scene.given.object(configMap('gate', { open: 'yes' }));
+    scene.when.serverAnswers('delete configmaps', 403, { times: 2 });
+    await scene.when.timePasses(minutes(1));
+    expect(await reasonOf(scene)).toBe('HelmUninstallFailed');
+    expect((await statusOf(scene)).deletion).toBeUndefined();
+    await scene.when.user.patch('configmap/gate', { metadata: { labels: { open: null } } });
+    await scene.when.timePasses(minutes(30));
+    await scene.then.exists('configmap/m1');
+    expect(await reasonOf(scene)).toBe('WaitingForConditions');
+  });
+
+  scenario('a fresh pending operation: it is waited for', async (scene) => {
+    const lastDeployed = formatTime(instant(VIRTUAL_START));
+    await simple(scene, { status: 'pending-upgrade', lastDeployed });
+    await scene.when.timePasses(minutes(9));
+    expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'HelmOperationInProgress' });
+    await scene.then.exists('configmap/m1');
+    expect((await statusOf(scene)).nextScheduledEvaluation).toBe(
+      formatTime(instant(VIRTUAL_START + minutes(10))),
+    );
+    await scene.when.timePasses(minutes(1));
+    await scene.then.isGone('configmap/m1');
+  });
+
+  scenario('a revision that appears mid-way: no purge, told, and a new decision is needed', async (scene) => {
+    await simple(scene);
+    const upgrade = storedRelease({ revision: 2, manifest: document('ConfigMap', 'm1') });
+    scene.when.justBefore('delete configmaps m2', async () => {
+      await scene.when.user.create(upgrade);
+    });
+    await scene.when.timePasses(minutes(1));
+    expect(await ready(scene)).toMatchObject({
+      reason: 'HelmUninstallFailed',
+      message: expect.stringContaining('revision 2 appeared'),
+    });
+    await scene.then.exists(record(1));
+    await scene.then.exists(record(2));
+    await scene.then.exists('cleaner/c');
+    expect((await statusOf(scene)).deletion).toBeUndefined();
+  });
+
+  scenario('a payload that cannot be read: told, nothing deleted', async (scene) => {
+    begin(scene);
+    const forged = storedRelease({ manifest: document('ConfigMap', 'm') });
+    forged.data = { release: Buffer.from('AAAA').toString('base64') };
+    await scene.given.object([installed(configMap('m')), forged, uninstalls()]);
+    await scene.when.timePasses(minutes(10));
+    expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'HelmUninstallFailed' });
+    await scene.then.exists('configmap/m');
+  });
+});
+
+describe('hooks', () => {
+  const jobManifest = (name: string, annotations = '') =>
+    `apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: ${name}\n${annotations}spec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: c, image: i}]\n`;
+  const hook = (name: string, more: object = {}) => ({
+    name,
+    kind: 'Job',
+    path: `shop/templates/${name}.yaml`,
+    manifest: jobManifest(name),
+    events: ['pre-delete'],
+    weight: 0,
+    delete_policies: [],
+    ...more,
+  });
+  const complete = { status: { conditions: [{ type: 'Complete', status: 'True' }] } };
+  const finish = async (scene: Scene, name: string, type: 'Complete' | 'Failed') => {
+    const time = formatTime(scene.now());
+    const met = type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
+    await scene.when.user.status(`job/${name}`, {
+      startTime: time,
+      ...(type === 'Complete' ? { completionTime: time } : {}),
+      conditions: [met, type].map((one) => ({
+        type: one,
+        status: 'True',
+        lastTransitionTime: time,
+        lastProbeTime: time,
+        reason: 'x',
+      })),
+    });
+    await scene.when.timePasses(seconds(2));
+  };
+  const given = async (
+    scene: Scene,
+    hooks: readonly object[],
+    configuration: object = { helm: { hooks: 'run' } },
+  ) => {
+    begin(scene, configuration);
+    await scene.given.object([
+      installed(configMap('m')),
+      ...release({ manifest: document('ConfigMap', 'm'), hooks }),
+      uninstalls(),
+    ]);
+    await scene.when.timePasses(minutes(1));
+  };
+
+  scenario('are not run unless an operator says so', async (scene) => {
+    await given(scene, [hook('before')], {});
+    expect(scene.then.requests('create jobs')).toEqual([]);
+    await scene.then.isGone('configmap/m');
+    expect(complete).toBeDefined();
+  });
+
+  scenario(
+    'run by weight, one after the other, before and after, and go as their policies say',
+    async (scene) => {
+      await given(scene, [
+        hook('second', { weight: 5, delete_policies: ['hook-succeeded'] }),
+        hook('first', { weight: -5 }),
+        hook('after', { events: ['post-delete'], delete_policies: ['hook-succeeded'] }),
+      ]);
+      await scene.then.exists('job/first');
+      await scene.then.isGone('job/second');
+      await scene.then.exists('configmap/m');
+      await finish(scene, 'first', 'Complete');
+      await scene.then.exists('job/second');
+      await scene.then.exists('configmap/m');
+      await finish(scene, 'second', 'Complete');
+      await scene.then.isGone('configmap/m');
+      await scene.then.isGone('job/second');
+      await scene.then.exists('job/after');
+      await scene.then.exists(record(1));
+      await finish(scene, 'after', 'Complete');
+      await scene.then.isGone('job/after');
+      await scene.then.isGone(record(1));
+      await scene.then.isGone('cleaner/c');
+      await scene.then.exists('job/first');
+    },
+  );
+
+  scenario('a failed pre-delete hook aborts: nothing is deleted, and it is told', async (scene) => {
+    await given(scene, [hook('before', { delete_policies: ['hook-failed'] })]);
+    await finish(scene, 'before', 'Failed');
+    await scene.then.exists('configmap/m');
+    await scene.then.exists(record(1));
+    expect(await ready(scene)).toMatchObject({
+      reason: 'HelmUninstallFailed',
+      message: expect.stringContaining('hook Job/before'),
+    });
+    await scene.then.isGone('job/before');
+  });
+
+  scenario('a hook that never ends fails at its time limit', async (scene) => {
+    await given(scene, [hook('before')], { helm: { hooks: 'run', hookTimeout: '2m' } });
+    await scene.when.timePasses(minutes(2));
+    expect(await ready(scene)).toMatchObject({
+      reason: 'HelmUninstallFailed',
+      message: expect.stringContaining('in time'),
+    });
+    await scene.then.exists('configmap/m');
+  });
+
+  scenario(
+    'an object of an earlier run makes way; after a crash a hook is waited for, not run again',
+    async (scene) => {
+      begin(scene, { helm: { hooks: 'run' } });
+      const old = {
+        apiVersion: 'batch/v1',
+        kind: 'Job',
+        metadata: { name: 'before', namespace: 'default' },
+        spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
+      };
+      await scene.given.object([
+        old,
+        installed(configMap('m')),
+        ...release({ manifest: document('ConfigMap', 'm'), hooks: [hook('before')] }),
+        uninstalls(),
+      ]);
+      const before = (await scene.then.object('job/before')).metadata.uid;
+      await scene.when.timePasses(minutes(1));
+      await scene.when.timePasses(seconds(3));
+      const uid = (await scene.then.object('job/before')).metadata.uid;
+      expect(uid).not.toBe(before);
+      await scene.when.processCrashes({ downFor: seconds(10) });
+      await scene.when.timePasses(seconds(3));
+      expect((await scene.then.object('job/before')).metadata.uid).toBe(uid);
+      await finish(scene, 'before', 'Complete');
+      await scene.then.isGone('configmap/m');
+      expect(scene.then.requests('create jobs')).toHaveLength(1);
+    },
+  );
+
+  scenario('a hook that would make rights, or something elsewhere, is refused', async (scene) => {
+    const binding =
+      'apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: root}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\n';
+    await given(scene, [hook('root', { kind: 'RoleBinding', manifest: binding })]);
+    expect(await reasonOf(scene)).toBe('HelmUninstallFailed');
+    await scene.then.isGone('rolebinding/root');
+    await scene.then.exists('configmap/m');
+  });
+});
+
+scenario('hours later nothing of it comes back', async (scene) => {
+  begin(scene);
+  await scene.given.object([
+    installed(configMap('m')),
+    ...release({ manifest: document('ConfigMap', 'm') }),
+    uninstalls(),
+  ]);
+  await scene.when.timePasses(hours(3));
+  expect(deleted(scene)).toHaveLength(3);
+});
