@@ -1,0 +1,302 @@
+// Jobs and Pods that end, on a real API server with the real garbage collector: `lapse run` as processes, under an
+// account that may do what the controllers declare and nothing else.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Job, Pod } from '#api/kinds/builtin';
+import type { Client } from '#client/client';
+import type { LapseProcess } from '../../cmd/lapseProcess.ts';
+import { type Bed, startBed } from '../bed/bed.ts';
+import { type Supervised, supervise } from '../bed/processes.ts';
+import {
+  ACCOUNT,
+  adminOf,
+  auditedIn,
+  createAccount,
+  createJob,
+  createPod,
+  deletionsIn,
+  finishedJob,
+  finishJob,
+  key,
+  lapse,
+  setPodStatus,
+  thisSecond,
+  time,
+} from './cluster.ts';
+
+const TTL = 'lapse.dev/ttl-seconds-after-finished';
+const processes: LapseProcess[] = [];
+let account: string;
+let bed: Bed;
+let client: Client;
+let close: () => Promise<void>;
+
+const start = (...more: string[]): LapseProcess => {
+  const made = lapse(account, ...more);
+  processes.push(made);
+  return made;
+};
+const within = (ms: number, check: () => Promise<void>) => vi.waitFor(check, { timeout: ms, interval: 50 });
+const isGone = async (name: string) => expect(await client.get(Job, key(name))).toBeUndefined();
+const exists = async (name: string) => expect(await client.get(Job, key(name))).toBeDefined();
+const podIsGone = async (name: string) => expect(await client.get(Pod, key(name))).toBeUndefined();
+
+const audited = () => auditedIn(bed);
+const deletesOf = (prefix: string) => deletionsIn(bed, prefix);
+
+beforeAll(async () => {
+  bed = await startBed({ auditLog: true, controllers: ['garbage-collector-controller'] });
+  ({ client, close } = adminOf(bed));
+  account = await createAccount(bed);
+});
+afterAll(async () => {
+  await Promise.all(processes.map((process) => process.end('SIGKILL')));
+  await close?.();
+  await bed?.stop();
+});
+
+describe('Jobs, with two replicas', () => {
+  test('end on time, edited both ways, with their Pods', async () => {
+    const owned = await createJob(client, 'foreground', 3);
+    const owner = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      name: 'foreground',
+      uid: owned.metadata.uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    };
+    await createPod(client, 'foreground-x', { metadata: { ownerReferences: [owner] } });
+    await finishedJob(client, 'listed', 0);
+    start();
+    start();
+    await within(15_000, () => isGone('listed'));
+    await finishedJob(client, 'zero', 0);
+    await finishedJob(client, 'shortened', 3600);
+    await finishedJob(client, 'extended', 4);
+    await finishedJob(client, 'cleared', 4);
+    await finishedJob(client, 'opted-out', 1, { 'lapse.dev/ttl': 'never' });
+    await createJob(client, 'unfinished', 1);
+    await finishJob(client, 'foreground');
+    const patch = (name: string, ttl: number | null) =>
+      client.patch(Job, key(name), { type: 'merge', patch: { spec: { ttlSecondsAfterFinished: ttl } } });
+    await patch('shortened', 2);
+    await patch('extended', 3600);
+    await patch('cleared', null);
+    await within(3000, () => isGone('zero'));
+    await within(8000, () => isGone('shortened'));
+    await within(8000, async () => {
+      await isGone('foreground');
+      await podIsGone('foreground-x');
+    });
+    await sleep(2000);
+    for (const name of ['extended', 'cleared', 'opted-out', 'unfinished']) await exists(name);
+  }, 45_000);
+
+  test('never early: by the clock of the API server, from the whole second of the finish', async () => {
+    const second = thisSecond() + 1;
+    const names = [1, 2, 3].map((ttl) => `exact-${ttl}`);
+    for (const [i, name] of names.entries()) {
+      await createJob(client, name, i + 1);
+      await finishJob(client, name, second - 1);
+    }
+    await within(8000, async () => void (await Promise.all(names.map(isGone))));
+    for (const [i, name] of names.entries()) {
+      const [asked] = deletesOf(name);
+      const late = Date.parse(asked!.requestReceivedTimestamp) - (second - 1 + i + 1) * 1000;
+      expect(late).toBeGreaterThanOrEqual(0);
+      expect(late).toBeLessThan(2500);
+    }
+  });
+
+  test('kill −9 of the leader in the middle of a burst: all go, each by one request', async () => {
+    const names = Array.from({ length: 150 }, (_, i) => `burst-${i}`);
+    await Promise.all(names.map((name) => createJob(client, name, 1)));
+    const finish = Promise.all(names.map((name) => finishJob(client, name)));
+    await vi.waitFor(() => expect(deletesOf('burst-').length).toBeGreaterThan(5), {
+      timeout: 10_000,
+      interval: 5,
+    });
+    // Whoever leads is killed; which of the two that is, is no matter to the promise.
+    const leaders = processes.slice(0, 2).filter(({ out }) => out.includes('controller started'));
+    expect(leaders).toHaveLength(1);
+    for (const leader of leaders) void leader.end('SIGKILL');
+    start();
+    await finish;
+    await within(25_000, async () => {
+      const { items } = await client.list(Job, { namespace: 'default' });
+      expect(items.filter(({ metadata }) => metadata.name!.startsWith('burst-'))).toEqual([]);
+    });
+    const perName = new Map<string, number>();
+    for (const { objectRef } of deletesOf('burst-'))
+      perName.set(objectRef!.name!, (perName.get(objectRef!.name!) ?? 0) + 1);
+    expect(perName.size).toBe(names.length);
+    // A request that was under way when its sender died may be repeated; nothing else is.
+    expect([...perName.values()].filter((count) => count > 1).length).toBeLessThanOrEqual(32);
+  }, 60_000);
+});
+
+describe('Pods', () => {
+  test('end by each way of knowing when they finished; others stay', async () => {
+    const asks = { metadata: { annotations: { [TTL]: '2' } } };
+    const second = thisSecond();
+    const terminated = [
+      {
+        name: 'main',
+        image: 'x',
+        imageID: '',
+        ready: false,
+        restartCount: 0,
+        state: { terminated: { exitCode: 0, finishedAt: time(second) } },
+      },
+    ];
+    const statuses: Record<string, object> = {
+      containers: { phase: 'Succeeded', containerStatuses: terminated },
+      evicted: {
+        phase: 'Failed',
+        reason: 'Evicted',
+        conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: time(second) }],
+      },
+      silent: { phase: 'Failed', reason: 'NodeLost' },
+    };
+    await createPod(client, 'init', {
+      ...asks,
+      spec: { initContainers: [{ name: 'first', image: 'example.com/x' }] },
+    });
+    await createPod(client, 'invalid', { metadata: { annotations: { [TTL]: 'soon' } } });
+    for (const name of Object.keys(statuses)) await createPod(client, name, asks);
+    await setPodStatus(client, 'init', {
+      phase: 'Failed',
+      initContainerStatuses: [{ ...terminated[0], name: 'first' }],
+    });
+    await setPodStatus(client, 'invalid', statuses.containers!);
+    for (const [name, status] of Object.entries(statuses)) await setPodStatus(client, name, status);
+    await within(15_000, async () => {
+      for (const name of [...Object.keys(statuses), 'init']) await podIsGone(name);
+    });
+    expect(await client.get(Pod, key('invalid'))).toBeDefined();
+    await within(5000, async () => {
+      const said = await bed.kubectl(
+        'get',
+        'events',
+        '-n',
+        'default',
+        '-o',
+        'custom-columns=R:.reason,O:.involvedObject.name,N:.message',
+      );
+      expect(said).toMatch(/InvalidTTL\s+invalid/);
+      expect(said).toMatch(/Deleted\s+silent\s+.*first seen finished/);
+      expect(said).toMatch(/Deleted\s+evicted\s+.*newest condition/);
+      expect(said).toMatch(/Deleted\s+init\s+.*last init or ephemeral container/);
+    });
+  }, 30_000);
+});
+
+test('nothing was refused to the account: what is declared is what is used', () => {
+  const refused = audited().filter(
+    ({ user, responseStatus }) => user.username === ACCOUNT && responseStatus!.code === 403,
+  );
+  const known = new Set(['clusterroles', 'clusterrolebindings', 'selfsubjectaccessreviews']);
+  expect(refused.filter(({ objectRef }) => !known.has(objectRef?.resource ?? ''))).toEqual([]);
+});
+
+test('beside the incumbent: everything goes, and a dry run says who else is at work', async () => {
+  await Promise.all(processes.map((process) => process.end('SIGKILL')));
+  const dry = start('--dry-run', '--leader-elect=false');
+  await dry.says(/controller started/);
+  const incumbent: Supervised = supervise(
+    bed.bins['kube-controller-manager'],
+    [
+      `--kubeconfig=${bed.kubeconfig}`,
+      '--controllers=ttl-after-finished-controller',
+      '--leader-elect=false',
+      '--secure-port=0',
+      '--use-service-account-credentials=false',
+    ],
+    join(bed.directory, 'incumbent.log'),
+  );
+  try {
+    const names = ['a', 'b', 'c', 'd'].map((letter) => `beside-${letter}`);
+    for (const name of names) await finishedJob(client, name, 3);
+    await within(30_000, async () => void (await Promise.all(names.map(isGone))));
+    await dry.says(/somebody else deletes by the same TTLs/);
+    const both = start('--leader-elect=false');
+    await both.says(/controller started/);
+    for (const name of names) await finishedJob(client, name, 2);
+    await within(15_000, async () => void (await Promise.all(names.map(isGone))));
+    expect(both.out).not.toMatch(/"level":"error"/);
+  } finally {
+    await incumbent.kill();
+  }
+}, 60_000);
+
+describe('the admission policies', () => {
+  const asks = { annotations: { [TTL]: '60' } };
+  const template = (metadata: object, restartPolicy: string) => ({
+    metadata: { labels: { app: 'x' }, ...metadata },
+    spec: { restartPolicy, containers: [{ name: 'main', image: 'example.com/x' }] },
+  });
+  const object = (kind: string, apiVersion: string, spec: object) => ({
+    apiVersion,
+    kind,
+    metadata: { name: `vap-${kind.toLowerCase()}`, namespace: 'default' },
+    spec,
+  });
+  const workload = (kind: string, more: object = {}) =>
+    object(kind, 'apps/v1', {
+      selector: { matchLabels: { app: 'x' } },
+      template: template(asks, 'Always'),
+      ...more,
+    });
+  /** What the server says to it, without keeping it. */
+  const said = async (manifest: object): Promise<string> => {
+    const file = join(bed.directory, 'manifest.json');
+    writeFileSync(file, JSON.stringify(manifest));
+    return bed
+      .kubectl('apply', '--dry-run=server', '-f', file)
+      .catch((error: { stderr?: string }) => String(error.stderr));
+  };
+  const NEEDS = 'needs a restartPolicy of OnFailure or Never';
+
+  test('refuse the annotation where it can do no good, and only when it is new', async () => {
+    await createPod(client, 'vap-old', { metadata: asks, spec: { restartPolicy: 'Always' } });
+    await bed.kubectl('apply', '-f', join(import.meta.dirname, '../../../config/admission-policy'));
+    const always = {
+      ...object('Pod', 'v1', template({}, 'Always').spec),
+      metadata: { name: 'vap-pod', namespace: 'default', ...asks },
+    };
+    await within(20_000, async () => expect(await said(always)).toContain(NEEDS));
+    const refused: [object, string][] = [
+      [object('Job', 'batch/v1', { template: template(asks, 'Never') }), 'spec.ttlSecondsAfterFinished'],
+      [
+        object('CronJob', 'batch/v1', {
+          schedule: '0 0 * * *',
+          jobTemplate: { spec: { template: template(asks, 'Never') } },
+        }),
+        'spec.jobTemplate.spec.ttlSecondsAfterFinished',
+      ],
+      [workload('Deployment'), NEEDS],
+      [workload('ReplicaSet'), NEEDS],
+      [workload('StatefulSet', { serviceName: 'x' }), NEEDS],
+      [workload('DaemonSet'), NEEDS],
+    ];
+    for (const [manifest, message] of refused) expect(await said(manifest)).toContain(message);
+    const allowed = [
+      { ...always, spec: template({}, 'Never').spec },
+      object('Job', 'batch/v1', { template: template({}, 'Never') }),
+      object('Deployment', 'apps/v1', {
+        selector: { matchLabels: { app: 'x' } },
+        template: template({}, 'Always'),
+      }),
+    ];
+    for (const manifest of allowed) expect(await said(manifest)).toContain('created');
+    // What had it before the policy came may still be written to.
+    await bed.kubectl('label', 'pod', 'vap-old', 'touched=yes');
+    await createPod(client, 'vap-plain', { spec: { restartPolicy: 'Always' } });
+    const late = bed.kubectl('annotate', 'pod', 'vap-plain', `${TTL}=5`);
+    await expect(late).rejects.toThrow(NEEDS);
+  }, 45_000);
+});
