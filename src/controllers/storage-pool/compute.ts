@@ -51,11 +51,7 @@ export function computeActualEligibleNodes(inputs: EligibilityInputs, now: Insta
       expired.set(name, state.since);
       continue;
     }
-    if (
-      state.kind === 'withinGrace' &&
-      !(worldStateExpiresAt !== undefined && worldStateExpiresAt <= state.until)
-    )
-      worldStateExpiresAt = state.until;
+    if (state.kind === 'withinGrace') worldStateExpiresAt = earlier(worldStateExpiresAt, state.until);
     const zoneName = node.metadata.labels?.[ZONE_LABEL];
     const lvmVolumeGroups = lvgByNode.get(name);
     eligibleNodes.push({
@@ -69,6 +65,8 @@ export function computeActualEligibleNodes(inputs: EligibilityInputs, now: Insta
   }
   return { eligibleNodes, worldStateExpiresAt, expired };
 }
+
+const earlier = (a: Instant | undefined, b: Instant): Instant => (a !== undefined && a < b ? a : b);
 
 export type NodeState =
   | { readonly kind: 'ready' }

@@ -7,7 +7,7 @@ import { storagePoolController } from './controller.ts';
 
 export const storagePool: Family = {
   name: 'storage-pool',
-  description: 'keeps the list of nodes that are fit for each ReplicatedStoragePool',
+  description: 'Keeps the list of nodes that are fit for each ReplicatedStoragePool.',
   defaultOn: false,
   kinds: [replicatedStoragePool, lvmVolumeGroup],
   gates: [],

@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { Node, Pod } from '#api/kinds/builtin';
 import { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
 import { formatTime, minutes } from '#base/instant';
+import { seededRandom } from '#base/random';
+import { Manager } from '#runtime/manager';
 import { refuse } from '#runtime/world.testkit';
+import { storagePoolController } from './controller.ts';
 import { AGENTS, agent, lvg, node, pool } from './pool.testkit.ts';
 import { inPoolWorld, lost, nodesOf, readyOf } from './world.testkit.ts';
 
@@ -339,6 +342,29 @@ describe('beside others', () => {
     }),
   );
 });
+
+test(
+  'two processes at once, as when leadership is unclear: every change of the list is counted once',
+  inPoolWorld(async (w) => {
+    await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
+    const controllers = [storagePoolController({ agentNamespace: AGENTS })];
+    const second = new Manager({ clock: w.clock, random: seededRandom(5), client: w.client, controllers });
+    w.manager.start();
+    second.start();
+    await w.pass(minutes(1));
+    for (let i = 0; i < 10; i++) {
+      await w.put(node('n1', { unschedulable: i % 2 === 0 }));
+      await w.pass(minutes(1));
+      expect((await w.rsp('p')).status).toMatchObject({
+        eligibleNodesRevision: i + 2,
+        eligibleNodes: [{ unschedulable: i % 2 === 0 }],
+      });
+    }
+    const stopped = second.stop();
+    await w.pass(minutes(1));
+    await stopped;
+  }),
+);
 
 describe('agents', () => {
   test(
