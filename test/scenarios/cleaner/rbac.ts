@@ -1,0 +1,128 @@
+// Rights for scenarios: the embedded server allows everybody everything, so a table of who may do what stands in front of
+// it, for requests made in somebody's name and for reviews.
+
+import type { Kind, ObjectKey } from '#api/kind';
+import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import type { Client } from '#client/client';
+import type { Compose } from '#sim/process';
+import { type Simulation, simulate } from '#sim/simulate';
+import { composeFamilies, type Ensemble, findFamily } from '../compose.ts';
+
+interface Asked {
+  readonly user: string;
+  readonly verb: string;
+  readonly resource: string;
+  readonly name?: string;
+}
+
+export class Rbac {
+  readonly #rules = new Map<string, Set<string>>();
+  /** Requests made in somebody's name. */
+  readonly asked: string[] = [];
+  /** Users who may do everything. */
+  readonly masters = new Set<string>();
+
+  /** `rights` are `verb resource`. */
+  allow(user: string, ...rights: string[]): void {
+    this.#rules.set(user, new Set([...(this.#rules.get(user) ?? []), ...rights]));
+  }
+  revoke(user: string): void {
+    this.#rules.delete(user);
+    this.masters.delete(user);
+  }
+  isAllowed({ user, verb, resource }: Asked): boolean {
+    return this.masters.has(user) || (this.#rules.get(user)?.has(`${verb} ${resource}`) ?? false);
+  }
+
+  /** A client that does what the user may. */
+  limit(client: Client, user: string): Client {
+    const check = (verb: string, { resource }: Kind, name?: string): void => {
+      this.asked.push(`${user} ${verb} ${resource}${name === undefined ? '' : `/${name}`}`);
+      if (this.isAllowed({ user, verb, resource })) return;
+      throw new ApiError(
+        403,
+        'Forbidden',
+        `${resource} is forbidden: User "${user}" cannot ${verb} resource "${resource}"`,
+      );
+    };
+    return {
+      ...client,
+      get discovery() {
+        return client.discovery;
+      },
+      get: async (kind, key, o) => {
+        check('get', kind, key.name);
+        return client.get(kind, key, o);
+      },
+      list: async (kind, o) => {
+        check('list', kind);
+        return client.list(kind, o);
+      },
+      async *pages(kind, o) {
+        check('list', kind);
+        yield* client.pages(kind, o);
+      },
+      create: async (kind, object, o) => {
+        check('create', kind, object.metadata.name);
+        return client.create(kind, object, o);
+      },
+      delete: async (kind: Kind, key: ObjectKey, o) => {
+        check('delete', kind, key.name);
+        return client.delete(kind, key, o);
+      },
+    } as Client;
+  }
+
+  /** A client whose SubjectAccessReviews are answered from the table. */
+  reviewing(client: Client): Client {
+    return {
+      ...client,
+      get discovery() {
+        return client.discovery;
+      },
+      create: async (kind: Kind, object: KubeObject, o?: object) => {
+        if (kind.resource !== 'subjectaccessreviews') return client.create(kind, object, o);
+        const { user, resourceAttributes: asked } = object.spec as {
+          user: string;
+          resourceAttributes: Asked;
+        };
+        return {
+          kind: 'created',
+          object: { ...object, status: { allowed: this.isAllowed({ ...asked, user }) } },
+        };
+      },
+    } as Client;
+  }
+
+  around(compose: Compose): Compose {
+    return (process) =>
+      compose({
+        ...process,
+        client: this.reviewing(process.client),
+        clientAs: (who) => this.limit(process.clientAs(who), who.user),
+      });
+  }
+}
+
+export interface Court {
+  readonly rbac: Rbac;
+  readonly simulation: Simulation;
+}
+
+/** A simulation of the Cleaner in which rights matter. */
+export async function inCourt(
+  configuration: Ensemble['configuration'],
+  test: (court: Court) => Promise<void>,
+): Promise<void> {
+  const rbac = new Rbac();
+  const family = findFamily('cleaner');
+  const compose = composeFamilies({ families: [family], controllers: [], configuration, gates: {} });
+  const simulation = await simulate({ compose: rbac.around(compose), kinds: family.kinds });
+  try {
+    await simulation.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lapse-system' } });
+    await test({ rbac, simulation });
+  } finally {
+    await simulation.close();
+  }
+}

@@ -1,0 +1,402 @@
+// Whose rights a Cleaner is carried out with, and what somebody with few of them can make of it: nothing.
+
+import { describe, expect, test } from 'vitest';
+import type { Cleaner } from '#api/kinds/cleaner';
+import type { KubeObject } from '#api/object';
+import { hours, minutes, seconds } from '#base/instant';
+import { document, installed, storedRelease } from '#helm/release.testkit';
+import { KubeEvent } from '#runtime/events/build';
+import { scenario } from '../scenario.ts';
+import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
+import { type Court, inCourt } from './rbac.ts';
+
+/** The embedded server knows one user. */
+const AUTHOR = 'admin';
+const ROBOT = 'system:serviceaccount:default:robot';
+const ALL = (resource: string) => ['get', 'list', 'watch', 'delete'].map((verb) => `${verb} ${resource}`);
+const reason = async ({ simulation }: Court): Promise<string | undefined> =>
+  (await simulation.get<Cleaner>('cleaner/c'))?.status?.conditions?.[0]?.reason;
+const message = async ({ simulation }: Court): Promise<string> =>
+  (await simulation.get<Cleaner>('cleaner/c'))?.status?.conditions?.[0]?.message ?? '';
+const deletes = (spec: Partial<Cleaner['spec']> = {}) =>
+  cleaner({
+    ttl: '1m',
+    targets: [target('a', 'a', { delete: true, include: true })],
+    conditions: ['true'],
+    retry: { period: '10m' },
+    ...spec,
+  });
+const secret = (name: string, data: Record<string, string>, metadata = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: 'default', ...metadata },
+  data: Object.fromEntries(Object.entries(data).map(([k, v]) => [k, Buffer.from(v).toString('base64')])),
+});
+
+describe('30. service accounts', () => {
+  test('without the right to delete: Forbidden, nothing deleted; with it, it succeeds at the period', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, 'impersonate serviceaccounts');
+      rbac.allow(ROBOT, 'get configmaps', 'watch configmaps');
+      await simulation.apply([configMap('a'), deletes({ serviceAccountName: 'robot' })]);
+      await simulation.timePasses(minutes(2));
+      expect(await reason(court)).toBe('Forbidden');
+      expect(await message(court)).toContain(`${ROBOT} may not delete configmaps`);
+      expect((await simulation.get<Cleaner>('cleaner/c'))?.status?.deletion).toBeUndefined();
+      rbac.allow(ROBOT, 'delete configmaps');
+      await simulation.timePasses(minutes(10));
+      expect(await simulation.get('configmap/a')).toBeUndefined();
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
+      expect(rbac.asked).toEqual([`${ROBOT} get configmaps/a`, `${ROBOT} delete configmaps/a`]);
+    }));
+
+  test('a refusal in the middle: Forbidden, and the recorded list is finished when it is allowed again', () =>
+    inCourt({ actAs: 'controller' }, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(ROBOT, ...ALL('configmaps'), ...ALL('secrets'));
+      await simulation.apply([
+        configMap('a'),
+        secret('s', { x: 'y' }),
+        deletes({
+          serviceAccountName: 'robot',
+          conditions: [],
+          targets: [
+            target('a', 'a', { delete: true }),
+            { name: 's', reference: { kind: 'secret', name: 's' }, delete: true },
+          ],
+        }),
+      ]);
+      simulation.faults.justBefore('delete configmaps', () => rbac.revoke(ROBOT));
+      await simulation.timePasses(minutes(2));
+      expect(await reason(court)).toBe('Forbidden');
+      expect(await simulation.get('secret/s')).toBeDefined();
+      rbac.allow(ROBOT, ...ALL('configmaps'), ...ALL('secrets'));
+      await simulation.timePasses(minutes(10));
+      expect(await simulation.get('secret/s')).toBeUndefined();
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
+    }));
+
+  test('Helm storage is read and purged, and objects are deleted, in the name of the account only', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, 'impersonate serviceaccounts');
+      rbac.allow(
+        ROBOT,
+        'list secrets',
+        'delete secrets',
+        'get configmaps',
+        'delete configmaps',
+        'list configmaps',
+      );
+      await simulation.apply([
+        installed(configMap('m')),
+        storedRelease({ manifest: document('ConfigMap', 'm') }),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true }, serviceAccountName: 'robot' }),
+      ]);
+      await simulation.timePasses(minutes(2));
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
+      const touched = simulation.requests.filter(
+        ({ resource }) => resource === 'secrets' || resource === 'configmaps',
+      );
+      // Every single one of them went through the account's client; one more is the key of the author's seal.
+      expect(
+        touched.filter(({ path }) => !path.includes('lapse-author-key') && !path.includes('lapse-system')),
+      ).toHaveLength(rbac.asked.length);
+      expect(rbac.asked.every((line) => line.startsWith(ROBOT))).toBe(true);
+    }));
+
+  test("the operator's default account is used where a Cleaner names none", () =>
+    inCourt({ cleaner: { defaultServiceAccount: 'robot' } }, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(ROBOT, ...ALL('configmaps'));
+      await simulation.apply([configMap('a'), deletes()]);
+      await simulation.timePasses(minutes(2));
+      expect(await simulation.get('configmap/a')).toBeUndefined();
+      expect(rbac.asked).toContain(`${ROBOT} delete configmaps/a`);
+    }));
+
+  scenario('data of Secrets never appears in status, events or conditions', async (scene) => {
+    begin(scene);
+    const applied = {
+      annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":"hunter2"}' },
+    };
+    await scene.given.object([configMap('a'), secret('s', { password: 'hunter2' }, applied)]);
+    await scene.when.user.apply(
+      cleaner({
+        ttl: '0s',
+        targets: [
+          { name: 's', reference: { kind: 'secret', name: 's' }, includeWhenEvaluating: true, delete: true },
+        ],
+        conditions: [
+          '!has(s.data) && !has(s.stringData)',
+          's.data.password == "aHVudGVyMg=="',
+          'has(s.metadata.annotations) && size(s.metadata.annotations) > 0',
+        ],
+        retry: { period: '1h' },
+      }),
+    );
+    const { evaluations } = await statusOf(scene);
+    expect(evaluations?.map(({ outcome }) => outcome)).toEqual(['true', 'error', 'false']);
+    const { user, registry } = await scene.simulation();
+    const everything = JSON.stringify([
+      await statusOf(scene),
+      (await user.list(KubeEvent)).items,
+      registry.text(),
+    ]);
+    for (const word of ['hunter2', 'aHVudGVyMg']) expect(everything).not.toContain(word);
+  });
+});
+
+describe('authors', () => {
+  test('one who may do all of it: reviewed when applied and again when deleting', () =>
+    inCourt({}, async ({ rbac, simulation }) => {
+      rbac.allow(AUTHOR, ...ALL('configmaps'));
+      await simulation.apply([configMap('a'), deletes()]);
+      await simulation.timePasses(minutes(2));
+      expect(await simulation.get('configmap/a')).toBeUndefined();
+    }));
+
+  test('rights taken away between creation and trigger: Forbidden, nothing deleted', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, ...ALL('configmaps'));
+      await simulation.apply([configMap('a'), deletes()]);
+      rbac.revoke(AUTHOR);
+      rbac.allow(AUTHOR, 'get configmaps', 'watch configmaps');
+      await simulation.timePasses(minutes(5));
+      expect(await reason(court)).toBe('Forbidden');
+      expect(await simulation.get('configmap/a')).toBeDefined();
+    }));
+
+  test.each<[string, Partial<Cleaner['spec']>, string[], string]>([
+    [
+      'to delete what they may not delete',
+      {},
+      ['get configmaps', 'watch configmaps'],
+      'may not delete configmaps',
+    ],
+    ['to look at what they may not read', {}, ['delete configmaps'], 'may not get configmaps'],
+    [
+      'to look at all of what they may not list',
+      { targets: [target('a', { x: 'y' }, { include: true })] },
+      ['get configmaps'],
+      'may not list configmaps',
+    ],
+    [
+      'to read Secrets through conditions',
+      { targets: [{ name: 's', reference: { kind: 'secret', name: 's' }, includeWhenEvaluating: true }] },
+      ALL('configmaps'),
+      'may not get secrets',
+    ],
+    [
+      'to uninstall releases without a right to Secrets',
+      { targets: [], conditions: [], helm: { release: 'shop', delete: true } },
+      ALL('configmaps'),
+      'may not list secrets',
+    ],
+    [
+      'to use an account they may not act as',
+      { serviceAccountName: 'robot' },
+      ALL('configmaps'),
+      'may not impersonate serviceaccounts robot',
+    ],
+  ])('one who wants %s is refused at once', (_, spec, rights, words) =>
+    inCourt({}, async ({ rbac, simulation }) => {
+      rbac.allow(AUTHOR, ...rights);
+      await expect(simulation.apply(deletes(spec))).rejects.toThrow(words);
+    }),
+  );
+
+  test('a Cleaner that came in while nobody reviewed has no author, whatever its annotation says', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, ...ALL('configmaps'), 'impersonate serviceaccounts');
+      rbac.allow(ROBOT, ...ALL('configmaps'));
+      await simulation.apply([configMap('a'), deletes()]);
+      const sealed = (await simulation.get('cleaner/c'))?.metadata.annotations?.['lapse.dev/author'] ?? '';
+      expect(sealed).toContain(AUTHOR);
+      await simulation.delete('cleaner/c');
+      simulation.crash();
+      // The seal of another spec, and a named account.
+      for (const spec of [{ ttl: '0s' }, { serviceAccountName: 'robot' }]) {
+        const forged = deletes(spec);
+        forged.metadata.annotations = { 'lapse.dev/author': sealed };
+        await simulation.apply(forged);
+        await simulation.restart();
+        await simulation.timePasses(minutes(5));
+        expect(await reason(court)).toBe('Forbidden');
+        expect(await simulation.get('configmap/a')).toBeDefined();
+        simulation.crash();
+      }
+    }));
+
+  test('labels may be changed by anybody; the author stays', () =>
+    inCourt({}, async ({ rbac, simulation }) => {
+      rbac.allow(AUTHOR, ...ALL('configmaps'));
+      await simulation.apply([configMap('a'), deletes()]);
+      const author = async () =>
+        (await simulation.get('cleaner/c'))?.metadata.annotations?.['lapse.dev/author'];
+      const before = await author();
+      rbac.revoke(AUTHOR);
+      await simulation.patch('cleaner/c', {
+        metadata: { labels: { x: 'y' }, annotations: { 'lapse.dev/author': '{}' } },
+      });
+      expect(await author()).toBe(before);
+      await expect(simulation.patch('cleaner/c', { spec: { ttl: '0s' } })).rejects.toThrow('may not');
+    }));
+
+  test('objects of a release are deleted only if the author may delete them', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, 'list secrets', 'delete secrets');
+      await simulation.apply([
+        installed(configMap('m')),
+        storedRelease({ manifest: document('ConfigMap', 'm') }),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
+      ]);
+      await simulation.timePasses(minutes(2));
+      expect(await reason(court)).toBe('HelmUninstallFailed');
+      expect(await message(court)).toContain('the author may not delete it');
+      expect(await simulation.get('configmap/m')).toBeDefined();
+    }));
+});
+
+describe('attacks', () => {
+  scenario('1. a Namespace, a ClusterRole: no Cleaner reaches beyond its namespace', async (scene) => {
+    begin(scene);
+    for (const reference of [
+      { kind: 'namespace', name: 'kube-system' },
+      { apiGroup: 'rbac.authorization.k8s.io', kind: 'clusterrole', name: 'admin' },
+    ])
+      await expect(
+        scene.given.object(cleaner({ targets: [{ name: 'x', reference, delete: true }] })),
+      ).rejects.toThrow(/namespaced|may not be targets/);
+  });
+
+  scenario(
+    '3. a forged release deletes nothing that Helm did not stamp, and makes nothing',
+    async (scene) => {
+      begin(scene, { helm: { hooks: 'run' } });
+      const hook = {
+        name: 'h',
+        kind: 'ClusterRoleBinding',
+        events: ['pre-delete'],
+        manifest:
+          'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: root}\n',
+      };
+      await scene.given.object([
+        configMap('precious'),
+        secret('database', { password: 'x' }),
+        storedRelease({
+          name: 'forged',
+          manifest: document('ConfigMap', 'precious') + document('Secret', 'database'),
+        }),
+        storedRelease({ name: 'rooted', manifest: '', hooks: [hook] }),
+        cleaner({ ttl: '0s', helm: { release: 'forged', delete: true } }),
+        cleaner({ ttl: '0s', helm: { release: 'rooted', delete: true } }, { name: 'r' }),
+      ]);
+      await scene.when.timePasses(minutes(1));
+      await scene.then.exists('configmap/precious');
+      await scene.then.exists('secret/database');
+      await scene.then.isGone('clusterrolebinding/root');
+      expect(await reasonOf(scene, 'cleaner/r')).toBe('HelmUninstallFailed');
+    },
+  );
+
+  scenario(
+    '3. a Secret that merely wears the labels of a release is neither read nor purged',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        secret('database', { release: 'x' }, { labels: { name: 'shop', owner: 'helm' } }),
+        installed(configMap('m')),
+        storedRelease({ manifest: document('ConfigMap', 'm') }),
+        cleaner({ ttl: '0s', helm: { release: 'shop', delete: true } }),
+      ]);
+      await scene.then.isGone('cleaner/c');
+      await scene.then.exists('secret/database');
+    },
+  );
+
+  scenario('4. a decision preset in status when it is created has no effect', async (scene) => {
+    begin(scene);
+    await scene.given.object(configMap('a'));
+    const { uid = '' } = (await scene.then.object('configmap/a')).metadata;
+    const { user } = await scene.simulation();
+    const deletion = {
+      generation: 1,
+      evaluatedAt: '2026-01-01T00:00:00Z',
+      targets: [{ group: '', version: 'v1', resource: 'configmaps', name: 'a', uid }],
+    };
+    const preset = { ...cleaner({ ttl: '100h' }), status: { deletion } };
+    await user.create(
+      {
+        group: 'cleaner.vtex.dev',
+        version: 'v1alpha',
+        kind: 'Cleaner',
+        resource: 'cleaners',
+        namespaced: true,
+      },
+      preset,
+    );
+    await scene.when.timePasses(hours(1));
+    await scene.then.exists('configmap/a');
+    expect(await reasonOf(scene)).toBe('NotExpired');
+  });
+
+  scenario(
+    "4. a record that speaks of rights is nobody's decision, even from a holder of cleaners/status",
+    async (scene) => {
+      begin(scene);
+      const role = {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: 'r', namespace: 'default' },
+        rules: [],
+      };
+      await scene.given.object([role, cleaner({ ttl: '100h' })]);
+      const { uid = '' } = (await scene.then.object('role/r')).metadata;
+      for (const forged of [
+        { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles', name: 'r', uid },
+        {
+          group: '',
+          version: 'v1',
+          resource: 'configmaps/../../apis/rbac.authorization.k8s.io/v1/namespaces/default/roles',
+          name: 'r',
+          uid,
+        },
+      ]) {
+        await scene.when.user.status('cleaner/c', {
+          deletion: { generation: 1, evaluatedAt: '2026-01-01T00:00:00Z', targets: [forged] },
+        });
+        await scene.when.processRestarts();
+        await scene.when.timePasses(seconds(30));
+        await scene.then.exists('role/r');
+        expect((await statusOf(scene)).deletion).toBeUndefined();
+      }
+      expect(scene.then.requests('delete roles')).toEqual([]);
+    },
+  );
+
+  scenario(
+    '6. a second for a period is one write a second at most, and troubles are told once',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([
+        configMap('a'),
+        cleaner({
+          ttl: '0s',
+          targets: [target('a', 'a', { include: true })],
+          conditions: ['a.nothing.at == 1'],
+          retry: { period: '1s' },
+        }),
+      ]);
+      const before = scene.then.writes().length;
+      await scene.when.timePasses(seconds(60));
+      expect(scene.then.writes().length - before).toBeLessThanOrEqual(61);
+      expect(await scene.then.events('cleaner/c')).toHaveLength(1);
+      expect(await ready(scene)).toMatchObject({ reason: 'ConditionError' });
+    },
+  );
+});
