@@ -10,6 +10,7 @@ import type { UserInfo } from '#apiserver/resources/resource';
 import { type ApiServer, createServer } from '#apiserver/server';
 import { openSqliteJournal } from '#apiserver/store/sqlite';
 import { Store } from '#apiserver/store/store';
+import { httpsOutbound } from '#apiserver/webhooks/outbound';
 import { realClock } from '#base/clock';
 import { systemRandom } from '#base/random';
 import { renderKubeconfig } from '#client/kubeconfigWrite';
@@ -55,6 +56,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     authenticator: tokenAuthenticator(tokens),
     ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
     tokenKey: Buffer.from(admin),
+    outbound: httpsOutbound,
     onUnexpected: options.onUnexpected,
   });
   const listener = await bind(options, options.around?.(server.handle, admin) ?? server.handle, certificate);

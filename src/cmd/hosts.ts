@@ -2,9 +2,11 @@
 
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
-import { openCertificate } from '#runtime/host/certificate';
+import type { Client } from '#client/client';
+import { type Certificate, openCertificate } from '#runtime/host/certificate';
 import { type Host, type HostOptions, listen } from '#runtime/host/listen';
 import type { AdmissionFunction } from '#runtime/host/review';
+import { openSelfManaged } from '#runtime/host/selfManaged';
 import { statusHandler } from '#runtime/host/status';
 import { webhookHandler } from '#runtime/host/webhook';
 import type { Manager } from '#runtime/manager';
@@ -22,6 +24,9 @@ export interface HostsOptions {
   readonly admission: readonly AdmissionFunction[];
   readonly clock: Clock;
   readonly log: Log;
+  /** For a certificate of our own, and where its Secret is unless told. */
+  readonly client: Client;
+  readonly namespace: string;
 }
 
 export interface Hosts {
@@ -62,24 +67,40 @@ async function openStatus({ general, inCluster, manager, registry, log }: HostsO
 
 async function openWebhook(options: HostsOptions): Promise<{ close(): Promise<void> | void }[]> {
   const { general, admission, clock, log, registry } = options;
-  const { bindAddress, certFile, keyFile } = general.webhook;
   const flag = 'webhook-port';
-  const where = parseBindAddress(flag, bindAddress ?? '0');
+  const where = parseBindAddress(flag, general.webhook.bindAddress ?? '0');
   if (where === undefined) return [];
-  if (certFile === undefined || keyFile === undefined)
-    throw new UsageError('--webhook-port needs --webhook-cert-file and --webhook-key-file');
-  const certificate = await openCertificate({
-    certFile,
-    keyFile,
-    clock,
-    onProblem: (error) => log.warn({ error }, 'the certificate of the webhook cannot be used'),
-  }).catch((cause: Error) => {
-    throw new UsageError(`--webhook-cert-file: ${cause.message}`);
-  });
-  const handle = webhookHandler({ functions: admission, clock, log, registry });
-  const host = await bind(flag, where, { handle, certificate });
-  log.info({ port: host.port, webhooks: admission.map(({ name }) => name) }, 'serving admission reviews');
-  return [certificate, host];
+  const certificate = await openWebhookCertificate(options);
+  try {
+    const handle = webhookHandler({ functions: admission, clock, log, registry });
+    const host = await bind(flag, where, { handle, certificate });
+    log.info({ port: host.port, webhooks: admission.map(({ name }) => name) }, 'serving admission reviews');
+    return [certificate, host];
+  } catch (cause) {
+    certificate.close();
+    throw cause;
+  }
+}
+
+/** From files that somebody else renews, or our own in a Secret. */
+async function openWebhookCertificate(options: HostsOptions): Promise<Certificate & { close(): void }> {
+  const { general, clock, log, client, namespace } = options;
+  const { certFile, keyFile, secret, hosts, configurations } = general.webhook;
+  if (certFile !== undefined && keyFile !== undefined)
+    return openCertificate({
+      certFile,
+      keyFile,
+      clock,
+      onProblem: (error) => log.warn({ error }, 'the certificate of the webhook cannot be used'),
+    }).catch((cause: Error) => {
+      throw new UsageError(`--webhook-cert-file: ${cause.message}`);
+    });
+  if (secret === undefined || hosts === undefined || hosts.length === 0)
+    throw new UsageError(
+      '--webhook-port needs --webhook-cert-file and --webhook-key-file, or --webhook-secret and --webhook-hosts',
+    );
+  const [name = '', where = namespace] = secret.split('/').reverse();
+  return openSelfManaged({ client, clock, log, hosts, configurations, secret: { namespace: where, name } });
 }
 
 async function bind(

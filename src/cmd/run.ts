@@ -74,9 +74,12 @@ async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promis
   const admission = families.flatMap((family) => family.admission);
   let hosts: Hosts | undefined;
   try {
-    hosts = await openHosts({ general, inCluster, manager, registry, admission, clock: realClock, log });
+    const { client } = services;
+    const { namespace } = cluster;
+    const context = { general, inCluster, manager, registry, admission, clock: realClock, log };
+    hosts = await openHosts({ ...context, client, namespace });
     manager.start();
-    void tellWhatRuns({ client: services.client, log, families, lease, ...only(general.namespace) });
+    void tellWhatRuns({ client, log, families, lease, ...only(general.namespace) });
     log.info({ signal: await stop }, 'stopping');
     log.info({ finished: await manager.stop() }, 'stopped');
   } finally {

@@ -93,6 +93,8 @@ export function upCommand(): Command {
       manager,
       registry,
       admission: [],
+      client: everything.user,
+      namespace: 'default',
     });
     await everything.start(embedded.server);
     const examples = flags.examples && isFirstStart(flags);

@@ -29,7 +29,15 @@ export interface General {
   };
   readonly clientConnection: { readonly qps?: number; readonly burst?: number; readonly maxInFlight: number };
   readonly metrics: { readonly bindAddress?: string };
-  readonly webhook: { readonly bindAddress?: string; readonly certFile?: string; readonly keyFile?: string };
+  readonly webhook: {
+    readonly bindAddress?: string;
+    readonly certFile?: string;
+    readonly keyFile?: string;
+    /** `[namespace/]name`. */
+    readonly secret?: string;
+    readonly hosts?: readonly string[];
+    readonly configurations: readonly string[];
+  };
   readonly log: { readonly format: 'auto' | 'json' | 'text'; readonly level: Level };
 }
 

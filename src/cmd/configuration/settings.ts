@@ -47,6 +47,9 @@ export const GENERAL: Readonly<Record<string, JsonObject>> = {
     bindAddress: text,
     certFile: text,
     keyFile: text,
+    secret: { type: 'string', pattern: '^([a-z0-9.-]+/)?[a-z0-9.-]+$' },
+    hosts: { type: 'array', items: { type: 'string', minLength: 1 } },
+    configurations: { type: 'array', default: ['lapse'], items: { type: 'string', minLength: 1 } },
   }),
   log: object({
     format: { type: 'string', enum: ['auto', 'json', 'text'], default: 'auto' },
@@ -100,6 +103,21 @@ export const GENERAL_SETTINGS: readonly Setting[] = [
   setting('webhook.bindAddress', 'webhook-port', 'where admission reviews are served: [host:]port'),
   setting('webhook.certFile', 'webhook-cert-file', 'its certificate (PEM), read again when it changes'),
   setting('webhook.keyFile', 'webhook-key-file', 'and the key of it'),
+  setting(
+    'webhook.secret',
+    'webhook-secret',
+    'or a certificate of its own, kept in this Secret: [namespace/]name',
+  ),
+  setting(
+    'webhook.hosts',
+    'webhook-hosts',
+    'for which names that certificate is: the Service’s, name.namespace.svc',
+  ),
+  setting(
+    'webhook.configurations',
+    'webhook-configurations',
+    'webhook configurations whose caBundle it sets',
+  ),
   setting('log.format', 'log-format', 'json, text, or auto: text on a terminal'),
   setting('log.level', 'verbosity', 'the least important lines to show: debug, info, warn, error'),
 ];

@@ -1,0 +1,44 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { isGoodFor, issueCertificate, makeAuthority, type Pem } from './certificates.ts';
+import { hours, instant, plus } from './instant.ts';
+
+const now = instant(1_767_225_600_000);
+const hosts = ['127.0.0.1', '::1', 'localhost', 'lapse.kube-system.svc'];
+let authority: Pem;
+let leaf: Pem;
+
+beforeAll(async () => {
+  authority = await makeAuthority('test-ca', now, hours(1000));
+  leaf = await issueCertificate({ authority, hosts, name: 'test', now, lifetime: hours(100) });
+});
+
+test('a leaf is signed by its authority, fits its key, and is no authority itself', () => {
+  const ca = new X509Certificate(authority.cert);
+  const cert = new X509Certificate(leaf.cert);
+  expect(cert.verify(ca.publicKey)).toBe(true);
+  expect(cert.checkIssued(ca)).toBe(true);
+  expect(cert.checkPrivateKey(createPrivateKey(leaf.key))).toBe(true);
+  expect([ca.ca, cert.ca]).toEqual([true, false]);
+});
+
+describe('good for these hosts, and for long enough', () => {
+  test.each<[string, readonly string[], number, number, boolean]>([
+    ['all its hosts', hosts, 0, 1, true],
+    ['one of them', ['::1'], 0, 1, true],
+    ['another host', [...hosts, 'example.com'], 0, 1, false],
+    ['another address', ['127.0.0.2'], 0, 1, false],
+    ['exactly as long as asked', hosts, 90, 10, true],
+    ['not quite', hosts, 91, 10, false],
+    ['expired', hosts, 101, 0, false],
+  ])('%s', (_rule, names, passed, spare, good) => {
+    expect(isGoodFor(leaf.cert, names, plus(now, hours(passed)), hours(spare))).toBe(good);
+  });
+
+  test.each(['', 'x', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
+    '%j is none',
+    (text) => {
+      expect(isGoodFor(text, [], now, hours(0))).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,100 @@
+// Making certificates: an authority, and leaves for hosts signed by it. Keys are EC P-256. Everything is PEM; who keeps it
+// where is not decided here.
+
+import { webcrypto, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { hours, type Instant, instant, type Millis, parseTime, toDate } from './instant.ts';
+
+export interface Pem {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface Issuance {
+  readonly authority: Pem;
+  /** Names and addresses it is good for. */
+  readonly hosts: readonly string[];
+  readonly name: string;
+  readonly now: Instant;
+  readonly lifetime: Millis;
+}
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+/** Clocks of others may be behind. */
+const BACKDATED = hours(1);
+
+type Library = typeof import('@peculiar/x509');
+
+/** Loaded only when needed: it costs start-up time and patches Reflect. */
+async function loadLibrary(): Promise<Library> {
+  await import('reflect-metadata');
+  const x509 = await import('@peculiar/x509');
+  x509.cryptoProvider.set(webcrypto);
+  return x509;
+}
+
+export async function makeAuthority(name: string, now: Instant, lifetime: Millis): Promise<Pem> {
+  const x509 = await loadLibrary();
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const cert = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serial(),
+    name: `CN=${name}`,
+    ...validity(now, lifetime),
+    signingAlgorithm: ALGORITHM,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+    ],
+  });
+  return { cert: cert.toString('pem'), key: await exportKey(x509, keys.privateKey) };
+}
+
+/** A certificate for a server. */
+export async function issueCertificate({ authority, hosts, name, now, lifetime }: Issuance): Promise<Pem> {
+  const x509 = await loadLibrary();
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const cert = await x509.X509CertificateGenerator.create({
+    serialNumber: serial(),
+    subject: `CN=${name}`,
+    issuer: new x509.X509Certificate(authority.cert).subject,
+    ...validity(now, lifetime),
+    signingAlgorithm: ALGORITHM,
+    publicKey: keys.publicKey,
+    signingKey: await importKey(x509, authority.key),
+    extensions: [
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(
+        hosts.map((value) => ({ type: isIP(value) ? 'ip' : 'dns', value })),
+      ),
+    ],
+  });
+  return { cert: cert.toString('pem'), key: await exportKey(x509, keys.privateKey) };
+}
+
+const validity = (now: Instant, lifetime: Millis) => ({
+  notBefore: toDate(instant(now - BACKDATED)),
+  notAfter: toDate(instant(now + lifetime)),
+});
+
+const serial = () => Buffer.from(webcrypto.getRandomValues(new Uint8Array(16))).toString('hex');
+
+async function exportKey(x509: Library, key: webcrypto.CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+}
+
+async function importKey(x509: Library, pem: string): Promise<webcrypto.CryptoKey> {
+  return webcrypto.subtle.importKey('pkcs8', x509.PemConverter.decodeFirst(pem), ALGORITHM, false, ['sign']);
+}
+
+/** Whether a certificate is good for all these hosts, and for longer than `spare`. Not one at all: no. */
+export function isGoodFor(cert: string, hosts: readonly string[], now: Instant, spare: Millis): boolean {
+  try {
+    const parsed = new X509Certificate(cert);
+    if (parseTime(parsed.validTo) - now < spare) return false;
+    return hosts.every((host) => (isIP(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,177 @@
+import { X509Certificate } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { defineKind } from '#api/kind';
+import { Secret } from '#api/kinds/builtin';
+import type { KubeObject } from '#api/object';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { hours, minutes } from '#base/instant';
+import { silentLog } from '#base/log';
+import { seededRandom } from '#base/random';
+import { nextTurn } from '#base/turn';
+import { VirtualClock } from '#base/virtualClock';
+import { type Client, createClient } from '#client/client';
+import { inProcessTransport } from '#client/inProcess';
+import { openSelfManaged, type SelfManagedCertificate } from './selfManaged.ts';
+
+interface Configuration extends KubeObject {
+  webhooks: { clientConfig: { caBundle?: string; service?: object }; [field: string]: unknown }[];
+}
+const Configuration = defineKind<Configuration>({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  resource: 'validatingwebhookconfigurations',
+  namespaced: false,
+});
+const SECRET = { namespace: 'default', name: 'lapse-webhook' };
+const DAY = 24;
+
+let clock: VirtualClock;
+let server: ApiServer;
+let client: Client;
+let opened: SelfManagedCertificate[];
+
+beforeEach(async () => {
+  clock = new VirtualClock();
+  server = await createServer({ clock, random: seededRandom(1) });
+  client = createClient({
+    transport: inProcessTransport(server.handle),
+    clock,
+    random: seededRandom(2),
+    flow: 'none',
+  });
+  opened = [];
+});
+afterEach(async () => {
+  for (const one of opened) one.close();
+  await server.close();
+});
+
+const open = async (via: Client = client, hosts = ['lapse.default.svc']) => {
+  const made = await openSelfManaged({
+    client: via,
+    clock,
+    log: silentLog,
+    secret: SECRET,
+    hosts,
+    configurations: ['lapse'],
+  });
+  opened.push(made);
+  return made;
+};
+const configure = () =>
+  client.create(Configuration, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'lapse' },
+    webhooks: ['a.lapse.dev', 'b.lapse.dev'].map((name) => ({
+      name,
+      clientConfig: { service: { namespace: 'default', name: 'lapse', path: '/review/x' } },
+      rules: [{ apiGroups: ['batch'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['jobs'] }],
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+    })),
+  });
+const bundles = async () =>
+  (await client.get(Configuration, { name: 'lapse' }))!.webhooks.map(({ clientConfig }) =>
+    Buffer.from(clientConfig.caBundle ?? '', 'base64').toString(),
+  );
+const isSignedBy = (leaf: string, bundle: string): boolean => {
+  const authorities = bundle.split(/(?=-----BEGIN)/).map((pem) => new X509Certificate(pem));
+  return authorities.some((ca) => new X509Certificate(leaf).verify(ca.publicKey));
+};
+/** Certificates are made off the loop: real turns must pass too. */
+const rest = async () => {
+  for (let i = 0; i < 300; i++) await nextTurn();
+};
+const pass = async (length: number) => {
+  await clock.advance(length as never, rest);
+};
+
+test('the first replica makes it, the second uses the same; both trust what the configuration says', async () => {
+  await configure();
+  const one = await open();
+  const two = await open();
+  expect(two.current()).toEqual(one.current());
+  expect(isSignedBy(one.current().cert, one.caBundle())).toBe(true);
+  expect(await bundles()).toEqual([one.caBundle(), one.caBundle()]);
+  expect((await client.get(Secret, SECRET))?.type).toBe('kubernetes.io/tls');
+});
+
+test('two that begin at once agree', async () => {
+  const [one, two] = await Promise.all([open(), open()]);
+  expect(two.current()).toEqual(one.current());
+});
+
+describe('renewal', () => {
+  test('the leaf before it expires, by the same authority', async () => {
+    await configure();
+    const one = await open();
+    const [before, bundle] = [one.current().cert, one.caBundle()];
+    const seen: string[] = [];
+    one.onChange(({ cert }) => seen.push(cert));
+    await clock.advance(hours(59 * DAY));
+    await rest();
+    await one.look();
+    expect(one.current().cert).toBe(before);
+    await clock.advance(hours(2 * DAY));
+    await rest();
+    await one.look();
+    expect(one.current().cert).not.toBe(before);
+    expect(seen.at(-1)).toBe(one.current().cert);
+    expect(one.caBundle()).toBe(bundle);
+  });
+
+  test('the authority before it expires; leaves of the old one are still trusted', async () => {
+    await configure();
+    const one = await open();
+    const old = one.current().cert;
+    await clock.advance(hours(551 * DAY));
+    await rest();
+    await one.look();
+    const bundle = one.caBundle();
+    expect(bundle.match(/BEGIN/g)).toHaveLength(2);
+    expect([isSignedBy(one.current().cert, bundle), isSignedBy(old, bundle)]).toEqual([true, true]);
+    expect(new Set(await bundles())).toEqual(new Set([bundle]));
+  });
+
+  test('another host name means another leaf', async () => {
+    const one = await open();
+    const two = await open(client, ['lapse.default.svc', 'localhost']);
+    expect(two.current().cert).not.toBe(one.current().cert);
+    expect(new X509Certificate(two.current().cert).checkHost('localhost')).toBe('localhost');
+  });
+});
+
+test('somebody spoiled the Secret: it is made anew', async () => {
+  const one = await open();
+  const secret = (await client.get(Secret, SECRET))!;
+  await client.update(Secret, { ...secret, data: { ...secret.data, 'tls.crt': 'bm8=' } });
+  await one.look();
+  expect(isSignedBy(one.current().cert, one.caBundle())).toBe(true);
+});
+
+test('a configuration that appears later, or loses its caBundle, is told', async () => {
+  const one = await open();
+  await configure();
+  await one.look();
+  expect(await bundles()).toEqual([one.caBundle(), one.caBundle()]);
+});
+
+test('what cannot be told is tried again within a minute; the certificate is served all the same', async () => {
+  await configure();
+  let refused = true;
+  const limited: Client = {
+    ...client,
+    update: (kind, object, o) =>
+      refused && kind.resource.startsWith('validating')
+        ? Promise.reject(new Error('forbidden'))
+        : client.update(kind, object, o),
+  };
+  const one = await open(limited);
+  expect(await bundles()).toEqual(['', '']);
+  refused = false;
+  await pass(minutes(1));
+  await rest();
+  expect(await bundles()).toEqual([one.caBundle(), one.caBundle()]);
+});
