@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { VirtualClock } from '#base/virtualClock';
@@ -95,4 +96,18 @@ describe('configuration that is refused', () => {
 
   test('and what is accepted', () =>
     expect(problems({ concurrency: 1, jobPropagation: 'Orphan' })).toEqual([]));
+});
+
+test('every metric that the guide names exists from the start', () => {
+  const guide = readFileSync(new URL('../../../docs/ttl-after-finished.md', import.meta.url), 'utf8');
+  const named = new Set(
+    guide
+      .match(/\b(lapse_ttl|ttl_after_finished_controller)_[a-z_]+[a-z]/g)
+      ?.map((name) => name.replace(/_(bucket|count|sum)$/, '')),
+  );
+  const given = services({ TTLAfterFinishedPods: true });
+  ttlAfterFinishedFamily.create(given, configured({}));
+  const text = given.registry.text();
+  expect(named.size).toBeGreaterThan(8);
+  expect([...named].filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
 });
