@@ -1,0 +1,213 @@
+// The process is killed before and after every single write of every story about requests, and answers are lost or come
+// twice. Whatever happened, in the end there was one keeper, one artifact, one end with one time, and nothing is left.
+
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '#api/json';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import type { RequestObject } from '#api/kinds/storage/request';
+import { VolumeSnapshotContent } from '#api/kinds/volumes';
+import type { KubeObject } from '#api/object';
+import { hours, seconds } from '#base/instant';
+import type { Fault } from '#sim/faults';
+import { isWrite, type SeenRequest } from '#sim/seen';
+import { type Simulation, simulate } from '#sim/simulate';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { composeFamilies, findFamily } from '../compose.ts';
+import { checkHistory } from './invariants.ts';
+import {
+  capture,
+  claim,
+  claimProtection,
+  content,
+  detach,
+  restore,
+  snapshotClass,
+  storageClass,
+  volume,
+} from './kit.ts';
+
+interface Story {
+  readonly request: RequestObject;
+  readonly objects?: readonly KubeObject[];
+  readonly configuration?: JsonObject;
+  /** Keepers and contents that are made, whatever goes wrong. */
+  readonly keepers: number;
+  readonly contents: number;
+  readonly ends: string;
+  /** What the story is about, at the very end. */
+  afterwards?(simulation: Simulation): Promise<void>;
+}
+
+const claimed = volume('pv-data', {
+  claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' },
+});
+const WORLD = [snapshotClass(), storageClass(), claimed, claim(), content()];
+const FAILING = snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': 'error: boom' } });
+const families = ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'].map(findFamily);
+
+const stories: Record<string, Story> = {
+  'a snapshot': { request: capture(), keepers: 1, contents: 1, ends: 'True Completed' },
+  'a snapshot that fails': {
+    request: capture(),
+    objects: [FAILING, ...WORLD.slice(1)],
+    keepers: 1,
+    contents: 1,
+    ends: 'False SnapshotCreationFailed',
+  },
+  'a snapshot of nothing': {
+    request: capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }),
+    keepers: 0,
+    contents: 0,
+    ends: 'False NotFound',
+  },
+  'a snapshot that outlives its request, by annotation': {
+    request: capture(),
+    configuration: {
+      requestTTL: { mode: 'annotation' },
+      retention: { mode: 'FollowObjectWithTTL', ttl: '30m' },
+    },
+    keepers: 1,
+    contents: 1,
+    ends: 'True Completed',
+  },
+  'an annotation that is none': {
+    request: capture('nightly', {}, { annotations: { 'storage.deckhouse.io/ttl': '1d' } }),
+    configuration: { requestTTL: { mode: 'scanner' } },
+    keepers: 1,
+    contents: 1,
+    ends: 'True Completed',
+  },
+  'a detached volume': {
+    request: detach(),
+    configuration: { capture: { detachRetention: { mode: 'FollowObjectWithTTL', ttl: '30m' } } },
+    keepers: 1,
+    contents: 0,
+    ends: 'True Completed',
+    async afterwards(simulation) {
+      const marks = simulation.changes.filter(
+        ({ kind, before, after }) =>
+          kind === 'PersistentVolume' &&
+          before?.metadata.annotations === undefined &&
+          after?.metadata.annotations?.['storage.deckhouse.io/detached'] === 'true',
+      );
+      expect(marks).toHaveLength(1);
+    },
+  },
+  'a restored claim': { request: restore(), keepers: 1, contents: 0, ends: 'True Completed' },
+  'a restored claim that is the keeper’s': {
+    request: restore(),
+    configuration: { restore: { ownership: 'Keeper' } },
+    keepers: 1,
+    contents: 0,
+    ends: 'True Completed',
+  },
+};
+
+type Way = 'killed before' | 'killed after' | 'lost before' | 'lost after' | 'twice';
+const FAULTS: Record<Way, Fault> = {
+  'killed before': { hang: 'before' },
+  'killed after': { hang: 'after' },
+  'lost before': { drop: 'before' },
+  'lost after': { drop: 'after' },
+  twice: { duplicate: true },
+};
+
+/** The write of this number meets the fault. Says whether it came to that. */
+function arm(simulation: Simulation, index: number, way: Way): () => boolean {
+  let seen = 0;
+  let hit = false;
+  simulation.faults.answer((request: SeenRequest) => {
+    if (!isWrite(request) || seen++ !== index) return false;
+    hit = true;
+    return true;
+  }, FAULTS[way]);
+  return () => hit;
+}
+
+async function tell(
+  story: Story,
+  fault?: { index: number; way: Way },
+): Promise<{ simulation: Simulation; hit: boolean }> {
+  const simulation = await simulate({
+    compose: composeFamilies({
+      families,
+      controllers: [],
+      configuration: story.configuration ?? {},
+      gates: {},
+    }),
+    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
+    standins: [...standinsNamed(['owner-gc', 'csi-snapshotter', 'provisioner']), claimProtection()],
+  });
+  await simulation.apply([...(story.objects ?? WORLD)]);
+  const isHit = fault === undefined ? () => false : arm(simulation, fault.index, fault.way);
+  await simulation.hands.create(story.request);
+  if (fault?.way.startsWith('killed')) {
+    const met = await simulation.until(isHit, hours(2)).then(
+      () => true,
+      () => false,
+    );
+    if (met) {
+      simulation.crash();
+      await simulation.timePasses(seconds(3));
+      await simulation.restart();
+    }
+  }
+  await simulation.timePasses(hours(2));
+  return { simulation, hit: isHit() };
+}
+
+async function check(simulation: Simulation, story: Story): Promise<void> {
+  const { changes } = simulation;
+  const made = (kind: string) =>
+    changes.filter(
+      (change) => change.kind === kind && change.before === undefined && change.by === 'process',
+    );
+  expect(made('ObjectKeeper').map(({ name }) => name)).toHaveLength(story.keepers);
+  expect(made('VolumeSnapshotContent')).toHaveLength(story.contents);
+  const states = changes
+    .filter(({ kind, after }) => kind === story.request.kind && after !== undefined)
+    .map(({ after }) => (after as RequestObject).status);
+  const ends = states.flatMap(
+    (status) => status?.conditions?.map(({ status: ready, reason }) => `${ready} ${reason}`) ?? [],
+  );
+  expect(new Set(ends)).toEqual(new Set([story.ends]));
+  expect(new Set(states.flatMap((status) => status?.completionTimestamp ?? [])).size).toBe(1);
+  expect((await simulation.user.list(ObjectKeeper)).items).toEqual([]);
+  const contents = (await simulation.user.list(VolumeSnapshotContent)).items.map(
+    ({ metadata }) => metadata.name,
+  );
+  expect(contents).toEqual(['kept']);
+  const ref = story.request.kind === 'VolumeCaptureRequest' ? 'vcr/nightly' : 'vrr/back';
+  expect(await simulation.get(ref)).toBeUndefined();
+  await story.afterwards?.(simulation);
+  checkHistory(simulation);
+}
+
+describe.each(Object.entries(stories))('%s', (_name, story) => {
+  test.each(Object.keys(FAULTS) as Way[])('%s, at every write', async (way) => {
+    const plain = await tell(story);
+    const writes = plain.simulation.writes().length;
+    await check(plain.simulation, story);
+    await plain.simulation.close();
+    expect(writes).toBeGreaterThan(2);
+    for (let index = 0; index < writes; index++) {
+      const { simulation, hit } = await tell(story, { index, way });
+      try {
+        expect(hit, `write ${index} happened`).toBe(true);
+        await check(simulation, story);
+      } catch (error) {
+        const asked = simulation
+          .writes()
+          .map(
+            ({ verb, resource, subresource, status }) => `${verb} ${resource}/${subresource ?? ''} ${status}`,
+          );
+        throw new Error(
+          `write ${index}, ${way}: ${String(error)}\n${asked.join('\n')}\n${simulation.timeline()}`,
+        );
+      } finally {
+        await simulation.close();
+      }
+    }
+  });
+});

@@ -1,0 +1,65 @@
+// Five thousand requests that end in the same second: all of them are finished, nothing is written twice, and the server
+// never sees more at once than the client's limit.
+
+import { expect, test } from 'vitest';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import type { RequestObject } from '#api/kinds/storage/request';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { VolumeSnapshotContent } from '#api/kinds/volumes';
+import { minutes, seconds } from '#base/instant';
+import { simulate } from '#sim/simulate';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { composeFamilies, findFamily } from '../compose.ts';
+import { checkHistory } from './invariants.ts';
+import { capture, claim, snapshotClass, storageClass, volume } from './kit.ts';
+
+const COUNT = Number(process.env.LAPSE_MANY ?? 5000);
+const families = ['volume-capture', 'object-keeper', 'request-ttl'].map(findFamily);
+
+test(`${COUNT} requests that end together`, async () => {
+  const simulation = await simulate({
+    compose: composeFamilies({ families, controllers: [], configuration: {}, gates: {} }),
+    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
+    standins: standinsNamed(['csi-snapshotter']),
+  });
+  const slow = snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': '30s' } });
+  await simulation.apply([slow, storageClass(), volume(), claim()]);
+  simulation.crash();
+  await simulation.hands.create(Array.from({ length: COUNT }, (_, i) => capture(`r${i}`)));
+  await simulation.restart();
+  await simulation.timePasses(seconds(31));
+
+  const requests = (await simulation.user.list(VolumeCaptureRequest)).items as RequestObject[];
+  expect(requests).toHaveLength(COUNT);
+  expect(requests.filter(({ status }) => status?.conditions?.[0]?.reason !== 'Completed')).toEqual([]);
+  expect(new Set(requests.map(({ status }) => status?.completionTimestamp)).size).toBe(1);
+  expect(
+    requests.filter(({ metadata }) => metadata.annotations?.['storage.deckhouse.io/ttl'] !== '10m'),
+  ).toEqual([]);
+
+  await simulation.timePasses(minutes(10));
+  const writes = new Map<string, number>();
+  for (const { verb, resource, subresource, name, status } of simulation.writes()) {
+    const key = `${verb} ${resource}${subresource ? `/${subresource}` : ''} ${status === 201 || status === 200 ? 'done' : status}`;
+    writes.set(key, (writes.get(key) ?? 0) + 1);
+    expect(name === '').toBe(false);
+  }
+  expect(Object.fromEntries(writes)).toEqual({
+    'create objectkeepers done': COUNT,
+    'create volumesnapshotcontents done': COUNT,
+    'patch objectkeepers/status done': COUNT,
+    'patch volumecapturerequests/status done': COUNT,
+    'patch volumecapturerequests done': COUNT,
+    'delete volumecapturerequests done': COUNT,
+    'delete objectkeepers done': COUNT,
+  });
+  expect((await simulation.user.list(VolumeCaptureRequest)).items).toEqual([]);
+  expect((await simulation.user.list(ObjectKeeper)).items).toEqual([]);
+  expect((await simulation.user.list(VolumeSnapshotContent)).items).toHaveLength(COUNT);
+  const reads = simulation.requests.filter(({ verb }) => verb === 'get');
+  expect(reads.length / COUNT, 'reads per request').toBeLessThan(6);
+  expect(reads.filter(({ resource }) => resource === 'customresourcedefinitions').length).toBeLessThan(COUNT);
+  checkHistory(simulation);
+  await simulation.close();
+});
