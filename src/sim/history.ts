@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import type { Clock } from '#base/clock';
 import type { Instant } from '#base/instant';
-import { parseBytes } from '#client/codec';
+import { parseBytes, parseText } from '#client/codec';
 import { lasting } from './lasting.ts';
 import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
 import { Writers } from './writers.ts';
@@ -125,7 +125,7 @@ export class History {
     for await (const chunk of chunks)
       for (const line of Buffer.from(chunk).toString().split('\n')) {
         if (line === '') continue;
-        const event = parseBytes(Buffer.from(line)) as JsonObject;
+        const event = parseText(line) as JsonObject;
         if (event.type !== 'ERROR')
           this.#take(followed, String(event.type), event.object as unknown as KubeObject);
       }
