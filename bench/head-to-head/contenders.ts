@@ -2,6 +2,7 @@
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Bed } from '../../test/kube/bed/bed.ts';
 import { type Supervised, supervise } from '../../test/kube/bed/processes.ts';
 import { pidOf } from './usage.ts';
@@ -72,7 +73,7 @@ export const raw = (prefix: string, count: number): Contender => ({
   name: 'raw DELETE loop',
   command: (bed, kubeconfig) => [
     process.execPath,
-    join(import.meta.dirname, 'rawDeletes.ts'),
+    fileURLToPath(new URL('./rawDeletes.ts', import.meta.url)),
     kubeconfig,
     bed.url,
     bed.caFile,
