@@ -1,0 +1,149 @@
+// A process that is killed before or after every single write of a deletion with targets and a release, and started
+// again. Whatever the moment: everything recorded is deleted, nothing else, and Helm's records go last, oldest first.
+
+import { describe, expect, test } from 'vitest';
+import type { Cleaner } from '#api/kinds/cleaner';
+import type { KubeObject } from '#api/object';
+import { hours, minutes, seconds } from '#base/instant';
+import { document, installed, storedRelease } from '#helm/release.testkit';
+import { isWrite } from '#sim/seen';
+import { type Simulation, simulate } from '#sim/simulate';
+import { composeFamilies, findFamily } from '../compose.ts';
+import { cleaner, configMap, target } from './kit.ts';
+
+const TARGETS = ['t1', 't2', 't3'];
+const CHART = ['m1', 'm2', 'm3'];
+const manifest = CHART.map((name) => document('ConfigMap', name)).join('');
+
+const world: KubeObject[] = [
+  ...TARGETS.map((name) => configMap(name, { ready: 'yes' })),
+  configMap('bystander', { ready: 'yes' }),
+  ...CHART.map((name) => installed(configMap(name))),
+  storedRelease({ revision: 1, status: 'superseded', manifest }),
+  storedRelease({ revision: 2, manifest }),
+  cleaner({
+    targets: TARGETS.map((name) => target(name, name, { delete: true, include: name === 't1' })),
+    conditions: ['t1.metadata.labels.ready == "yes"'],
+    retry: { period: '1h' },
+    helm: { release: 'shop', delete: true },
+  }),
+];
+
+async function begin(): Promise<Simulation> {
+  const family = findFamily('cleaner');
+  const configuration = { actAs: 'controller' };
+  const compose = composeFamilies({ families: [family], controllers: [], configuration, gates: {} });
+  const simulation = await simulate({ compose, kinds: family.kinds });
+  await simulation.apply(world);
+  return simulation;
+}
+
+/** Writes of the deletion itself, without the status that was told before. */
+async function countWrites(): Promise<number> {
+  const simulation = await begin();
+  const before = simulation.writes().length;
+  await simulation.timePasses(hours(1));
+  const count = simulation.writes().length - before;
+  expect(await simulation.get('cleaner/c')).toBeUndefined();
+  await simulation.close();
+  return count;
+}
+
+type Moment = 'before' | 'after';
+
+/** Kills the process at its nth write: the request never arrives, or it is carried out and nobody hears of it. */
+function crashAt(simulation: Simulation, nth: number, moment: Moment): void {
+  const isNth = () => {
+    let seen = 0;
+    return (request: Parameters<typeof isWrite>[0]): boolean => isWrite(request) && ++seen === nth;
+  };
+  if (moment === 'before') simulation.faults.answer(isNth(), { drop: 'before' });
+  simulation.faults.justBefore(isNth(), () => simulation.crash());
+}
+
+const gone = ({ changes }: Simulation) =>
+  changes.filter(({ before, after }) => before !== undefined && after === undefined);
+
+/** Anything deleted so far comes back under its name, as somebody else's: nothing of it may be touched. */
+async function recreate(simulation: Simulation): Promise<string[]> {
+  const names: string[] = [];
+  for (const { resource, name } of gone(simulation)) {
+    if (resource !== 'configmaps') continue;
+    const { hands } = simulation;
+    await hands.create(configMap(name, { ready: 'no' }));
+    names.push(name);
+  }
+  return names;
+}
+
+async function live(nth: number, moment: Moment): Promise<void> {
+  const simulation = await begin();
+  try {
+    const original = new Map<string, string>();
+    for (const name of [...TARGETS, ...CHART])
+      original.set(name, (await simulation.get(`configmap/${name}`))!.metadata.uid!);
+    crashAt(simulation, nth, moment);
+    await simulation.timePasses(hours(1));
+    expect(simulation.running).toBe(false);
+    const newcomers = await recreate(simulation);
+    await simulation.timePasses(seconds(5));
+    await simulation.restart();
+    await simulation.timePasses(minutes(20));
+
+    const record = 'cleaner/c, newcomers and the rest';
+    expect(await simulation.get('cleaner/c'), record).toBeUndefined();
+    for (const [name, uid] of original) {
+      const there = await simulation.get(`configmap/${name}`);
+      // Its name may be somebody else's by now; the object itself is gone, exactly once.
+      expect(there?.metadata.uid, `${name} at write ${nth} ${moment}`).not.toBe(uid);
+      expect(there !== undefined, `${name} newcomer`).toBe(newcomers.includes(name));
+      expect(gone(simulation).filter(({ before }) => before?.metadata.uid === uid)).toHaveLength(1);
+    }
+    expect(await simulation.get('configmap/bystander')).toBeDefined();
+    const order = gone(simulation)
+      .filter(({ by }) => by === 'process')
+      .map(({ resource, name }) => `${resource}/${name}`);
+    const storage = order.filter((name) => name.includes('sh.helm.release'));
+    expect(storage).toEqual(['secrets/sh.helm.release.v1.shop.v1', 'secrets/sh.helm.release.v1.shop.v2']);
+    expect(order.slice(-3)).toEqual([...storage, 'cleaners/c']);
+    expect(order).toHaveLength(TARGETS.length + CHART.length + 3);
+  } finally {
+    await simulation.close();
+  }
+}
+
+const WRITES = await countWrites();
+
+test('a deletion is a known number of writes', () => {
+  // The record, the note that it began, and one for each object.
+  expect(WRITES).toBe(2 + TARGETS.length + CHART.length + 2 + 1);
+});
+
+describe.each(['before', 'after'] as const)('killed %s', (moment) => {
+  test.each(Array.from({ length: WRITES }, (_, i) => i + 1))('write %i', (nth) => live(nth, moment));
+});
+
+describe('killed twice', () => {
+  const pairs = Array.from({ length: WRITES }, (_, i): [number, number] => [i + 1, 1 + ((i * 7) % 4)]);
+  test.each(pairs)('at write %i, and again at write %i of the next life', async (first, second) => {
+    const simulation = await begin();
+    try {
+      crashAt(simulation, first, 'after');
+      await simulation.timePasses(hours(1));
+      expect(simulation.running).toBe(false);
+      crashAt(simulation, second, 'before');
+      await simulation.restart();
+      await simulation.timePasses(minutes(1));
+      simulation.crash();
+      simulation.faults.heal();
+      await simulation.restart();
+      await simulation.timePasses(minutes(20));
+      expect(await simulation.get<Cleaner>('cleaner/c')).toBeUndefined();
+      for (const name of [...TARGETS, ...CHART])
+        expect(await simulation.get(`configmap/${name}`)).toBeUndefined();
+      expect(await simulation.get('configmap/bystander')).toBeDefined();
+    } finally {
+      await simulation.close();
+    }
+  });
+});
