@@ -14,6 +14,8 @@ import type { Client } from '#client/client';
 import type { Account, Subject } from './rights.ts';
 
 export const AUTHOR_ANNOTATION = 'lapse.dev/author';
+/** Written there by somebody who wants to answer for an object as it is; admission puts them down as its author. */
+export const CLAIM = 'claim';
 
 const KEY_FIELD = 'key';
 const KEY_BYTES = 32;

@@ -1,14 +1,16 @@
 // The two words admission has about policies. First the author is written down, signed, by whoever the API server says it
 // is. Then the policy is compiled and the rights are reviewed, so that people hear at once what a pass would find later.
-// Only a changed spec needs an author: labels may be changed by anybody, and finalizers by controllers.
+// Only a changed spec needs an author: labels may be changed by anybody, and finalizers by controllers. Whoever wants to
+// answer for a spec as it is says so with the annotation `lapse.dev/author: claim`.
 
 import { type FieldError, forbidden, invalidError } from '#api/fieldErrors';
 import { equal, type Json } from '#api/json';
 import { describeKind } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
+import type { KubeObject } from '#api/object';
 import type { Client } from '#client/client';
 import { accountSubject, describeNeeds, type Need, reviewSubject, type Subject } from '#lifecycle/rights';
-import { AUTHOR_ANNOTATION, type AuthorSeal } from '#lifecycle/rightsAuthor';
+import { AUTHOR_ANNOTATION, type AuthorSeal, CLAIM } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#runtime/host/review';
 import { computeUnfit } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
@@ -31,7 +33,9 @@ export const policyAuthor = ({ seal }: AdmissionOptions): AdmissionFunction => (
   async review(request) {
     const policy = policyOf(request);
     if (policy === undefined) return { allowed: true };
-    if (!isSpecChanged(request)) return { allowed: true, object: withAuthor(policy, oldAuthor(request)) };
+    const isClaimed = authorIn(policy) === CLAIM;
+    if (!isSpecChanged(request) && !isClaimed)
+      return { allowed: true, object: withAuthor(policy, oldAuthor(request)) };
     // A generated name is not known yet, and an author answers for one object.
     if (!policy.metadata.name) return denyName(policy);
     const text = await seal.seal(subjectOf(request), signedOf(policy));
@@ -46,7 +50,9 @@ export const policyRules = ({ client, actAs }: AdmissionOptions): AdmissionFunct
   phase: 'validating',
   async review(request) {
     const policy = policyOf(request);
-    if (policy === undefined || !isSpecChanged(request)) return { allowed: true };
+    // The author is what the mutating function left there: a new one answers for all of it.
+    if (policy === undefined || (!isSpecChanged(request) && authorIn(policy) === oldAuthor(request)))
+      return { allowed: true };
     const compiled = compilePolicy(policy);
     if (compiled.kind === 'invalid') return deny(policy, compiled.errors);
     const never = computeRefusedKind(compiled.policy);
@@ -69,8 +75,9 @@ const isSpecChanged = ({ operation, object, oldObject }: AdmissionRequest): bool
   operation === 'CREATE' ||
   !equal(object?.['spec'] as Json | undefined, oldObject?.['spec'] as Json | undefined);
 
-const oldAuthor = ({ oldObject }: AdmissionRequest): string | undefined =>
-  oldObject?.metadata.annotations?.[AUTHOR_ANNOTATION];
+const authorIn = (object: KubeObject | null): string | undefined =>
+  object?.metadata.annotations?.[AUTHOR_ANNOTATION];
+const oldAuthor = ({ oldObject }: AdmissionRequest): string | undefined => authorIn(oldObject);
 
 const subjectOf = ({ userInfo }: AdmissionRequest): Subject => {
   const { username, uid, groups, extra } = userInfo;

@@ -353,6 +353,28 @@ describe('admission', () => {
         username: 'bob',
       });
     }));
+  test('who claims a policy as it is answers for it, and needs the rights', () =>
+    withLaw(
+      (who) => who !== 'bob',
+      async (options) => {
+        const old = ttlPolicy('runs');
+        const claimed = {
+          ...old,
+          metadata: { ...old.metadata, annotations: { [AUTHOR_ANNOTATION]: 'claim' } },
+        };
+        const claim = async (who: string) => {
+          const update = { operation: 'UPDATE', oldObject: old } as const;
+          const made = await policyAuthor(options).review(request(claimed, who, update));
+          if (!made.allowed) throw new Error('refused');
+          expect(JSON.parse(made.object!.metadata.annotations![AUTHOR_ANNOTATION]!)).toMatchObject({
+            username: who,
+          });
+          return review(options, made.object!, who, update);
+        };
+        expect(await claim('bob')).toMatchObject({ allowed: false });
+        expect(await claim('jane')).toMatchObject({ allowed: true });
+      },
+    ));
   test('a name that is not known yet cannot be answered for', () =>
     withLaw(mayAll, async (options) => {
       const { name: _, ...metadata } = ttlPolicy('x').metadata;

@@ -82,7 +82,7 @@ export async function reviewRights(
 const NO_AUTHOR: Refusal = {
   reason: 'AuthorUnknown',
   message:
-    'nobody can tell who wrote this: it was written while the admission webhook was not there, or its author annotation was changed; write it again (kubectl replace), or let the operator set actAs: controller',
+    'nobody can tell who wrote this: it was written while the admission webhook was not there, or it was changed behind its back; whoever answers for it annotates it with lapse.dev/author=claim, or the operator sets actAs: controller',
 };
 
 /** What an author answers for: the spec, without what defaulting adds. */

@@ -367,6 +367,14 @@ describe('in this order', () => {
     await new Promise((resolve) => setTimeout(resolve, 2000));
     expect(await ready('smuggled')).toMatch(/^False AuthorUnknown/);
     expect(await exists('e')).toBe(true);
+    // Claiming it does, for those who may.
+    const claim = {
+      type: 'merge',
+      patch: { metadata: { annotations: { 'lapse.dev/author': 'claim' } } },
+    } as const;
+    expect((await bob.patch(TTLPolicy, key, claim)).kind).toBe('invalid');
+    expect((await jane.patch(TTLPolicy, key, claim)).kind).toBe('patched');
+    await eventually(async () => expect(await exists('e')).toBe(false), 60_000);
     await remove('smuggled');
   });
 });
