@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rightsOf, sourcesOf } from '#runtime/definition';
 import { storagePoolController } from './controller.ts';
-import { agent, lvg, node } from './pool.testkit.ts';
+import { agent, lvg, node, pool } from './pool.testkit.ts';
 import { OUR_FIELDS } from './reconcile.ts';
-import { lvgFacts, nodeFacts, podFacts, podIndexes, poolIndexes } from './sources.ts';
+import { lvgFacts, nodeFacts, podFacts, podIndexes, poolFacts, poolIndexes } from './sources.ts';
 import { NOT_READY_REASONS } from './validate.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
@@ -46,7 +46,7 @@ test('conditions: every reason there is, and no other', () => {
 test('watches: every kind there is, with its facts', () => {
   expect(column('Watches', 0)).toEqual(sourcesOf(definition).map(({ kind }) => kind.kind));
   const facts = [
-    ['generation'],
+    Object.keys(poolFacts(pool('p', []))),
     ...[nodeFacts(node('n')), lvgFacts(lvg('v', 'n')), podFacts(agent('a', 'n'))].map(Object.keys),
   ];
   expect(column('Watches', 2).map(quoted)).toEqual(facts);

@@ -206,9 +206,20 @@ describe('changes that matter', () => {
     expect(isNews(podFacts, before, after)).toBe(expected);
   });
 
-  test('pool: its generation, and nothing that we write', () => {
+  const ready = (status: string) => [{ type: 'Ready', status }];
+  test.each<[string, ReplicatedStoragePool['status'], ReplicatedStoragePool['status'], boolean]>([
+    ['⚡ the revision, ours or not', {}, { eligibleNodesRevision: 1 }, true],
+    ['⚡ Ready turned', { conditions: ready('True') }, { conditions: ready('False') }, true],
+    ['⚡ the list was taken away', { eligibleNodes: [entry('n1')] }, {}, true],
+    ['legacy fields came', {}, { phase: 'Completed' }, true],
+    ['who uses it', {}, { usedBy: { replicatedStorageClassNames: ['x'] } }, false],
+    ['a condition of somebody else', {}, { conditions: [{ type: 'Other', status: 'True' }] }, false],
+  ])('pool: %s', (_rule, before, after, expected) => {
+    const made = (status: ReplicatedStoragePool['status']) => pool('p', ['vg'], { status: status! });
+    expect(isNews(poolFacts, made(before), made(after))).toBe(expected);
+  });
+  test('pool: its generation', () => {
     const before = pool('p', ['vg']);
-    expect(isNews(poolFacts, before, listing('p', 'n1'))).toBe(false);
     expect(isNews(poolFacts, before, { ...before, metadata: { name: 'p', generation: 2 } })).toBe(true);
   });
   test('[72] [73] [84] [85] [90] [91] whatever comes or goes is news', () => {
