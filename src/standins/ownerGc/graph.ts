@@ -3,7 +3,7 @@
 
 import type { Kind, ObjectKey, PartialObject } from '#api/kind';
 import { apiVersionOf, type OwnerReference } from '#api/object';
-import { type Instant, isDue, plus, seconds } from '#base/instant';
+import { type Instant, isDue, minutes, plus } from '#base/instant';
 import type { ServedKind } from '#client/discovery';
 import type { CacheReader } from '#runtime/cache';
 import type { DynamicView } from '#runtime/pass';
@@ -21,8 +21,8 @@ interface View {
 
 /** As many absent owners are remembered as upstream remembers. */
 const ABSENT = 500;
-/** How long new kinds may take to be listed. */
-const PATIENCE = seconds(30);
+/** How long new kinds may take to be listed: some attempts, which are up to 30 s apart. */
+const PATIENCE = minutes(2);
 
 export class Graph {
   #served: readonly ServedKind[] = [];

@@ -2,11 +2,12 @@
 
 import { expect, test } from 'vitest';
 import { type Kind, keyOf } from '#api/kind';
-import { ConfigMap, CustomResourceDefinition, Secret } from '#api/kinds/builtin';
+import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '#api/kinds/builtin';
 import { defineCustomKind } from '#api/kinds/customKind';
 import { apiVersionOf, type KubeObject, type OwnerReference } from '#api/object';
 import { millis } from '#base/instant';
 import { seededRandom } from '#base/random';
+import { isIdle } from '#runtime/activity';
 import { Manager } from '#runtime/manager';
 import { refuse, type World } from '#runtime/world.testkit';
 import { beside, make as create } from '../standin.testkit.ts';
@@ -174,30 +175,72 @@ rule('refused, it tries again later, and others are not kept waiting', async (wo
   expect(await names(world)).toEqual([]);
 });
 
-rule('a restart in the middle of a foreground deletion loses nothing', async (world) => {
+/** A foreground deletion of secret a that configmap b holds up; then the process is another one. */
+async function restartWhileHeld(
+  world: World,
+  then: (pass: (length: number) => Promise<void>) => Promise<void>,
+) {
   const owner = await make(world, Secret, 'a');
-  const held = { metadata: { name: 'b', namespace: 'default', finalizers: ['x.dev/hold'] } };
-  const blocking = [ownedBy(Secret, owner, { blockOwnerDeletion: true })];
-  await create(world, ConfigMap, { metadata: { ...held.metadata, ownerReferences: blocking } });
+  const ownerReferences = [ownedBy(Secret, owner, { blockOwnerDeletion: true })];
+  const metadata = { name: 'b', namespace: 'default', finalizers: ['x.dev/hold'], ownerReferences };
+  await create(world, ConfigMap, { metadata });
   await world.user.delete(Secret, keyOf(owner), { propagation: 'Foreground' });
   await world.pass(1000);
   const { clock, client } = world;
-  const next = new Manager({ clock, client, random: seededRandom(7), controllers: [createOwnerGc()] });
   const stopped = world.manager.stop();
   await clock.advance(millis(20_000), world.settle);
   await stopped;
-  next.start();
-  await clock.advance(millis(1000), world.settle);
-  expect([await names(world, Secret), await names(world)]).toEqual([['a'], ['b']]);
-  await world.user.patch(ConfigMap, keyOf(held), {
-    type: 'merge',
-    patch: { metadata: { finalizers: null } },
+  const next = new Manager({ clock, client, random: seededRandom(7), controllers: [createOwnerGc()] });
+  const settle = async () => {
+    for (let quiet = 0; quiet < 4; quiet = isIdle(next.activity()) ? quiet + 1 : 0) await world.settle();
+  };
+  await then(async (length) => {
+    if (next.phase === 'new') next.start();
+    await clock.advance(millis(length), settle);
   });
-  await clock.advance(millis(1000), world.settle);
-  expect([await names(world, Secret), await names(world)]).toEqual([[], []]);
   const ended = next.stop();
-  await clock.advance(millis(20_000), world.settle);
+  await clock.advance(millis(20_000), settle);
   await ended;
+}
+const letGo = (world: World) =>
+  world.user.patch(
+    ConfigMap,
+    { namespace: 'default', name: 'b' },
+    { type: 'merge', patch: { metadata: { finalizers: null } } },
+  );
+const both = async (world: World) => [await names(world, Secret), await names(world)];
+
+rule('a restart in the middle of a foreground deletion loses nothing', (world) =>
+  restartWhileHeld(world, async (pass) => {
+    await pass(1000);
+    expect(await both(world)).toEqual([['a'], ['b']]);
+    await letGo(world);
+    await pass(1000);
+    expect(await both(world)).toEqual([[], []]);
+  }),
+);
+
+rule('nothing is let go before everything that may block it is listed', (world) =>
+  restartWhileHeld(world, async (pass) => {
+    world.interfere = ({ method, path }) =>
+      method === 'GET' && path.includes('/configmaps') ? refuse(503, 'ServiceUnavailable') : undefined;
+    await pass(20_000);
+    expect(await both(world)).toEqual([['a'], ['b']]);
+    world.interfere = () => undefined;
+    await pass(60_000);
+    expect(await both(world)).toEqual([['a'], ['b']]);
+    await letGo(world);
+    await pass(1000);
+    expect(await both(world)).toEqual([[], []]);
+  }),
+);
+
+rule('a cluster-scoped object with an owner in a namespace is not worth a second look', async (world) => {
+  const owner = await make(world, Secret, 'a');
+  await create(world, Namespace, { metadata: { name: 'n', ownerReferences: [ownedBy(Secret, owner)] } });
+  await world.pass(600_000);
+  const seen = world.passes.filter(({ key }) => key === 'namespaces/n').map(({ outcome }) => outcome.kind);
+  expect(seen).toEqual(['settled']);
 });
 
 rule('people are told of owners in other namespaces', async (world) => {
