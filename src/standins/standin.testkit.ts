@@ -19,6 +19,8 @@ export const beside =
     const made = await world({
       controllers: standins(),
       enforceRights: true,
+      listBy: 'pages',
+      bookmarks: false,
       events: {
         pending: 0,
         close: async () => {},
