@@ -4,22 +4,41 @@
 import {
   createServer as createHttp,
   type IncomingMessage,
-  type Server,
+  type RequestListener,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createHttps, type Server as TlsServer } from 'node:https';
+import { createServer as createHttps, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
+import { pipeline } from 'node:stream/promises';
+import { TLSSocket } from 'node:tls';
+import type { HttpRequest, HttpResponse } from '#api/http';
 import type { Certificate } from './certificate.ts';
 
+/** Who is at the other end, and its headers one by one: joined, a comma in one could pass for two. */
+export interface Peer {
+  /** It showed a certificate of the `clientAuthority`. */
+  readonly verified: boolean;
+  readonly commonName?: string;
+  headers(name: string): readonly string[];
+  headerNames(): readonly string[];
+}
+
+/** Whose client certificates are believed; PEM. */
+export interface ClientAuthority {
+  current(): string;
+  onChange(listener: () => void): () => void;
+}
+
 export interface HostOptions {
-  readonly handle: HttpHandler;
+  readonly handle: (request: HttpRequest, peer: Peer) => Promise<HttpResponse>;
   /** All addresses unless told: probes come from outside. */
   readonly address?: string;
   /** 0: any free port. */
   readonly port: number;
   /** Absent: plain HTTP. */
   readonly certificate?: Certificate;
+  /** Ask callers for certificates; whoever has none is `verified: false`. */
+  readonly clientAuthority?: ClientAuthority;
   /** Largest request body; 8 MiB unless told. */
   readonly maxBody?: number;
   /** A handler threw. */
@@ -46,14 +65,9 @@ export async function listen(options: HostOptions): Promise<Host> {
     headersTimeout: SLOWEST_REQUEST,
     maxHeaderSize: 64 << 10,
   };
-  const { certificate } = options;
-  const server: Server | TlsServer =
-    certificate === undefined
-      ? createHttp(limits, onRequest)
-      : createHttps({ ...limits, ...certificate.current(), minVersion: 'TLSv1.2' }, onRequest);
-  const unfollow = certificate?.onChange((pair) =>
-    (server as TlsServer).setSecureContext({ ...pair, minVersion: 'TLSv1.2' }),
-  );
+  const server =
+    options.certificate === undefined ? createHttp(limits, onRequest) : tlsServer(options, limits, onRequest);
+  const unfollow = server instanceof TlsServer ? follow(server, options) : undefined;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.address, resolve);
@@ -66,6 +80,41 @@ export async function listen(options: HostOptions): Promise<Host> {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+const secureContext = ({ certificate, clientAuthority }: HostOptions) => ({
+  ...certificate!.current(),
+  minVersion: 'TLSv1.2' as const,
+  ...(clientAuthority === undefined ? {} : { ca: clientAuthority.current() }),
+});
+
+function tlsServer(options: HostOptions, limits: object, onRequest: RequestListener): TlsServer {
+  // Callers without a certificate are let in, and are nobody.
+  const asking =
+    options.clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
+  return createHttps({ ...limits, ...secureContext(options), ...asking }, onRequest);
+}
+
+/** New connections are made with what is current then. */
+function follow(server: TlsServer, options: HostOptions): () => void {
+  const renew = () => server.setSecureContext(secureContext(options));
+  const unfollow = [options.certificate?.onChange(renew), options.clientAuthority?.onChange(renew)];
+  return () => {
+    for (const stop of unfollow) stop?.();
+  };
+}
+
+function peerOf(request: IncomingMessage): Peer {
+  const { socket, headersDistinct } = request;
+  const verified = socket instanceof TLSSocket && socket.authorized;
+  const name = verified ? socket.getPeerCertificate().subject?.CN : undefined;
+  const commonName = Array.isArray(name) ? name[0] : name;
+  return {
+    verified,
+    ...(commonName === undefined ? {} : { commonName }),
+    headers: (header) => (Object.hasOwn(headersDistinct, header) ? (headersDistinct[header] ?? []) : []),
+    headerNames: () => Object.keys(headersDistinct),
   };
 }
 
@@ -82,7 +131,7 @@ async function serve(
   }
   let result: HttpResponse;
   try {
-    result = await options.handle(toRequest(request, response, body));
+    result = await options.handle(toRequest(request, response, body), peerOf(request));
   } catch (error) {
     options.onError?.(error);
     result = text(500, 'something went wrong\n');
@@ -133,7 +182,11 @@ async function answer(
   for (const [name, value] of Object.entries(result.headers))
     response.setHeader(name, value as string | string[]);
   const { body } = result;
-  if (!(body instanceof Uint8Array)) throw new Error('this host does not stream');
+  if (!(body instanceof Uint8Array)) {
+    if (request.method === 'HEAD') response.end();
+    else await pipeline(body, response);
+    return;
+  }
   response.setHeader('content-length', body.length);
   response.end(request.method === 'HEAD' ? undefined : body);
 }
