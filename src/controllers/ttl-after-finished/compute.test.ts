@@ -201,8 +201,12 @@ test.each([
   [-2.001, false],
   [-2, true],
   [0, true],
-  [59.999, true],
-  [60, false],
+  [4.999, true],
+  [5, false],
 ])('a deletion %s s after the deadline is by the same rule: %s', (second, expected) => {
-  expect(isRivalDeletion(at(0), at(second))).toBe(expected);
+  expect(isRivalDeletion(at(0), at(second), at(-60))).toBe(expected);
+});
+
+test('what was due before we began to act was perhaps deleted by the replica before us', () => {
+  expect([-1, 0, 1].map((since) => isRivalDeletion(at(0), at(1), at(since)))).toEqual([true, false, false]);
 });

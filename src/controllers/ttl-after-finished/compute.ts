@@ -74,11 +74,16 @@ export function computeLingering({ metadata }: KubeObject, now: Instant): Linger
   return { kind: 'stuck', note: `still there ${STUCK_AFTER / 60_000} minutes after it was deleted: ${kept}` };
 }
 
-/** Longer than anybody needs from the deadline to a deletion by the same rule. */
-const BY_THE_SAME_RULE = minutes(1);
+/** Longer than a rival who is up to date needs from the deadline to a deletion. */
+const BY_THE_SAME_RULE = seconds(5);
 /** Clocks differ; a rival's may be ahead of ours. */
 const RIVAL_AHEAD = seconds(2);
 
-/** Whether something that vanished at `now` without our doing was deleted because of its deadline. */
-export const isRivalDeletion = (deadline: Instant, now: Instant): boolean =>
-  isDue(plus(deadline, millis(-RIVAL_AHEAD)), now) && !isDue(plus(deadline, BY_THE_SAME_RULE), now);
+/**
+ * Whether something that vanished at `now` without our doing was deleted because of its deadline. What was due before we
+ * began to act may have been deleted by the replica that led before us.
+ */
+export const isRivalDeletion = (deadline: Instant, now: Instant, actingSince: Instant): boolean =>
+  deadline > actingSince &&
+  isDue(plus(deadline, millis(-RIVAL_AHEAD)), now) &&
+  !isDue(plus(deadline, BY_THE_SAME_RULE), now);

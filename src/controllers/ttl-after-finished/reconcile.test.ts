@@ -262,3 +262,24 @@ test(
     expect(k.said.filter((line) => line.startsWith('warn somebody else deletes'))).toHaveLength(1);
   }),
 );
+
+test('what the replica before us deleted is not a rival', () => {
+  let lead = () => {};
+  const elector = {
+    start: (on: { gained(): void }) => {
+      lead = () => on.gained();
+    },
+    stop: async () => {},
+  };
+  return inTtlWorld({ ...background, elector }, async (k) => {
+    for (const i of [1, 2, 3, 4, 5]) await k.finishedJob(`report-${i}`, 60);
+    k.start();
+    await k.pass(60);
+    for (const i of [1, 2, 3, 4, 5]) await k.remove(`report-${i}`);
+    lead();
+    await k.pass(1);
+    expect(k.world.passes).toHaveLength(5);
+    expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);
+    expect(k.metric('lapse_ttl_due{kind="Job"}')).toBe(0);
+  })();
+});

@@ -45,8 +45,10 @@ export function createReconcile<T extends KubeObject>(
   const { finishable, guard, deletes, ledger, metrics, propagation } = options;
   const { kind } = finishable;
   const told = new Remembered(MOST_TOLD);
+  let actingSince: Instant | undefined;
 
   return async (pass) => {
+    actingSince ??= pass.now;
     const object = pass.cache.get(kind, pass.key);
     if (object === undefined) return vanished(pass);
     return follow(pass, object, look(pass, object, pass.now));
@@ -151,7 +153,8 @@ export function createReconcile<T extends KubeObject>(
 
   function noticeRival(pass: Pass): void {
     const deadline = ledger.deadline(pass.key);
-    if (deadline === undefined || ledger.isOurs(pass.key) || !isRivalDeletion(deadline, pass.now)) return;
+    if (deadline === undefined || ledger.isOurs(pass.key)) return;
+    if (!isRivalDeletion(deadline, pass.now, actingSince ?? pass.now)) return;
     metrics.rival.inc();
     if (metrics.rival.value !== RIVALS_WORTH_NAMING) return;
     pass.log.warn(

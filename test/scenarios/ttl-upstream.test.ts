@@ -1,0 +1,105 @@
+// The cases of upstream's own tests that need an API server, by their numbers in its list: what the server accepts, and
+// its one end-to-end test. The others are tables (src/controllers/ttl-after-finished/compute.test.ts, family.test.ts).
+
+import { expect } from 'vitest';
+import type { Job } from '#api/kinds/builtin';
+import { hours, millis, minutes, seconds } from '#base/instant';
+import { standinsNamed } from '#standins/standins';
+import { at, finishedStatus, job } from './kit.ts';
+import { scenario } from './scenario.ts';
+import type { Scene } from './words.ts';
+
+function begin({ given }: Scene): void {
+  given.controllers('ttl-after-finished');
+}
+
+/** What of the process's requests went to single Jobs. */
+const asked = ({ then }: Scene) =>
+  then
+    .requests(({ resource, name }) => resource === 'jobs' && name !== undefined)
+    .map(({ method }) => method);
+
+scenario("upstream's 10. a negative TTL is refused", async (scene) => {
+  begin(scene);
+  const made = job('report', { ttl: seconds(-1) });
+  await expect(scene.given.object(made)).rejects.toThrow('must be greater than or equal to 0');
+});
+
+scenario("upstream's 11. a negative TTL in a CronJob's template is refused", async (scene) => {
+  begin(scene);
+  const cronJob = {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: 'nightly' },
+    spec: { schedule: '0 0 * * *', jobTemplate: { spec: { ...job('x').spec, ttlSecondsAfterFinished: -1 } } },
+  };
+  await expect(scene.given.object(cronJob)).rejects.toThrow('must be greater than or equal to 0');
+});
+
+scenario("upstream's 12. the TTL of an existing Job may be changed", async (scene) => {
+  begin(scene);
+  await scene.given.object(job('report', { ttl: seconds(60) }));
+  await scene.when.user.patch('job/report', { spec: { ttlSecondsAfterFinished: 5 } });
+  expect((await scene.then.object<Job>('job/report')).spec?.ttlSecondsAfterFinished).toBe(5);
+});
+
+scenario(
+  "upstream's 13. an indexed, suspended Job with TTL 0 is created as it is, and stays",
+  async (scene) => {
+    begin(scene);
+    const made = job('report');
+    const spec = {
+      ...made.spec,
+      completionMode: 'Indexed',
+      completions: 2,
+      parallelism: 2,
+      suspend: true,
+      ttlSecondsAfterFinished: 0,
+    };
+    await scene.given.object({ ...made, spec });
+    await scene.when.timePasses(hours(24));
+    expect((await scene.then.object<Job>('job/report')).spec).toMatchObject({
+      suspend: true,
+      ttlSecondsAfterFinished: 0,
+      completionMode: 'Indexed',
+    });
+  },
+);
+
+scenario.each(
+  {
+    '17. it completes, and a finalizer keeps it': 'Complete',
+    '17. it fails, and a finalizer keeps it': 'Failed',
+  } as const,
+  async (scene, result) => {
+    const { given, when, then } = scene;
+    given.controllers('ttl-after-finished');
+    given.standins(...standinsNamed(['owner-gc']));
+    await given.object(job('report', { ttl: seconds(10), finalizers: ['example.com/dummy'] }));
+    const { uid } = (await then.object('job/report')).metadata;
+    const owner = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      name: 'report',
+      uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    };
+    await given.object({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'report-x', ownerReferences: [owner as never] },
+      spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] },
+    });
+    await when.timePasses(minutes(3));
+    await when.user.status('job/report', finishedStatus({ result, finishedAt: at(minutes(3)) }));
+    await when.timePasses(millis(9999));
+    expect((await then.object('job/report')).metadata.deletionTimestamp).toBeUndefined();
+    await when.timePasses(millis(1));
+    await then.isTerminating('job/report');
+    await then.isGone('pod/report-x');
+    await when.user.patch('job/report', { metadata: { finalizers: null } });
+    await then.isGone('job/report');
+    expect(asked(scene)).toEqual(['DELETE']);
+  },
+);
