@@ -1,17 +1,18 @@
 // npm run bench -- storage-pool [--quick]: 1,000 pools of 1,000 nodes each, 5,000 nodes, 10,000 volume groups. How many
-// pools a node wakes, what a pass costs beside the naive computation, CPU, writes and memory. The server is a thread with
-// next to no work of its own; figures are those of the controller's thread.
+// pools a node wakes, CPU, writes and memory, and what one pool costs beside two peers: full lists that are filtered, and
+// a naive computation. The server is a thread with next to no work of its own; figures are the controller's thread's.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
+import type { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
 import { realClock } from '#base/clock';
 import { systemRandom } from '#base/random';
 import { createClient } from '#client/client';
 import { undiciTransport } from '#client/undici';
 import { storagePoolController } from '#controllers/storage-pool/controller';
-import { expectedOf } from '#controllers/storage-pool/naive.testkit';
+import { type Everything, expectedOf } from '#controllers/storage-pool/naive.testkit';
 import { isIdle } from '#runtime/activity';
 import { countInFlight } from '#runtime/inFlight';
 import { Manager } from '#runtime/manager';
@@ -19,6 +20,7 @@ import type { PassRecord } from '#runtime/worker';
 import { machine } from '../machine.ts';
 import { markdownTable } from '../table.ts';
 import { AGENTS, agent, lvg, node, pool, type Size } from './fleet.ts';
+import { listingPass } from './listing.ts';
 import type { Order, Report } from './server.ts';
 
 const FULL: Size = { pools: 1000, nodes: 5000, selected: 1000 };
@@ -31,6 +33,8 @@ interface Stage {
   order(order: Order): Promise<void>;
   /** Nothing under way for a while. */
   quiet(): Promise<void>;
+  /** Every pool once more. */
+  again(): void;
   readonly passes: PassRecord[];
   writes(): number;
   close(): Promise<void>;
@@ -68,6 +72,7 @@ async function build(size: Size): Promise<Stage> {
   return {
     passes,
     writes: () => writes,
+    again: () => manager.enqueueAll('once more'),
     async order(order) {
       const done = next();
       worker.postMessage(order);
@@ -115,22 +120,24 @@ const range = (count: number, from = 0) => Array.from({ length: count }, (_, i) 
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** Milliseconds of the naive computation for one pool. */
-function naive(size: Size): number {
-  const all = {
+type Peer = (rsp: ReplicatedStoragePool, all: Everything, now: number) => readonly unknown[] | undefined;
+
+/** Milliseconds of CPU for one pool, on average of several. */
+function peerMillis(size: Size, pools: number, peer: Peer): number {
+  const all: Everything = {
     nodes: range(size.nodes).map((i) => node(i, size)),
     lvgs: range(2 * size.nodes).map((i) => lvg(i, size)),
     pods: range(size.nodes).map(agent),
     agentNamespace: AGENTS,
   };
-  const times = range(3).map((i) => {
-    const start = performance.now();
-    const { nodes } = expectedOf(pool(i, size), all, Date.now());
-    if (nodes?.length !== size.selected)
-      throw new Error(`the naive computation finds ${nodes?.length} nodes`);
-    return performance.now() - start;
-  });
-  return median(times);
+  const asked = range(pools).map((i) => pool(i, size));
+  const start = process.threadCpuUsage();
+  for (const rsp of asked) {
+    const found = peer(rsp, all, Date.now())?.length;
+    if (found !== size.selected) throw new Error(`a peer finds ${found} nodes`);
+  }
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1000 / pools;
 }
 
 function heapMegabytes(): number {
@@ -178,9 +185,21 @@ export default async function run(args: readonly string[]): Promise<void> {
       stage.order({ kind: 'flip', nodes: range(flips, size.nodes - flips), ready: false }),
     ),
   );
+  costs.push(
+    await measure(stage, 'every pool looked at once more', async () => {
+      stage.again();
+    }),
+  );
   const greedy = median(await passTimes(stage, () => stage.order({ kind: 'greedy' })));
   await stage.close();
-  report({ size, costs, heap, greedy, naiveMs: naive(size) });
+  report({
+    size,
+    costs,
+    heap,
+    greedy,
+    naiveMs: peerMillis(size, 3, (rsp, all, now) => expectedOf(rsp, all, now).nodes),
+    listingMs: peerMillis(size, 200, listingPass),
+  });
 }
 
 interface Results {
@@ -189,10 +208,12 @@ interface Results {
   readonly heap: number;
   /** Of a pass that looks at every node. */
   readonly greedy: number;
+  /** CPU for one pool, without the request. */
   readonly naiveMs: number;
+  readonly listingMs: number;
 }
 
-function report({ size, costs, heap, greedy, naiveMs }: Results): void {
+function report({ size, costs, heap, greedy, naiveMs, listingMs }: Results): void {
   const count = (value: number) => value.toLocaleString('en');
   const rows = costs.map(({ what, passes, woken, writes, cpuSeconds }) => [
     what,
@@ -208,12 +229,16 @@ function report({ size, costs, heap, greedy, naiveMs }: Results): void {
   );
   const header = ['', 'pools woken', 'passes', 'writes', 'CPU s', 'CPU ms a pass'];
   process.stdout.write(`${markdownTable(header, rows)}\n`);
-  process.stdout.write(`heap with everything cached: ${heap.toFixed(0)} MB\n`);
-  const start = costs[0]!;
-  const each = (start.cpuSeconds * 1000) / start.passes;
-  process.stdout.write(
-    `naive computation of one pool: ${naiveMs.toFixed(1)} ms, ${(naiveMs / each).toFixed(1)} times a whole pass with its write\n`,
-  );
+  process.stdout.write(`\nheap with everything cached: ${heap.toFixed(0)} MB\n`);
+  const once = costs.at(-1)!;
+  const ours = (once.cpuSeconds * 1000) / once.passes;
+  const peers = [
+    ['lapse', ours],
+    ['full lists, filtered', listingMs],
+    ['naive, from whole objects', naiveMs],
+  ] as const;
+  const compared = peers.map(([name, ms]) => [name, ms.toFixed(2), `${(ms / ours).toFixed(1)}×`]);
+  process.stdout.write(`\n${markdownTable(['one pool, nothing to write', 'CPU ms', 'to ours'], compared)}\n`);
   const groups = Math.ceil(size.nodes / size.selected);
   const concerned = size.pools / groups;
   verdict(
