@@ -1,10 +1,20 @@
 // Kinds that come with a CustomResourceDefinition, and whether discovery has heard of them.
 
 import type { CustomResourceDefinition } from '#api/kinds/builtin';
+import { apiVersionOf, type OwnerReference } from '#api/object';
 import type { ServedKind } from '#client/discovery';
 
 const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false;
+
+/** Whether this version of this kind is served, or about to be. */
+export const isDefinedBy = (definition: CustomResourceDefinition, owner: OwnerReference): boolean => {
+  const { spec } = definition;
+  if (spec === undefined || !isEstablished(definition) || spec.names.kind !== owner.kind) return false;
+  return spec.versions.some(
+    ({ name, served }) => served && apiVersionOf({ group: spec.group, version: name }) === owner.apiVersion,
+  );
+};
 
 /** What of a definition decides whether and how it is served. */
 export const definitionFacts = (definition: CustomResourceDefinition) => ({

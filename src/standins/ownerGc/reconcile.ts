@@ -16,7 +16,7 @@ import {
   ORPHAN,
   type Owner,
 } from './compute.ts';
-import { definitionsState, isUndiscovered } from './definitions.ts';
+import { definitionsState, isDefinedBy, isUndiscovered } from './definitions.ts';
 import type { Found, Graph } from './graph.ts';
 import { addressOf, computeCollected, resourceId, sourceOf } from './kinds.ts';
 import { getOwners } from './owners.ts';
@@ -73,13 +73,13 @@ async function judge(pass: Pass, graph: Graph, found: Found): Promise<Outcome> {
 }
 
 async function carryOut(pass: Pass, graph: Graph, found: Found, fate: Fate): Promise<Outcome> {
-  const { client, cache } = pass;
+  const { client } = pass;
   switch (fate.kind) {
     case 'keep':
       return settled();
     case 'hold':
       // Woken when a definition of that kind appears; this one has, and discovery is behind.
-      return isDefined(cache.list(CustomResourceDefinition), graph, fate.owner)
+      return isUndiscoveredOwner(pass, graph, fate.owner)
         ? again('the kind of an owner is not discovered yet')
         : settled();
     case 'strip': {
@@ -96,6 +96,10 @@ async function carryOut(pass: Pass, graph: Graph, found: Found, fate: Fate): Pro
       return assertNever(fate);
   }
 }
+
+const isUndiscoveredOwner = ({ cache }: Pass, graph: Graph, owner: OwnerReference): boolean =>
+  graph.kindOf(owner) === undefined &&
+  [...cache.list(CustomResourceDefinition)].some((definition) => isDefinedBy(definition, owner));
 
 /** An object that waits for what it owns: let go when nothing blocks it. What blocks it is woken by its own events. */
 async function release({ client }: Pass, graph: Graph, found: Found): Promise<Outcome> {
@@ -115,21 +119,6 @@ async function orphan({ client }: Pass, graph: Graph, found: Found): Promise<Out
 
 const after = (written: Written): Outcome =>
   written === 'contended' ? again('changed while it was decided') : settled();
-
-const isDefined = (
-  definitions: Iterable<CustomResourceDefinition>,
-  graph: Graph,
-  owner: OwnerReference,
-): boolean =>
-  graph.kindOf(owner) === undefined &&
-  [...definitions].some(({ spec }) =>
-    spec?.versions.some(
-      ({ name, served }) =>
-        served &&
-        spec.names.kind === owner.kind &&
-        apiVersionOf({ group: spec.group, version: name }) === owner.apiVersion,
-    ),
-  );
 
 /** Owners in other namespaces do not count; people are told. */
 function reportForeign(pass: Pass, graph: Graph, { kind, object }: Found, owners: readonly Owner[]): void {
