@@ -1,0 +1,150 @@
+// Every family under a service account of its own, on a real API server with RBAC, with the role that is made from its
+// declaration and nothing else: it starts, works on the examples, is refused nothing it needs, and everything else.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { KubeObject } from '#api/object';
+import { realClock } from '#base/clock';
+import { silentLog } from '#base/log';
+import { systemRandom } from '#base/random';
+import { type Client, createClient } from '#client/client';
+import { bearer, fixedCredentials } from '#client/credentials';
+import { renderKubeconfig } from '#client/kubeconfigWrite';
+import { undiciTransport } from '#client/undici';
+import { assemble } from '#cmd/assemble';
+import { readGeneral } from '#cmd/configuration/general';
+import { loadConfiguration } from '#cmd/configuration/load';
+import { applyCrds, kindsOf } from '#cmd/crds';
+import { buildAccess } from '#cmd/rbac';
+import { readExamples } from '#cmd/up/examples';
+import { FAMILIES } from '#controllers/registry';
+import type { ControllerDefinition } from '#runtime/definition';
+import { createHands } from '#sim/hands';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { LapseProcess } from '../cmd/lapseProcess.ts';
+import { type Bed, startBed } from './bed/bed.ts';
+
+const NAMESPACE = 'lapse-system';
+const FLAGS = { 'feature-gates': 'AllAlpha=true', 'act-as': 'controller' };
+const running: LapseProcess[] = [];
+let bed: Bed;
+let admin: Client;
+let ca: string;
+
+const clientOf = (token: string): Client =>
+  createClient({
+    transport: undiciTransport({ server: bed.url, clock: realClock, tls: { ca } }),
+    clock: realClock,
+    random: systemRandom,
+    credentials: fixedCredentials({ headers: bearer(token) }),
+  });
+
+/** The controllers of a family as `lapse run` makes them. */
+function definitionsOf(name: string): readonly ControllerDefinition[] {
+  const document = loadConfiguration(FAMILIES, { flags: FLAGS, environment: {} });
+  const transport = undiciTransport({ server: bed.url, clock: realClock, tls: { ca } });
+  const { families } = assemble({
+    wires: {
+      transport,
+      leaseTransport: transport,
+      credentials: fixedCredentials({ headers: {} }),
+      namespace: NAMESPACE,
+    },
+    general: readGeneral(document),
+    document,
+    known: FAMILIES,
+    selected: FAMILIES.filter((family) => family.name === name),
+    clock: realClock,
+    random: systemRandom,
+    log: silentLog,
+    identity: 'nobody',
+  });
+  return families.flatMap(({ controllers }) => controllers);
+}
+
+async function tokenOf(name: string): Promise<string> {
+  const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} });
+  const answer = await admin.raw({
+    method: 'POST',
+    path: `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${name}/token`,
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: Buffer.from(body),
+  });
+  return JSON.parse(Buffer.from(answer.body).toString()).status.token;
+}
+
+const read = (url: string) =>
+  new Promise<string>((resolve, reject) => {
+    get(url, (response) => {
+      let text = '';
+      response.on('data', (chunk) => (text += chunk));
+      response.on('end', () => resolve(text));
+    }).on('error', reject);
+  });
+
+beforeAll(async () => {
+  bed = await startBed();
+  ca = readFileSync(bed.caFile, 'utf8');
+  admin = clientOf(bed.adminToken);
+  await applyCrds(admin, realClock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS]);
+  const hands = createHands(admin);
+  await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } } as KubeObject);
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.end('SIGKILL')));
+});
+afterAll(() => bed?.stop());
+
+/** What a family may not have to do, whatever it does. */
+const OUTSIDE = [
+  ['POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', 'ClusterRole'],
+  ['POST', '/api/v1/nodes', 'Node'],
+  ['POST', '/api/v1/namespaces/default/serviceaccounts', 'ServiceAccount'],
+] as const;
+
+describe.each(FAMILIES.map(({ name }) => name))('%s', (family) => {
+  test('works with exactly the rights it declares', async () => {
+    const name = `only-${family}`;
+    const controllers = definitionsOf(family);
+    const hands = createHands(admin);
+    for (const object of buildAccess({ namespace: NAMESPACE, name }, controllers)) await hands.apply(object);
+    const token = await tokenOf(name);
+    const directory = join(bed.directory, name);
+    mkdirSync(directory);
+    const kubeconfig = join(directory, 'kubeconfig');
+    writeFileSync(kubeconfig, renderKubeconfig({ name, server: bed.url, ca, token, namespace: NAMESPACE }));
+    const flags = Object.entries(FLAGS).map(([flag, value]) => `--${flag}=${value}`);
+    const address = '--metrics-bind-address=127.0.0.1:0';
+    const run = ['run', `--controllers=${family}`, address, '--kubeconfig', kubeconfig, ...flags];
+    const lapse = new LapseProcess(run);
+    running.push(lapse);
+    const [, port] = await lapse.says(/"serving \/healthz.*?"port":(\d+)/);
+    for (const controller of controllers)
+      await lapse.says(new RegExp(`"controller started".*"${controller.name}"`));
+
+    // Something to do: an example that this cluster cannot take is of no interest here.
+    for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
+    const metrics = () => read(`http://127.0.0.1:${port}/metrics`);
+    await vi.waitFor(async () => {
+      const depths = [...(await metrics()).matchAll(/^workqueue_depth\{.*\} (\d+)$/gm)].map(([, n]) => n);
+      expect(depths.every((depth) => depth === '0')).toBe(true);
+    });
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    const refused = [...(await metrics()).matchAll(/^lapse_forbidden_total\{.*\} [1-9].*$/gm)].map(
+      ([line]) => line,
+    );
+    expect(refused, lapse.out).toEqual([]);
+    expect(lapse.out.split('\n').filter((line) => /rights are missing|[Ff]orbidden/.test(line))).toEqual([]);
+    expect(await lapse.end()).toBe(0);
+
+    const itself = clientOf(token);
+    for (const [method, path, kind] of OUTSIDE) {
+      const body = Buffer.from(JSON.stringify({ kind, metadata: { name: 'x' } }));
+      const headers = { 'content-type': 'application/json' };
+      const { status } = await itself.raw({ method, path: `${path}?dryRun=All`, headers, body });
+      expect([path, status]).toEqual([path, 403]);
+    }
+  });
+});
