@@ -7,7 +7,7 @@ import { rightsOf, sourcesOf } from '#runtime/definition';
 import { storagePoolController } from './controller.ts';
 import { agent, lvg, node, pool } from './pool.testkit.ts';
 import { OUR_FIELDS } from './reconcile.ts';
-import { lvgFacts, nodeFacts, podFacts, podIndexes, poolFacts, poolIndexes } from './sources.ts';
+import { lvgFacts, nodeFacts, nodeIndexes, podFacts, podIndexes, poolFacts, poolIndexes } from './sources.ts';
 import { NOT_READY_REASONS } from './validate.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
@@ -53,7 +53,7 @@ test('watches: every kind there is, with its facts', () => {
 });
 
 test('indexes: every field there is', () => {
-  const fields = [...Object.keys(poolIndexes), ...Object.keys(podIndexes)];
+  const fields = [poolIndexes, nodeIndexes, podIndexes].flatMap((indexes) => Object.keys(indexes));
   expect(column('Indexes', 1).flatMap(quoted)).toEqual(fields);
 });
 

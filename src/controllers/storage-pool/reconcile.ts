@@ -8,14 +8,15 @@ import { assertNever } from '#base/assertNever';
 import { isDue } from '#base/instant';
 import type { SkewGuard } from '#lifecycle/skewGuard';
 import { again, type Outcome, settled, terminal, waitUntil } from '#runtime/outcome';
-import type { Pass } from '#runtime/pass';
+import type { KindReader, Pass } from '#runtime/pass';
 import {
   type ActualEligibleNodes,
   computeActualEligibleNodes,
   hasSystemNetworks,
   isAgentReady,
 } from './compute.ts';
-import { PODS_BY_NODE } from './sources.ts';
+import { ANY_LABEL } from './nodeSelector.ts';
+import { NODES_BY_LABEL, PODS_BY_NODE } from './sources.ts';
 import {
   applyEligibleNodesAndIncrementRevisionIfChanged,
   applyLegacyFieldsCleared,
@@ -23,6 +24,8 @@ import {
   applyReadyCondTrue,
 } from './status.ts';
 import { type LVGs, type Problem, type Validation, validateLimits, validateRSPAndLVGs } from './validate.ts';
+
+type Selector = Extract<Validation, { kind: 'valid' }>['nodeSelector'];
 
 /** The time of the server; asked before time takes a node off a list. */
 export type TimeGuard = Pick<SkewGuard, 'check' | 'now'>;
@@ -103,17 +106,20 @@ function getLVGsByRSP({ cache }: Pass, { spec }: ReplicatedStoragePool): LVGs {
 }
 
 /** The nodes that the pool selects, by name. */
-function getSortedNodes(
-  { cache }: Pass,
-  { spec }: ReplicatedStoragePool,
-  selector: Extract<Validation, { kind: 'valid' }>['nodeSelector'],
-): Node[] {
+function getSortedNodes({ cache }: Pass, { spec }: ReplicatedStoragePool, selector: Selector): Node[] {
   const nodes: Node[] = [];
-  for (const node of cache.list(Node))
+  for (const node of candidates(cache, selector))
     if (selector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames ?? []))
       nodes.push(node);
   return nodes.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
 }
+
+/** Nodes with one of the labels that the selector requires; all of them when no single label decides. The labels have one
+ * key, so no node comes twice. */
+const candidates = (cache: KindReader, { requires }: Selector): Iterable<Node> =>
+  requires.includes(ANY_LABEL)
+    ? cache.list(Node)
+    : requires.flatMap((label) => cache.byIndex(Node, NODES_BY_LABEL, label));
 
 /** A node's agent is ready when any of its Pods is. */
 function getAgentReadiness({ cache }: Pass, nodes: readonly Node[]): Map<string, boolean> {

@@ -15,6 +15,7 @@ import { ANY_LABEL, labelText, nodeSelectorOf } from './nodeSelector.ts';
 export const BY_ELIGIBLE_NODE = 'status.eligibleNodes[].nodeName';
 export const BY_LVG_NAME = 'spec.lvmVolumeGroups[].name';
 export const BY_REQUIRED_LABEL = 'spec.nodeLabelSelector, spec.zones';
+export const NODES_BY_LABEL = 'metadata.labels';
 export const PODS_BY_NODE = 'spec.nodeName';
 
 export const AGENT_LABEL = 'app=agent';
@@ -92,6 +93,11 @@ export const nodeFacts = (node: Node) => {
   };
 };
 
+const labelsOf = ({ metadata }: Node): string[] =>
+  Object.entries(metadata.labels ?? {}).map(([key, value]) => labelText(key, value));
+
+export const nodeIndexes = { [NODES_BY_LABEL]: labelsOf };
+
 export const lvgProjection: Projection<LVMVolumeGroup> = {
   name: 'storage-pool',
   project: (lvg) => {
@@ -151,10 +157,9 @@ export const podIndexes = {
 
 /** Pools that list the node, and pools that select it. One whose selector makes no sense might. */
 export function* poolsOfNode(node: Node, cache: KindReader): Generator<ObjectKey> {
-  const { name, labels = {} } = node.metadata;
+  const { name } = node.metadata;
   for (const pool of cache.byIndex(ReplicatedStoragePool, BY_ELIGIBLE_NODE, name!)) yield keyOf(pool);
-  const hints = [ANY_LABEL, ...Object.entries(labels).map(([key, value]) => labelText(key, value))];
-  for (const hint of hints)
+  for (const hint of [ANY_LABEL, ...labelsOf(node)])
     for (const pool of cache.byIndex(ReplicatedStoragePool, BY_REQUIRED_LABEL, hint))
       if (mightSelect(pool, node)) yield keyOf(pool);
 }
@@ -177,7 +182,13 @@ export function* poolsOfPod({ spec }: Pod, cache: KindReader): Generator<ObjectK
 }
 
 export const watches = (agentNamespace: string): readonly WatchDefinition[] => [
-  { kind: Node, projection: nodeProjection, facts: nodeFacts, to: poolsOfNode } as WatchDefinition,
+  {
+    kind: Node,
+    projection: nodeProjection,
+    facts: nodeFacts,
+    indexes: nodeIndexes,
+    to: poolsOfNode,
+  } as WatchDefinition,
   { kind: LVMVolumeGroup, projection: lvgProjection, facts: lvgFacts, to: poolsOfLVG } as WatchDefinition,
   {
     kind: Pod,
