@@ -1,7 +1,9 @@
 // What is known about the targets of one policy, one number each: when they end. For status and metrics only; decisions
 // never read it, and after a restart it fills again.
 
+import type { ObjectKey } from '#api/kind';
 import { type Instant, instant, isDue } from '#base/instant';
+import { objectName } from './keys.ts';
 
 export interface Counts {
   readonly matched: number;
@@ -20,9 +22,11 @@ export const KEPT = Number.POSITIVE_INFINITY;
 export const NOT_MEANT = Number.NaN;
 
 export class Book {
-  readonly #ends = new Map<string, number>();
+  /** By namespace and name: strings of the cached objects, so that an entry costs no text of its own. */
+  readonly #ends = new Map<string, Map<string, number>>();
   readonly #errors = new Map<string, string>();
   #deleted: number;
+  #size = 0;
 
   constructor(deleted = 0) {
     this.#deleted = deleted;
@@ -30,22 +34,31 @@ export class Book {
 
   /** Targets that were looked at and are there. */
   get size(): number {
-    return this.#ends.size;
+    return this.#size;
   }
   /** Objects this policy deleted, over its whole life. */
   get deleted(): number {
     return this.#deleted;
   }
 
-  record(object: string, end: Instant | number, error?: string): void {
-    this.#ends.set(object, end);
-    if (error === undefined) this.#errors.delete(object);
-    else this.#errors.set(object, error);
+  record({ namespace = '', name }: ObjectKey, end: Instant | number, error?: string): void {
+    let names = this.#ends.get(namespace);
+    if (names === undefined) {
+      names = new Map();
+      this.#ends.set(namespace, names);
+    }
+    if (!names.has(name)) this.#size++;
+    names.set(name, end);
+    if (error !== undefined) this.#errors.set(objectName({ namespace, name }), error);
+    else if (this.#errors.size > 0) this.#errors.delete(objectName({ namespace, name }));
   }
 
-  forget(object: string): void {
-    this.#ends.delete(object);
-    this.#errors.delete(object);
+  forget({ namespace = '', name }: ObjectKey): void {
+    const names = this.#ends.get(namespace);
+    if (names?.delete(name) !== true) return;
+    this.#size--;
+    if (names.size === 0) this.#ends.delete(namespace);
+    if (this.#errors.size > 0) this.#errors.delete(objectName({ namespace, name }));
   }
 
   countDeleted(): void {
@@ -57,7 +70,7 @@ export class Book {
     let due = 0;
     let waiting = 0;
     let next = KEPT;
-    for (const end of this.#ends.values()) {
+    for (const end of this.#all()) {
       if (Number.isNaN(end)) continue;
       matched++;
       if (end === KEPT) continue;
@@ -76,5 +89,9 @@ export class Book {
       next: next === KEPT ? undefined : instant(next),
       example: example === undefined ? undefined : `${example[0]}: ${example[1]}`,
     };
+  }
+
+  *#all(): Generator<number> {
+    for (const names of this.#ends.values()) yield* names.values();
   }
 }

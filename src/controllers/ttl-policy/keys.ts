@@ -39,4 +39,4 @@ export function parseWaking(key: ObjectKey): Waking {
 
 /** `ci/run-1`, for tables and for people. */
 export const objectName = ({ namespace, name }: ObjectKey): string =>
-  namespace === undefined ? name : `${namespace}/${name}`;
+  namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;

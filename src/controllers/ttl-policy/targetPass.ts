@@ -86,9 +86,9 @@ export class TargetPasses {
     for (const policy of this.#options.policies.of(resource)) {
       if (!isCurrent(pass, policy)) continue;
       const object = policy.view?.reader.get(key);
-      if (object === undefined) policy.book.forget(objectName(key));
+      if (object === undefined) policy.book.forget(key);
       else if (isMeant(policy, key)) seen.push({ policy, object });
-      else policy.book.record(objectName(key), NOT_MEANT);
+      else policy.book.record(keyOf(object), NOT_MEANT);
     }
     return seen;
   }
@@ -105,7 +105,7 @@ export class TargetPasses {
   ): Promise<Outcome> | Outcome {
     const { policy, object } = seen[0]!;
     const record = (at: Instant | number, note?: string) => {
-      for (const { policy: by } of seen) by.book.record(objectName(key), at, note);
+      for (const { policy: by, object: its } of seen) by.book.record(keyOf(its), at, note);
     };
     this.#tell(pass, policy.kind, object, end);
     switch (end.kind) {

@@ -1,0 +1,78 @@
+// Ten thousand objects of a policy: due at one instant, overdue at a start, and a change of mind about all of them.
+
+import { expect } from 'vitest';
+import type { TTLPolicy } from '#api/kinds/ttlPolicy';
+import { millis, minutes, seconds } from '#base/instant';
+import type { Simulation } from '#sim/simulate';
+import { PipelineRun, PipelineRunKind, run, ttlPolicy } from './pipelineRuns.ts';
+import { scenario } from './scenario.ts';
+import type { Given, Scene } from './words.ts';
+
+const COUNT = 10_000;
+
+function begin(given: Given): void {
+  given.controllers('ttl-policy');
+  given.configuration({ actAs: 'controller', ttlPolicy: { deletionEvents: false } });
+  // The status is an ordinary field here: one write per object.
+  const { status: _, ...version } = (PipelineRunKind.crd['spec'] as { versions: { status?: object }[] })
+    .versions[0]!;
+  const { subresources: __, ...plain } = version as { subresources?: object };
+  const spec = { ...(PipelineRunKind.crd['spec'] as object), versions: [plain] };
+  given.kinds({ ...PipelineRunKind, crd: { ...PipelineRunKind.crd, spec } });
+}
+
+async function create(simulation: Simulation): Promise<void> {
+  for (let i = 0; i < COUNT; i++)
+    await simulation.user.create(PipelineRun, run(`r${i}`, { finished: seconds(0) }));
+  await simulation.settle();
+}
+
+const statusOf = async ({ then }: Scene) => (await then.object<TTLPolicy>('ttlpolicy/runs')).status;
+const deletes = ({ then }: Scene) => then.requests('DELETE');
+
+scenario('all due at one instant: one request each, at that instant', async (scene) => {
+  const { given, when } = scene;
+  begin(given);
+  await given.object(ttlPolicy('runs', { finishedAt: 'object.status.completionTime' }));
+  await create(await scene.simulation());
+  await when.timePasses(seconds(10));
+  expect(await statusOf(scene)).toMatchObject({ matched: COUNT, waiting: COUNT, due: 0 });
+  await when.timePasses(millis(minutes(10) - seconds(10)));
+  expect(deletes(scene)).toHaveLength(COUNT);
+  expect(new Set(deletes(scene).map(({ at }) => at)).size).toBe(1);
+  await when.timePasses(minutes(1));
+  expect(await statusOf(scene)).toMatchObject({ matched: 0, deleted: COUNT });
+});
+
+scenario('all overdue at a start, within a budget', async (scene) => {
+  const { given, when } = scene;
+  begin(given);
+  await given.object(ttlPolicy('runs', { mode: 'Paused' }));
+  await create(await scene.simulation());
+  await when.timePasses(minutes(20));
+  expect(deletes(scene)).toEqual([]);
+  await when.user.patch('ttlpolicy/runs', { spec: { mode: 'Enforce', maxDeletionsPerMinute: 2000 } });
+  await when.timePasses(seconds(90));
+  await when.processRestarts();
+  await when.timePasses(minutes(10));
+  expect(deletes(scene)).toHaveLength(COUNT);
+  const times = deletes(scene).map(({ at }) => at);
+  // Within one life of the process, never more than the budget in any minute.
+  const restart = times[0]! + seconds(90);
+  const later = times.filter((at) => at >= restart);
+  for (let i = 2000; i < later.length; i++)
+    expect(later[i]! - later[i - 2000]!).toBeGreaterThanOrEqual(60_000);
+});
+
+scenario('a longer TTL for all of them just before the end', async (scene) => {
+  const { given, when } = scene;
+  begin(given);
+  await given.object(ttlPolicy('runs'));
+  await create(await scene.simulation());
+  await when.timePasses(millis(minutes(10) - 1));
+  await when.user.patch('ttlpolicy/runs', { spec: { ttl: '20m' } });
+  await when.timePasses(minutes(9));
+  expect(deletes(scene)).toEqual([]);
+  await when.timePasses(minutes(2));
+  expect(deletes(scene)).toHaveLength(COUNT);
+});
