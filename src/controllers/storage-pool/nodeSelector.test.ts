@@ -82,7 +82,7 @@ describe('what makes no sense', () => {
     [
       'In nothing',
       expression('a', 'In'),
-      "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty",
+      "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
     ],
     [
       'Exists with values',
@@ -92,7 +92,7 @@ describe('what makes no sense', () => {
     [
       'two things at once',
       expression('a b', 'In', []),
-      `[key: Invalid value: "a b": name part ${NAME}, values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty]`,
+      `[key: Invalid value: "a b": name part ${NAME}, values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty]`,
     ],
   ])('%s', (_rule, selector, message) => {
     expect(problem(selector)).toBe(`Invalid NodeLabelSelector: ${message}`);

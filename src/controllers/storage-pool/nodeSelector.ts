@@ -2,7 +2,7 @@
 // refused in the words of Kubernetes' own label library; labels are visited in order, so the words do not change from
 // one look to the next.
 
-import { quoteGo } from '#api/fieldErrors';
+import { quoteGo, quoteValue } from '#api/fieldErrors';
 import type { LabelSelectorSpec, ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
 import { checkLabelValue, checkQualifiedName } from '#api/names';
 
@@ -95,9 +95,9 @@ function problemOf({ key, operator, values }: Wish): string | undefined {
   if (wrongKey.length > 0) invalid('key', quoteGo(key), wrongKey.join('; '));
   const listed = operator === 'In' || operator === 'NotIn';
   if (listed && values.length === 0)
-    invalid('values', '[]', "for 'in', 'notin' operators, values set can't be empty");
+    invalid('values', 'null', "for 'in', 'notin' operators, values set can't be empty");
   if (!listed && values.length > 0)
-    invalid('values', JSON.stringify(values), 'values set must be empty for exists and does not exist');
+    invalid('values', quoteValue([...values]), 'values set must be empty for exists and does not exist');
   values.forEach((value, i) => {
     const wrong = checkLabelValue(value);
     if (wrong.length > 0) invalid(`values[${i}][${key}]`, quoteGo(value), wrong.join('; '));
