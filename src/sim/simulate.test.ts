@@ -75,6 +75,8 @@ test(
     await simulation.timePasses(hours(1));
     expect(simulation.requests).toHaveLength(length);
     expect(simulation.server.undelivered()).toBe(0);
+    // What is left are the simulator's own watches, which end in thirty years.
+    expect(simulation.clock.next()! - simulation.clock.now()).toBeGreaterThan(hours(24 * 365));
     await simulation.restart();
     expect(await simulation.get('cm/b')).toBeUndefined();
   }),
@@ -139,6 +141,20 @@ test(
     await simulation.setLeading(true);
     expect(await simulation.get('cm/a')).toBeUndefined();
   }),
+);
+
+test(
+  'a controller does only what it declares',
+  simulated(
+    async (simulation) => {
+      await simulation.apply(note('a', minutes(0)));
+      expect(simulation.timeline()).toContain(
+        "does not declare { group: '', resource: 'configmaps', verbs: ['delete'] }",
+      );
+      expect(await simulation.get('cm/a')).toBeDefined();
+    },
+    { compose: () => ({ controllers: [expiring({ rights: [] })] }) },
+  ),
 );
 
 const labeller = defineController<ConfigMap>({

@@ -63,11 +63,10 @@ export class Streams {
   async *#deliver(tap: Tap, over: () => void): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
+        await tap.something();
         await this.#released();
-        const chunk = await tap.next();
+        const chunk = tap.take();
         if (chunk === undefined) break;
-        // Held back while we waited for it.
-        await this.#released();
         yield chunk;
         if (this.twice) yield chunk;
       }
@@ -100,11 +99,15 @@ class Tap {
     this.#wake();
   }
 
-  async next(): Promise<Uint8Array | undefined> {
+  /** There is something to take, or there will be nothing any more. */
+  async something(): Promise<void> {
     while (this.#chunks.length === 0 && this.#ended === undefined)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
+  }
+
+  take(): Uint8Array | undefined {
     return this.#chunks.shift();
   }
 
