@@ -72,7 +72,8 @@ export class Everything {
       random,
       onChange: (change) => {
         this.#tally.change(change);
-        narrator.change(change);
+        if (change.by === 'process') narrator.change(change);
+        else timeline.withoutStates(() => narrator.change(change));
       },
     });
     const seen = (actor: Actor) => this.#follower.around(actor, handle);

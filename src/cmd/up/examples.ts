@@ -24,4 +24,6 @@ const filesOf = (directory: string, folder: string): Example[] =>
     .map((file) => ({
       name: `${folder}/${file}`,
       text: readFileSync(join(directory, folder, file), 'utf8'),
-    }));
+    }))
+    // A configuration is read by `lapse run --config`; no API server takes it.
+    .filter(({ text }) => !/^kind: LapseConfiguration$/m.test(text));

@@ -16,12 +16,15 @@ export interface LiveOptions {
 /** Lines per second that somebody can still follow. */
 const MOST_PER_SECOND = 40;
 const DAY = 86_400_000;
+/** `Ready=True`, `phase=Running`. */
+const STATE = /^\w+=/;
 
 export class LiveTimeline extends Timeline {
   readonly #options: LiveOptions;
   #shown = 0;
   #hidden = 0;
   #armed = false;
+  #stateless = false;
   /** The longest of each column so far, within reason. */
   readonly #widths = { ref: 24, action: 12 };
 
@@ -30,7 +33,15 @@ export class LiveTimeline extends Timeline {
     this.#options = options;
   }
 
+  /** What others do to states and conditions is theirs; that something finishes or ends is told whoever did it. */
+  withoutStates(tell: () => void): void {
+    this.#stateless = true;
+    tell();
+    this.#stateless = false;
+  }
+
   override add(line: Line): void {
+    if (this.#stateless && STATE.test(line.action)) return;
     this.#arm();
     if (this.#shown >= MOST_PER_SECOND) {
       this.#hidden++;

@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { tokenAuthenticator } from '#apiserver/auth';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { instant, type Millis, millis, seconds } from '#base/instant';
+import { silentLog } from '#base/log';
+import { seededRandom } from '#base/random';
+import { nextTurn } from '#base/turn';
+import { VirtualClock } from '#base/virtualClock';
+import { ttlAfterFinishedFamily } from '#controllers/ttl-after-finished/family';
+import { createHands } from '#sim/hands';
+import { standinsNamed } from '#standins/standins';
+import { readGeneral } from '../configuration/general.ts';
+import { loadConfiguration } from '../configuration/load.ts';
+import { Everything } from './everything.ts';
+import { readExamples } from './examples.ts';
+import { LiveTimeline } from './liveTimeline.ts';
+import { firstScreen } from './screen.ts';
+import { Tally } from './tally.ts';
+
+const TOKEN = 'secret';
+let close: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await close?.();
+  close = undefined;
+});
+
+async function start() {
+  const clock = new VirtualClock();
+  const random = seededRandom(1);
+  const admin = { username: 'admin', groups: ['system:masters', 'system:authenticated'] };
+  const server: ApiServer = await createServer({
+    clock,
+    random,
+    authenticator: tokenAuthenticator(new Map([[TOKEN, admin]])),
+  });
+  const families = [ttlAfterFinishedFamily];
+  const document = loadConfiguration(families, { flags: { 'leader-elect': 'false' }, environment: {} });
+  const shown: string[] = [];
+  const timeline = new LiveTimeline({ clock, write: (text) => void shown.push(text.trimEnd()) });
+  const everything = new Everything(server.handle, TOKEN, {
+    general: readGeneral(document),
+    document,
+    known: families,
+    selected: families,
+    standins: standinsNamed(['owner-gc', 'job-finisher']),
+    externalKinds: [],
+    timeline,
+    clock,
+    random,
+    log: silentLog,
+  });
+  const rest = async () => {
+    for (let i = 0; i < 60; i++) await nextTurn();
+  };
+  const pass = (length: Millis) => clock.advance(length, rest);
+  close = async () => {
+    const stopped = everything.stop();
+    await pass(seconds(60));
+    await stopped;
+    await server.close();
+  };
+  await everything.start(server);
+  await rest();
+  return { everything, server, clock, pass, rest, shown, timeline };
+}
+
+const job = `
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: report
+  annotations: { standin.lapse.dev/finish: succeeded after 5s }
+spec:
+  ttlSecondsAfterFinished: 10
+  template: { spec: { restartPolicy: Never, containers: [{ name: a, image: a }] } }
+`;
+
+test('what waits and what ends is shown, with who did it', async () => {
+  const { everything, pass, rest, shown, timeline, clock } = await start();
+  await createHands(everything.user).apply(job);
+  await rest();
+  await pass(seconds(20));
+  const story = shown.map((line) => line.replace(/^\S+ +/, '').replace(/ +/g, ' '));
+  expect(story[0]).toBe('job/report finished ttl=10s');
+  expect(story.filter((line) => / (deleted|terminating)/.test(line)).length).toBeGreaterThan(0);
+  expect(story.at(-1)).toMatch(/^job\/report deleted/);
+  expect(everything.summary((at) => timeline.stamp(at))).toMatch(/^in 20s: 1 ended, \d waiting/);
+  expect(clock.now()).toBeGreaterThan(0);
+});
+
+test('whoever comes through the socket is who they say they are, and nobody else', async () => {
+  const { everything } = await start();
+  const ask = (headers: Record<string, string>, method = 'DELETE') =>
+    everything.handle({ method, path: '/api/v1/namespaces/default/configmaps/x', headers });
+  expect((await ask({})).status).toBe(403);
+  expect((await ask({ authorization: 'Bearer wrong' })).status).toBe(401);
+  expect((await ask({ authorization: `Bearer ${TOKEN}` })).status).toBe(404);
+  expect((await ask({}, 'GET')).status).toBe(403);
+});
+
+describe('the live timeline', () => {
+  const line = (ref: string, action = 'deleted') => ({ at: instant(0), ref, action, detail: '' });
+  test('a burst is shortened, and said to be', async () => {
+    const clock = new VirtualClock();
+    const shown: string[] = [];
+    const timeline = new LiveTimeline({ clock, write: (text) => void shown.push(text) });
+    for (let i = 0; i < 100; i++) timeline.add(line(`job/${i}`));
+    expect(shown).toHaveLength(40);
+    await clock.advance(seconds(1));
+    expect(shown.at(-1)).toContain('… and 60 more');
+    timeline.add(line('job/later'));
+    expect(shown.at(-1)).toContain('job/later');
+  });
+
+  test('states that others write are theirs', () => {
+    const shown: string[] = [];
+    const timeline = new LiveTimeline({ clock: new VirtualClock(), write: (text) => void shown.push(text) });
+    timeline.withoutStates(() => {
+      timeline.add(line('pod/a', 'Ready=True'));
+      timeline.add(line('pod/a', 'phase=Running'));
+      timeline.add(line('pod/a', 'finished'));
+    });
+    timeline.add(line('pool/a', 'Ready=True'));
+    expect(shown.map((text) => text.trim().split(/ +/).slice(-2).join(' '))).toEqual([
+      'pod/a finished',
+      'pool/a Ready=True',
+    ]);
+  });
+
+  test('another day is named', () => {
+    const clock = new VirtualClock();
+    const timeline = new LiveTimeline({ clock, write: () => {} });
+    expect(timeline.stamp(clock.now())).toMatch(/^\d\d:\d\d:\d\d$/);
+    expect(timeline.stamp(instant(clock.now() + 3 * 86_400_000))).toMatch(/^2026-01-\d\d \d\d:\d\d:\d\d$/);
+  });
+});
+
+test('the tally counts an end once, and knows what is next', () => {
+  const clock = new VirtualClock();
+  const tally = new Tally(clock);
+  const object = (deletionTimestamp?: string) => ({
+    apiVersion: 'v1',
+    kind: 'A',
+    metadata: { name: 'a', ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+  });
+  const base = { at: clock.now(), serverAt: clock.now(), group: '', resource: 'as', kind: 'A', name: 'a' };
+  tally.change({ ...base, before: object(), after: object('now'), by: 'process' });
+  tally.change({ ...base, before: object('now'), by: 'process' });
+  tally.change({ ...base, before: object(), by: 'user' });
+  const pass = { now: clock.now(), reason: '', took: millis(0), controller: 'c' };
+  const waits = (key: string, at: number) =>
+    tally.pass({ ...pass, key, outcome: { kind: 'waitUntil', at: instant(at), why: 'ttl' } });
+  waits('late', 2000);
+  waits('soon', 1000);
+  waits('settled', 500);
+  tally.pass({ ...pass, key: 'settled', outcome: { kind: 'settled' } });
+  expect(tally.text((at) => String(at))).toBe('in 0s: 1 ended, 2 waiting (next: soon at 1000)');
+});
+
+test('the first screen says what runs and how to talk to it', () => {
+  const screen = firstScreen({
+    url: 'https://127.0.0.1:1',
+    kubeconfig: '.lapse/kubeconfig',
+    data: '.lapse',
+    store: 'memory',
+    controllers: Array.from({ length: 12 }, (_, i) => `controller-${i}`),
+    standins: [],
+    examples: true,
+    colour: false,
+  });
+  expect(screen).toMatch(/serving {6}https:\/\/127\.0\.0\.1:1/);
+  expect(screen).toMatch(/stand-ins {4}none/);
+  expect(screen.split('\n').every((line) => line.length <= 120)).toBe(true);
+});
+
+test('the examples are found, without the configuration and without the first controller', () => {
+  const names = readExamples().map(({ name }) => name);
+  expect(names.every((name) => /^\d\d-[\w-]+\/[\w-]+\.yaml$/.test(name))).toBe(true);
+  expect(names.filter((name) => name.startsWith('00-'))).toEqual([]);
+  expect(readExamples('/no/such/directory')).toEqual([]);
+});
