@@ -24,7 +24,7 @@ const custom = (kind: string, namespaced: boolean) =>
 const widgets = custom('Widget', true);
 const gadgets = custom('Gadget', false);
 
-const KINDS: Readonly<Record<string, Kind>> = {
+export const KINDS: Readonly<Record<string, Kind>> = {
   cm: ConfigMap,
   secret: Secret,
   widget: widgets.kind,
