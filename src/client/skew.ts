@@ -42,11 +42,18 @@ const CLOCK_SET = 500;
 
 export function createSkew(clock: Clock): Skew {
   let samples: Sample[] = [];
-  const baseNow = () => clock.now() - clock.elapsed();
+  /** Of the samples as they are; asked for several times per request. */
+  let known: SkewEstimate | undefined;
 
-  function isUsable(sample: Sample): boolean {
-    const fresh = clock.elapsed() - sample.takenAt <= OLDEST;
-    return fresh && Math.abs(baseNow() - sample.base) <= CLOCK_SET;
+  /** Forgets samples that are old, or were taken before the local clock was set. */
+  function dropUnusable(): void {
+    const elapsed = clock.elapsed();
+    const base = clock.now() - elapsed;
+    const isUsable = (sample: Sample) =>
+      elapsed - sample.takenAt <= OLDEST && Math.abs(base - sample.base) <= CLOCK_SET;
+    if (samples.every(isUsable)) return;
+    samples = samples.filter(isUsable);
+    known = undefined;
   }
 
   return {
@@ -57,27 +64,30 @@ export function createSkew(clock: Clock): Skew {
       if (roundTrip > LONGEST_ROUND_TRIP) return;
       // Set between question and answer: where the middle was, nobody knows.
       if (Math.abs(clock.now() - sentAt - roundTrip) > CLOCK_SET) return;
+      const takenAt = clock.elapsed();
       samples.push({
         offset: date + TRUNCATION - (sentAt + roundTrip / 2),
         uncertainty: TRUNCATION + roundTrip / 2,
-        takenAt: clock.elapsed(),
-        base: baseNow(),
+        takenAt,
+        base: clock.now() - takenAt,
       });
       if (samples.length > KEPT) samples.shift();
+      known = undefined;
     },
     estimate() {
-      samples = samples.filter(isUsable);
-      if (samples.length < LEAST) return undefined;
-      const ordered = samples.toSorted((a, b) => a.offset - b.offset);
-      // Of two in the middle the lower: whoever believes it deletes later, not earlier.
-      const middle = ordered[Math.floor((ordered.length - 1) / 2)]!;
-      return {
-        offset: millis(middle.offset),
-        uncertainty: millis(middle.uncertainty),
-        samples: samples.length,
-      };
+      dropUnusable();
+      known ??= computeEstimate(samples);
+      return known;
     },
   };
+}
+
+function computeEstimate(samples: readonly Sample[]): SkewEstimate | undefined {
+  if (samples.length < LEAST) return undefined;
+  const ordered = samples.toSorted((a, b) => a.offset - b.offset);
+  // Of two in the middle the lower: whoever believes it deletes later, not earlier.
+  const { offset, uncertainty } = ordered[Math.floor((ordered.length - 1) / 2)]!;
+  return { offset: millis(offset), uncertainty: millis(uncertainty), samples: samples.length };
 }
 
 /** Asks for the server's version, which everybody may read, until there is an estimate; a few times at most. */
