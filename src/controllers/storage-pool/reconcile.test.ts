@@ -274,17 +274,20 @@ describe('beside others', () => {
     })(),
   );
 
-  test(
-    'a status that the server calls invalid is reported, not repeated',
+  test.each([
+    ['calls invalid', 422, 'Invalid', 'no'],
+    ['has no room for', 413, 'RequestEntityTooLarge', 'limit is 3145728'],
+    ['cannot store', 500, 'InternalError', 'etcdserver: request is too large'],
+  ])('a status that the server %s is reported, not repeated', (_rule, code, reason, message) =>
     inPoolWorld(async (w) => {
       await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
-      w.interfere = (request) => (request.method === 'PATCH' ? refuse(422, 'Invalid', 'no') : undefined);
+      w.interfere = ({ method }) => (method === 'PATCH' ? refuse(code, reason, message) : undefined);
       w.manager.start();
       await w.pass(minutes(60));
       expect(w.passes.map(({ outcome }) => outcome)).toEqual([
-        { kind: 'terminal', reason: 'StatusRefused', message: 'no' },
+        { kind: 'terminal', reason: 'StatusRefused', message },
       ]);
-    }),
+    })(),
   );
 
   test(

@@ -4,6 +4,7 @@ import { keyOf } from '#api/kind';
 import { Node, Pod } from '#api/kinds/builtin';
 import { LVMVolumeGroup } from '#api/kinds/lvmVolumeGroup';
 import { ReplicatedStoragePool, type ReplicatedStoragePoolStatus } from '#api/kinds/replicatedStoragePool';
+import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
 import { isDue } from '#base/instant';
 import type { SkewGuard } from '#lifecycle/skewGuard';
@@ -155,12 +156,14 @@ async function patchRSPStatus(
   if (changed.length === 0) return { kind: 'patched', rsp };
   const status = Object.fromEntries(changed.map((field) => [field, next[field] ?? null]));
   const { uid, resourceVersion } = rsp.metadata;
-  const answer = await pass.client.patch(
-    ReplicatedStoragePool,
-    keyOf(rsp),
-    { type: 'merge', patch: { status } },
-    { subresource: 'status', ifVersion: resourceVersion!, ifUid: uid! },
-  );
+  const answer = await pass.client
+    .patch(
+      ReplicatedStoragePool,
+      keyOf(rsp),
+      { type: 'merge', patch: { status } },
+      { subresource: 'status', ifVersion: resourceVersion!, ifUid: uid! },
+    )
+    .catch(tooLarge);
   switch (answer.kind) {
     case 'patched':
       return { kind: 'patched', rsp: answer.object };
@@ -173,4 +176,11 @@ async function patchRSPStatus(
     default:
       return assertNever(answer);
   }
+}
+
+/** More than the server (413) or its store (1.5 MiB) takes will not become less by asking again. */
+function tooLarge(error: unknown): { readonly kind: 'invalid'; readonly error: ApiError } {
+  if (error instanceof ApiError && (error.code === 413 || error.message.includes('request is too large')))
+    return { kind: 'invalid', error };
+  throw error;
 }
