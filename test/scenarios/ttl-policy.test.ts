@@ -329,6 +329,13 @@ describe('where it acts', () => {
     await when.user.apply(run('a', { finished: minutes(30) }));
     await when.timePasses(minutes(10));
     await then.isGone('pipelinerun/a');
+    // And goes again.
+    await when.user.delete('customresourcedefinition/pipelineruns.tekton.dev');
+    await when.timePasses(minutes(10));
+    expect(await readyOf(then, 'ttlpolicy/runs')).toBe('False KindNotServed');
+    await when.user.apply(PipelineRunKind.crd);
+    await when.timePasses(minutes(6));
+    expect(await readyOf(then, 'ttlpolicy/runs')).toBe('True Enforcing');
   });
 
   scenario('kinds that no policy ends are refused when it is written', async ({ given }) => {

@@ -3,9 +3,11 @@
 
 import type { Kind } from '#api/kind';
 import { describeKind } from '#api/kind';
+import { ApiError } from '#api/status';
 import { type Instant, minutes, plus, seconds } from '#base/instant';
 import type { Client } from '#client/client';
 import type { ServedKind } from '#client/discovery';
+import type { Subject } from '#lifecycle/rights';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import { computeRefusedKind } from './refused.ts';
@@ -52,9 +54,10 @@ export async function activate(
   if (served === undefined) return unserved(compiled, now);
   const unfit = computeUnfit(compiled, served);
   if (unfit !== undefined) return refuse(unfit);
-  const author = actAs === 'author' ? await seal.authorOf(policy, signedOf(policy)) : undefined;
+  const author = actAs === 'author' ? await authorOf(seal, policy) : undefined;
+  if (author?.kind === 'unprovable') return refuse(author.refusal);
   const needs = computeNeeds(compiled, served, actAs);
-  const refusal = await reviewRights(client, compiled, needs, author);
+  const refusal = await reviewRights(client, compiled, needs, author?.subject);
   if (refusal !== undefined) return refuse(refusal);
   const isOurs = needs.author.length + needs.account.length === 0;
   return {
@@ -62,6 +65,21 @@ export async function activate(
     target: kindOf(served),
     ...(isOurs ? {} : { reviewAt: plus(now, REVIEW_ALLOWED) }),
   };
+}
+
+type Proof =
+  | { readonly kind: 'proof'; readonly subject: Subject | undefined }
+  | { readonly kind: 'unprovable'; readonly refusal: Refusal };
+
+/** A key that we are refused is for an operator to see to, and told like every other refusal. */
+async function authorOf(seal: AuthorSeal, policy: AnyPolicy): Promise<Proof> {
+  try {
+    return { kind: 'proof', subject: await seal.authorOf(policy, signedOf(policy)) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const message = `the key that proves who wrote it cannot be read: ${error.message}`;
+    return { kind: 'unprovable', refusal: { reason: 'AuthorUnknown', message } };
+  }
 }
 
 function unserved({ target }: CompiledPolicy, now: Instant): Activation {

@@ -8,6 +8,7 @@ import { equal, type Json } from '#api/json';
 import { describeKind } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
 import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
 import type { Client } from '#client/client';
 import { accountSubject, describeNeeds, type Need, reviewSubject, type Subject } from '#lifecycle/rights';
 import { AUTHOR_ANNOTATION, type AuthorSeal, CLAIM } from '#lifecycle/rightsAuthor';
@@ -38,8 +39,13 @@ export const policyAuthor = ({ seal }: AdmissionOptions): AdmissionFunction => (
       return { allowed: true, object: withAuthor(policy, oldAuthor(request)) };
     // A generated name is not known yet, and an author answers for one object.
     if (!policy.metadata.name) return denyName(policy);
-    const text = await seal.seal(subjectOf(request), signedOf(policy));
-    return { allowed: true, object: withAuthor(policy, text) };
+    try {
+      const text = await seal.seal(subjectOf(request), signedOf(policy));
+      return { allowed: true, object: withAuthor(policy, text) };
+    } catch (error) {
+      if (error instanceof ApiError) return denyKey(error);
+      throw error;
+    }
   },
 });
 
@@ -129,6 +135,14 @@ function deny(policy: AnyPolicy, errors: readonly FieldError[]): AdmissionAnswer
   );
   return { allowed: false, message, code, reason, ...(status.details ? { details: status.details } : {}) };
 }
+
+/** Not the user's fault, and not for the user to mend; said all the same. */
+const denyKey = ({ message }: ApiError): AdmissionAnswer => ({
+  allowed: false,
+  code: 500,
+  reason: 'InternalError',
+  message: `who wrote this cannot be written down: ${message}`,
+});
 
 const denyName = (policy: AnyPolicy): AdmissionAnswer =>
   deny(policy, [forbidden('metadata.generateName', 'a policy needs a name that its author knows')]);

@@ -107,9 +107,9 @@ async function work(
   const namespaces = needsNamespaces ? views[1] : undefined;
   active.view = view;
   if (namespaces !== undefined) active.namespaces = namespaces;
-  if (!isSynced(active)) {
-    const problem = problemOf(view) ?? problemOf(namespaces);
-    if (problem === undefined) return waitFor(reviewAt);
+  const problem = problemOf(view) ?? problemOf(namespaces);
+  if (problem === undefined && !isSynced(active)) return waitFor(reviewAt);
+  if (problem !== undefined && (problem.isLasting || !isSynced(active))) {
     const report: Report = { kind: 'refused', refusal: problem, deleted: entry.book.deleted };
     return writeStatus(pass, of, policy, { entry, report, next: reviewAt });
   }
@@ -138,13 +138,15 @@ function computeNext(
 const waitFor = (at: Instant | undefined): Outcome =>
   at === undefined ? settled() : waitUntil(at, 'review');
 
-function problemOf(view: DynamicView | undefined): Refusal | undefined {
+/** `isLasting`: what was read before is still here, and yet somebody must do something. */
+function problemOf(view: DynamicView | undefined): (Refusal & { isLasting: boolean }) | undefined {
   const problem = view?.status.problem;
   if (view === undefined || problem === undefined) return undefined;
   const { kind } = view.source;
   return {
     reason: problem.kind === 'notServed' ? 'KindNotServed' : 'CannotRead',
     message: `${problem.verb} ${kind.resource}: ${problem.error.message}`,
+    isLasting: problem.kind === 'notServed' || problem.kind === 'forbidden',
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TTLPolicyStatus } from '#api/kinds/ttlPolicy';
 import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
 import { minutes, seconds } from '#base/instant';
 import { describeNeeds, type Need } from '#lifecycle/rights';
 import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
@@ -375,6 +376,27 @@ describe('admission', () => {
         expect(await claim('jane')).toMatchObject({ allowed: true });
       },
     ));
+  test('a key that cannot be had: said in admission and in the condition, and nothing is ended', () =>
+    inCluster('author', async ({ simulation, look, by, seal }) => {
+      const written = await by('jane', ttlPolicy('runs'));
+      simulation.faults.answer(({ resource }) => resource === 'secrets', 403, { times: 100 });
+      await simulation.apply(written);
+      await simulation.timePasses(minutes(20));
+      expect(await look()).toBe('False AuthorUnknown kept');
+      simulation.faults.heal();
+      await simulation.timePasses(minutes(1));
+      expect(await look()).toBe('True Enforcing gone');
+      const refused = new ApiError(403, 'Forbidden', 'secrets is forbidden');
+      const broken = Object.assign(Object.create(seal), { seal: () => Promise.reject(refused) });
+      const answer = await policyAuthor({ client: simulation.user, actAs: 'author', seal: broken }).review(
+        request(ttlPolicy('x'), 'jane'),
+      );
+      expect(answer).toMatchObject({
+        allowed: false,
+        code: 500,
+        message: expect.stringContaining('secrets is forbidden'),
+      });
+    }));
   test('a name that is not known yet cannot be answered for', () =>
     withLaw(mayAll, async (options) => {
       const { name: _, ...metadata } = ttlPolicy('x').metadata;
