@@ -191,6 +191,7 @@ describe('things people are told, once', () => {
       await k.pass(10);
       await k.remove('somebody-elses');
       await k.pass(580);
+      expect(k.metric('lapse_ttl_waiting{kind="Job"}')).toBe(0);
       expect(k.events).toEqual([]);
       await k.pass(3600);
       expect(k.events).toEqual([

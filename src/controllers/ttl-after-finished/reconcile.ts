@@ -113,7 +113,6 @@ export function createReconcile<T extends KubeObject>(
     else if (!wasOurs) ledger.disclaims(pass.key);
     if (deletion.kind === 'wouldDelete' && isFirst(`${uid} would ${expired.since}`))
       metrics.deleted(pass.key.namespace ?? '', 'wouldDelete');
-    if (deletion.kind === 'gone') vanished(pass);
     if (deletion.kind === 'kept') return follow(pass, deletion.verdict.live, deletion.verdict.verdict);
     return outcomeOf(deletion, settled);
   }
