@@ -7,6 +7,7 @@ import type { KubeObject } from '#api/object';
 import { ApiError, type StatusDetails } from '#api/status';
 import { type Call, strategyContext } from './context.ts';
 import type { UserInfo } from './resources/resource.ts';
+import { runWebhooks } from './webhooks/webhooks.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
@@ -92,7 +93,7 @@ export class Admission {
       if (!answer.allowed) throw denied(fn.name, answer);
       if (phase === 'mutating' && answer.object) object = answer.object;
     }
-    return object;
+    return runWebhooks(call, { ...write, object }, phase);
   }
 }
 

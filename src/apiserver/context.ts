@@ -15,6 +15,7 @@ import type { Registry } from './registry.ts';
 import type { Resource, StrategyContext, UserInfo } from './resources/resource.ts';
 import type { Store } from './store/store.ts';
 import type { WatchHub } from './watchHub.ts';
+import type { Outbound } from './webhooks/outbound.ts';
 
 export interface Core {
   readonly store: Store;
@@ -29,6 +30,8 @@ export interface Core {
   readonly authenticator: Authenticator | undefined;
   readonly authorizer: Authorizer;
   readonly tokens: AccountTokens;
+  /** Calls to webhooks and aggregated APIs. */
+  readonly outbound: Outbound;
 }
 
 export interface Call {

@@ -20,6 +20,7 @@ import { Registry } from './registry.ts';
 import { registerBuiltins } from './resources/builtin.ts';
 import { Store } from './store/store.ts';
 import { WatchHub } from './watchHub.ts';
+import { noOutbound, type Outbound } from './webhooks/outbound.ts';
 
 export interface ServerOptions {
   /** Default: in memory. */
@@ -32,6 +33,8 @@ export interface ServerOptions {
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
   /** Signs the tokens of service accounts; unset: they are worth nothing after a restart. */
   readonly tokenKey?: Uint8Array;
+  /** How webhooks and aggregated APIs are called; unset: they are not, and writes they guard fail. */
+  readonly outbound?: Outbound;
   readonly onUnexpected?: (cause: unknown, request: HttpRequest) => void;
 }
 
@@ -68,6 +71,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     authenticator,
     authorizer: options.authorization === 'RBAC' ? new Rbac(store) : alwaysAllow,
     tokens,
+    outbound: options.outbound ?? noOutbound,
   };
   await bootstrap(core);
   if (core.authorizer.mode === 'RBAC') await bootstrapRoles(core);

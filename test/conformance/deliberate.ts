@@ -49,11 +49,3 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'Clients treat them as opaque; nobody else verifies them.',
   },
 ];
-
-/** What is planned and answers something else until then. */
-export const NOT_YET: readonly Deliberate[] = [
-  {
-    what: 'Webhook configurations are stored and validated, and no webhook is called.',
-    why: 'Admission functions in the process exist; calls over HTTP come with the outbound client.',
-  },
-];

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEPT, REFUSED } from './badInput/suite.ts';
-import { DELIBERATE, NOT_YET } from './deliberate.ts';
+import { DELIBERATE } from './deliberate.ts';
 import { type KnownList, loadKnown, type Needs } from './known.ts';
 import { SESSIONS } from './kubectl/sessions.ts';
 import { loadCases } from './replay/cases.ts';
@@ -35,10 +35,6 @@ export function renderDifferences(): string {
     '## On purpose',
     '',
     ...DELIBERATE.map(({ what, why }) => `- **${what}** ${why}`),
-    '',
-    '## For now',
-    '',
-    ...NOT_YET.map(({ what, why }) => `- **${what}** ${why}`),
     '',
     '## Recorded cases',
     '',

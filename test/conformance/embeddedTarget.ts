@@ -1,7 +1,7 @@
 // The embedded server as a target: in memory, with the two users the recorded cases know.
 
 import { tokenAuthenticator } from '#apiserver/auth';
-import { type ApiServer, createServer } from '#apiserver/server';
+import { type ApiServer, createServer, type ServerOptions } from '#apiserver/server';
 import { inProcessTarget } from './replay/targets.ts';
 import type { Target } from './replay/types.ts';
 
@@ -24,11 +24,12 @@ export interface Embedded extends Target {
   close(): Promise<void>;
 }
 
-export async function startEmbedded(): Promise<Embedded> {
+export async function startEmbedded(more: Pick<ServerOptions, 'outbound'> = {}): Promise<Embedded> {
   const unexpected: string[] = [];
   const server = await createServer({
     authenticator,
     authorization: 'RBAC',
+    ...more,
     onUnexpected: (cause, request) =>
       unexpected.push(`${request.method} ${request.path}: ${cause instanceof Error ? cause.stack : cause}`),
   });

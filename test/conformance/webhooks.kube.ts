@@ -1,0 +1,35 @@
+// The embedded server calls webhooks as the real one does: the same webhooks, the same writes, the same answers, and the
+// same questions asked.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { httpsOutbound } from '#apiserver/webhooks/outbound';
+import { type Bed, startBed } from '../kube/bed/bed.ts';
+import { type Embedded, startEmbedded } from './embeddedTarget.ts';
+import { bedTarget } from './replay/targets.ts';
+import { CASES } from './webhooks/cases.ts';
+import { type Hooks, startHooks } from './webhooks/hooks.ts';
+import { playHooks } from './webhooks/play.ts';
+
+let bed: Bed;
+let real: ReturnType<typeof bedTarget>;
+let embedded: Embedded;
+let hooks: Hooks;
+
+beforeAll(async () => {
+  hooks = await startHooks();
+  bed = await startBed();
+  real = bedTarget(bed);
+  embedded = await startEmbedded({ outbound: httpsOutbound });
+});
+afterAll(async () => {
+  await real?.close();
+  await embedded?.close();
+  await bed?.stop();
+  await hooks?.close();
+});
+
+test.each(CASES.map((given, i) => [given.name, given, i] as const))('%s', async (_, given, i) => {
+  const theirs = await playHooks(real, hooks, given, i);
+  const ours = await playHooks(embedded, hooks, given, i);
+  expect(ours).toEqual(theirs);
+});

@@ -1,0 +1,123 @@
+// Registers the webhooks of a case on a server, writes, and keeps answers and questions.
+
+import { isObject, type Json, type JsonObject } from '#api/json';
+import { type Ask, asker } from '../model/ask.ts';
+import type { Target } from '../replay/types.ts';
+import type { HookCase, HookSpec } from './cases.ts';
+import type { Hooks } from './hooks.ts';
+
+export interface Played {
+  readonly name: string;
+  readonly answers: readonly Json[];
+  /** What the webhooks were asked; validating ones in any order. */
+  readonly asked: readonly string[];
+}
+
+const GROUP = '/apis/admissionregistration.k8s.io/v1';
+
+export async function playHooks(
+  target: Target,
+  hooks: Hooks,
+  given: HookCase,
+  index: number,
+): Promise<Played> {
+  const ask = asker(target);
+  const namespace = `hooks-${index}`;
+  const namespaces = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+  await ask('POST', '/api/v1/namespaces', namespaces);
+  for (const [i, hook] of given.hooks.entries()) await register(ask, hooks, hook, { namespace, i });
+  if (given.hooks.length > 0) await untilCalled(ask, hooks, given, namespace);
+  const before = hooks.asked.length;
+  const answers: Json[] = [];
+  for (const { method, path, body, type } of given.writes) {
+    const answer = await ask(method, path.replace('NS', namespace), body, type);
+    const warnings = answer.headers['warning'] ?? [];
+    answers.push(
+      given.otherWords === true
+        ? answer.status
+        : essence(answer.status, answer.body as Json, { namespace, url: hooks.url, warnings }),
+    );
+  }
+  const asked = hooks.asked
+    .slice(before)
+    .filter((line) => !line.includes(PROBE))
+    .sort();
+  for (const [i, hook] of given.hooks.entries())
+    await ask('DELETE', `${pathOf(hook)}/${nameOf(namespace, i)}`);
+  return { name: given.name, answers, asked };
+}
+
+const pathOf = ({ phase }: HookSpec) => `${GROUP}/${phase.toLowerCase()}webhookconfigurations`;
+const nameOf = (namespace: string, i: number) => `${namespace}-${i}`;
+const PROBE = 'probe-of-the-test';
+
+async function register(
+  ask: Ask,
+  { url, caBundle }: Hooks,
+  hook: HookSpec,
+  { namespace, i }: { namespace: string; i: number },
+): Promise<void> {
+  const rules = hook.rules ?? [
+    { operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+  ];
+  const configuration: JsonObject = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: `${hook.phase}WebhookConfiguration`,
+    metadata: { name: nameOf(namespace, i) },
+    webhooks: [
+      {
+        name: `hook-${i}.example.com`,
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        clientConfig: { url: url + hook.path, caBundle },
+        rules,
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        ...hook.more,
+      },
+      // Tells when the server has taken note of the configuration.
+      {
+        name: `probe-${i}.example.com`,
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        clientConfig: { url: `${url}/deny-why`, caBundle },
+        rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'] }],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      },
+    ],
+  };
+  const { status, body } = await ask('POST', pathOf(hook), configuration);
+  if (status !== 201) throw new Error(`the webhook was not registered: ${JSON.stringify(body)}`);
+}
+
+async function untilCalled(ask: Ask, hooks: Hooks, given: HookCase, namespace: string): Promise<void> {
+  const probes = new Set(given.hooks.map(({ phase }) => phase)).size;
+  for (let i = 0; i < 200; i++) {
+    const before = hooks.asked.length;
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: PROBE } };
+    await ask('POST', `/api/v1/namespaces/${namespace}/secrets`, secret);
+    // A mutating probe refuses before a validating one is asked: one call shows that both are known.
+    if (hooks.asked.length > before && (probes === 1 || i > 5)) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('the webhooks are never called');
+}
+
+interface Surroundings {
+  readonly namespace: string;
+  readonly url: string;
+  readonly warnings: unknown;
+}
+
+function essence(status: number, body: Json, { namespace, url, warnings }: Surroundings): Json {
+  const object = isObject(body) ? body : {};
+  const { message, reason, details, metadata } = object;
+  const shown =
+    status < 300
+      ? { labels: (isObject(metadata) ? metadata['labels'] : undefined) ?? null }
+      : { message: message ?? null, reason: reason ?? null, details: details ?? null };
+  const text = JSON.stringify({ status, ...shown, warnings: warnings as Json })
+    .replaceAll(namespace, 'NS')
+    .replaceAll(url, 'HOOKS')
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID');
+  return JSON.parse(text) as Json;
+}
