@@ -7,6 +7,7 @@ const FACES: Readonly<Record<string, string>> = {
   'lapse/runtime': '#runtime/library',
   'lapse/lifecycle': '#lifecycle/library',
   'lapse/family': '#controllers/family',
+  'lapse/sim': '#sim/library',
   'lapse/testing': '#cmd/testing',
 };
 

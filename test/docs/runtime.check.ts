@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { type ServerProcess, startServerProcess } from '../robustness/serverProcess.ts';
@@ -17,13 +18,14 @@ const commands = blocks
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n').filter((line) => line !== ''));
 const scratch = mkdtempSync(join(tmpdir(), 'lapse-docs-'));
+const own = join(scratch, 'own');
 let server: ServerProcess;
 
 beforeAll(async () => {
-  mkdirSync(join(scratch, 'own'));
-  for (const { file, text } of programs) writeFileSync(join(scratch, 'own', file!), text);
+  mkdirSync(own);
+  for (const { file, text } of programs) writeFileSync(join(own, file!), text);
   for (const { text } of blocks.filter(({ language }) => language === 'yaml'))
-    writeFileSync(join(scratch, 'own', 'lapse.yaml'), text);
+    writeFileSync(join(own, 'lapse.yaml'), text);
   server = await startServerProcess(join(scratch, 'data'), ['--store', 'memory']);
 });
 afterAll(async () => {
@@ -38,9 +40,13 @@ test('there is nothing on the page that no test looks at', () => {
 });
 
 test('every program loads, and the test in it passes', () => {
-  const args = [join(import.meta.dirname, 'runBlocks.ts'), ...programs.map(({ file }) => file!)];
-  const options = { cwd: join(scratch, 'own'), encoding: 'utf8' } as const;
-  expect(execFileSync(process.execPath, args, options)).toContain('all blocks ran');
+  const faces = pathToFileURL(join(root, 'src/cmd/faces.ts')).href;
+  const imports = programs.map(
+    ({ file }) => `await import(${JSON.stringify(pathToFileURL(join(own, file!)).href)});`,
+  );
+  const code = `import { offerFaces } from ${JSON.stringify(faces)}; offerFaces(); ${imports.join(' ')}`;
+  const args = ['--input-type=module', '--eval', `${code} console.log('all blocks ran');`];
+  expect(execFileSync(process.execPath, args, { cwd: own, encoding: 'utf8' })).toContain('all blocks ran');
 });
 
 test.each(commands)('%s', async (command) => {
@@ -51,7 +57,7 @@ test.each(commands)('%s', async (command) => {
     LAPSE_METRICS_BIND_ADDRESS: '127.0.0.1:0',
     LAPSE_VERBOSITY: 'info',
   };
-  const lapse = new LapseProcess(args, env, join(scratch, 'own'));
+  const lapse = new LapseProcess(args, env, own);
   await lapse.says(/controller started/);
   expect(await lapse.end('SIGINT')).toBe(0);
 });

@@ -3,7 +3,7 @@ import type { JsonObject } from '#api/json';
 import type { Family } from '#controllers/family';
 import { UsageError } from '../usage.ts';
 import { readGeneral } from './general.ts';
-import { loadConfiguration, type Sources } from './load.ts';
+import { loadConfiguration, type Sources, settingsOf } from './load.ts';
 import { GENERAL_SETTINGS } from './settings.ts';
 
 const family: Family = {
@@ -160,7 +160,7 @@ test('two families may not mean different things by one section', () => {
   expect(() => loadConfiguration([family, other], { flags: {}, environment: {} })).toThrow(
     /requestTTL is taken/,
   );
-  expect(() =>
-    loadConfiguration([family, { ...family, name: 'other' }], { flags: {}, environment: {} }),
-  ).not.toThrow();
+  const twins = [family, { ...family, name: 'other' }];
+  expect(() => loadConfiguration(twins, { flags: {}, environment: {} })).not.toThrow();
+  expect(settingsOf(twins)).toEqual(settingsOf([family]));
 });

@@ -36,13 +36,17 @@ export function loadConfiguration(families: readonly Family[], sources: Sources)
   return document;
 }
 
+const nameOf = ({ flag, variable }: Setting): string => flag ?? variable ?? '';
+
 /** Everything that a flag or a variable can set. */
 export function settingsOf(families: readonly Family[]): readonly Setting[] {
-  const own = families.flatMap(({ flags = {}, environment = {} }) => [
+  const own = families.flatMap(({ flags = {}, environment = {} }): Setting[] => [
     ...Object.entries(flags).map(([flag, { field, description }]) => ({ flag, field, description })),
     ...Object.entries(environment).map(([variable, field]) => ({ variable, field, description: field })),
   ]);
-  return [...GENERAL_SETTINGS, ...own];
+  // Families that share a section share its flags and variables too.
+  const once = new Map(own.map((one) => [JSON.stringify([one.field, nameOf(one)]), one]));
+  return [...GENERAL_SETTINGS, ...once.values()];
 }
 
 interface Texts {
