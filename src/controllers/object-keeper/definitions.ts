@@ -9,6 +9,8 @@ type Reading = Promise<CustomResourceDefinition | undefined>;
 export class Definitions {
   readonly #running = new Map<string, Reading>();
   readonly #next = new Map<string, Reading>();
+  /** By name, the uid of the definition that was there when something of its kind was first seen. */
+  readonly #first = new Map<string, string | undefined>();
 
   get(client: Client, name: string): Reading {
     const running = this.#running.get(name);
@@ -24,6 +26,19 @@ export class Definitions {
       });
     this.#next.set(name, next);
     return next;
+  }
+
+  /** Something of this kind exists: which definition it has is remembered, once. */
+  async note(client: Client, name: string): Promise<void> {
+    if (this.#first.has(name)) return;
+    const definition = await this.get(client, name);
+    if (!this.#first.has(name)) this.#first.set(name, definition?.metadata.uid);
+  }
+
+  /** Whether another definition was there before, in the life of this process. */
+  isAnother(definition: CustomResourceDefinition): boolean {
+    const first = this.#first.get(definition.metadata.name ?? '');
+    return first !== undefined && first !== definition.metadata.uid;
   }
 
   #start(client: Client, name: string): Reading {

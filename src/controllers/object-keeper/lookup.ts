@@ -3,6 +3,7 @@
 
 import { type Kind, metadataOf, type ObjectKey, type PartialObject } from '#api/kind';
 
+import type { CustomResourceDefinition } from '#api/kinds/builtin';
 import type { ObjectKeeper } from '#api/kinds/objectKeeper';
 import { KeeperReason } from '#api/kinds/storage/conditions';
 import { ApiError } from '#api/status';
@@ -47,10 +48,18 @@ export async function lookup(
     : { name: ref.name };
   const view = watch(pass, kind, key, options);
   const blind = view === undefined || view.status.problem !== undefined;
-  if (view?.status.synced && !blind && view.reader.get(key)?.metadata.uid === ref.uid)
-    return { followed: EXISTS, blind };
-  return { followed: await confirm({ pass, kind, key, rule, keeper }, options.definitions), blind };
+  const question: Question = { pass, kind, key, rule, keeper };
+  const seen = view?.status.synced && !blind && view.reader.get(key)?.metadata.uid === ref.uid;
+  const followed = seen ? EXISTS : await confirm(question, options.definitions);
+  // Only to tell definitions apart later; without it their times still do.
+  if (followed.kind === 'exists' && isDefined(kind))
+    await options.definitions.note(pass.client, definitionOf(kind)).catch(() => {});
+  return { followed, blind };
 }
+
+/** Kinds of groups without a dot are Kubernetes' own. */
+const isDefined = ({ group }: Kind): boolean => group.includes('.');
+const definitionOf = ({ resource, group }: Kind): string => `${resource}.${group}`;
 
 /** One watch per kind, however many keepers follow objects of it. */
 function watch(
@@ -101,8 +110,8 @@ const isFollowed = (live: PartialObject, { ref }: FollowRule): Followed =>
 async function confirmGone(question: Question, definitions: Definitions): Promise<Followed> {
   const { pass, kind, rule, keeper } = question;
   const gone: Followed = { kind: 'lost', why: `${rule.ref.kind} ${rule.ref.name} does not exist any more` };
-  if (!kind.group.includes('.')) return gone;
-  const definition = await definitions.get(pass.client, `${kind.resource}.${kind.group}`);
+  if (!isDefined(kind)) return gone;
+  const definition = await definitions.get(pass.client, definitionOf(kind));
   if (definition === undefined) {
     // Built in, aggregated, or just removed: in that case this read finds no such kind.
     const live = await getLive(question);
@@ -110,11 +119,21 @@ async function confirmGone(question: Question, definitions: Definitions): Promis
   }
   if (definition.metadata.deletionTimestamp !== undefined)
     return unclear(KeeperReason.KindNotServed, `the definition of ${kind.kind} is being deleted`);
-  const defined = parseTime(definition.metadata.creationTimestamp ?? '');
-  if (defined > parseTime(keeper.metadata.creationTimestamp ?? ''))
+  if (isYounger(definition, keeper, definitions))
     return unclear(
       KeeperReason.KindRecreated,
       `${kind.kind} was defined anew at ${definition.metadata.creationTimestamp}, after this keeper was made: whether the object is gone for good is for a person to say, by deleting the keeper`,
     );
   return gone;
+}
+
+/** Times have whole seconds: within one, what this process has seen decides. */
+function isYounger(
+  definition: CustomResourceDefinition,
+  keeper: ObjectKeeper,
+  definitions: Definitions,
+): boolean {
+  const defined = parseTime(definition.metadata.creationTimestamp ?? '');
+  const kept = parseTime(keeper.metadata.creationTimestamp ?? '');
+  return defined > kept || (defined === kept && definitions.isAnother(definition));
 }

@@ -231,6 +231,22 @@ requestScenario(
   },
 );
 
+requestScenario('not even when all of that happens within a second', async (scene) => {
+  const { given, when, then, simulation } = scene;
+  given.controllers('object-keeper');
+  given.kinds(volumeCaptureRequestKind as never);
+  await given.object(VCR);
+  await when.user.apply(follow(await then.object('vcr/r')));
+  expect(await stateOf(then)).toBe('Tracking Active=True/ObjectExists');
+  const { user } = await simulation();
+  await user.delete(CustomResourceDefinition, { name: volumeCaptureRequestKind.crd.metadata.name! });
+  when.cachesAreStale();
+  await when.user.apply(volumeCaptureRequestKind.crd);
+  await when.cachesCatchUp();
+  await when.timePasses(minutes(20));
+  expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindRecreated');
+});
+
 requestScenario(
   'a kind that is not served for a while is waited for',
   async ({ given, when, then, simulation }) => {

@@ -1,0 +1,155 @@
+// The families of requests on a real control plane: each controller as a user of its own, with exactly the rights it
+// declares; the storage system is stood in for by an administrator.
+
+import { readFileSync } from 'node:fs';
+import { vi } from 'vitest';
+import type { JsonObject } from '#api/json';
+import { defineKind } from '#api/kind';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
+import type { KubeObject } from '#api/object';
+import { realClock } from '#base/clock';
+import { seconds } from '#base/instant';
+import { silentLog } from '#base/log';
+import { systemRandom } from '#base/random';
+import { type Client, createClient, objectOf } from '#client/client';
+import { bearer, fixedCredentials, impersonating } from '#client/credentials';
+import { createSkew } from '#client/skew';
+import { undiciTransport } from '#client/undici';
+import { type ControllerDefinition, rightsOf } from '#runtime/definition';
+import { SOCKET_LIVENESS } from '#runtime/liveness';
+import { Manager } from '#runtime/manager';
+import { Registry } from '#runtime/metrics/registry';
+import { createHands, type Hands } from '#sim/hands';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { type Bed, startBed } from '../../kube/bed/bed.ts';
+import { composeFamilies, findFamily } from '../compose.ts';
+
+const families = ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'].map(findFamily);
+
+const rbac = (kind: string, resource: string) =>
+  defineKind({ group: 'rbac.authorization.k8s.io', version: 'v1', kind, resource, namespaced: false });
+const ClusterRole = rbac('ClusterRole', 'clusterroles');
+const ClusterRoleBinding = rbac('ClusterRoleBinding', 'clusterrolebindings');
+
+export const userOf = (controller: string): string => `lapse:${controller}`;
+
+export interface Cluster {
+  readonly bed: Bed;
+  readonly admin: Client;
+  readonly hands: Hands;
+  /** A client with the rights of one controller. */
+  clientOf(controller: string): Client;
+  readonly controllers: readonly ControllerDefinition[];
+  stop(): Promise<void>;
+}
+
+/** Looks until it is so. */
+export const eventually = <T>(look: () => Promise<T>, limit: number = seconds(60)): Promise<T> =>
+  vi.waitFor(look, { timeout: limit, interval: 100 });
+
+async function grant(admin: Client, definition: ControllerDefinition): Promise<void> {
+  const name = userOf(definition.name);
+  const rules = rightsOf(definition).map(({ group, resource, verbs }) => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs,
+  }));
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules };
+  objectOf(await admin.create(ClusterRole, role as KubeObject));
+  objectOf(
+    await admin.create(ClusterRoleBinding, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
+    } as KubeObject),
+  );
+}
+
+export async function applyKinds(admin: Client, crds: readonly KubeObject[]): Promise<void> {
+  for (const crd of crds)
+    objectOf(await admin.create(CustomResourceDefinition, crd as CustomResourceDefinition));
+  for (const { metadata } of crds)
+    await eventually(async () => {
+      const found = await admin.get(CustomResourceDefinition, { name: metadata.name! });
+      if (!found?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'))
+        throw new Error(`${metadata.name} is not established`);
+    });
+  admin.discovery.invalidate();
+}
+
+export async function startCluster(
+  configuration: JsonObject,
+  kinds: readonly KubeObject[],
+): Promise<Cluster> {
+  const bed = await startBed({
+    controllers: [
+      'garbage-collector-controller',
+      'namespace-controller',
+      'persistentvolumeclaim-protection-controller',
+      'persistentvolume-protection-controller',
+    ],
+  });
+  const transport = undiciTransport({
+    server: bed.url,
+    clock: realClock,
+    tls: { ca: readFileSync(bed.caFile, 'utf8') },
+  });
+  const credentials = fixedCredentials({ headers: bearer(bed.adminToken) });
+  const skew = createSkew(realClock);
+  const common = { transport, clock: realClock, random: systemRandom, observe: skew.observe };
+  const admin = createClient({ ...common, credentials });
+  const clientOf = (controller: string): Client =>
+    createClient({
+      ...common,
+      credentials: impersonating(credentials, { user: userOf(controller), groups: ['system:authenticated'] }),
+    });
+  const custom = [...new Set([...families.flatMap((family) => family.kinds), ...SNAPSHOT_KINDS])];
+  await applyKinds(admin, [...custom.map(({ crd }) => crd), ...kinds]);
+  const { controllers, time } = composeFamilies({ families, controllers: [], configuration, gates: {} })({
+    clock: realClock,
+    random: systemRandom,
+    client: admin,
+    registry: new Registry(),
+    log: silentLog,
+    skew,
+    clientAs: () => admin,
+  });
+  for (const definition of controllers) await grant(admin, definition);
+  const shared = {
+    clock: realClock,
+    random: systemRandom,
+    liveness: SOCKET_LIVENESS,
+    drain: seconds(2),
+    ...(time === undefined ? {} : { time }),
+  };
+  const managers = controllers.map(
+    (definition) => new Manager({ ...shared, client: clientOf(definition.name), controllers: [definition] }),
+  );
+  managers.push(
+    new Manager({ ...shared, client: admin, controllers: standinsNamed(['csi-snapshotter', 'provisioner']) }),
+  );
+  for (const manager of managers) manager.start();
+  await eventually(async () => {
+    const waiting = managers
+      .filter(({ phase }) => phase !== 'leading')
+      .flatMap((manager) => manager.readiness().problems);
+    if (waiting.length > 0) throw new Error(waiting.join('; '));
+    const problems = managers.flatMap((manager) => manager.readiness().problems);
+    if (problems.length > 0) throw new Error(problems.join('; '));
+  });
+  return {
+    bed,
+    admin,
+    hands: createHands(admin),
+    clientOf,
+    controllers,
+    async stop() {
+      await Promise.all(managers.map((manager) => manager.stop()));
+      await transport.close();
+      await bed.stop();
+    },
+  };
+}

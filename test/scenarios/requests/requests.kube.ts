@@ -1,0 +1,265 @@
+// Requests on a real Kubernetes: the real garbage collector, the real protection of claims and volumes, and real RBAC,
+// under which each controller may do what it declares and nothing else.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { defineKind } from '#api/kind';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
+import type { ObjectKeeper } from '#api/kinds/objectKeeper';
+import type { RequestObject } from '#api/kinds/storage/request';
+import { PersistentVolumeClaim, StorageClass } from '#api/kinds/volumes';
+import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
+import { realClock } from '#base/clock';
+import { seconds } from '#base/instant';
+import { sleep } from '#base/sleep';
+import { applyKinds, type Cluster, eventually, startCluster } from './cluster.testkit.ts';
+import { capture, claim, content, detach, restore, snapshotClass, storageClass, volume } from './kit.ts';
+
+const WIDGETS: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.lapse.dev' },
+  spec: {
+    group: 'example.lapse.dev',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+const widget: KubeObject = {
+  apiVersion: 'example.lapse.dev/v1',
+  kind: 'Widget',
+  metadata: { name: 'w', namespace: 'default' },
+};
+const configMap = (name: string, namespace = 'default', owner?: KubeObject): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name,
+    namespace,
+    ...(owner === undefined
+      ? {}
+      : {
+          ownerReferences: [
+            {
+              apiVersion: owner.apiVersion,
+              kind: owner.kind,
+              name: owner.metadata.name!,
+              uid: owner.metadata.uid!,
+            },
+          ],
+        }),
+  },
+});
+
+let cluster: Cluster;
+beforeAll(async () => {
+  const follow = ['configmaps', 'widgets.example.lapse.dev'];
+  cluster = await startCluster(
+    {
+      requestTTL: { ttl: '3s' },
+      capture: { detachRetention: { mode: 'FollowObjectWithTTL', ttl: '2s' } },
+      objectKeeper: { follow },
+    },
+    [WIDGETS],
+  );
+  await cluster.hands.apply([snapshotClass(), storageClass(), volume(), claim(), content()]);
+});
+afterAll(async () => {
+  await cluster?.stop();
+});
+
+const get = <T extends KubeObject>(ref: string) => cluster.hands.get<T>(ref);
+const present = async <T extends KubeObject>(ref: string): Promise<T> => {
+  const found = await get<T>(ref);
+  if (found === undefined) throw new Error(`${ref} does not exist`);
+  return found;
+};
+const gone = (ref: string) => eventually(async () => expect(await get(ref)).toBeUndefined());
+const ended = (ref: string, how: string) =>
+  eventually(async () => {
+    const request = await present<RequestObject>(ref);
+    const ready = request.status?.conditions?.[0];
+    expect(`${ready?.status} ${ready?.reason}`).toBe(how);
+    return request;
+  });
+const follow = (object: KubeObject, name: string, spec: object = { mode: 'FollowObject' }): KubeObject => ({
+  apiVersion: 'deckhouse.io/v1alpha1',
+  kind: 'ObjectKeeper',
+  metadata: { name },
+  spec: {
+    ...spec,
+    followObjectRef: {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      namespace: object.metadata.namespace,
+      name: object.metadata.name,
+      uid: object.metadata.uid,
+    },
+  },
+});
+const phase = (name: string, text: string) =>
+  eventually(async () => {
+    const { status } = await present<ObjectKeeper>(`objectkeeper/${name}`);
+    const active = status?.conditions?.find(({ type }) => type === 'Active');
+    expect(`${status?.phase} ${active?.status}/${active?.reason}`).toBe(text);
+  });
+
+test('a snapshot and all that belongs to it ends through the real garbage collector', async () => {
+  await cluster.hands.create(capture());
+  const { metadata } = await ended('vcr/nightly', 'True Completed');
+  const made = await present(`vsc/snapshot-${metadata.uid}`);
+  expect(made.metadata.ownerReferences).toMatchObject([
+    { kind: 'ObjectKeeper', name: `ret-snapshot-${metadata.uid}`, controller: true },
+  ]);
+  await gone('vcr/nightly');
+  await gone(`objectkeeper/ret-snapshot-${metadata.uid}`);
+  await gone(`vsc/snapshot-${metadata.uid}`);
+});
+
+test('a content that somebody adopted stays', async () => {
+  await cluster.hands.create([capture('adopted')]);
+  const { metadata } = await ended('vcr/adopted', 'True Completed');
+  const adopter = await present('vsc/kept');
+  const made = await present(`vsc/snapshot-${metadata.uid}`);
+  const { apiVersion, kind } = adopter;
+  const reference = { apiVersion, kind, name: adopter.metadata.name!, uid: adopter.metadata.uid! };
+  await cluster.hands.patch(`vsc/snapshot-${metadata.uid}`, {
+    metadata: { ownerReferences: [...made.metadata.ownerReferences!, reference] },
+  });
+  await gone(`objectkeeper/ret-snapshot-${metadata.uid}`);
+  await eventually(async () =>
+    expect((await present(`vsc/snapshot-${metadata.uid}`)).metadata.ownerReferences).toHaveLength(1),
+  );
+});
+
+test('a volume is detached; its claim goes through the real protection', async () => {
+  const bound = claim('moved');
+  const { status: _, ...wanted } = bound;
+  await cluster.hands.apply(wanted as KubeObject);
+  const { uid } = (await present('pvc/moved')).metadata;
+  await cluster.hands.apply(
+    volume('pv-moved', {
+      claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'moved', uid },
+    }),
+  );
+  await cluster.hands.status('pvc/moved', { phase: 'Bound' });
+  await cluster.hands.create(detach('move', { persistentVolumeClaimRef: { name: 'moved' } }));
+  const request = await ended('vcr/move', 'True Completed');
+  await gone('pvc/moved');
+  expect((await present('pv/pv-moved')).metadata).toMatchObject({
+    annotations: { 'storage.deckhouse.io/detached': 'true' },
+    ownerReferences: [{ kind: 'ObjectKeeper', name: `ret-pv-${request.metadata.uid}` }],
+  });
+  await gone('vcr/move');
+  await phase(`ret-pv-${request.metadata.uid}`, 'Expiring False/MissingFollowObject');
+  await gone(`objectkeeper/ret-pv-${request.metadata.uid}`);
+});
+
+test('a claim is restored by somebody else, and stays', async () => {
+  await cluster.hands.create(restore('back'));
+  await ended('vrr/back', 'True Completed');
+  await gone('vrr/back');
+  expect((await present('pvc/restored')).metadata.ownerReferences).toBeUndefined();
+});
+
+test('a refusal of the provisioner is heard through its event', async () => {
+  await cluster.hands.create(
+    restore(
+      'refused',
+      { targetPVCName: 'never' },
+      { annotations: { 'standin.lapse.dev/restore': 'error: no' } },
+    ),
+  );
+  await ended('vrr/refused', 'False RestoreFailed');
+});
+
+test('keepers: loss, another uid, and the end of a namespace', async () => {
+  const { hands, bed } = cluster;
+  await bed.kubectl('create', 'namespace', 'doomed');
+  await hands.apply([configMap('lost'), configMap('replaced'), configMap('swept', 'doomed')]);
+  await hands.apply([
+    follow(await present('configmap/lost'), 'k-lost'),
+    follow(await present('configmap/replaced'), 'k-replaced'),
+    follow(await present('doomed/configmap/swept'), 'k-swept', { mode: 'FollowObjectWithTTL', ttl: '1s' }),
+  ]);
+  for (const name of ['k-lost', 'k-replaced', 'k-swept']) await phase(name, 'Tracking True/ObjectExists');
+  await hands.apply(configMap('owned', 'default', await present('objectkeeper/k-lost')));
+  await hands.delete('configmap/lost');
+  await hands.delete('configmap/replaced');
+  await hands.apply(configMap('replaced'));
+  await bed.kubectl('delete', 'namespace', 'doomed', '--wait=false');
+  await gone('objectkeeper/k-lost');
+  await gone('configmap/owned');
+  await gone('objectkeeper/k-replaced');
+  await gone('objectkeeper/k-swept');
+});
+
+test('keepers: a definition that is removed and comes back takes none of them with it', async () => {
+  const { hands, admin } = cluster;
+  await hands.apply(widget);
+  await hands.apply([
+    follow(await present('widget/w'), 'k-widget'),
+    follow(await present('widget/w'), 'k-timed', { mode: 'FollowObjectWithTTL', ttl: '1s' }),
+  ]);
+  await phase('k-widget', 'Tracking True/ObjectExists');
+  await phase('k-timed', 'Tracking True/ObjectExists');
+  await admin.delete(CustomResourceDefinition, { name: WIDGETS.metadata.name! });
+  await phase('k-widget', 'Tracking Unknown/KindNotServed');
+  await eventually(async () =>
+    expect(await admin.get(CustomResourceDefinition, { name: WIDGETS.metadata.name! })).toBeUndefined(),
+  );
+  await applyKinds(admin, [WIDGETS]);
+  await hands.patch('objectkeeper/k-timed', { spec: { ttl: '2s' } });
+  await sleep(realClock, seconds(4));
+  await present('objectkeeper/k-widget');
+  const { status } = await present<ObjectKeeper>('objectkeeper/k-timed');
+  expect(status?.conditions?.[0]?.status).toBe('Unknown');
+  expect(status?.lostAt).toBeUndefined();
+});
+
+const refused = async (work: Promise<unknown>): Promise<number> => {
+  try {
+    await work;
+    return 0;
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+};
+
+test('the restore controller may create neither claims nor snapshots', async () => {
+  const client = cluster.clientOf('volume-restore');
+  const VolumeSnapshot = defineKind({
+    group: 'snapshot.storage.k8s.io',
+    version: 'v1',
+    kind: 'VolumeSnapshot',
+    resource: 'volumesnapshots',
+    namespaced: true,
+  });
+  const snapshot = {
+    apiVersion: 'snapshot.storage.k8s.io/v1',
+    kind: 'VolumeSnapshot',
+    metadata: { name: 'x', namespace: 'default' },
+  };
+  const pvc = claim('forbidden') as PersistentVolumeClaim;
+  expect(await refused(client.create(PersistentVolumeClaim, pvc))).toBe(403);
+  expect(await refused(client.create(VolumeSnapshot, snapshot))).toBe(403);
+});
+
+test('nobody may list or watch storage classes, and nobody but its controller may write the status of a request', async () => {
+  for (const { name } of cluster.controllers) {
+    const client = cluster.clientOf(name);
+    expect([name, await refused(client.list(StorageClass))]).toEqual([name, 403]);
+    for (const kind of ['volumecapturerequests', 'volumerestorerequests']) {
+      const answer = await cluster.bed
+        .kubectl('auth', 'can-i', 'patch', `${kind}.storage.deckhouse.io/status`, '--as', `lapse:${name}`)
+        .then(
+          (text) => text.trim(),
+          () => 'no',
+        );
+      const own = name === (kind === 'volumecapturerequests' ? 'volume-capture' : 'volume-restore');
+      expect([name, kind, answer]).toEqual([name, kind, own ? 'yes' : 'no']);
+    }
+  }
+});
