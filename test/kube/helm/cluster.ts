@@ -1,0 +1,107 @@
+// The Cleaner family against a real API server, put together as the command does, for one test file.
+
+import { readFileSync } from 'node:fs';
+import type { JsonObject } from '#api/json';
+import type { Kind } from '#api/kind';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
+import { CleanerDefinition } from '#api/kinds/cleaner';
+import type { KubeObject } from '#api/object';
+import { realClock } from '#base/clock';
+import { silentLog } from '#base/log';
+import { systemRandom } from '#base/random';
+import { type Client, createClient, objectOf } from '#client/client';
+import { bearer, fixedCredentials, impersonating } from '#client/credentials';
+import { createSkew } from '#client/skew';
+import type { Transport } from '#client/transport';
+import { undiciTransport } from '#client/undici';
+import { compileConfiguration } from '#cmd/configuration/schema';
+import { cleanerFamily } from '#controllers/cleaner/family';
+import type { Services } from '#controllers/family';
+import { createSkewGuard } from '#lifecycle/skewGuard';
+import { EventSender } from '#runtime/events/outbox';
+import { SOCKET_LIVENESS } from '#runtime/liveness';
+import { Manager } from '#runtime/manager';
+import { Registry } from '#runtime/metrics/registry';
+import type { Bed } from '../bed/bed.ts';
+
+export interface Cluster {
+  readonly bed: Bed;
+  /** As the admin. */
+  readonly client: Client;
+  /** Starts Lapse's Cleaner; the answer stops it. */
+  start(options?: { actAs?: 'author' | 'controller'; cleaner?: JsonObject }): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+export async function openCluster(bed: Bed): Promise<Cluster> {
+  const transport = undiciTransport({
+    server: bed.url,
+    clock: realClock,
+    tls: { ca: readFileSync(bed.caFile, 'utf8') },
+  });
+  const credentials = fixedCredentials({ headers: bearer(bed.adminToken) });
+  const client = createClient({ transport, credentials, clock: realClock, random: systemRandom });
+  await client.apply(CustomResourceDefinition, CleanerDefinition.crd, { force: true });
+  return {
+    bed,
+    client,
+    start: (options = {}) => start(transport, bed, options),
+    close: async () => {
+      await transport.close();
+    },
+  };
+}
+
+async function start(
+  transport: Transport,
+  bed: Bed,
+  { actAs = 'controller', cleaner = {} }: { actAs?: 'author' | 'controller'; cleaner?: JsonObject },
+): Promise<() => Promise<void>> {
+  const [clock, random, log, registry] = [realClock, systemRandom, silentLog, new Registry()];
+  const skew = createSkew(clock);
+  const credentials = fixedCredentials({ headers: bearer(bed.adminToken) });
+  const common = { transport, clock, random, observe: skew.observe };
+  const client = createClient({ ...common, credentials });
+  const services: Services = {
+    clock,
+    random,
+    log,
+    registry,
+    client,
+    guard: createSkewGuard({ clock, skew, raw: client.raw, registry }),
+    impersonate: ({ namespace, name }) => {
+      const user = `system:serviceaccount:${namespace}:${name}`;
+      return createClient({ ...common, credentials: impersonating(credentials, { user }) });
+    },
+    actAs,
+    isEnabled: () => true,
+  };
+  const { document } = compileConfiguration([cleanerFamily]).complete({ cleaner });
+  const { controllers } = cleanerFamily.create(services, { cleaner: document.cleaner as JsonObject });
+  const manager = new Manager({
+    clock,
+    random,
+    log,
+    registry,
+    client,
+    controllers,
+    time: services.guard,
+    liveness: SOCKET_LIVENESS,
+    events: new EventSender({ client, clock, random, log, registry, instance: 'test' }),
+  });
+  manager.start();
+  return async () => {
+    await manager.stop();
+  };
+}
+
+/** Makes objects of any served kind. */
+export async function create(client: Client, ...objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
+    const slash = object.apiVersion.indexOf('/');
+    const group = slash < 0 ? '' : object.apiVersion.slice(0, slash);
+    const kind: Kind | undefined = await client.discovery.find({ group, kind: object.kind });
+    if (kind === undefined) throw new Error(`${object.apiVersion} ${object.kind} is not served`);
+    objectOf(await client.create(kind, object));
+  }
+}

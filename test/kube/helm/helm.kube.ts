@@ -1,0 +1,210 @@
+// Releases made by Helm 3 and Helm 4 themselves, uninstalled by a Cleaner and, beside it, by `helm uninstall`: what is left
+// must be the same, but for the differences named here.
+
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { metadataOf } from '#api/kind';
+import { Namespace } from '#api/kinds/builtin';
+import { Cleaner } from '#api/kinds/cleaner';
+import { type Bed, startBed } from '../bed/bed.ts';
+import { type Helm, type HelmMajor, helmFor } from './build.ts';
+import { writeChart } from './chart.ts';
+import { type Cluster, create, openCluster } from './cluster.ts';
+
+let bed: Bed;
+let cluster: Cluster;
+beforeAll(async () => {
+  bed = await startBed();
+  cluster = await openCluster(bed);
+});
+afterAll(async () => {
+  await cluster?.close();
+  await bed?.stop();
+});
+
+const cleaner = (namespace: string): Cleaner => ({
+  apiVersion: 'cleaner.vtex.dev/v1alpha',
+  kind: 'Cleaner',
+  metadata: { name: 'c', namespace },
+  spec: { ttl: '0s', helm: { release: 'shop', delete: true } },
+});
+
+/** A namespace of its own, another one beside it, and a release in it. */
+interface Site {
+  readonly namespace: string;
+  readonly elsewhere: string;
+  readonly helm: Helm;
+  readonly chart: string;
+}
+
+async function prepare(helm: Helm, id: string): Promise<Site> {
+  const namespace = `h${helm.major}-${id}`;
+  const elsewhere = `${namespace}-elsewhere`;
+  for (const name of [namespace, elsewhere])
+    await create(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const chart = writeChart({ directory: bed.directory, id: namespace, elsewhere });
+  await helm.run('install', 'shop', chart, '-n', namespace);
+  return { namespace, elsewhere, helm, chart };
+}
+
+const upgrade = ({ helm, chart, namespace }: Site, ...values: string[]) =>
+  helm.run('upgrade', 'shop', chart, '-n', namespace, '--set', values.join(','));
+
+/** What a person may have done to objects of a release since. */
+async function tamper({ namespace }: Site): Promise<void> {
+  await bed.kubectl('annotate', 'configmap', 'unstamped', '-n', namespace, 'meta.helm.sh/release-name-');
+  await bed.kubectl('annotate', 'configmap', 'kept-live', '-n', namespace, 'helm.sh/resource-policy=keep');
+}
+
+const OWN = new Set(['configmaps/kube-root-ca.crt', 'serviceaccounts/default']);
+
+/** Everything that is left, in words that do not depend on the site. */
+async function survivors({ namespace, elsewhere }: Site): Promise<string[]> {
+  const left: string[] = [];
+  const { client } = cluster;
+  client.discovery.invalidate();
+  for (const kind of await client.discovery.all()) {
+    if (!kind.verbs.includes('list') || kind.resource === 'events' || kind.resource === 'namespaces')
+      continue;
+    const { items } = await client.list(metadataOf(kind)).catch(() => ({ items: [] }));
+    for (const { metadata } of items) {
+      const here = metadata.namespace === namespace;
+      const there = metadata.namespace === elsewhere;
+      const wide = metadata.namespace === undefined && metadata.name!.includes(namespace);
+      if (!here && !there && !wide) continue;
+      const text = `${kind.resource}/${metadata.name!.replace(namespace, 'ID')}`;
+      if (!OWN.has(text) && !left.includes(text)) left.push(text);
+    }
+  }
+  return left.sort();
+}
+
+async function cleaned(namespace: string): Promise<void> {
+  await create(cluster.client, cleaner(namespace));
+  const key = { namespace, name: 'c' };
+  await vi.waitFor(
+    async () => {
+      const live = await cluster.client.get(Cleaner, key);
+      expect(live?.status?.conditions?.[0], 'the Cleaner is still there').toBeUndefined();
+      expect(live).toBeUndefined();
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+}
+
+async function withCleaner<T>(options: object, work: () => Promise<T>): Promise<T> {
+  const stop = await cluster.start({ actAs: 'controller', cleaner: options as never });
+  try {
+    return await work();
+  } finally {
+    await stop();
+  }
+}
+
+/** Two equal sites; one is ours to uninstall, the other Helm's. */
+async function pair(
+  major: HelmMajor,
+  id: string,
+  driver: 'secret' | 'configmap' = 'secret',
+): Promise<[Site, Site]> {
+  const helm = await helmFor(major, bed, driver);
+  return [await prepare(helm, `${id}-ours`), await prepare(helm, `${id}-theirs`)];
+}
+
+const without = (from: readonly string[], ...some: string[]) => from.filter((one) => !some.includes(one));
+const plus = (from: readonly string[], ...some: string[]) => [...new Set([...from, ...some])].sort();
+
+/** What ours leaves and Helm's uninstall does not, and why. */
+const MORE_CAREFUL = {
+  'configmaps/listed-kept': 'keep counts inside a List too',
+  'configmaps/kept-live': 'keep counts on the live object too',
+};
+const FOREIGN = {
+  'configmaps/foreign': 'another namespace: only with helm.allowForeign',
+  'clusterroles.rbac/web-ID': 'no namespace: only with helm.allowForeign',
+};
+
+describe.each([3, 4] as const)('Helm %i', (major) => {
+  const unstamped = major === 3 ? ['configmaps/unstamped'] : [];
+
+  test('several revisions: the same survivors', async () => {
+    const [ours, theirs] = await pair(major, 'revs');
+    for (const site of [ours, theirs]) {
+      await upgrade(site, 'count=3');
+      await upgrade(site, 'count=2', 'port=8080');
+      await tamper(site);
+    }
+    const before = await survivors(ours);
+    expect(before).toEqual(await survivors(theirs));
+    expect(before).toContain('secrets/sh.helm.release.v1.shop.v3');
+    await withCleaner({ helm: { allowForeign: true } }, () => cleaned(ours.namespace));
+    await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace, '--no-hooks');
+    const left = await survivors(theirs);
+    expect(left).toContain('configmaps/kept');
+    expect(left).toContain('customresourcedefinitions/gadgets.ID.example.com');
+    // Helm 4.3 leaves what it did not stamp, Helm 3 deletes it: then ours is the more careful one.
+    expect(await survivors(ours)).toEqual(plus(left, ...Object.keys(MORE_CAREFUL), ...unstamped));
+    expect(await ours.helm.run('list', '-a', '-q', '-n', ours.namespace)).toBe('');
+  });
+
+  test('without allowForeign: objects elsewhere and cluster-wide ones stay', async () => {
+    const helm = await helmFor(major, bed);
+    const site = await prepare(helm, 'foreign');
+    await withCleaner({}, () => cleaned(site.namespace));
+    const left = await survivors(site);
+    expect(left).toContain('configmaps/foreign');
+    expect(left).toContain('clusterroles/web-ID');
+    expect(Object.keys(FOREIGN)).toHaveLength(2);
+    expect(left.filter((one) => one.includes('sh.helm.release'))).toEqual([]);
+  });
+
+  test('a failed upgrade: Helm leaves the objects of the revision before, ours does not', async () => {
+    const [ours, theirs] = await pair(major, 'failed');
+    for (const site of [ours, theirs])
+      await expect(upgrade(site, 'old=false', 'broken=true')).rejects.toThrow();
+    expect(await ours.helm.run('list', '-a', '-n', ours.namespace)).toContain('failed');
+    await withCleaner({ helm: { allowForeign: true } }, () => cleaned(ours.namespace));
+    await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace, '--no-hooks');
+    const left = await survivors(theirs);
+    expect(left).toContain('configmaps/only-old');
+    expect(await survivors(ours)).toEqual(
+      plus(without(left, 'configmaps/only-old'), 'configmaps/listed-kept'),
+    );
+  });
+
+  test('a kind that is not served any more: Helm gives up, ours does not', async () => {
+    const [ours, theirs] = await pair(major, 'unserved');
+    for (const { namespace } of [ours, theirs])
+      await bed.kubectl('delete', 'crd', `gadgets.${namespace}.example.com`, '--wait=true');
+    await withCleaner({ helm: { allowForeign: true } }, () => cleaned(ours.namespace));
+    await expect(
+      theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace, '--no-hooks'),
+    ).rejects.toThrow();
+    const left = await survivors(ours);
+    expect(left).not.toContain('configmaps/plain');
+    expect(left.filter((one) => one.includes('sh.helm.release'))).toEqual([]);
+    expect(await survivors(theirs)).toContain('configmaps/plain');
+  });
+
+  test('hooks, when they are run: the same survivors', async () => {
+    const [ours, theirs] = await pair(major, 'hooks');
+    await withCleaner({ helm: { hooks: 'run', allowForeign: true } }, () => cleaned(ours.namespace));
+    await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace);
+    const left = await survivors(theirs);
+    expect(left).toContain('configmaps/hook-pre-delete');
+    expect(left).not.toContain('configmaps/hook-post-delete');
+    expect(await survivors(ours)).toEqual(plus(left, 'configmaps/listed-kept'));
+  });
+
+  test('the ConfigMap driver', async () => {
+    const [ours, theirs] = await pair(major, 'maps', 'configmap');
+    for (const site of [ours, theirs]) await upgrade(site, 'count=2');
+    expect(await survivors(ours)).toContain('configmaps/sh.helm.release.v1.shop.v2');
+    await withCleaner({ helm: { allowForeign: true } }, () => cleaned(ours.namespace));
+    await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace, '--no-hooks');
+    expect(await survivors(ours)).toEqual(plus(await survivors(theirs), 'configmaps/listed-kept'));
+  });
+});
+
+test('namespaces of other sites are there all the same', async () => {
+  expect((await cluster.client.list(Namespace)).items.length).toBeGreaterThan(10);
+});
