@@ -53,16 +53,29 @@ async function steady(round: Round, count: number): Promise<Spread> {
   return late(round, counted, (name) => finished.get(name)!);
 }
 
-/** Jobs whose time is over at whole seconds. */
-async function atSeconds(round: Round, prefix: string, endsAt: readonly number[]): Promise<Spread> {
-  const ends = new Map(endsAt.map((second, i) => [`${prefix}-${i}`, second * 1000]));
-  const finishedAt = nowSeconds() - 60;
-  const plans = [...ends].map(([name, end]) => ({ name, finishedAt, ttl: end / 1000 - finishedAt }));
-  await createJobs(round.load, plans);
-  const last = Math.max(...ends.values());
-  if (wallClock() > Math.min(...ends.values())) throw new Error('the Jobs were due before they were made');
-  await sleep(Math.max(0, last - wallClock()));
-  return late(round, [...ends.keys()], (name) => ends.get(name)!);
+/** Made at half the speed that was hoped for, each time the Jobs were not ready in time. */
+const CREATED_PER_SECOND = [300, 150, 75, 40];
+
+/** Jobs whose time is over at whole seconds: `perSecond` at each, from a second on that leaves time to make them. */
+async function atSeconds(round: Round, prefix: string, count: number, perSecond: number): Promise<Spread> {
+  for (const rate of CREATED_PER_SECOND) {
+    const first = nowSeconds() + 3 + Math.ceil(count / rate);
+    const ends = new Map(
+      Array.from({ length: count }, (_, i) => [
+        `${prefix}-${rate}-${i}`,
+        (first + Math.floor(i / perSecond)) * 1000,
+      ]),
+    );
+    const finishedAt = nowSeconds() - 60;
+    await createJobs(
+      round.load,
+      [...ends].map(([name, end]) => ({ name, finishedAt, ttl: end / 1000 - finishedAt })),
+    );
+    if (wallClock() > first * 1000) continue;
+    await sleep(Math.max(0, Math.max(...ends.values()) - wallClock()));
+    return late(round, [...ends.keys()], (name) => ends.get(name)!);
+  }
+  throw new Error(`this machine is too slow: ${count} Jobs could not be made before they were due`);
 }
 
 async function late(
@@ -83,19 +96,8 @@ async function lateness(round: Round, contender: Contender, sizes: LatenessSizes
   await round.start();
   await sleep(START_SECONDS * 1000);
   const everyTenth = await steady(round, sizes.steady);
-  const count = sizes.timerSeconds * PER_SECOND;
-  const first = nowSeconds() + 2 + Math.ceil(count / 200);
-  const timers = await atSeconds(
-    round,
-    'timer',
-    Array.from({ length: count }, (_, i) => first + Math.floor(i / PER_SECOND)),
-  );
-  const second = nowSeconds() + 3 + Math.ceil(sizes.crowd / 200);
-  const crowd = await atSeconds(
-    round,
-    'crowd',
-    Array.from({ length: sizes.crowd }, () => second),
-  );
+  const timers = await atSeconds(round, 'timer', sizes.timerSeconds * PER_SECOND, PER_SECOND);
+  const crowd = await atSeconds(round, 'crowd', sizes.crowd, sizes.crowd);
   return { contender: contender.name, steady: everyTenth, timers, crowd };
 }
 
