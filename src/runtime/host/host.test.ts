@@ -188,3 +188,81 @@ describe('certificates', () => {
     ).rejects.toThrow(/missing\.crt/);
   });
 });
+
+describe('callers with certificates, and streams', () => {
+  const certificate = (pair: { cert: string; key: string }) => ({
+    current: () => pair,
+    onChange: () => () => {},
+  });
+  const authority = (pem: string) => ({ current: () => pem, onChange: () => () => {} });
+
+  /** What the host makes of a caller, told by itself. */
+  async function met(clientPair?: { cert: string; key: string }) {
+    const own = selfSigned('own', ['localhost']);
+    const trusted = selfSigned('front-proxy');
+    const host = await open({
+      certificate: certificate(own),
+      clientAuthority: authority(trusted.cert),
+      handle: async (_request, peer) =>
+        text(
+          200,
+          JSON.stringify({ verified: peer.verified, name: peer.commonName, groups: peer.headers('x-group') }),
+        ),
+    });
+    return new Promise<object>((resolve, reject) => {
+      const request = tlsRequest(
+        {
+          host: '127.0.0.1',
+          port: host.port,
+          servername: 'localhost',
+          ca: own.cert,
+          agent: false,
+          ...clientPair,
+        },
+        (response) => {
+          let body = '';
+          response.on('data', (chunk) => (body += chunk));
+          response.on('end', () => resolve(JSON.parse(body)));
+        },
+      );
+      request.setHeader('x-group', ['a, b', 'c']);
+      request.on('error', reject);
+      request.end();
+    });
+  }
+
+  test('nobody without one; headers are told apart', async () => {
+    expect(await met()).toEqual({ verified: false, groups: ['a, b', 'c'] });
+  });
+
+  test('one of another authority is none', async () => {
+    expect(await met(selfSigned('front-proxy'))).toMatchObject({ verified: false });
+  });
+
+  test('a stream is passed on; one that breaks ends the connection', async () => {
+    async function* chunks(fails: boolean) {
+      yield Buffer.from('one ');
+      if (fails) throw new Error('broken');
+      yield Buffer.from('two');
+    }
+    const errors: unknown[] = [];
+    const host = await open({
+      handle: async ({ path }) => ({ status: 200, headers: {}, body: chunks(path === '/bad') }),
+      onError: (error) => errors.push(error),
+    });
+    expect(await ask(host.port)).toMatchObject({ status: 200, body: 'one two' });
+    expect(await ask(host.port, { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+    await expect(
+      new Promise((resolve, reject) => {
+        plainRequest({ host: '127.0.0.1', port: host.port, path: '/bad', agent: false }, (response) => {
+          response.on('error', reject);
+          response.on('end', resolve);
+          response.resume();
+        })
+          .on('error', reject)
+          .end();
+      }),
+    ).rejects.toThrow();
+    expect(errors).toHaveLength(1);
+  });
+});
