@@ -30,7 +30,10 @@ import {
 } from './kit.ts';
 
 const ago = (hoursAgo: number): string => formatTime(instant(VIRTUAL_START - hours(hoursAgo)));
-const SEED = readFileSync(join(import.meta.dirname, 'seed.yaml'), 'utf8');
+/** Word for word, but for the two places it leaves to be filled in. */
+const SEED = readFileSync(join(import.meta.dirname, 'fixtures/proposal.yaml'), 'utf8')
+  .replace('<nginx-proxy-id>', 'p1')
+  .replace('<timestamp>', '2026-02-01T00:00:00Z');
 const SEED_REF = 'faststore-proxy/cleaner/sfj-commit--account';
 
 const namespaceOf = (name: string): KubeObject => ({
