@@ -1,15 +1,17 @@
 // A sample of rounds: traffic and faults drawn from a seed, every promise judged. The long round is controllers.soak.ts.
 
 import { describe, test } from 'vitest';
+import { captures } from './captures.ts';
 import { jobs } from './jobs.ts';
+import { pods } from './pods.ts';
 import { playRound, reportOf } from './round.ts';
 import { expectKept, replayOf, seedsFrom } from './seeds.ts';
 import { tiny } from './tiny.ts';
 
 const REPLAY = replayOf('controllers.test.ts', 'fast');
 
-describe.each([jobs, tiny()])('$name keeps every promise', (subject) => {
-  test.each(seedsFrom(100, 6))('seed %d', async (seed) => {
+describe.each([jobs, pods, captures, tiny()])('$name keeps every promise', (subject) => {
+  test.each(seedsFrom(100, 2))('seed %d', async (seed) => {
     expectKept(reportOf(await playRound(subject, seed, { steps: 60 }), REPLAY));
   });
 });

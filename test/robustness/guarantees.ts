@@ -78,7 +78,11 @@ export const neverWrongUid: Guarantee = (evidence) =>
   endsOf(evidence).flatMap((end) => {
     const { uid } = end.before.metadata;
     const meant = evidence.requests.filter(
-      ({ verb, name, at }) => verb === 'delete' && name === end.change.name && at <= end.change.at,
+      ({ verb, resource, name, at }) =>
+        verb === 'delete' &&
+        resource === end.change.resource &&
+        name === end.change.name &&
+        at <= end.change.at,
     );
     return meant.some((request) => uidIn(request) === uid)
       ? []

@@ -26,8 +26,10 @@ const SLOW_CLOCK_TOLERANCE = seconds(3);
 
 export async function playRound(subject: Subject, seed: number, options: ProgramOptions): Promise<Round> {
   const steps = drawProgram(seededRandom(seed), options);
-  const simulation = await simulate({ compose: subject.compose, seed });
+  const { compose, kinds = [], standins = () => [], objects = [] } = subject;
+  const simulation = await simulate({ compose, seed, kinds, standins: standins() });
   try {
+    await simulation.apply(objects);
     for (const step of steps) await new Player(subject, simulation).play(step);
     const recovered = await recover(simulation);
     await afterwards(subject, simulation);
@@ -124,7 +126,8 @@ class Player {
     const { hands } = this.#simulation;
     const object = await hands.get(this.#ref(name));
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
-    await unlessGone(hands.patch(this.#ref(name), this.#subject.moveEnd(object, this.#endsAt(endsIn))));
+    const patch = this.#subject.moveEnd?.(object, this.#endsAt(endsIn));
+    if (patch !== undefined) await unlessGone(hands.patch(this.#ref(name), patch));
   }
   async #touch(name: string): Promise<void> {
     const { hands } = this.#simulation;

@@ -1,8 +1,10 @@
 // What a robustness round is about: objects that end, and the process that ends them.
 
 import type { Kind } from '#api/kind';
+import type { CustomKind } from '#api/kinds/customKind';
 import type { KubeObject } from '#api/object';
 import type { Instant } from '#base/instant';
+import type { ControllerDefinition } from '#runtime/definition';
 import type { Compose } from '#sim/process';
 
 export interface Subject {
@@ -10,10 +12,15 @@ export interface Subject {
   readonly kind: Kind;
   readonly resource: string;
   readonly compose: Compose;
+  readonly kinds?: readonly CustomKind[];
+  /** Made anew for every round. */
+  readonly standins?: () => readonly ControllerDefinition[];
+  /** What is there before the round begins. */
+  readonly objects?: readonly KubeObject[];
   /** An object that ends at this instant; whole seconds. */
   create(name: string, ends: Instant, now: Instant): KubeObject;
-  /** The merge patch that moves its end; `spec` or `metadata`, not the status. */
-  moveEnd(object: KubeObject, ends: Instant): object;
+  /** The merge patch that moves its end; `spec` or `metadata`, not the status. Unset: nobody can move it. */
+  moveEnd?(object: KubeObject, ends: Instant): object;
   /** When an object may end; undefined when nothing asks for it. */
   deadlineOf(object: KubeObject): Instant | undefined;
   /** It has reached its last state. */

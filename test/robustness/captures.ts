@@ -1,0 +1,38 @@
+// Requests for snapshots: they come to an end of their own (Ready, once and for all) and are deleted a while later, with
+// what they made. Nobody can move that.
+
+import type { RequestObject } from '#api/kinds/storage/request';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { type Instant, parseTime, plus, seconds } from '#base/instant';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { composeFamilies, findFamily } from '../scenarios/compose.ts';
+import { capture, usualObjects } from '../scenarios/requests/kit.ts';
+import type { Subject } from './subject.ts';
+
+const FAMILIES = ['volume-capture', 'object-keeper', 'request-ttl'].map(findFamily);
+const TTL = 20;
+
+const completionOf = ({ status }: RequestObject): Instant | undefined =>
+  status?.completionTimestamp === undefined ? undefined : parseTime(status.completionTimestamp);
+
+export const captures: Subject = {
+  name: 'volume-capture and request-ttl',
+  kind: VolumeCaptureRequest,
+  resource: 'volumecapturerequests',
+  compose: composeFamilies({
+    families: FAMILIES,
+    controllers: [],
+    configuration: { requestTTL: { ttl: `${TTL}s` } },
+    gates: {},
+  }),
+  kinds: [...FAMILIES.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS],
+  standins: () => standinsNamed(['owner-gc', 'csi-snapshotter']),
+  objects: usualObjects(),
+  create: (name) => capture(name),
+  deadlineOf: (object) => {
+    const completed = completionOf(object as RequestObject);
+    return completed === undefined ? undefined : plus(completed, seconds(TTL));
+  },
+  isTerminal: (object) => completionOf(object as RequestObject) !== undefined,
+};
