@@ -9,7 +9,7 @@ import { story, tellStory } from './story.testkit.ts';
 const STORIES = 1000;
 
 test(`after any of ${STORIES} stories the status is what it would be from scratch`, async () => {
-  let [told, writes] = [0, 0];
+  let writes = 0;
   await fc.assert(
     fc.asyncProperty(story, async (steps) => {
       const model = await Model.create();
@@ -18,10 +18,9 @@ test(`after any of ${STORIES} stories the status is what it would be from scratc
       } finally {
         await model.close();
         writes += model.writes;
-        told++;
       }
     }),
-    { numRuns: STORIES, interruptAfterTimeLimit: 85_000, markInterruptAsFailure: false },
+    { numRuns: STORIES },
   );
-  expect(writes).toBeGreaterThan(told);
+  expect(writes).toBeGreaterThan(STORIES);
 });
