@@ -1,0 +1,35 @@
+// The YAML of this folder, exactly as it stands, in a simulated cluster.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { minutes, seconds } from '#base/instant';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { scenario } from '../../test/scenarios/scenario.ts';
+
+const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
+const yaml = read('capture.yaml');
+/** The timeline people are shown. */
+const [, shown = ''] = /```timeline\n([^`]*)```/.exec(read('README.md')) ?? [];
+
+scenario('a volume is captured, and everything ends ten minutes later', async ({ given, when, then }) => {
+  given.controllers('volume-capture', 'object-keeper', 'request-ttl');
+  given.kinds(...SNAPSHOT_KINDS);
+  given.standins(...standinsNamed(['owner-gc', 'csi-snapshotter']));
+  await given.object(yaml);
+  await when.timePasses(seconds(1));
+  const taken = await then.object<VolumeCaptureRequest>('vcr/before-the-upgrade');
+  expect(taken.status?.conditions).toMatchObject([{ type: 'Ready', status: 'True', reason: 'Completed' }]);
+  const artifact = `vsc/${taken.status!.dataRef!.name}`;
+  await then.exists(artifact);
+  const typo = await then.object<VolumeCaptureRequest>('vcr/a-typo');
+  expect(typo.status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'NotFound' }]);
+  await when.timePasses(minutes(10));
+  await then.isGone('vcr/before-the-upgrade');
+  await then.isGone('vcr/a-typo');
+  await then.isGone(artifact);
+  await then.exists('pvc/orders');
+  then.timeline().toEqual(shown);
+});
