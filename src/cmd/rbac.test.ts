@@ -18,11 +18,22 @@ test('exactly what is declared, Events, and the lease', () => {
     rights: [{ group: 'batch', resource: 'jobs/status', verbs: ['patch'] }],
     reconcile: () => settled(),
   });
-  const objects = buildAccess({ namespace: 'lapse-system', name: 'lapse' }, [one, two]);
+  const objects = buildAccess(
+    { namespace: 'lapse-system', name: 'lapse' },
+    {
+      controllers: [one, two],
+      rights: [
+        { namespace: 'lapse-system', group: '', resource: 'secrets', verbs: ['get'] },
+        { namespace: 'other', group: '', resource: 'secrets', verbs: ['create'] },
+      ],
+    },
+  );
   expect(objects.map(({ kind }) => kind)).toEqual([
     'ServiceAccount',
     'ClusterRole',
     'ClusterRoleBinding',
+    'Role',
+    'RoleBinding',
     'Role',
     'RoleBinding',
   ]);
@@ -33,6 +44,11 @@ test('exactly what is declared, Events, and the lease', () => {
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
   ]);
   expect(objects[3]!['rules']).toEqual([
+    { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] },
   ]);
+  expect(objects[5]).toMatchObject({
+    metadata: { namespace: 'other' },
+    rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['create'] }],
+  });
 });

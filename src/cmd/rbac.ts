@@ -2,6 +2,7 @@
 // and nothing else.
 
 import type { KubeObject } from '#api/object';
+import type { LocalRight } from '#controllers/family';
 import { type ControllerDefinition, type Right, rightsOf } from '#runtime/definition';
 import { EVENT_RIGHTS, LEASE_RIGHTS } from './startup.ts';
 
@@ -35,12 +36,18 @@ function merged(rights: readonly Right[]): Right[] {
   return [...byResource.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, right]) => right);
 }
 
-export function clusterRules(controllers: readonly ControllerDefinition[]): Rule[] {
+function clusterRules(controllers: readonly ControllerDefinition[]): Rule[] {
   return merged([...controllers.flatMap(rightsOf), ...EVENT_RIGHTS]).map(ruleOf);
 }
 
+export interface Needs {
+  readonly controllers: readonly ControllerDefinition[];
+  /** Beyond those, in single namespaces. */
+  readonly rights?: readonly LocalRight[];
+}
+
 /** A service account that may run these controllers, with leader election in its own namespace, and no more. */
-export function buildAccess(subject: Subject, controllers: readonly ControllerDefinition[]): KubeObject[] {
+export function buildAccess(subject: Subject, { controllers, rights = [] }: Needs): KubeObject[] {
   const { namespace, name } = subject;
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const role = (kind: string, metadata: object, rules: readonly Rule[]) =>
@@ -53,11 +60,16 @@ export function buildAccess(subject: Subject, controllers: readonly ControllerDe
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: of, name },
       subjects: [{ kind: 'ServiceAccount', namespace, name }],
     }) as KubeObject;
+  const local = [...LEASE_RIGHTS.map((right) => ({ ...right, namespace })), ...rights];
+  const namespaces = [...new Set(local.map((right) => right.namespace))];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } },
     role('ClusterRole', { name }, clusterRules(controllers)),
     binding('ClusterRoleBinding', { name }, 'ClusterRole'),
-    role('Role', { namespace, name }, LEASE_RIGHTS.map(ruleOf)),
-    binding('RoleBinding', { namespace, name }, 'Role'),
+    ...namespaces.flatMap((where) => {
+      const metadata = { namespace: where, name };
+      const rules = merged(local.filter((right) => right.namespace === where)).map(ruleOf);
+      return [role('Role', metadata, rules), binding('RoleBinding', metadata, 'Role')];
+    }),
   ];
 }

@@ -81,6 +81,8 @@ function needsOf({ families, namespace, lease }: StartupOptions): Needs[] {
   const needs: Needs[] = [{ who: 'events', rights: EVENT_RIGHTS, where: namespace }];
   if (lease !== undefined)
     needs.push({ who: 'leader election', rights: LEASE_RIGHTS, where: lease.namespace });
+  for (const { family, rights = [] } of families)
+    for (const right of rights) needs.push({ who: family.name, rights: [right], where: right.namespace });
   for (const { controllers } of families)
     for (const definition of controllers)
       needs.push({

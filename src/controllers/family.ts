@@ -9,7 +9,7 @@ import type { Random } from '#base/random';
 import type { Client } from '#client/client';
 import type { GuardedDeletesOptions } from '#lifecycle/guardedDelete';
 import type { SkewGuard } from '#lifecycle/skewGuard';
-import type { ControllerDefinition } from '#runtime/definition';
+import type { ControllerDefinition, Right } from '#runtime/definition';
 import type { AdmissionFunction } from '#runtime/host/review';
 import type { Registry } from '#runtime/metrics/registry';
 
@@ -48,9 +48,16 @@ export interface Gate {
   readonly description: string;
 }
 
+/** A right in one namespace: a Secret of the operator's, say. */
+export interface LocalRight extends Right {
+  readonly namespace: string;
+}
+
 export interface Parts {
   readonly controllers: readonly ControllerDefinition[];
   readonly admission: readonly AdmissionFunction[];
+  /** What is needed beyond what the controllers declare: for `services.client`, and in one namespace only. */
+  readonly rights?: readonly LocalRight[];
 }
 
 export interface Family {

@@ -13,21 +13,20 @@ import { type Client, createClient } from '#client/client';
 import { bearer, fixedCredentials } from '#client/credentials';
 import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { undiciTransport } from '#client/undici';
-import { assemble } from '#cmd/assemble';
+import { type AssembledFamily, assemble } from '#cmd/assemble';
 import { readGeneral } from '#cmd/configuration/general';
 import { loadConfiguration } from '#cmd/configuration/load';
 import { applyCrds, kindsOf } from '#cmd/crds';
 import { buildAccess } from '#cmd/rbac';
 import { readExamples } from '#cmd/up/examples';
 import { FAMILIES } from '#controllers/registry';
-import type { ControllerDefinition } from '#runtime/definition';
 import { createHands } from '#sim/hands';
 import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
 import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { type Bed, startBed } from './bed/bed.ts';
 
 const NAMESPACE = 'lapse-system';
-const FLAGS = { 'feature-gates': 'AllAlpha=true', 'act-as': 'controller' };
+const FLAGS = { 'feature-gates': 'AllAlpha=true' };
 const running: LapseProcess[] = [];
 let bed: Bed;
 let admin: Client;
@@ -42,7 +41,7 @@ const clientOf = (token: string): Client =>
   });
 
 /** The controllers of a family as `lapse run` makes them. */
-function definitionsOf(name: string): readonly ControllerDefinition[] {
+function partsOf(name: string): AssembledFamily {
   const document = loadConfiguration(FAMILIES, { flags: FLAGS, environment: {} });
   const transport = undiciTransport({ server: bed.url, clock: realClock, tls: { ca } });
   const { families } = assemble({
@@ -61,7 +60,7 @@ function definitionsOf(name: string): readonly ControllerDefinition[] {
     log: silentLog,
     identity: 'nobody',
   });
-  return families.flatMap(({ controllers }) => controllers);
+  return families[0]!;
 }
 
 async function tokenOf(name: string): Promise<string> {
@@ -107,9 +106,10 @@ const OUTSIDE = [
 describe.each(FAMILIES.map(({ name }) => name))('%s', (family) => {
   test('works with exactly the rights it declares', async () => {
     const name = `only-${family}`;
-    const controllers = definitionsOf(family);
+    const parts = partsOf(family);
+    const { controllers } = parts;
     const hands = createHands(admin);
-    for (const object of buildAccess({ namespace: NAMESPACE, name }, controllers)) await hands.apply(object);
+    for (const object of buildAccess({ namespace: NAMESPACE, name }, parts)) await hands.apply(object);
     const token = await tokenOf(name);
     const directory = join(bed.directory, name);
     mkdirSync(directory);
