@@ -109,3 +109,18 @@ describe('gates and configuration', () => {
     ),
   );
 });
+
+test(
+  'refused to us and then gone: it was somebody else',
+  inTtlWorld(background, async (k) => {
+    await k.finishedJob('report', 10);
+    await k.createJob('other');
+    k.start();
+    await k.pass(1);
+    k.world.interfere = (request) => (isDelete(request) ? refuse(403, 'Forbidden') : undefined);
+    await k.pass(10);
+    await k.remove('report');
+    await k.pass(0);
+    expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(1);
+  }),
+);
