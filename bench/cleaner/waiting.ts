@@ -1,0 +1,48 @@
+// A million Cleaners that wait for their TTL, as the controller's queue holds them, alone in a process: prints the figures
+// as JSON. `waiting.ts COUNT`.
+
+import { realClock } from '#base/clock';
+import { instant, plus } from '#base/instant';
+import { seededRandom } from '#base/random';
+import { Interner } from '#runtime/interner';
+import { Queue } from '#runtime/queue';
+import { Timers } from '#runtime/timers';
+
+export interface Waiting {
+  readonly count: number;
+  /** Of the queue and its timers. */
+  readonly megabytes: number;
+  /** Of the keys, which the cache needs anyway. */
+  readonly keyMegabytes: number;
+  readonly perSecond: number;
+}
+
+const MONTH = 30 * 86_400_000;
+const collect = () => (globalThis as { gc?: () => void }).gc?.();
+const used = (): number => {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+};
+
+const count = Number(process.argv[2] ?? 1_000_000);
+const random = seededRandom(1);
+const interner = new Interner();
+const before = used();
+const ids = Array.from({ length: count }, (_, i) => interner.intern(`previews-${i % 500}/sfj-${i}`));
+const keys = used();
+const queue = new Queue({ clock: realClock, random, timers: new Timers(realClock), interner });
+const now = realClock.now();
+const start = performance.now();
+for (const id of ids) queue.addAt(id, plus(now, (60_000 + random.next() * MONTH) as never), 'deadline: ttl');
+const seconds = (performance.now() - start) / 1000;
+const after = used();
+const figures: Waiting = {
+  count,
+  megabytes: (after - keys) / 2 ** 20,
+  keyMegabytes: (keys - before) / 2 ** 20,
+  perSecond: count / seconds,
+};
+process.stdout.write(`${JSON.stringify(figures)}\n`);
+if (queue.take() !== undefined || instant(0) > now) throw new Error('nothing is due');
+process.exit(0);
