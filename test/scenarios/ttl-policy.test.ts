@@ -180,6 +180,81 @@ describe('what a policy says', () => {
     },
   );
 
+  scenario('what one policy may have meant is not ended by another until it is understood', async (scene) => {
+    const { given, when, then } = scene;
+    start(given);
+    await given.object([ttlPolicy('runs', { ttl: '1m' }), run('a', { finished: seconds(0) })]);
+    const simulation = await scene.simulation();
+    // Written while nobody could refuse it.
+    simulation.crash();
+    await simulation.apply(ttlPolicy('broken', { finishedAt: 'objekt.status' }));
+    await simulation.restart();
+    await when.timePasses(hours(5));
+    await then.exists('pipelinerun/a');
+    expect(await readyOf(then, 'ttlpolicy/broken')).toBe('False InvalidSpec');
+    const { conditions } = await statusOf(then, 'ttlpolicy/runs');
+    expect(conditions?.[0]?.message).toMatch(/default\/a: waits for TTLPolicy default\/broken/);
+    await when.user.delete('ttlpolicy/broken');
+    await when.timePasses(seconds(31));
+    await then.isGone('pipelinerun/a');
+  });
+
+  scenario(
+    'relabelled from one policy to another at the last moment: ends by the manners of the other',
+    async ({ given, when, then }) => {
+      start(given);
+      await given.object([
+        ttlPolicy('first', { ttl: '1m' }),
+        ttlPolicy('last', {
+          ttl: '2m',
+          propagationPolicy: 'Foreground',
+          selector: { matchLabels: { last: 'yes' } },
+        }),
+        run('a', { finished: seconds(0), labels: { last: 'yes' } }),
+      ]);
+      await when.timePasses(seconds(1));
+      when.justBefore('DELETE', () =>
+        when.user.patch('pipelinerun/a', { metadata: { labels: { last: null } } }),
+      );
+      await when.timePasses(minutes(3));
+      await then.isGone('pipelinerun/a');
+      expect([
+        (await statusOf(then, 'ttlpolicy/first')).deleted,
+        (await statusOf(then, 'ttlpolicy/last')).deleted,
+      ]).toEqual([1, 0]);
+    },
+  );
+
+  scenario('a restart writes nothing when nothing changed', async ({ given, when, then }) => {
+    start(given, { ttlPolicy: { concurrency: 1 } });
+    await given.object(ttlPolicy('runs', { ttl: '100h' }));
+    await given.object(Array.from({ length: 30 }, (_, i) => run(`r${i}`, { finished: seconds(0) })));
+    await when.timePasses(minutes(1));
+    const before = then.requests('PATCH').length;
+    await when.processRestarts();
+    await when.timePasses(minutes(1));
+    expect(then.requests('PATCH').length).toBe(before);
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 30, waiting: 30 });
+  });
+
+  scenario(
+    'one refusal is enough: the others are not tried before the rights were reviewed',
+    async ({ given, when, then }) => {
+      start(given, { ttlPolicy: { concurrency: 1 } });
+      await given.object(ttlPolicy('runs'));
+      await given.object(Array.from({ length: 20 }, (_, i) => run(`r${i}`, { finished: seconds(0) })));
+      await when.timePasses(seconds(1));
+      when.serverAnswers('DELETE', 403, { times: 1 });
+      const reviews = () => then.requests(({ resource }) => resource === 'selfsubjectaccessreviews').length;
+      const before = reviews();
+      await when.timePasses(minutes(10));
+      expect(deletes(then)).toHaveLength(1);
+      await when.timePasses(minutes(2));
+      expect(deletes(then)).toHaveLength(21);
+      expect(reviews()).toBeGreaterThan(before);
+    },
+  );
+
   scenario(
     'a dry run says what would be deleted, once, and deletes nothing',
     async ({ given, when, then }) => {
