@@ -5,7 +5,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { realClock } from '#base/clock';
+import { millis } from '#base/instant';
 import { systemRandom } from '#base/random';
+import { sleep } from '#base/sleep';
 import { FAMILIES } from '#controllers/registry';
 import { createHands } from '#sim/hands';
 import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
@@ -125,14 +127,29 @@ const marker = ({ data }: ServerFlags): string => join(data, 'examples-applied')
 const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' || !existsSync(marker(flags));
 
 /** One that the server does not take says so, and keeps nobody else from being applied. */
-async function applyExamples({ user }: Everything, write: (text: string) => void): Promise<void> {
+async function applyExamples(everything: Everything, write: (text: string) => void): Promise<void> {
+  for (const { name, text } of readExamples()) {
+    const problem = await applyPatiently(everything, text);
+    if (problem !== undefined) write(`          examples/${name} was not applied: ${problem}\n`);
+  }
+}
+
+const TRIES = 10;
+
+/** A kind that the file before has defined takes a moment to be served. */
+async function applyPatiently({ user }: Everything, text: string): Promise<string | undefined> {
   const hands = createHands(user);
-  for (const { name, text } of readExamples())
+  for (let tries = 1; ; tries++) {
     try {
       await hands.apply(text);
+      return undefined;
     } catch (cause) {
-      write(`          examples/${name} was not applied: ${(cause as Error).message}\n`);
+      const { message } = cause as Error;
+      if (tries === TRIES || !message.includes('not served')) return message;
     }
+    await sleep(realClock, millis(100 * tries));
+    user.discovery.invalidate();
+  }
 }
 
 async function close(embedded: Embedded, flags: ServerFlags, write: (text: string) => void): Promise<void> {

@@ -1,0 +1,54 @@
+// `lapse up` as a newcomer meets it: the examples do what they say, and a restart goes on where the last run ended.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { LapseProcess } from './lapseProcess.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'lapse-up-'));
+const running: LapseProcess[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.end('SIGKILL')));
+});
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+function up(...args: string[]): LapseProcess {
+  const made = new LapseProcess(['up', '--data', join(scratch, 'data'), ...args]);
+  running.push(made);
+  return made;
+}
+
+test('the examples are applied once; what they wait for survives a restart', async () => {
+  const first = up();
+  await first.says(/for the examples to begin with/);
+  await first.says(/(job\/\S+) +waiting +until \S+ \(ttl\)/);
+  await first.says(/job\/\S+ +deleted/);
+  expect(first.out).not.toMatch(/was not applied/);
+  expect(await first.end('SIGINT')).toBe(0);
+  expect(first.out).toMatch(
+    /in \S+: [1-9]\d* ended, [1-9]\d* waiting \(next: .*\)\nstopped at revision \d+; the data is kept/,
+  );
+
+  const second = up();
+  await second.says(/\w+\/\S+ +(waiting|terminating|deleted)/);
+  expect(second.out).not.toMatch(/for the examples to begin with/);
+  expect(await second.end('SIGINT')).toBe(0);
+});
+
+test('without controllers, stand-ins and examples it is a bare API server', async () => {
+  const bare = up('--store', 'memory', '--controllers=', '--standins=', '--no-examples');
+  await bare.says(/controllers {2}none/);
+  await bare.says(/stand-ins {4}none/);
+  expect(await bare.end('SIGINT')).toBe(0);
+  expect(bare.out).toMatch(/nothing was kept \(memory store\)/);
+});
+
+test('two at once on one data directory: the second says so', async () => {
+  const first = up('--no-examples');
+  await first.says(/Ctrl-C/);
+  const second = up('--no-examples');
+  expect(await second.exited).toBe(2);
+  expect(second.out).toMatch(/is in use by another lapse; choose another --data directory/);
+  expect(await first.end('SIGINT')).toBe(0);
+});
