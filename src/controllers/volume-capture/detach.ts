@@ -57,20 +57,29 @@ async function getStep({ pass, request, claim: key }: Work, read: Read): Promise
 }
 
 async function release(work: Work, claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<Outcome> {
-  const { pass, options } = work;
-  const remembered = await remember(work, volume);
-  if ('not' in remembered) return remembered.not;
-  return anchored({ ...work, request: remembered.request }, async () => {
-    const decide = (live: PersistentVolumeClaim): Decision<'changed'> =>
-      live.spec?.volumeName === volume.metadata.name
-        ? { kind: 'delete', since: pass.now }
-        : { kind: 'keep', verdict: 'changed' };
-    const target = { kind: PersistentVolumeClaim, object: claim, since: pass.now, decide };
-    const deletion = await options.deletes.delete(pass, target);
-    if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
-      return waitForEvent(pass, 'claim deletion');
-    return outcomeOf(deletion, () => again('the claim changed'));
-  });
+  try {
+    const remembered = await remember(work, volume);
+    if ('not' in remembered) return remembered.not;
+    return await anchored({ ...work, request: remembered.request }, () => deleteClaim(work, claim, volume));
+  } catch (error) {
+    return end(work, failureOf(error, `releasing PersistentVolume ${volume.metadata.name}`));
+  }
+}
+
+async function deleteClaim(
+  { pass, options }: Work,
+  claim: PersistentVolumeClaim,
+  volume: PersistentVolume,
+): Promise<Outcome> {
+  const decide = (live: PersistentVolumeClaim): Decision<'changed'> =>
+    live.spec?.volumeName === volume.metadata.name
+      ? { kind: 'delete', since: pass.now }
+      : { kind: 'keep', verdict: 'changed' };
+  const target = { kind: PersistentVolumeClaim, object: claim, since: pass.now, decide };
+  const deletion = await options.deletes.delete(pass, target);
+  if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
+    return waitForEvent(pass, 'claim deletion');
+  return outcomeOf(deletion, () => again('the claim changed'));
 }
 
 /** Writes the volume's name into the request: when the claim is gone, nothing else leads to it. */

@@ -87,32 +87,34 @@ async function anchor(work: Work): Promise<Outcome> {
       return settled();
     }
     case 'anchored':
-      return (await offerKeeper(work, found.owner)) ?? observe(work);
+      return (await offerKeeper(work, found.owner)) ?? (await observe(work));
     default:
       return assertNever(found);
   }
 }
 
 /** Tells the provisioner which keeper the claim belongs to. Undefined when there is nothing to tell. */
-async function offerKeeper(
-  { pass, request, options }: Work,
-  owner: OwnerReference,
-): Promise<Outcome | undefined> {
+async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome | undefined> {
+  const { pass, request, options } = work;
   if (options.policy.ownership === 'None') return undefined;
   const { apiVersion, kind, name, uid } = owner;
   const text = [apiVersion, kind, name, uid].join('|');
   if (request.metadata.annotations?.[ANNOTATION_KEEPER_REF] === text) return undefined;
   const { resourceVersion: ifVersion, uid: ifUid } = request.metadata;
   const patch = { metadata: { annotations: { [ANNOTATION_KEEPER_REF]: text } } };
-  const answer = await pass.client.patch(
-    VolumeRestoreRequest,
-    keyOf(request),
-    { type: 'merge', patch },
-    { ifVersion: ifVersion!, ifUid: ifUid! },
-  );
-  if (answer.kind === 'invalid') return failed(answer.error);
-  // The change itself wakes the request again.
-  return answer.kind === 'conflict' ? again('the request changed') : settled();
+  try {
+    const answer = await pass.client.patch(
+      VolumeRestoreRequest,
+      keyOf(request),
+      { type: 'merge', patch },
+      { ifVersion: ifVersion!, ifUid: ifUid! },
+    );
+    if (answer.kind === 'invalid') return failed(answer.error);
+    // The change itself wakes the request again.
+    return answer.kind === 'conflict' ? again('the request changed') : settled();
+  } catch (error) {
+    return end(work, failureOf(error, 'naming the keeper'));
+  }
 }
 
 /** What others have made of it. */

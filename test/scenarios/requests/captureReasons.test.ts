@@ -130,6 +130,22 @@ const rows: Record<string, Row> = {
     says: 'creating VolumeSnapshotContent',
     leaves: 'keeper',
   },
+  'RBACDenied: the claim may not be deleted': {
+    objects: withChanged(volume('pv-data', { claimRef: { namespace: 'default', name: 'data' } })),
+    request: detach(),
+    fault: ['delete persistentvolumeclaims', 403],
+    ends: 'False RBACDenied',
+    says: 'releasing PersistentVolume pv-data',
+    leaves: 'keeper',
+  },
+  'RBACDenied: the volume may not be marked': {
+    objects: withChanged(volume('pv-data', { claimRef: { namespace: 'default', name: 'data' } })),
+    request: detach(),
+    fault: ['patch persistentvolumes', 403],
+    ends: 'False RBACDenied',
+    says: 'marking PersistentVolume pv-data',
+    leaves: 'keeper',
+  },
   'RBACDenied: the claim may not be confirmed': {
     objects: without('PersistentVolumeClaim'),
     fault: ['get persistentvolumeclaims', 403],

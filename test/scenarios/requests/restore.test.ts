@@ -180,7 +180,7 @@ requestScenario(
     await when.timePasses(minutes(2));
     const [event] = await then.events('VolumeRestoreRequest/back');
     expect(event).toMatchObject({ reason: 'WaitingForProvisioner', type: 'Warning' });
-    await when.timePasses(hours(30));
+    await when.timePasses(hours(2));
     expect(await readyOf(then, 'vrr/back')).toBeUndefined();
   },
 );
