@@ -37,10 +37,15 @@ const list = (status: ReplicatedStoragePoolStatus | undefined) => status?.eligib
 const readyOf = (status: ReplicatedStoragePoolStatus | undefined) =>
   status?.conditions?.find(({ type }) => type === 'Ready');
 
-/** One life of the process: it is killed by being cut off. */
+/** A stream that nobody reads is never closed. */
+async function drain(body: HttpResponse['body']): Promise<void> {
+  if (!(body instanceof Uint8Array)) for await (const _ of body);
+}
+
+/** One life of the process: it is killed by closing all its connections. */
 interface Life {
   readonly manager: Manager;
-  cut: boolean;
+  readonly gone: AbortController;
 }
 
 export class Model {
@@ -80,8 +85,8 @@ export class Model {
 
   start(): void {
     if (this.#life !== undefined) return;
-    const life: { cut: boolean } = { cut: false };
-    const counted = countInFlight(inProcessTransport((request) => this.#wire(request, life)));
+    const gone = new AbortController();
+    const counted = countInFlight(inProcessTransport((request) => this.#wire(request, gone.signal)));
     const random = seededRandom(7);
     const client = createClient({ transport: counted.transport, clock: this.clock, random, flow: 'none' });
     const manager = new Manager({
@@ -96,7 +101,7 @@ export class Model {
       inFlight: counted.inFlight,
       onPass: () => this.passes++,
     });
-    this.#life = Object.assign(life, { manager });
+    this.#life = { manager, gone };
     manager.start();
   }
 
@@ -105,8 +110,8 @@ export class Model {
     const life = this.#life;
     if (life === undefined) return;
     this.#life = undefined;
-    life.cut = true;
-    for (const { cuts } of this.#streams.values()) for (const cut of [...cuts]) cut();
+    life.gone.abort();
+    this.breakWatches();
     void life.manager.stop();
     await nextTurn();
   }
@@ -216,19 +221,25 @@ export class Model {
   }
 
   /** The process's way to the server. */
-  async #wire(request: HttpRequest, life: { cut: boolean }): Promise<HttpResponse> {
-    if (life.cut) throw new Error('the process is gone');
+  async #wire(request: HttpRequest, gone: AbortSignal): Promise<HttpResponse> {
+    if (gone.aborted) throw new Error('the process is gone');
     const write = request.method !== 'GET';
     const mishap = write ? this.#mishaps.shift() : undefined;
     if (mishap === 'lostBefore') throw new Error('the connection was lost');
     if (typeof mishap === 'number') return refuse(mishap, mishap === 409 ? 'Conflict' : 'Injected');
     if (mishap === 'overtaken') await this.#overtake(request);
-    const response = await this.#carryOut(request);
+    const broken = new AbortController();
+    const signals = [gone, broken.signal, ...(request.signal === undefined ? [] : [request.signal])];
+    const response = await this.#carryOut({ ...request, signal: AbortSignal.any(signals) });
     if (write) this.#judge(request, response);
-    if (life.cut || mishap === 'lostAfter') throw new Error('the connection was lost');
+    if (gone.aborted || mishap === 'lostAfter') {
+      broken.abort();
+      void drain(response.body);
+      throw new Error('the connection was lost');
+    }
     return response.body instanceof Uint8Array
       ? response
-      : { ...response, body: this.#slowed(request, response.body) };
+      : { ...response, body: this.#slowed(request, response.body, broken) };
   }
 
   /** Somebody else writes the status just before. */
@@ -284,22 +295,22 @@ export class Model {
     return made;
   }
 
-  async *#slowed(request: HttpRequest, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#slowed(
+    request: HttpRequest,
+    chunks: AsyncIterable<Uint8Array>,
+    broken: AbortController,
+  ): AsyncGenerator<Uint8Array> {
     const stream = this.#stream(request.path.split('?')[0]!.split('/').at(-1)!);
-    const iterator = chunks[Symbol.asyncIterator]();
-    const broken = Promise.withResolvers<{ done: true; value: undefined }>();
-    const cut = () => broken.resolve({ done: true, value: undefined });
+    const cut = () => broken.abort();
     stream.cuts.add(cut);
     try {
-      for (;;) {
-        const next = await Promise.race([iterator.next(), broken.promise]);
+      for await (const chunk of chunks) {
         while (stream.held !== undefined) await stream.held.promise;
-        if (next.done) return;
-        yield next.value;
+        if (broken.signal.aborted) return;
+        yield chunk;
       }
     } finally {
       stream.cuts.delete(cut);
-      void iterator.return?.(undefined);
     }
   }
 }
