@@ -9,7 +9,6 @@ import {
   capture,
   claim,
   content,
-  detach,
   readyOf,
   restore,
   snapshotClass,
