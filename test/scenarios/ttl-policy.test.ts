@@ -428,6 +428,36 @@ describe('where it acts', () => {
   });
 });
 
+describe("the author's rights, with the webhook in the process", () => {
+  scenario('sealed when written, refused when changed behind its back, claimed', async (scene) => {
+    const { given, when, then } = scene;
+    given.controllers('ttl-policy');
+    given.kinds(PipelineRunKind);
+    await given.object([
+      namespace('lapse-system'),
+      run('a', { finished: seconds(0) }),
+      run('b', { finished: minutes(30) }),
+    ]);
+    await when.user.apply(ttlPolicy('runs'));
+    await when.timePasses(minutes(10));
+    await then.isGone('pipelinerun/a');
+    const { annotations = {} } = (await then.object('ttlpolicy/runs')).metadata;
+    expect(JSON.parse(annotations['lapse.dev/author'] ?? '')).toMatchObject({ username: 'admin' });
+    const simulation = await scene.simulation();
+    simulation.crash();
+    await simulation.patch('ttlpolicy/runs', { spec: { ttl: '1m' } });
+    await simulation.restart();
+    await when.timePasses(hours(1));
+    expect(await readyOf(then, 'ttlpolicy/runs')).toBe('False AuthorUnknown');
+    await then.exists('pipelinerun/b');
+    await when.user.patch('ttlpolicy/runs', { metadata: { annotations: { 'lapse.dev/author': 'claim' } } });
+    await when.timePasses(seconds(1));
+    await then.isGone('pipelinerun/b');
+    await when.timePasses(minutes(1));
+    expect(await readyOf(then, 'ttlpolicy/runs')).toBe('True Enforcing');
+  });
+});
+
 describe('standing scenarios', () => {
   scenario('a restart in the middle, and a crash with an hour of downtime', async ({ given, when, then }) => {
     start(given);

@@ -70,16 +70,17 @@ export class Book {
     let due = 0;
     let waiting = 0;
     let next = KEPT;
-    for (const end of this.#all()) {
-      if (Number.isNaN(end)) continue;
-      matched++;
-      if (end === KEPT) continue;
-      if (isDue(instant(end), now)) due++;
-      else {
-        waiting++;
-        if (end < next) next = end;
+    for (const names of this.#ends.values())
+      for (const end of names.values()) {
+        if (Number.isNaN(end)) continue;
+        matched++;
+        if (end === KEPT) continue;
+        if (isDue(instant(end), now)) due++;
+        else {
+          waiting++;
+          if (end < next) next = end;
+        }
       }
-    }
     const [example] = this.#errors;
     return {
       matched,
@@ -89,9 +90,5 @@ export class Book {
       next: next === KEPT ? undefined : instant(next),
       example: example === undefined ? undefined : `${example[0]}: ${example[1]}`,
     };
-  }
-
-  *#all(): Generator<number> {
-    for (const names of this.#ends.values()) yield* names.values();
   }
 }

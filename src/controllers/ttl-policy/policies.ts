@@ -5,6 +5,7 @@ import { type Kind, keyOf, metadataOf, type ObjectKey } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
 import { apiVersionOf, type KubeObject } from '#api/object';
 import type { Clock } from '#base/clock';
+import type { Instant } from '#base/instant';
 import type { Client } from '#client/client';
 import { type Budget, createBudget } from '#lifecycle/budget';
 import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
@@ -54,6 +55,7 @@ export interface Entry {
   activation?: Activation;
   active?: ActivePolicy;
   book: Book;
+  countedAt?: Instant;
   readonly written: Written;
 }
 

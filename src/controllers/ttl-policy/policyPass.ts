@@ -22,7 +22,7 @@ export interface PolicyPassOptions extends ActivationOptions {
   readonly namespace?: string;
 }
 
-/** How long targets may take to be looked at before the counts are looked at again. */
+/** How often targets are counted at most, and how long those that nobody has looked at yet are given. */
 const COUNTING = seconds(1);
 /** A deadline, and the time a deletion usually takes. */
 const SETTLING = seconds(2);
@@ -113,7 +113,11 @@ async function work(
     const report: Report = { kind: 'refused', refusal: problem, deleted: entry.book.deleted };
     return writeStatus(pass, of, policy, { entry, report, next: reviewAt });
   }
+  // Every event of a target comes by here; counting a hundred thousand of them takes milliseconds, so not every time.
+  if (entry.countedAt !== undefined && !isDue(plus(entry.countedAt, COUNTING), pass.now))
+    return waitUntil(plus(entry.countedAt, COUNTING), 'counting');
   if (entry.book.size < view.reader.size) return waitUntil(plus(pass.now, COUNTING), 'counting');
+  entry.countedAt = pass.now;
   const counts = entry.book.count(pass.now);
   const report: Report = { kind: 'working', mode: active.mode, counts, deleted: entry.book.deleted };
   const next = computeNext(active, counts, reviewAt, pass.now);
