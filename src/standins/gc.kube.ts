@@ -2,6 +2,7 @@
 // same objects are left, with the same owners and finalizers.
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
 import { seededRandom } from '#base/random';
 import { world } from '#runtime/world.testkit';
 import { realCluster, sleep } from './cluster.testkit.ts';
@@ -97,4 +98,12 @@ test('random graphs end as they do, or can, in the real cluster', async () => {
     .map((one) => ({ ...one, ends: [...new Set(one.ends.map(text))] }));
   expect({ seed: SEED, differences }).toEqual({ seed: SEED, differences: [] });
   expect(other.length, 'most graphs have one end').toBeLessThan(randoms.length / 20);
+});
+
+// Last: the custom kind is not to be used after this.
+test('what custom objects own goes with their definition', async () => {
+  const bench = new Bench(cluster.client, 2_000_000);
+  await bench.build([{ objects: ['widget:a', 'b<a', 'secret:c<a', 'd<b', 'e'], deletes: [] }]);
+  await cluster.client.delete(CustomResourceDefinition, { name: 'widgets.gc.test' });
+  await expect.poll(() => bench.survivors(1), { timeout: 30_000 }).toEqual([['e']]);
 });
