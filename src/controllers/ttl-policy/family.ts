@@ -58,6 +58,17 @@ export const ttlPolicyFamily: Family = {
     return {
       controllers: ttlPolicyControllers({ services, seal, concurrency, deletionEvents }),
       admission: [...(actAs === 'author' ? [policyAuthor(admission)] : []), policyRules(admission)],
+      rights:
+        actAs === 'author'
+          ? [
+              {
+                namespace: authorKeySecret.namespace,
+                group: '',
+                resource: 'secrets',
+                verbs: ['create', 'get'],
+              },
+            ]
+          : [],
     };
   },
 };

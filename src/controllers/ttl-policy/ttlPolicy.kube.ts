@@ -178,7 +178,8 @@ beforeAll(async () => {
   );
   await grant(LAPSE_USER, [rule('tekton.dev', 'pipelineruns', 'list', 'watch', 'get', 'delete')]);
   await grant(LAPSE_USER, [rule('', 'serviceaccounts', 'impersonate')]);
-  await grant(LAPSE_USER, [rule('', 'secrets', 'get', 'create')], LAPSE.namespace);
+  for (const { namespace, group, resource, verbs } of parts.rights ?? [])
+    await grant(LAPSE_USER, [rule(group, resource, ...verbs)], namespace);
   const policies = rule('lapse.dev', '*', '*');
   await grant('jane', [
     policies,
