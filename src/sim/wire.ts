@@ -15,6 +15,8 @@ import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
 export interface RequestRecord extends SeenRequest {
   /** When it was sent, true time. */
   readonly at: Instant;
+  /** When the process got the answer, or gave up. */
+  answeredAt?: Instant;
   /** The code of the answer; `lost` when the process got none, `pending` until then. */
   status: number | 'lost' | 'pending';
   /** Of the object in the answer to a write. */
@@ -70,6 +72,7 @@ export class Wire {
       record.status = 'lost';
       throw error;
     } finally {
+      record.answeredAt = this.#options.clock.now();
       if (!this.#life.signal.aborted) this.#options.onAnswer(record);
     }
   };

@@ -141,12 +141,22 @@ export const noWriteWithoutChange: Guarantee = ({ changes, requests }) => {
     // A second write that is answered with the same version has changed nothing.
     made.delete(version);
     if (change !== undefined && isRealChange(change)) return [];
-    // The last state of what a DELETE removed has a version that is no change of its own.
-    if (verb === 'delete' && changes.some((c) => c.name === name && c.after === undefined && c.at === at))
-      return [];
+    // The answer to a DELETE is the last state of what is gone: its version is no change of its own.
+    if (verb === 'delete' && changes.some((one) => isEndBy(one, request))) return [];
     return [`${verb} ${request.resource}/${name} (+${at}) changed nothing`];
   });
 };
+
+const isEndBy = (
+  { resource, name, by, after, at }: Change,
+  request: Pick<RequestRecord, 'resource' | 'name' | 'at' | 'answeredAt'>,
+): boolean =>
+  by === 'process' &&
+  after === undefined &&
+  resource === request.resource &&
+  name === request.name &&
+  at >= request.at &&
+  at <= (request.answeredAt ?? at);
 
 const BOOKKEEPING = ['resourceVersion', 'managedFields', 'generation'];
 
