@@ -34,22 +34,31 @@ const CAPTURE_SECTION: JsonObject = {
       description:
         'A request may name a claim of another namespace. Whoever may create requests can then capture it.',
     },
+  },
+};
+
+const DETACH_SECTION: JsonObject = {
+  type: 'object',
+  description: 'Volumes that are captured by detaching them.',
+  default: {},
+  properties: {
     clearClaimRef: {
       type: 'boolean',
       default: false,
       description: 'A detached volume lets go of its claim: any claim that fits may bind it.',
     },
-    detachRetention: DETACH_RETENTION_SECTION,
+    retention: DETACH_RETENTION_SECTION,
   },
 };
 
-function parsePolicy(capture: JsonObject = {}, retention: JsonObject = {}): CapturePolicy {
-  const detach = capture.detachRetention as JsonObject | undefined;
+function parsePolicy(sections: Readonly<Record<string, JsonObject>>): CapturePolicy {
+  const { capture = {}, detach = {}, retention } = sections;
+  const ofDetach = detach.retention as JsonObject | undefined;
   return {
     allowCrossNamespace: capture.allowCrossNamespace === true,
-    clearClaimRef: capture.clearClaimRef === true,
+    clearClaimRef: detach.clearClaimRef === true,
     retention: parseRetention('retention', retention, 'FollowObject'),
-    detachRetention: parseRetention('capture.detachRetention', detach, 'FollowObjectWithTTL'),
+    detachRetention: parseRetention('detach.retention', ofDetach, 'FollowObjectWithTTL'),
   };
 }
 
@@ -63,6 +72,7 @@ export const volumeCapture: Family = {
     requestTTL: REQUEST_TTL_SECTION,
     retention: RETENTION_SECTION,
     capture: CAPTURE_SECTION,
+    detach: DETACH_SECTION,
   },
   environment: REQUEST_ENVIRONMENT,
   flags: {
@@ -71,16 +81,16 @@ export const volumeCapture: Family = {
       description: 'a VolumeCaptureRequest may name a claim of another namespace',
     },
   },
-  create(services, { requestTTL, retention, capture }) {
+  create(services, sections) {
     const { clock, guard, registry, random, namespace } = services;
     const metrics = deletionMetrics(registry, NAME, () => clock.now());
     const controller = volumeCaptureController({
       rules: {
         kind: VolumeCaptureRequest,
         annotationKey: AnnotationKeyTTL,
-        ttl: parseRequestTtl(requestTTL),
+        ttl: parseRequestTtl(sections.requestTTL),
       },
-      policy: parsePolicy(capture, retention),
+      policy: parsePolicy(sections),
       direct: directReader,
       deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
       random,

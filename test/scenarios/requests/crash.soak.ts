@@ -80,7 +80,7 @@ const stories: Record<string, Story> = {
   },
   'a detached volume': {
     request: detach(),
-    configuration: { capture: { detachRetention: { mode: 'FollowObjectWithTTL', ttl: '30m' } } },
+    configuration: { detach: { retention: { mode: 'FollowObjectWithTTL', ttl: '30m' } } },
     keepers: 1,
     contents: 0,
     ends: 'True Completed',

@@ -71,7 +71,7 @@ requestScenario('the keeper is there before anything is deleted', async ({ given
 });
 
 requestScenario('with clearClaimRef the volume lets go of its claim', async ({ given, when, then }) => {
-  await volumeWorld(given, { ...ALONE, configuration: { capture: { clearClaimRef: true } } });
+  await volumeWorld(given, { ...ALONE, configuration: { detach: { clearClaimRef: true } } });
   await when.user.apply(detach());
   expect(await readyOf(then, REF)).toBe('True Completed');
   expect((await then.object<PersistentVolume>('pv/pv-data')).spec?.claimRef).toBeUndefined();

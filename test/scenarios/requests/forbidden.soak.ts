@@ -28,7 +28,7 @@ requestScenario.each(
       families: ['volume-capture', 'object-keeper', 'request-ttl'],
       standins: ['owner-gc', 'csi-snapshotter'],
       objects: OBJECTS,
-      configuration: { capture: { detachRetention: { mode: 'FollowObject' } } },
+      configuration: { detach: { retention: { mode: 'FollowObject' } } },
     });
     (await simulation()).faults.answer(verb, 403, { times: 1e9 });
     await when.user.apply(detach());

@@ -58,7 +58,7 @@ beforeAll(async () => {
   cluster = await startCluster(
     {
       requestTTL: { ttl: '3s' },
-      capture: { detachRetention: { mode: 'FollowObjectWithTTL', ttl: '2s' } },
+      detach: { retention: { mode: 'FollowObjectWithTTL', ttl: '2s' } },
       objectKeeper: { follow },
     },
     [WIDGETS],

@@ -1,0 +1,84 @@
+// What the API server takes and refuses of our kinds, and what kubectl shows of them.
+
+import { expect } from 'vitest';
+import type { KubeObject } from '#api/object';
+import { requestScenario } from './invariants.ts';
+import { capture, restore } from './kit.ts';
+
+const refused: [string, KubeObject, RegExp][] = [
+  ['a mode that is none', capture('x', { mode: 'Copy' }), /Unsupported value: "Copy"/],
+  ['no mode', capture('x', { mode: undefined }), /spec.mode: Required value/],
+  [
+    'a reference without a name',
+    capture('x', { persistentVolumeClaimRef: {} }),
+    /persistentVolumeClaimRef.name: Required value/,
+  ],
+  [
+    'an empty name',
+    capture('x', { persistentVolumeClaimRef: { name: '' } }),
+    /should be at least 1 chars long/,
+  ],
+  [
+    'a name that is too long',
+    capture('x', { volumeSnapshotClassName: 'x'.repeat(254) }),
+    /may not be more than 253/,
+  ],
+  ['no spec', { ...capture('x'), spec: undefined }, /spec: Required value/],
+  [
+    'a source of another kind',
+    restore('x', { sourceRef: { kind: 'Pod', name: 'p' } }),
+    /Unsupported value: "Pod"/,
+  ],
+  ['no source', restore('x', { sourceRef: undefined }), /spec.sourceRef: Required value/],
+  ['no target', restore('x', { targetPVCName: undefined }), /spec.targetPVCName: Required value/],
+  [
+    'an access mode that is none',
+    restore('x', { accessModes: ['Sometimes'] }),
+    /Unsupported value: "Sometimes"/,
+  ],
+  ['a volume mode that is none', restore('x', { volumeMode: 'Raw' }), /Unsupported value: "Raw"/],
+];
+
+requestScenario(
+  'kinds: what is refused, what cannot be changed, what is shown',
+  async ({ given, when, simulation }) => {
+    given.controllers('request-ttl');
+    for (const [what, object, why] of refused)
+      await expect(when.user.create(object), what).rejects.toThrow(why);
+    await when.user.create([capture('c'), restore('r')]);
+    const { user } = await simulation();
+    await expect(when.user.patch('vcr/c', { spec: { volumeSnapshotClassName: 'other' } })).rejects.toThrow(
+      'one operation',
+    );
+    await expect(when.user.patch('vrr/r', { spec: { targetPVCName: 'other' } })).rejects.toThrow(
+      'one operation',
+    );
+    const table = async (resource: string) => {
+      const answer = await user.raw({
+        method: 'GET',
+        path: `/apis/storage.deckhouse.io/v1alpha1/namespaces/default/${resource}`,
+        headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' },
+      });
+      const json = JSON.parse(Buffer.from(answer.body).toString()) as {
+        columnDefinitions: { name: string }[];
+      };
+      return json.columnDefinitions.map(({ name }) => name);
+    };
+    expect(await table('volumecapturerequests')).toEqual([
+      'Name',
+      'Mode',
+      'Ready',
+      'Reason',
+      'Artifact',
+      'Age',
+    ]);
+    expect(await table('volumerestorerequests')).toEqual([
+      'Name',
+      'Source',
+      'Target',
+      'Ready',
+      'Reason',
+      'Age',
+    ]);
+  },
+);
