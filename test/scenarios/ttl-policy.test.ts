@@ -333,6 +333,27 @@ describe('where it acts', () => {
     expect(lists.every(({ path }) => path.includes('/namespaces/default/'))).toBe(true);
   });
 
+  scenario(
+    'confined to one namespace, nothing outside it is read or ended',
+    async ({ given, when, then }) => {
+      start(given, { namespace: 'default' });
+      await given.object([
+        namespace('other'),
+        ttlPolicy('runs'),
+        ttlPolicy('theirs', {}, { namespace: 'other' }),
+        clusterTtlPolicy('all', { ttl: '100h' }),
+        run('here', { finished: seconds(0) }),
+        run('there', { finished: seconds(0), namespace: 'other' }),
+      ]);
+      await when.timePasses(hours(1));
+      await then.isGone('pipelinerun/here');
+      await then.exists('other/pipelinerun/there');
+      const isReading = (verb: string) => verb === 'list' || verb === 'watch';
+      const outside = then.requests(({ verb, namespace: home }) => isReading(verb) && home !== 'default');
+      expect(outside.map(({ path }) => path)).toEqual([]);
+    },
+  );
+
   scenario('a cluster policy leaves kube-* alone', async ({ given, when, then }) => {
     start(given);
     await given.object([
