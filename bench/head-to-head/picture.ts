@@ -94,7 +94,8 @@ text { font: 12px system-ui, sans-serif; fill: #333 }
 
 export function pictureOf(results: Results, machine: string): string {
   let top = 0;
-  const panels = panelsOf(results).map((panel) => {
+  const measured = panelsOf(results).filter(({ bars }) => bars.length > 0);
+  const panels = measured.map((panel) => {
     const svg = panelSvg(panel, top);
     top += HEAD + panel.bars.length * ROW + GAP;
     return svg;

@@ -78,8 +78,10 @@ function rowsOf({ bursts, latenesses, races, waitings }: Results): Row[] {
 const percent = (share: number | undefined) => (share === undefined ? undefined : share * 100);
 
 export function tableOf(results: Results): string {
-  const rows = rowsOf(results).map(([name, cellOf]) => {
-    const cells = COLUMNS.map(cellOf);
+  const measured = rowsOf(results)
+    .map(([name, cellOf]) => ({ name, cells: COLUMNS.map(cellOf) }))
+    .filter(({ cells }) => cells.some((cell) => cell !== undefined));
+  const rows = measured.map(({ name, cells }) => {
     const lapse = cells[2]?.value;
     const against = cells[1]?.value ?? cells[0]?.value;
     const compared =
