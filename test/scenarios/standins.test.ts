@@ -6,7 +6,7 @@ import { scenario } from './scenario.ts';
 
 scenario('a job runs, ends, and takes its pods along when its time is up', async ({ given, when, then }) => {
   given.controllers('ttl-after-finished');
-  given.standins('*');
+  given.standins('owner-gc', 'job-finisher', 'pod-finisher');
   await given.object(
     job('report', {
       ttl: minutes(10),
@@ -39,13 +39,12 @@ scenario('a job runs, ends, and takes its pods along when its time is up', async
     +01:30  job/report  SuccessCriteriaMet=True  CompletionsReached
     +01:30  job/report  finished  ttl=10m
     +11:30  job/report  deleted  lag=0s
-    +11:30  job/report  waiting  until +21:30 (terminating)
     +11:30  pod/report-1  deleted  by a stand-in
   `);
 });
 
 scenario('a namespace takes its content along, and waits for what is held', async ({ given, when, then }) => {
-  given.standins('*');
+  given.standins('owner-gc', 'namespace-gc');
   const named = (kind: string, name: string, more: object = {}) => ({
     apiVersion: 'v1',
     kind,
