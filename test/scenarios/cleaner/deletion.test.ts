@@ -98,15 +98,6 @@ describe('order and record', () => {
     await scene.then.isTerminating('configmap/a');
     await scene.then.isGone('cleaner/c');
   });
-
-  scenario('more than a thousand deletions are refused as a whole', async (scene) => {
-    begin(scene);
-    const many = Array.from({ length: 1001 }, (_, i) => configMap(`m${i}`, { app: 'x' }));
-    await scene.given.object([...many, cleaner({ targets: [target('m', { app: 'x' }, { delete: true })] })]);
-    await scene.when.timePasses(hours(1));
-    expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'BudgetExceeded' });
-    expect(deletions(scene)).toEqual([]);
-  });
 });
 
 describe('24. crashes', () => {

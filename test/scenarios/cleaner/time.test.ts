@@ -6,6 +6,7 @@ import { VIRTUAL_START } from '#base/virtualClock';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { askedAboutTargets, begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
+import { restartWith } from './many.ts';
 
 const timeAt = (length: Millis): string => formatTime(instant(VIRTUAL_START + length));
 const DAY = hours(24);
@@ -332,29 +333,7 @@ describe('retry.monotonic', () => {
 });
 
 describe('restarts', () => {
-  scenario(
-    '26. a thousand waiting Cleaners: those that wait cost nothing, those that are due run',
-    async (scene) => {
-      begin(scene);
-      const many = Array.from({ length: 200 }, (_, i) =>
-        cleaner(
-          { ttl: `${1 + (i % 100)}h`, targets: [target('a', `map-${i}`, { delete: true })] },
-          { name: `c${i}` },
-        ),
-      );
-      await scene.given.object(many);
-      await scene.when.processCrashes({ downFor: minutes(90) });
-      const simulation = await scene.simulation();
-      // Of two hundred, two were overdue; nobody else wrote or asked anything about targets.
-      expect((await simulation.user.list(CLEANERS)).items).toHaveLength(198);
-      await simulation.restart();
-      const seen = simulation.requests.length;
-      await simulation.settle();
-      expect(simulation.requests.slice(seen).filter(({ resource }) => resource !== 'cleaners')).toEqual([]);
-      await scene.when.timePasses(hours(100));
-      expect((await simulation.user.list(CLEANERS)).items).toHaveLength(0);
-    },
-  );
+  scenario('26. waiting Cleaners cost nothing, those that are due run', (scene) => restartWith(scene, 20));
 
   scenario('26. only the leader acts', async (scene) => {
     begin(scene);
@@ -366,11 +345,3 @@ describe('restarts', () => {
     await scene.then.isGone('configmap/a');
   });
 });
-
-const CLEANERS = {
-  group: 'cleaner.vtex.dev',
-  version: 'v1alpha',
-  kind: 'Cleaner',
-  resource: 'cleaners',
-  namespaced: true,
-};

@@ -1,0 +1,20 @@
+// As many as the limits are about.
+
+import { expect } from 'vitest';
+import { hours } from '#base/instant';
+import { scenario } from '../scenario.ts';
+import { begin, cleaner, configMap, ready, target } from './kit.ts';
+import { restartWith } from './many.ts';
+
+scenario('26. a thousand waiting Cleaners: those that wait cost nothing, those that are due run', (scene) =>
+  restartWith(scene, 1000),
+);
+
+scenario('more than a thousand deletions are refused as a whole', async (scene) => {
+  begin(scene);
+  const many = Array.from({ length: 1001 }, (_, i) => configMap(`m${i}`, { app: 'x' }));
+  await scene.given.object([...many, cleaner({ targets: [target('m', { app: 'x' }, { delete: true })] })]);
+  await scene.when.timePasses(hours(1));
+  expect(await ready(scene)).toMatchObject({ status: 'False', reason: 'BudgetExceeded' });
+  expect(scene.then.requests('DELETE')).toEqual([]);
+});

@@ -1,0 +1,31 @@
+// Many Cleaners at once.
+
+import { expect } from 'vitest';
+import { Cleaner } from '#api/kinds/cleaner';
+import { hours, minutes } from '#base/instant';
+import type { Scene } from '../words.ts';
+import { begin, cleaner, target } from './kit.ts';
+
+/** A process that is started anew beside `count` waiting Cleaners, of which a tenth ends every hour. */
+export async function restartWith(scene: Scene, count: number): Promise<void> {
+  begin(scene);
+  const one = (_: unknown, i: number) =>
+    cleaner(
+      { ttl: `${1 + (i % 10)}h`, targets: [target('a', `map-${i}`, { delete: true })] },
+      { name: `c${i}` },
+    );
+  await scene.given.object(Array.from({ length: count }, one));
+  await scene.when.processCrashes({ downFor: minutes(90) });
+  const simulation = await scene.simulation();
+  const left = async () => (await simulation.user.list(Cleaner)).items.length;
+  expect(await left()).toBe(count * 0.9);
+  await simulation.stop();
+  const [requests, passes] = [simulation.requests.length, simulation.passes.length];
+  await simulation.restart();
+  // Their status says all there is to say: nobody is looked at, and nothing is asked about targets.
+  expect(simulation.passes.length).toBe(passes);
+  const asked = simulation.requests.slice(requests).filter(({ resource }) => resource !== 'cleaners');
+  expect(asked.map(({ path }) => path).filter((path) => path !== '/version')).toEqual([]);
+  await scene.when.timePasses(hours(10));
+  expect(await left()).toBe(0);
+}
