@@ -21,6 +21,8 @@ export interface TtlMetricsOptions {
   readonly now: () => Instant;
   /** Histograms of the lag in seconds; `lapse_ttl_lag_seconds{kind}` unless told. */
   readonly lag?: readonly Histogram[];
+  /** Reasons to leave an object alone that are known beforehand: counted from zero. */
+  readonly skips?: readonly string[];
   /** Asked at every scrape. */
   readonly count: () => { readonly waiting: number; readonly due: number };
 }
@@ -46,6 +48,7 @@ export function ttlMetrics(options: TtlMetricsOptions): TtlMetrics {
     'Objects with a TTL that are left alone, and why.',
     ['kind', 'because'],
   );
+  for (const because of options.skips ?? []) skipped.with(kind, because);
   const gauge = (name: string, help: string, of: 'waiting' | 'due') =>
     registry.gauge(name, help, ['kind']).collect(() => [[[kind], count()[of]]]);
   gauge('lapse_ttl_waiting', 'Objects that have finished and whose TTL is not over.', 'waiting');

@@ -108,6 +108,8 @@ test('every metric that the guide names exists from the start', () => {
   const given = services({ TTLAfterFinishedPods: true });
   ttlAfterFinishedFamily.create(given, configured({}));
   const text = given.registry.text();
+  expect(text).toContain('lapse_ttl_skipped_total{kind="Pod",because="owned by a Job"} 0');
+  expect(text).toContain('lapse_ttl_skipped_total{kind="Job",because="finish time unknown"} 0');
   expect(named.size).toBeGreaterThan(8);
   expect([...named].filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
 });

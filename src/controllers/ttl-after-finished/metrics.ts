@@ -30,6 +30,7 @@ export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
     kind,
     now: () => clock.now(),
     count: () => ledger.count(clock.now()),
+    skips: kind === 'Pod' ? [...SKIPS, ...POD_SKIPS] : SKIPS,
     ...(kind === 'Job' ? { lag: jobLags(registry) } : {}),
   });
   const use = registry
@@ -53,6 +54,9 @@ export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
     inUse: { enter: () => change(1), leave: () => change(-1) },
   };
 }
+
+const SKIPS = ['invalid TTL', 'finish time unknown', 'finish in the future'];
+const POD_SKIPS = ['owned by a Job', 'restart policy Always'];
 
 const jobLags = (registry: Registry): Histogram[] =>
   [
