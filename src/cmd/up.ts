@@ -4,6 +4,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import type { HttpHandler } from '#api/http';
 import { realClock } from '#base/clock';
 import { millis } from '#base/instant';
 import { systemRandom } from '#base/random';
@@ -16,13 +17,13 @@ import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { type Embedded, startEmbedded } from './embedded.ts';
 import { withSettings } from './flags.ts';
-import { openHosts } from './hosts.ts';
+import { type Hosts, openHosts } from './hosts.ts';
 import { openLog } from './logs.ts';
 import { collectModules, joinFamilies, loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
 import { embeddedOptions, type ServerFlags, withServerFlags } from './server.ts';
 import { untilAskedToStop } from './signals.ts';
-import { Everything } from './up/everything.ts';
+import { Everything, type EverythingOptions } from './up/everything.ts';
 import { readExamples } from './up/examples.ts';
 import { LiveTimeline } from './up/liveTimeline.ts';
 import { firstScreen, paint } from './up/screen.ts';
@@ -52,85 +53,102 @@ export function upCommand(): Command {
     .option('--no-examples', 'do not apply the examples on the first start');
   const settings = withSettings(command, FAMILIES, ONLY_IN_CLUSTERS);
   return command.addHelpText('after', helpText()).action(async (flags: UpFlags, parsed: Command) => {
-    const stop = untilAskedToStop();
-    const given = settings.given(parsed);
-    const known = joinFamilies(FAMILIES, await loadModules(flags.module ?? []));
-    const document = loadConfiguration(known, {
-      flags: given,
-      environment: process.env,
-      defaults: DEFAULTS,
+    let stopping = false;
+    const stop = untilAskedToStop().then(() => {
+      stopping = true;
     });
-    const general = readGeneral(document);
-    const all = known.map((family) => ({ ...family, defaultOn: true }));
-    const selected = selectFamilies(all, general.controllers ?? ['*']);
-    const standins = explained('--standins', () => standinsNamed(flags.standins.split(',')));
-    const log = openLog(general);
-    const colour = process.stdout.isTTY === true;
-    const write = (text: string) => void process.stdout.write(text);
-    const timeline = new LiveTimeline({ clock: realClock, write, paint: paint(colour) });
-    const context = { clock: realClock, random: systemRandom, log };
-    let everything!: Everything;
-    const options = embeddedOptions(flags);
-    const embedded = await startEmbedded({
-      ...options,
-      around(handle, token) {
-        everything = new Everything(handle, token, {
-          ...context,
-          general,
-          document,
-          known: all,
-          selected,
-          standins,
-          externalKinds: SNAPSHOT_KINDS,
-          timeline,
-        });
-        return options.around?.(everything.handle) ?? everything.handle;
-      },
-    });
-    const { manager, registry } = everything.assembly;
-    const hosts = await openHosts({
-      ...context,
-      general,
-      inCluster: false,
-      manager,
-      registry,
-      admission: [],
-      client: everything.user,
-      namespace: 'default',
-    });
+    const plan = await makePlan(flags, settings.given(parsed));
+    const { embedded, everything } = await startAll(flags, plan);
+    const hosts = await openStatusHost(everything, plan);
     await everything.start(embedded.server);
-    const examples = flags.examples && isFirstStart(flags);
-    write(
-      firstScreen({
-        url: embedded.listener.url,
-        kubeconfig: embedded.kubeconfig,
-        data: flags.data,
-        store: flags.store,
-        controllers: selected.map(({ name }) => name),
-        standins: standins.map(({ name }) => name),
-        examples,
-        colour,
-      }),
-    );
-    if (examples) await applyExamples(everything, write);
-    if (examples && flags.store === 'sqlite') writeFileSync(marker(flags), '');
+    const first = greet(flags, plan, embedded);
+    if (first) await applyExamples(everything, () => stopping);
+    if (first && !stopping && flags.store === 'sqlite') writeFileSync(marker(flags), '');
     await stop;
+    const { timeline } = plan;
     timeline.flush();
-    write(`\n${everything.summary((at) => timeline.stamp(at))}\n`);
+    say(`\n${everything.summary((at) => timeline.stamp(at))}\n`);
     await everything.stop();
     await hosts.close();
-    await close(embedded, flags, write);
+    await close(embedded, flags);
   });
+}
+
+const say = (text: string): void => void process.stdout.write(text);
+const isColourful = (): boolean => process.stdout.isTTY === true;
+
+type Plan = EverythingOptions;
+
+/** What is to run, and how; throws UsageError before anything is started. */
+async function makePlan(flags: UpFlags, given: Readonly<Record<string, string>>): Promise<Plan> {
+  const known = joinFamilies(FAMILIES, await loadModules(flags.module ?? []));
+  const sources = { flags: given, environment: process.env, defaults: DEFAULTS };
+  const document = loadConfiguration(known, sources);
+  const general = readGeneral(document);
+  const all = known.map((family) => ({ ...family, defaultOn: true }));
+  return {
+    general,
+    document,
+    known: all,
+    selected: selectFamilies(all, general.controllers ?? ['*']),
+    standins: explained('--standins', () => standinsNamed(flags.standins.split(','))),
+    externalKinds: SNAPSHOT_KINDS,
+    timeline: new LiveTimeline({ clock: realClock, write: say, paint: paint(isColourful()) }),
+    clock: realClock,
+    random: systemRandom,
+    log: openLog(general),
+  };
+}
+
+interface Started {
+  readonly embedded: Embedded;
+  readonly everything: Everything;
+}
+
+/** Everything sits between the server and its socket: it sees who writes what. */
+async function startAll(flags: UpFlags, plan: Plan): Promise<Started> {
+  const options = embeddedOptions(flags);
+  let everything: Everything | undefined;
+  const around = (handle: HttpHandler, token: string): HttpHandler => {
+    everything = new Everything(handle, token, plan);
+    return options.around?.(everything.handle) ?? everything.handle;
+  };
+  const embedded = await startEmbedded({ ...options, around });
+  return { embedded, everything: everything! };
+}
+
+function openStatusHost({ assembly, user }: Everything, { general, clock, log }: Plan): Promise<Hosts> {
+  const { manager, registry } = assembly;
+  const where = { inCluster: false, namespace: 'default' };
+  return openHosts({ ...where, general, manager, registry, admission: [], clock, log, client: user });
+}
+
+/** True when there are examples to apply. */
+function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
+  const examples = flags.examples && isFirstStart(flags);
+  const screen = firstScreen({
+    url: embedded.listener.url,
+    kubeconfig: embedded.kubeconfig,
+    data: flags.data,
+    store: flags.store,
+    controllers: plan.selected.map(({ name }) => name),
+    standins: plan.standins.map(({ name }) => name),
+    examples,
+    colour: isColourful(),
+  });
+  say(screen);
+  return examples;
 }
 
 const marker = ({ data }: ServerFlags): string => join(data, 'examples-applied');
 const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' || !existsSync(marker(flags));
 
 /** One that the server does not take says so, and keeps nobody else from being applied. */
-async function applyExamples(everything: Everything, write: (text: string) => void): Promise<void> {
+async function applyExamples(everything: Everything, isOver: () => boolean): Promise<void> {
   for (const { name, text } of readExamples()) {
+    if (isOver()) return;
     const problem = await applyPatiently(everything, text);
-    if (problem !== undefined) write(`          examples/${name} was not applied: ${problem}\n`);
+    if (problem !== undefined) say(`          examples/${name} was not applied: ${problem}\n`);
   }
 }
 
@@ -152,11 +170,11 @@ async function applyPatiently({ user }: Everything, text: string): Promise<strin
   }
 }
 
-async function close(embedded: Embedded, flags: ServerFlags, write: (text: string) => void): Promise<void> {
+async function close(embedded: Embedded, flags: ServerFlags): Promise<void> {
   const revision = embedded.server.revision();
   await embedded.close();
   const kept = flags.store === 'sqlite' ? 'the data is kept' : 'nothing was kept (memory store)';
-  write(`stopped at revision ${revision}; ${kept}\n`);
+  say(`stopped at revision ${revision}; ${kept}\n`);
 }
 
 function helpText(): string {
