@@ -30,6 +30,11 @@ export function computeRule({ spec = {} }: ObjectKeeper): Rule {
   if (mode === 'TTL') return { kind: 'ttl', length: length! };
   if (ref === undefined)
     return invalid(KeeperReason.MissingFollowObjectRef, 'spec.followObjectRef is missing');
+  if (ref.kind === '' || ref.name === '' || ref.uid === '')
+    return invalid(
+      KeeperReason.MissingFollowObjectRef,
+      'spec.followObjectRef needs a kind, a name and a uid',
+    );
   const parsed = parseApiVersion(ref.apiVersion);
   if (parsed === undefined || parsed.version === '')
     return invalid(

@@ -42,6 +42,11 @@ export async function lookup(
     const message = `${ref.apiVersion} ${ref.kind} is not served`;
     return { followed: unclear(KeeperReason.KindNotServed, message), blind: true };
   }
+  if (served.namespaced && ref.namespace === '') {
+    pass.dynamic.declare([]);
+    const message = `${ref.kind} lives in namespaces, and spec.followObjectRef names none`;
+    return { followed: unclear(KeeperReason.LookupRefused, message), blind: true };
+  }
   const kind = metadataOf(served);
   const key: ObjectKey = served.namespaced
     ? { namespace: ref.namespace, name: ref.name }

@@ -70,14 +70,17 @@ export async function finishRequest<T extends RequestObject>(
     patch: (current) =>
       hasEnded(current, rules.ttl.mode) ? undefined : { status: buildEnd(current, ending, pass.now) },
   });
-  if (written.kind === 'written')
-    pass.event(request, {
-      type: ending.ready ? 'Normal' : 'Warning',
-      reason: ending.reason,
-      action: 'Finish',
-      note: ending.message,
-    });
+  if (written.kind === 'written') announce(pass, request, ending);
   return outcomeOfWrite(written, (ended) => setTTLAnnotation(pass, rules, ended));
+}
+
+function announce(pass: Pass, request: RequestObject, { ready, reason, message }: Ending): void {
+  const type = ready ? 'Normal' : 'Warning';
+  if (!pass.dryRun) pass.event(request, { type, reason, action: 'Finish', note: message });
+  else {
+    const note = `would end with Ready=${ready ? 'True' : 'False'} ${reason}: ${message} (dry run)`;
+    pass.event(request, { type, reason: 'WouldFinish', action: 'Finish', note });
+  }
 }
 
 /** Writes down the TTL that applied when the request ended. Idempotent; never overwrites. */

@@ -127,6 +127,20 @@ requestScenario.each(
       },
       'Pending Active=False/InvalidAPIVersion',
     ],
+    'no name: nothing is deleted': [
+      {
+        mode: 'FollowObject',
+        followObjectRef: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: '', uid: 'u' },
+      },
+      'Pending Active=False/MissingFollowObjectRef',
+    ],
+    'no namespace, of a kind that has them: nothing is deleted': [
+      {
+        mode: 'FollowObject',
+        followObjectRef: { apiVersion: 'v1', kind: 'ConfigMap', namespace: '', name: 'x', uid: 'u' },
+      },
+      'Pending Active=Unknown/LookupRefused',
+    ],
     'a kind that nobody serves: nothing is deleted': [
       {
         mode: 'FollowObject',

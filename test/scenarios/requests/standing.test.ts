@@ -149,4 +149,11 @@ requestScenario('a dry run changes nothing, and says what it would have done', a
     'WouldCapture',
   );
   expect(await readyOf(then, 'vcr/nightly')).toBeUndefined();
+  await scene.when.user.apply(capture('typo', { persistentVolumeClaimRef: { name: 'none' } }));
+  expect(await readyOf(then, 'vcr/typo')).toBeUndefined();
+  const [said] = await then.events('VolumeCaptureRequest/typo');
+  expect(said).toMatchObject({
+    reason: 'WouldFinish',
+    note: expect.stringContaining('Ready=False NotFound'),
+  });
 });
