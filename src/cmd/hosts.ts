@@ -19,6 +19,8 @@ export interface HostsOptions {
   readonly general: General;
   /** In a Pod probes come from outside; on a desk nobody else should. */
   readonly inCluster: boolean;
+  /** Where the status is served on a desk unless told, if that is free; 127.0.0.1:8080 unless told. */
+  readonly deskAddress?: string;
   readonly manager: Manager;
   readonly registry: Registry;
   readonly admission: readonly AdmissionFunction[];
@@ -48,21 +50,27 @@ export async function openHosts(options: HostsOptions): Promise<Hosts> {
   return { close };
 }
 
-async function openStatus({ general, inCluster, manager, registry, log }: HostsOptions): Promise<Host[]> {
+async function openStatus(options: HostsOptions): Promise<Host[]> {
+  const { general, inCluster, manager, registry, log, deskAddress = '127.0.0.1:8080' } = options;
   const flag = 'metrics-bind-address';
-  const fallback = inCluster ? ':8080' : '127.0.0.1:8080';
-  const where = parseBindAddress(flag, general.metrics.bindAddress ?? fallback);
+  const asked = general.metrics.bindAddress ?? (inCluster ? ':8080' : undefined);
+  const where = parseBindAddress(flag, asked ?? deskAddress);
   if (where === undefined) return [];
   const handle = statusHandler({
     readiness: () => manager.readiness(),
     metrics: () => registry.text(),
   });
-  const host = await bind(flag, where, {
-    handle,
-    onError: (error) => log.error({ error }, 'status request failed'),
-  });
-  log.info({ address: where.address ?? '*', port: host.port }, 'serving /healthz, /readyz and /metrics');
-  return [host];
+  try {
+    const onError = (error: unknown) => log.error({ error }, 'status request failed');
+    const host = await bind(flag, where, { handle, onError });
+    log.info({ address: where.address ?? '*', port: host.port }, 'serving /healthz, /readyz and /metrics');
+    return [host];
+  } catch (cause) {
+    if (asked !== undefined || !(cause instanceof UsageError)) throw cause;
+    // Nobody asked for it: on a desk another program may well have this port.
+    log.warn({ problem: cause.message }, 'not serving /healthz, /readyz and /metrics');
+    return [];
+  }
 }
 
 async function openWebhook(options: HostsOptions): Promise<{ close(): Promise<void> | void }[]> {
