@@ -1,0 +1,263 @@
+// Captures: each step of the decision, boundary beside boundary.
+
+import { describe, expect, test } from 'vitest';
+import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+  VolumeSnapshotClass,
+  VolumeSnapshotContent,
+} from '#api/kinds/volumes';
+import type { OwnerReference } from '#api/object';
+import {
+  buildContent,
+  computeClaimKey,
+  computeClass,
+  computeClassName,
+  computeCsiVolume,
+  computeProgress,
+  computeVolumeName,
+  contentProblem,
+} from './compute.ts';
+import { computeDetach, computeMark, type DetachView } from './computeDetach.ts';
+
+const request = (spec: VolumeCaptureRequest['spec'] = {}): VolumeCaptureRequest => ({
+  apiVersion: 'storage.deckhouse.io/v1alpha1',
+  kind: 'VolumeCaptureRequest',
+  metadata: { name: 'r', namespace: 'ns', uid: 'u-1' },
+  spec,
+});
+const claim = (spec: object = { volumeName: 'v' }, uid = 'c-1'): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'data', namespace: 'ns', uid },
+  spec,
+});
+const OWN = { namespace: 'ns', name: 'data', uid: 'c-1' };
+const volume = (spec: object = {}, metadata: object = {}): PersistentVolume => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'v', ...metadata },
+  spec: {
+    csi: { driver: 'd', volumeHandle: 'h' },
+    claimRef: OWN,
+    persistentVolumeReclaimPolicy: 'Retain',
+    ...spec,
+  },
+});
+const KEY = { namespace: 'ns', name: 'data' };
+const owner: OwnerReference = {
+  apiVersion: 'deckhouse.io/v1alpha1',
+  kind: 'ObjectKeeper',
+  name: 'ret-pv-u-1',
+  uid: 'k-1',
+  controller: true,
+  blockOwnerDeletion: true,
+};
+const fails = (reason: string) => expect.objectContaining({ kind: 'failure', reason });
+
+describe('the claim', () => {
+  const ref = (persistentVolumeClaimRef: object) => request({ persistentVolumeClaimRef });
+  test.each([
+    ['its own namespace by default', ref({ name: 'data' }), false, KEY],
+    ['its own namespace by name', ref({ name: 'data', namespace: 'ns' }), false, KEY],
+    ['another namespace', ref({ name: 'data', namespace: 'other' }), false, fails('InvalidReference')],
+    [
+      'another namespace, allowed',
+      ref({ name: 'data', namespace: 'other' }),
+      true,
+      { namespace: 'other', name: 'data' },
+    ],
+    ['no name', ref({}), true, fails('InvalidReference')],
+    ['no reference', request(), true, fails('InvalidReference')],
+  ])('%s', (_name, object, allowed, expected) => {
+    expect(computeClaimKey(object, allowed)).toEqual(expected);
+  });
+  test.each([
+    ['bound', claim(), 'v'],
+    ['not bound', claim({}), fails('NotBound')],
+    ['an empty volume name', claim({ volumeName: '' }), fails('NotBound')],
+    ['missing', undefined, fails('NotFound')],
+  ])('%s', (_name, object, expected) => {
+    expect(computeVolumeName(object, KEY)).toEqual(expected);
+  });
+});
+
+test.each([
+  ['with a handle', volume(), { driver: 'd', handle: 'h' }],
+  ['before anybody wrote a claim into it', volume({ claimRef: undefined }), { driver: 'd', handle: 'h' }],
+  [
+    'of a claim without uid',
+    volume({ claimRef: { namespace: 'ns', name: 'data' } }),
+    { driver: 'd', handle: 'h' },
+  ],
+  ['of an older claim of that name', volume({ claimRef: { ...OWN, uid: 'c-0' } }), fails('NotBound')],
+  ['of another namespace', volume({ claimRef: { ...OWN, namespace: 'x' } }), fails('NotBound')],
+  ['missing', undefined, fails('NotFound')],
+  ['without CSI', volume({ csi: undefined }), fails('InvalidSource')],
+  ['without a handle', volume({ csi: { driver: 'd', volumeHandle: '' } }), fails('InvalidSource')],
+])('a volume %s', (_name, object, expected) => {
+  expect(computeCsiVolume(object, claim())).toEqual(expected);
+});
+
+test.each<[string, VolumeCaptureRequest, PersistentVolumeClaim, StorageClass | undefined, unknown]>([
+  ['of the request', request({ volumeSnapshotClassName: 's' }), claim(), undefined, 's'],
+  ['none, without a storage class', request(), claim(), undefined, fails('NotFound')],
+  [
+    'none, with a storage class that is missing',
+    request(),
+    claim({ storageClassName: 'x' }),
+    undefined,
+    fails('NotFound'),
+  ],
+])('snapshot class %s', (_name, object, of, storageClass, expected) => {
+  expect(computeClassName(object, of, storageClass)).toEqual(expected);
+});
+
+test('the class must be of the volume’s driver', () => {
+  const found = { metadata: { name: 's' }, driver: 'd' } as VolumeSnapshotClass;
+  expect(computeClass(found, 's', { driver: 'd', handle: 'h' })).toBe(found);
+  expect(computeClass(found, 's', { driver: 'e', handle: 'h' })).toEqual(fails('InvalidSource'));
+  expect(computeClass(undefined, 's', { driver: 'd', handle: 'h' })).toEqual(fails('NotFound'));
+});
+
+describe('the content', () => {
+  const snapshotClass = {
+    metadata: { name: 's' },
+    driver: 'd',
+    deletionPolicy: 'Retain',
+  } as VolumeSnapshotClass;
+  const built = buildContent(request(), owner, { driver: 'd', handle: 'h' }, snapshotClass);
+  test('has one owner, the policy of its class, and no VolumeSnapshot', () => {
+    expect(built).toEqual({
+      apiVersion: 'snapshot.storage.k8s.io/v1',
+      kind: 'VolumeSnapshotContent',
+      metadata: { name: 'snapshot-u-1', ownerReferences: [owner] },
+      spec: {
+        driver: 'd',
+        deletionPolicy: 'Retain',
+        volumeSnapshotClassName: 's',
+        source: { volumeHandle: 'h' },
+        volumeSnapshotRef: {},
+      },
+    });
+  });
+  test('is not built for an owner without uid', () => {
+    const nobody = { ...owner, uid: '' };
+    expect(() => buildContent(request(), nobody, { driver: 'd', handle: 'h' }, snapshotClass)).toThrow(
+      'without uid',
+    );
+  });
+  test('is ours when the keeper controls it, and only then', () => {
+    expect(contentProblem(built, owner)).toBeUndefined();
+    expect(contentProblem(built, { ...owner, uid: 'k-2' })).toEqual(fails('OwnershipConflict'));
+    const loose = { ...built, metadata: { name: 'x', ownerReferences: [{ ...owner, controller: false }] } };
+    expect(contentProblem(loose, owner)).toEqual(fails('OwnershipConflict'));
+  });
+  test.each<[string, VolumeSnapshotContent['status'], unknown]>([
+    ['nothing', undefined, { kind: 'waiting' }],
+    ['not ready', { readyToUse: false }, { kind: 'waiting' }],
+    ['an empty error', { error: {} }, { kind: 'waiting' }],
+    ['ready', { readyToUse: true }, { kind: 'ready' }],
+    ['an error', { readyToUse: false, error: { message: 'x' } }, fails('SnapshotCreationFailed')],
+    [
+      'an error, although ready',
+      { readyToUse: true, error: { message: 'x' } },
+      fails('SnapshotCreationFailed'),
+    ],
+  ])('says %s', (_name, status, expected) => {
+    expect(computeProgress({ ...built, ...(status === undefined ? {} : { status }) }, 'ns/data')).toEqual(
+      expected,
+    );
+  });
+});
+
+describe('detaching', () => {
+  const view = (more: Partial<DetachView> = {}): DetachView => ({
+    key: KEY,
+    claim: claim(),
+    volumeName: 'v',
+    volume: volume(),
+    users: [],
+    remembered: false,
+    keeper: 'ret-pv-u-1',
+    ...more,
+  });
+  const going = { ...claim(), metadata: { ...claim().metadata, deletionTimestamp: 'x' } };
+  const marked = { annotations: { 'storage.deckhouse.io/detached': 'true' }, ownerReferences: [owner] };
+  const step = (kind: string) => expect.objectContaining({ kind });
+  test.each<[string, Partial<DetachView>, unknown]>([
+    ['everything is as it should be', {}, step('release')],
+    ['a Pod uses it', { users: ['p'] }, fails('InUse')],
+    [
+      'the volume would be deleted',
+      { volume: volume({ persistentVolumeReclaimPolicy: 'Delete' }) },
+      fails('InvalidReclaimPolicy'),
+    ],
+    [
+      'nobody knows the policy',
+      { volume: volume({ persistentVolumeReclaimPolicy: undefined }) },
+      fails('InvalidReclaimPolicy'),
+    ],
+    ['the volume names nobody', { volume: volume({ claimRef: undefined }) }, fails('NotBound')],
+    [
+      'the volume names an older claim',
+      { volume: volume({ claimRef: { ...OWN, uid: 'c-0' } }) },
+      fails('NotBound'),
+    ],
+    ['not bound', { claim: claim({}), volumeName: undefined, volume: undefined }, fails('NotBound')],
+    ['no claim', { claim: undefined, volumeName: undefined, volume: undefined }, fails('NotFound')],
+    ['no volume', { volume: undefined }, fails('NotFound')],
+    ['somebody deletes the claim already', { claim: going }, step('release')],
+    ['we have deleted it', { claim: going, remembered: true }, step('waiting')],
+    ['it is gone', { claim: undefined, remembered: true }, step('released')],
+    [
+      'it is gone, and there is a new one',
+      { claim: claim({ volumeName: 'w' }, 'c-2'), remembered: true },
+      step('released'),
+    ],
+    [
+      'a new one that wants the same volume',
+      { claim: claim({ volumeName: 'v' }, 'c-2'), remembered: true },
+      step('released'),
+    ],
+    [
+      'the memory names a volume of others',
+      { claim: undefined, remembered: true, volume: volume({ claimRef: { ...OWN, name: 'x' } }) },
+      fails('NotBound'),
+    ],
+    [
+      'marked by us, claim let go',
+      { claim: undefined, remembered: true, volume: volume({ claimRef: undefined }, marked) },
+      step('released'),
+    ],
+    [
+      'marked by another request',
+      {
+        claim: undefined,
+        remembered: true,
+        volume: volume({ claimRef: undefined }, marked),
+        keeper: 'ret-pv-u-2',
+      },
+      fails('NotBound'),
+    ],
+    ['remembered, and a Pod came since', { remembered: true, users: ['p'] }, fails('InUse')],
+  ])('%s', (_name, more, expected) => {
+    expect(computeDetach(view(more))).toEqual(expected);
+  });
+
+  test('one patch: mark and owner beside other owners, once', () => {
+    const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'o-1' };
+    const patch = computeMark(volume({}, { ownerReferences: [other] }), owner, false);
+    expect(patch).toEqual({
+      metadata: { annotations: { 'storage.deckhouse.io/detached': 'true' }, ownerReferences: [other, owner] },
+    });
+    expect(computeMark(volume({}, marked), owner, false)).toBeUndefined();
+    expect(computeMark(volume(), owner, true)).toMatchObject({ spec: { claimRef: null } });
+    const theirs = { ...other, controller: true };
+    expect(computeMark(volume({}, { ownerReferences: [theirs] }), owner, false)).toEqual(
+      fails('OwnershipConflict'),
+    );
+  });
+});
