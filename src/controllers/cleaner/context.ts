@@ -2,6 +2,7 @@
 
 import type { Instant, Millis } from '#base/instant';
 import type { Client } from '#client/client';
+import type { Budget } from '#lifecycle/budget';
 import type { GuardedDeletes } from '#lifecycle/guardedDelete';
 import type { SkewGuard } from '#lifecycle/skewGuard';
 import type { Actors } from './actor.ts';
@@ -49,7 +50,11 @@ export interface Context {
   /** By key of the Cleaner, like memos. */
   readonly holds: Map<string, Hold>;
   /** Definitions that were there when a group was last found not to be served. */
-  readonly definitions: Map<string, string>;
+  readonly definitions: Map<string, { readonly text: string; readonly since: Instant }>;
+  /** What this process has deleted of a decision, by key of the Cleaner: it need not ask for it again. */
+  readonly done: Map<string, { readonly evaluatedAt: string; readonly uids: Set<string> }>;
+  /** How fast an operator allows us to delete. */
+  readonly budget?: Budget;
   readonly metrics: CleanerMetrics;
   readonly options: CleanerOptions;
 }

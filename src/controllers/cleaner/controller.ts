@@ -55,6 +55,7 @@ export function cleanerController(options: CleanerControllerOptions): Controller
 function createContext(options: CleanerControllerOptions): Context {
   const { services, seal, defaultAccount, requireAuthor } = options;
   const { clock, guard, registry, client, impersonate, actAs } = services;
+  const habits = services.deletion?.(NAME);
   return {
     guard,
     client,
@@ -63,6 +64,8 @@ function createContext(options: CleanerControllerOptions): Context {
     memos: new Map(),
     holds: new Map(),
     definitions: new Map(),
+    done: new Map(),
+    ...(habits?.budget === undefined ? {} : { budget: habits.budget }),
     metrics: cleanerMetrics(registry),
     actors: new Actors({
       clock,
@@ -77,7 +80,7 @@ function createContext(options: CleanerControllerOptions): Context {
       clock,
       guard,
       metrics: deletionMetrics(registry, NAME, () => guard.now()),
-      ...services.deletion?.(NAME),
+      ...habits,
     }),
   };
 }

@@ -17,7 +17,7 @@ import {
 import { outcomeOf } from '#lifecycle/deletion';
 import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
-import type { Acting, Actor } from './actor.ts';
+import type { Acting } from './actor.ts';
 import type { Context } from './context.ts';
 import { handsOf } from './decide.ts';
 import { deleteObject, getMetadata } from './hands.ts';
@@ -58,21 +58,16 @@ export class Deletion {
       return this.#discard('it speaks of what no Cleaner may touch');
     const verdict = await this.#context.guard.check();
     if (verdict.kind !== 'good') return waitUntil(plus(this.#pass.now, HOLD), 'clock');
-    const actor = await this.#actor();
+    // With the account it was decided with, whatever the spec says by now.
+    const actor = await this.#context.actors.of(this.#cleaner, this.#record.serviceAccountName);
     if (actor.kind === 'nobody') return this.#stuck('Forbidden', actor.why);
     if (this.#record.generation !== this.#cleaner.metadata.generation && !(await this.#hasBegun(actor)))
       return this.#discard('the spec was changed before anything was deleted');
     return (await this.#deleteTargets(actor)) ?? (await this.#uninstall(actor)) ?? this.#deleteSelf();
   }
 
-  /** An author answers for the spec they signed; a decision made under it is carried out with the rights it was made with. */
-  #actor(): Promise<Actor> {
-    return this.#context.actors.of(this.#cleaner, this.#record.serviceAccountName);
-  }
-
   /** Gives the decision up; the Cleaner is looked at anew. */
   async #discard(why: string): Promise<Outcome> {
-    this.#pass.log.info({ why }, 'a recorded decision is given up');
     const note = `the decision to delete ${describeDecision(this.#record)} was given up: ${why}`;
     this.#pass.event(this.#cleaner, { type: 'Normal', reason: 'DecisionDiscarded', action: 'Delete', note });
     await writeStatus(this.#pass, this.#cleaner, { reason: 'WaitingForConditions', message: note });
@@ -98,7 +93,11 @@ export class Deletion {
 
   async #deleteTargets(actor: Acting): Promise<Outcome | undefined> {
     const hands = handsOf({ pass: this.#pass, cleaner: this.#cleaner, actor });
+    const done = this.#done();
     for (const target of this.#record.targets) {
+      if (done.has(target.uid)) continue;
+      const held = this.#heldUntil(target.uid);
+      if (held !== undefined) return waitUntil(held, 'held: budget');
       if (!(await this.#mayDelete(actor, kindOf(target), target.name)))
         return this.#stuck('Forbidden', `the author may no longer delete ${describe(target)}`);
       const answer = await deleteObject(hands, kindOf(target), target);
@@ -111,13 +110,30 @@ export class Deletion {
         case 'forbidden':
           return this.#stuck('Forbidden', answer.why);
         case 'refused':
-          return this.#stuck('Deleting', `${describe(target)} could not be deleted: ${answer.why}`);
+          return this.#stuck('Forbidden', `${describe(target)} could not be deleted: ${answer.why}`);
         default:
           return assertNever(answer);
       }
+      done.add(target.uid);
       if (this.#lost) return again('changed while deleting');
     }
     return undefined;
+  }
+
+  /** Uids of this decision that need not be asked for again. */
+  #done(): Set<string> {
+    const { evaluatedAt } = this.#record;
+    const key = memoKey(this.#pass.key);
+    const known = this.#context.done.get(key);
+    if (known?.evaluatedAt === evaluatedAt) return known.uids;
+    const begun = { evaluatedAt, uids: new Set<string>() };
+    this.#context.done.set(key, begun);
+    return begun.uids;
+  }
+
+  #heldUntil(uid: string): Instant | undefined {
+    const claim = this.#context.budget?.claim(uid, this.#pass.now);
+    return claim?.kind === 'wait' ? claim.until : undefined;
   }
 
   /** Where the server judges every request by itself, it need not be asked first. */
@@ -183,6 +199,7 @@ export class Deletion {
       now: this.#pass.now,
       allowForeign: options.helmAllowForeign,
       mayDelete: (kind, namespace, name) => this.#mayDelete(actor, kind, name, namespace),
+      heldUntil: (uid) => this.#heldUntil(uid),
       onDeleted: (what) => this.#begun(what),
       runHooks: createHookRunner({
         hands,
@@ -215,7 +232,7 @@ export class Deletion {
       case 'changed':
         return this.#giveRelease(release, result.why);
       case 'waiting':
-        return waitUntil(result.until, 'helm hook');
+        return waitUntil(result.until, result.why);
       default:
         return assertNever(result);
     }
@@ -245,11 +262,8 @@ export class Deletion {
    * Something that a person has to put right. While nothing has been deleted the decision is given up with it: by the time
    * it is right, the conditions may be false again.
    */
-  async #stuck(reason: Report['reason'], message: string, at?: number): Promise<Outcome> {
-    const until =
-      at === undefined
-        ? plus(this.#pass.now, retryOf(this.#cleaner))
-        : plus(this.#pass.now, millis(at - this.#pass.now));
+  async #stuck(reason: Report['reason'], message: string, at?: Instant): Promise<Outcome> {
+    const until = at ?? plus(this.#pass.now, retryOf(this.#cleaner));
     const begun = this.#record.startedAt !== undefined;
     const report: Report = begun
       ? { ...this.#kept(), reason, message, deletion: this.#record }
@@ -283,4 +297,4 @@ export class Deletion {
   }
 }
 
-const describe = ({ resource, name }: RecordedTarget): string => `${resource} ${name}`;
+const describe = ({ resource, name }: RecordedTarget) => `${resource} ${name}`;

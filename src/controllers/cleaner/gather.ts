@@ -6,7 +6,15 @@ import type { Context } from './context.ts';
 import type { Hands } from './hands.ts';
 import { type Found, fingerprint, type Resolved } from './snapshot.ts';
 import type { Meaning, Target } from './spec.ts';
-import { fromCache, fromServer, isNewsOfDefinitions, type Kinds, resolveKinds, watch } from './targets.ts';
+import {
+  fromCache,
+  fromServer,
+  isFresh,
+  isNewsOfDefinitions,
+  type Kinds,
+  resolveKinds,
+  watch,
+} from './targets.ts';
 
 export interface Gathered {
   /** The same as long as nothing changes that was looked at. */
@@ -22,7 +30,8 @@ export interface Gathered {
 
 export type Gathering =
   | { readonly kind: 'refused'; readonly why: string }
-  | { readonly kind: 'unserved'; readonly why: string; readonly key: string }
+  /** `soon`: its definition came a moment ago. */
+  | { readonly kind: 'unserved'; readonly why: string; readonly key: string; readonly soon: boolean }
   | { readonly kind: 'unsynced' }
   | {
       readonly kind: 'gathered';
@@ -40,7 +49,7 @@ export async function gather(
   const { discovery } = context.client;
   let kinds = await resolveKinds(discovery, meaning.targets);
   let watching = watch(pass, context, cleaner, kinds);
-  if (isNewsOfDefinitions(context, watching, kinds)) {
+  if (isNewsOfDefinitions(context, watching, kinds, pass.now)) {
     discovery.invalidate();
     kinds = await resolveKinds(discovery, meaning.targets);
     watching = watch(pass, context, cleaner, kinds);
@@ -52,7 +61,8 @@ export async function gather(
     ...kinds.unserved.filter((target) => target.included),
     ...goneKinds(kinds, watching.views),
   ];
-  if (unserved.length > 0) return describeUnserved(unserved, generation);
+  if (unserved.length > 0)
+    return { ...describeUnserved(unserved, generation), soon: isFresh(context, unserved, pass.now) };
   const included = kinds.resolved.filter(({ target }) => target.included);
   const views = included.map((resolved) => ({ resolved, view: watching.views.get(resolved.kind)! }));
   if (views.some(({ view }) => !isForbidden(view) && !view.status.synced)) return { kind: 'unsynced' };
@@ -68,12 +78,12 @@ function goneKinds(kinds: Kinds, views: ReadonlyMap<unknown, DynamicView>): Targ
     .map(({ target }) => target);
 }
 
-function describeUnserved(targets: readonly Target[], generation: number): Gathering {
+function describeUnserved(targets: readonly Target[], generation: number) {
   const names = targets.map(
     ({ name, reference }) => `${reference.kind}.${reference.apiGroup ?? ''} (${name})`,
   );
   return {
-    kind: 'unserved',
+    kind: 'unserved' as const,
     why: `the server does not serve ${names.join(', ')}`,
     key: `unserved;${generation};${names.join()}`,
   };

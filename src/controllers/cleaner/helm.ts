@@ -75,6 +75,8 @@ export interface UninstallOptions {
   readonly allowForeign: boolean;
   /** Whether the actor may delete this object; asked only where the server does not judge by itself. */
   readonly mayDelete: (kind: Kind, namespace: string | undefined, name: string) => Promise<boolean>;
+  /** Until when a deletion must wait for the operator's budget, if it must. */
+  readonly heldUntil: (uid: string) => Instant | undefined;
   /** Something was deleted. */
   readonly onDeleted: (what: 'release object' | 'release record') => Promise<void>;
   /** Runs the hooks of an event; undefined when they are done. */
@@ -127,7 +129,8 @@ async function follow(
 ): Promise<Uninstalled> {
   const before = await options.runHooks('pre-delete', steps);
   if (before !== undefined) return before;
-  const { removed, left, problems } = await removeAll(steps, release, options);
+  const { removed, left, problems, held } = await removeAll(steps, release, options);
+  if (held !== undefined) return { kind: 'waiting', until: held, why: 'budget' };
   if (problems.length > 0) return { kind: 'failed', why: problems.slice(0, 5).join('; ') };
   const after = await options.runHooks('post-delete', steps);
   if (after !== undefined) return after;
@@ -139,6 +142,8 @@ interface Removal {
   removed: number;
   readonly left: string[];
   readonly problems: string[];
+  /** Stopped in the middle, to go on then. */
+  held?: Instant;
 }
 
 /** One after the other, in order; a problem with one does not keep the others. */
@@ -157,14 +162,16 @@ async function removeAll(
     if (result === 'removed') {
       removal.removed++;
       await options.onDeleted('release object');
-    } else if (result !== 'absent') (result.problem ? removal.problems : removal.left).push(result.why);
+    } else if (typeof result === 'number') return { ...removal, held: result };
+    else if (result !== 'absent') (result.problem ? removal.problems : removal.left).push(result.why);
   }
   return removal;
 }
 
 const nameOf = ({ kind, name }: ManifestObject): string => `${kind}/${name}`;
 
-type Removed = 'removed' | 'absent' | { readonly problem: boolean; readonly why: string };
+/** An instant: not before then. */
+type Removed = 'removed' | 'absent' | Instant | { readonly problem: boolean; readonly why: string };
 const leave = (object: ManifestObject, why: string): Removed => ({
   problem: false,
   why: `${nameOf(object)} (${why})`,
@@ -213,6 +220,8 @@ async function removeLive(
   if (deletionTimestamp !== undefined) return 'absent';
   if (!(await options.mayDelete(kind, namespace, object.name)))
     return problem(object, 'the author may not delete it');
+  const held = options.heldUntil(uid);
+  if (held !== undefined) return held;
   const answer = await deleteObject(hands, kind, { name: object.name, uid });
   switch (answer.kind) {
     case 'deleted':
@@ -247,6 +256,8 @@ async function purge(steps: UninstallSteps, options: UninstallOptions): Promise<
   const ours = compareWithRecord(read.value, record);
   if (typeof ours === 'string') return { kind: 'changed', why: ours };
   for (const ref of steps.purge) {
+    const held = options.heldUntil(ref.uid);
+    if (held !== undefined) return { kind: 'waiting', until: held, why: 'budget' };
     const answer = await deleteObject(hands, STORAGE[ref.driver], ref);
     if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
     if (answer.kind === 'deleted') await options.onDeleted('release record');

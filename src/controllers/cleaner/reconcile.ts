@@ -3,7 +3,7 @@
 
 import { Cleaner, type ConditionOutcome } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
-import type { Instant } from '#base/instant';
+import { type Instant, type Millis, plus, seconds } from '#base/instant';
 import { nextTurn } from '#base/turn';
 import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
@@ -29,6 +29,9 @@ import { type Meaning, understand } from './spec.ts';
 import type { Reason } from './status.ts';
 import { fromServer, watchNothing } from './targets.ts';
 
+/** Discovery follows a new definition with some delay. */
+const SOON: Millis = seconds(6);
+
 export const createReconcile =
   (context: Context) =>
   (pass: Pass): Promise<Outcome> | Outcome => {
@@ -37,6 +40,7 @@ export const createReconcile =
     if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
       context.memos.delete(memoKey(pass.key));
       context.holds.delete(memoKey(pass.key));
+      context.done.delete(memoKey(pass.key));
       watchNothing(pass, context);
       return settled();
     }
@@ -88,7 +92,12 @@ async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outc
       // A source that has synced, or failed, wakes whoever needs it.
       return settled();
     case 'unserved':
-      return reporter.later(meaning, gathered.key, { reason: 'KindNotServed', message: gathered.why });
+      return reporter.until(
+        plus(pass.now, gathered.soon ? SOON : periodOf(meaning)),
+        'KindNotServed',
+        gathered.key,
+        { reason: 'KindNotServed', message: gathered.why },
+      );
     case 'gathered': {
       const unchanged = reporter.unchanged(gathered.key);
       if (unchanged !== undefined) return unchanged;

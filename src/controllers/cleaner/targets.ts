@@ -5,6 +5,7 @@ import { metadataOf } from '#api/kind';
 import { CustomResourceDefinition } from '#api/kinds/builtin';
 import type { Cleaner } from '#api/kinds/cleaner';
 import type { KubeObject } from '#api/object';
+import { type Instant, isDue, minutes, plus } from '#base/instant';
 import type { Discovery, ServedKind } from '#client/discovery';
 import type { DynamicView, Pass } from '#runtime/pass';
 import type { Source } from '#runtime/source';
@@ -45,6 +46,7 @@ export async function resolveKinds(discovery: Discovery, targets: readonly Targe
 }
 
 const Definitions = metadataOf(CustomResourceDefinition);
+const FRESH = minutes(1);
 
 export interface Watching {
   /** By the kind of each resolved, included target. */
@@ -114,20 +116,35 @@ const interestInGroup = (group: string): Interest => ({
 });
 
 /** Whether definitions of missing groups changed since they were last found missing. */
-export function isNewsOfDefinitions(context: Context, { definitions }: Watching, kinds: Kinds): boolean {
+export function isNewsOfDefinitions(
+  context: Context,
+  { definitions }: Watching,
+  kinds: Kinds,
+  now: Instant,
+): boolean {
   if (definitions === undefined || !definitions.status.synced) return false;
   let news = false;
-  for (const group of new Set(kinds.unserved.map(({ reference }) => reference.apiGroup ?? ''))) {
+  for (const group of groupsOf(kinds.unserved)) {
     const versions = [...definitions.reader.list()]
       .filter(({ metadata }) => (metadata.name ?? '').endsWith(`.${group}`))
       .map(({ metadata }) => `${metadata.uid}@${metadata.resourceVersion}`);
     const text = versions.sort().join(',');
-    if (context.definitions.get(group) === text) continue;
-    context.definitions.set(group, text);
+    if (context.definitions.get(group)?.text === text) continue;
+    context.definitions.set(group, { text, since: now });
     news = true;
   }
   return news;
 }
+
+const groupsOf = (targets: readonly Target[]): Set<string> =>
+  new Set(targets.map(({ reference }) => reference.apiGroup ?? ''));
+
+/** A definition of a missing group came or changed a moment ago: the server may not serve its kind yet. */
+export const isFresh = (context: Context, unserved: readonly Target[], now: Instant): boolean =>
+  [...groupsOf(unserved)].some((group) => {
+    const known = context.definitions.get(group);
+    return known !== undefined && known.text !== '' && !isDue(plus(known.since, FRESH), now);
+  });
 
 /** The objects of an included target, as the cache has them. */
 export function fromCache({ target, kind }: Resolved, { reader }: DynamicView, namespace: string): Found {

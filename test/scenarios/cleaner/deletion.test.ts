@@ -258,6 +258,28 @@ describe('changes between decision and deletion', () => {
   });
 });
 
+scenario("the operator's limit holds for targets and objects of releases too", async (scene) => {
+  scene.given.controllers('cleaner');
+  scene.given.configuration({ actAs: 'controller', deletions: { perSecond: 1 } });
+  await scene.given.object([
+    ...three.map((name) => configMap(name)),
+    installed(configMap('m')),
+    storedRelease({ manifest: document('ConfigMap', 'm') }),
+    deletesThree({ helm: { release: 'shop', delete: true } }),
+  ]);
+  await scene.when.timePasses(millis(hours(1) + 500));
+  expect(deleted(scene)).toHaveLength(1);
+  await scene.when.timePasses(seconds(2));
+  expect(deleted(scene)).toHaveLength(3);
+  await scene.when.timePasses(seconds(5));
+  expect(deleted(scene)).toEqual([
+    ...three.map((name) => `configmaps/${name}`),
+    'configmaps/m',
+    'secrets/sh.helm.release.v1.shop.v1',
+    'cleaners/c',
+  ]);
+});
+
 describe('dry runs', () => {
   scenario('mode: DryRun says what would be deleted, once, and deletes nothing', async (scene) => {
     begin(scene);
