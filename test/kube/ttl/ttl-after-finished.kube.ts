@@ -26,8 +26,8 @@ import {
   thisSecond,
   time,
 } from './cluster.ts';
+import { ALLOWED, ASKS, REFUSED, TTL } from './policyCases.ts';
 
-const TTL = 'lapse.dev/ttl-seconds-after-finished';
 const processes: LapseProcess[] = [];
 let account: string;
 let bed: Bed;
@@ -219,6 +219,8 @@ test('beside the incumbent: everything goes, and a dry run says who else is at w
     join(bed.directory, 'incumbent.log'),
   );
   try {
+    await finishedJob(client, 'warm-up', 0);
+    await within(30_000, () => isGone('warm-up'));
     const names = ['a', 'b', 'c', 'd'].map((letter) => `beside-${letter}`);
     for (const name of names) await finishedJob(client, name, 3);
     await within(30_000, async () => void (await Promise.all(names.map(isGone))));
@@ -234,23 +236,6 @@ test('beside the incumbent: everything goes, and a dry run says who else is at w
 }, 60_000);
 
 describe('the admission policies', () => {
-  const asks = { annotations: { [TTL]: '60' } };
-  const template = (metadata: object, restartPolicy: string) => ({
-    metadata: { labels: { app: 'x' }, ...metadata },
-    spec: { restartPolicy, containers: [{ name: 'main', image: 'example.com/x' }] },
-  });
-  const object = (kind: string, apiVersion: string, spec: object) => ({
-    apiVersion,
-    kind,
-    metadata: { name: `vap-${kind.toLowerCase()}`, namespace: 'default' },
-    spec,
-  });
-  const workload = (kind: string, more: object = {}) =>
-    object(kind, 'apps/v1', {
-      selector: { matchLabels: { app: 'x' } },
-      template: template(asks, 'Always'),
-      ...more,
-    });
   /** What the server says to it, without keeping it. */
   const said = async (manifest: object): Promise<string> => {
     const file = join(bed.directory, 'manifest.json');
@@ -259,44 +244,18 @@ describe('the admission policies', () => {
       .kubectl('apply', '--dry-run=server', '-f', file)
       .catch((error: { stderr?: string }) => String(error.stderr));
   };
-  const NEEDS = 'needs a restartPolicy of OnFailure or Never';
 
   test('refuse the annotation where it can do no good, and only when it is new', async () => {
-    await createPod(client, 'vap-old', { metadata: asks, spec: { restartPolicy: 'Always' } });
+    await createPod(client, 'vap-old', { metadata: ASKS, spec: { restartPolicy: 'Always' } });
     await bed.kubectl('apply', '-f', join(import.meta.dirname, '../../../config/admission-policy'));
-    const always = {
-      ...object('Pod', 'v1', template({}, 'Always').spec),
-      metadata: { name: 'vap-pod', namespace: 'default', ...asks },
-    };
-    await within(20_000, async () => expect(await said(always)).toContain(NEEDS));
-    const refused: [object, string][] = [
-      [object('Job', 'batch/v1', { template: template(asks, 'Never') }), 'spec.ttlSecondsAfterFinished'],
-      [
-        object('CronJob', 'batch/v1', {
-          schedule: '0 0 * * *',
-          jobTemplate: { spec: { template: template(asks, 'Never') } },
-        }),
-        'spec.jobTemplate.spec.ttlSecondsAfterFinished',
-      ],
-      [workload('Deployment'), NEEDS],
-      [workload('ReplicaSet'), NEEDS],
-      [workload('StatefulSet', { serviceName: 'x' }), NEEDS],
-      [workload('DaemonSet'), NEEDS],
-    ];
-    for (const [manifest, message] of refused) expect(await said(manifest)).toContain(message);
-    const allowed = [
-      { ...always, spec: template({}, 'Never').spec },
-      object('Job', 'batch/v1', { template: template({}, 'Never') }),
-      object('Deployment', 'apps/v1', {
-        selector: { matchLabels: { app: 'x' } },
-        template: template({}, 'Always'),
-      }),
-    ];
-    for (const manifest of allowed) expect(await said(manifest)).toContain('created');
+    const [always, message] = REFUSED[0]!;
+    await within(20_000, async () => expect(await said(always)).toContain(message));
+    for (const [manifest, because] of REFUSED) expect(await said(manifest)).toContain(because);
+    for (const manifest of ALLOWED) expect(await said(manifest)).toContain('created');
     // What had it before the policy came may still be written to.
     await bed.kubectl('label', 'pod', 'vap-old', 'touched=yes');
     await createPod(client, 'vap-plain', { spec: { restartPolicy: 'Always' } });
     const late = bed.kubectl('annotate', 'pod', 'vap-plain', `${TTL}=5`);
-    await expect(late).rejects.toThrow(NEEDS);
+    await expect(late).rejects.toThrow(message);
   }, 45_000);
 });
