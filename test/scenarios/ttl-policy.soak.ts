@@ -3,8 +3,10 @@
 import { expect } from 'vitest';
 import type { TTLPolicy } from '#api/kinds/ttlPolicy';
 import { millis, minutes, seconds } from '#base/instant';
+import type { Fault } from '#sim/faults';
 import type { Simulation } from '#sim/simulate';
 import { PipelineRun, PipelineRunKind, run, ttlPolicy } from './pipelineRuns.ts';
+import { breakWatches, forbidReading, loseDelete, refuseDelete } from './policyStories.ts';
 import { scenario } from './scenario.ts';
 import type { Given, Scene } from './words.ts';
 
@@ -76,3 +78,23 @@ scenario('a longer TTL for all of them just before the end', async (scene) => {
   await when.timePasses(minutes(2));
   expect(deletes(scene)).toHaveLength(COUNT);
 });
+
+scenario.each(
+  { 'watches end': 'end', 'watches are cut': 'cut', 'watches end with 410': 'gone' } as const,
+  (scene, how) => breakWatches(scene, how),
+);
+scenario.each({ '409 by a webhook': 409, '429': 429, '500': 500, '503': 503 }, (scene, code) =>
+  refuseDelete(scene, code),
+);
+scenario.each<Fault>(
+  {
+    'an answer that is lost': { drop: 'after' },
+    'a request that is lost': { drop: 'before' },
+    'no answer': { hang: 'after' },
+    'a request that arrives twice': { duplicate: true },
+  },
+  (scene, fault) => loseDelete(scene, fault),
+);
+scenario.each({ 'listing is forbidden': 'list', 'watching is forbidden': 'watch' } as const, (scene, verb) =>
+  forbidReading(scene, verb),
+);

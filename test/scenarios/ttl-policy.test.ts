@@ -1,30 +1,20 @@
 // Policies about PipelineRuns, played on the virtual clock.
 
 import { describe, expect } from 'vitest';
-import type { TTLPolicyStatus } from '#api/kinds/ttlPolicy';
-import type { KubeObject } from '#api/object';
 import { hours, type Millis, minutes, seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
 import { clusterTtlPolicy, namespace, PipelineRunKind, run, runStatus, ttlPolicy } from './pipelineRuns.ts';
+import {
+  breakWatches,
+  deletes,
+  loseDelete,
+  readyOf,
+  refuseDelete,
+  start,
+  statusOf,
+} from './policyStories.ts';
 import { scenario } from './scenario.ts';
-import type { Given, Then } from './words.ts';
 
-interface Policy extends KubeObject {
-  status?: TTLPolicyStatus;
-}
 const days = (n: number) => hours(24 * n);
-const start = (given: Given, more: object = {}) => {
-  given.controllers('ttl-policy');
-  given.configuration({ actAs: 'controller', ...more });
-  given.kinds(PipelineRunKind);
-};
-const statusOf = async (then: Then, ref: string): Promise<TTLPolicyStatus> =>
-  (await then.object<Policy>(ref)).status ?? {};
-const readyOf = async (then: Then, ref: string): Promise<string> => {
-  const [ready] = (await statusOf(then, ref)).conditions ?? [];
-  return `${ready?.status} ${ready?.reason}`;
-};
-const deletes = (then: Then) => then.requests('DELETE').map(({ path }) => path.split('/').at(-1));
 
 describe('the ordinary case', () => {
   scenario(
@@ -480,6 +470,11 @@ describe("the author's rights, with the webhook in the process", () => {
 });
 
 describe('standing scenarios', () => {
+  // One of each here, all of them in the soak.
+  scenario('watches end with 410', (scene) => breakWatches(scene, 'gone'));
+  scenario('500 to a delete', (scene) => refuseDelete(scene, 500));
+  scenario('the answer to a delete is lost', (scene) => loseDelete(scene, { drop: 'after' }));
+
   scenario('a restart in the middle, and a crash with an hour of downtime', async ({ given, when, then }) => {
     start(given);
     await given.object([
@@ -521,25 +516,6 @@ describe('standing scenarios', () => {
       }
       await then.exists('pipelinerun/a');
       expect(deletes(then)).toEqual([]);
-    },
-  );
-
-  scenario.each(
-    { 'watches end': 'end', 'watches are cut': 'cut', 'watches end with 410': 'gone' } as const,
-    async ({ given, when, then }, how) => {
-      start(given);
-      await given.object([
-        ttlPolicy('runs'),
-        run('a', { finished: seconds(0) }),
-        run('b', { finished: seconds(0) }),
-      ]);
-      await when.timePasses(minutes(1));
-      await when.watchesBreak(how);
-      await when.user.patch('pipelinerun/a', { metadata: { annotations: { 'lapse.dev/ttl': 'never' } } });
-      await when.timePasses(minutes(20));
-      await then.exists('pipelinerun/a');
-      await then.isGone('pipelinerun/b');
-      expect(deletes(then)).toEqual(['b']);
     },
   );
 
@@ -639,36 +615,6 @@ describe('standing scenarios', () => {
     expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 1, matched: 0 });
   });
 
-  scenario.each(
-    { '409 by a webhook': 409, '429': 429, '500': 500, '503': 503 },
-    async ({ given, when, then }, code) => {
-      start(given);
-      await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
-      await when.timePasses(seconds(1));
-      when.serverAnswers('DELETE', code, { times: 2 });
-      await when.timePasses(minutes(20));
-      await then.isGone('pipelinerun/a');
-    },
-  );
-
-  scenario.each<Fault>(
-    {
-      'an answer that is lost': { drop: 'after' },
-      'a request that is lost': { drop: 'before' },
-      'no answer': { hang: 'after' },
-      'a request that arrives twice': { duplicate: true },
-    },
-    async ({ given, when, then }, fault) => {
-      start(given);
-      await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
-      await when.timePasses(seconds(1));
-      when.serverAnswers('DELETE', fault, { times: 1 });
-      await when.timePasses(minutes(20));
-      await then.isGone('pipelinerun/a');
-      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 1 });
-    },
-  );
-
   scenario(
     'forbidden to delete: told once, asked rarely, done when it is allowed',
     async ({ given, when, then }) => {
@@ -685,19 +631,6 @@ describe('standing scenarios', () => {
       await then.isGone('pipelinerun/a');
     },
   );
-
-  scenario.each({ list: 'list', watch: 'watch' } as const, async ({ given, when, then }, verb) => {
-    start(given);
-    await given.object([run('a', { finished: seconds(0) })]);
-    await when.timePasses(seconds(1));
-    when.serverAnswers((r) => r.resource === 'pipelineruns' && r.verb === verb, 403, { times: 50 });
-    await when.user.apply(ttlPolicy('runs', { ttl: verb === 'list' ? '1s' : '1h' }));
-    await when.timePasses(minutes(10));
-    if (verb === 'list') expect(await readyOf(then, 'ttlpolicy/runs')).toBe('False CannotRead');
-    await when.faultsEnd();
-    await when.timePasses(hours(1));
-    await then.isGone('pipelinerun/a');
-  });
 
   scenario('fifty due at one instant: one request each, at that instant', async ({ given, when, then }) => {
     start(given);
