@@ -89,7 +89,12 @@ describe('every omission is caught by both nets', () => {
 test.each<
   [
     string,
-    (o: { a: number; b: { c: number; d: null }; l: { y: number }[]; x?: unknown }) => unknown,
+    (o: {
+      a: number;
+      b: { c: number; d: null; 'x.y/z'?: string };
+      l: { y: number }[];
+      x?: unknown;
+    }) => unknown,
     string[],
   ]
 >([
@@ -100,6 +105,7 @@ test.each<
   ['a list without looking into it', (o) => o.l.length, []],
   ['which keys there are', (o) => Object.keys(o.b), ['b.*']],
   ['whether a key is there', (o) => 'c' in o.b, ['b.c']],
+  ['a name with dots', (o) => o.b['x.y/z'], ['b["x.y/z"]']],
   ['spread', (o) => ({ ...o.b }), ['b.*', 'b.c', 'b.d']],
 ])('%s is read', (_rule, read, paths) => {
   const object = { a: 1, b: { c: 2, d: null }, l: [{ y: 1 }, { y: 2 }] };

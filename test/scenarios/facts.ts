@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { clone, equal, isObject, type Json, type JsonObject } from '#api/json';
 import { asJson, asObject, type KubeObject } from '#api/object';
 import type { Facts } from '#runtime/facts';
-import { readsOf } from './reads.ts';
+import { aroundOf, readsOf, stepsOf } from './reads.ts';
 
 export interface FactsCase<T extends KubeObject> {
   readonly facts: Facts<T>;
@@ -50,12 +50,13 @@ const isBelow = (path: string, above: string): boolean =>
 function isCovered(object: KubeObject, path: string, known: ReadonlySet<string>): boolean {
   if (known.has(path)) return true;
   if (isThere(object, path)) return false;
-  const around = path.slice(0, Math.max(0, path.lastIndexOf('.')));
-  return known.has(`${around}.*`) || [...known].some((other) => isBelow(other, path));
+  return known.has(`${aroundOf(path)}.*`) || [...known].some((other) => isBelow(other, path));
 }
 
-const isThere = (object: KubeObject, path: string): boolean =>
-  path.includes('[]') || valueAt(asJson(object), path.split('.')) !== undefined;
+function isThere(object: KubeObject, path: string): boolean {
+  const steps = stepsOf(path);
+  return steps === undefined || valueAt(asJson(object), steps) !== undefined;
+}
 
 const valueAt = (value: Json, path: Path): Json | undefined =>
   path.reduce<Json | undefined>(

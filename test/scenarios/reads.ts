@@ -7,7 +7,20 @@ export function readsOf<T extends object>(object: T, read: (seen: T) => void): S
   return reads;
 }
 
-const join = (at: string, name: string): string => (at === '' ? name : `${at}.${name}`);
+/** Names with dots and slashes are quoted, as in `metadata.annotations["lapse.dev/ttl"]`. */
+function join(at: string, name: string): string {
+  if (!/^[\w*-]+$/.test(name)) return `${at}["${name}"]`;
+  return at === '' ? name : `${at}.${name}`;
+}
+
+/** The steps of a path; undefined when it goes through a list. */
+export function stepsOf(path: string): string[] | undefined {
+  if (path.includes('[]')) return undefined;
+  return [...path.matchAll(/\["([^"]*)"\]|([^.[\]"]+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+}
+
+/** The container that the last step is taken from. */
+export const aroundOf = (path: string): string => path.replace(/(\.[^.[\]"]+|\["[^"]*"\])$/, '');
 
 function watched<T extends object>(target: T, at: string, reads: Set<string>): T {
   const pathOf = (name: string): string =>
