@@ -62,7 +62,7 @@ export async function gather(
     ...goneKinds(kinds, watching.views),
   ];
   if (unserved.length > 0)
-    return { ...describeUnserved(unserved, generation), soon: isFresh(context, unserved, pass.now) };
+    return describeUnserved(unserved, generation, isFresh(context, unserved, pass.now));
   const included = kinds.resolved.filter(({ target }) => target.included);
   const views = included.map((resolved) => ({ resolved, view: watching.views.get(resolved.kind)! }));
   if (views.some(({ view }) => !isForbidden(view) && !view.status.synced)) return { kind: 'unsynced' };
@@ -78,14 +78,15 @@ function goneKinds(kinds: Kinds, views: ReadonlyMap<unknown, DynamicView>): Targ
     .map(({ target }) => target);
 }
 
-function describeUnserved(targets: readonly Target[], generation: number) {
+function describeUnserved(targets: readonly Target[], generation: number, soon: boolean): Gathering {
   const names = targets.map(
     ({ name, reference }) => `${reference.kind}.${reference.apiGroup ?? ''} (${name})`,
   );
   return {
-    kind: 'unserved' as const,
+    kind: 'unserved',
     why: `the server does not serve ${names.join(', ')}`,
-    key: `unserved;${generation};${names.join()}`,
+    key: `unserved;${generation};${names.join()};${soon}`,
+    soon,
   };
 }
 

@@ -125,7 +125,7 @@ const MORE_CAREFUL = {
 };
 const FOREIGN = {
   'configmaps/foreign': 'another namespace: only with helm.allowForeign',
-  'clusterroles.rbac/web-ID': 'no namespace: only with helm.allowForeign',
+  'clusterroles/web-ID': 'no namespace: only with helm.allowForeign',
 };
 
 describe.each([3, 4] as const)('Helm %i', (major) => {
@@ -148,7 +148,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     expect(left).toContain('customresourcedefinitions/gadgets.ID.example.com');
     // Helm 4.3 leaves what it did not stamp, Helm 3 deletes it: then ours is the more careful one.
     expect(await survivors(ours)).toEqual(plus(left, ...Object.keys(MORE_CAREFUL), ...unstamped));
-    expect(await releases(ours)).toBe('');
+    expect((await releases(ours)).trim()).toBe('');
   });
 
   test('without allowForeign: objects elsewhere and cluster-wide ones stay', async () => {
@@ -156,9 +156,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     const site = await prepare(helm, 'foreign');
     await withCleaner({}, () => cleaned(site.namespace));
     const left = await survivors(site);
-    expect(left).toContain('configmaps/foreign');
-    expect(left).toContain('clusterroles/web-ID');
-    expect(Object.keys(FOREIGN)).toHaveLength(2);
+    for (const foreign of Object.keys(FOREIGN)) expect(left).toContain(foreign);
     expect(left.filter((one) => one.includes('sh.helm.release'))).toEqual([]);
   });
 

@@ -308,6 +308,36 @@ describe('targets that are not there', () => {
     },
   );
 
+  scenario(
+    '12. discovery that lags behind a definition is asked again, soon and not for ever',
+    async (scene) => {
+      begin(scene);
+      await scene.given.object([configMap('b'), onWidget]);
+      await scene.when.timePasses(seconds(20));
+      // The definition is there, and for some seconds its kind is not served.
+      const hidden = {
+        ...widgets,
+        spec: {
+          ...widgets.spec,
+          versions: [
+            { ...widgets.spec.versions[0]!, served: false },
+            { ...widgets.spec.versions[0]!, name: 'v0', served: false, storage: false },
+          ],
+        },
+      };
+      await scene.when.user.apply(hidden);
+      const looks = async () => (await scene.simulation()).passes.length;
+      const before = await looks();
+      await scene.when.timePasses(seconds(30));
+      expect((await looks()) - before).toBeGreaterThanOrEqual(4);
+      await scene.when.timePasses(minutes(10));
+      const later = await looks();
+      expect(later - before).toBeLessThan(14);
+      await scene.when.user.apply(widgets);
+      expect(await reasonOf(scene)).toBe('WaitingForConditions');
+    },
+  );
+
   scenario('12. while deleting, a kind that is gone has no objects', async (scene) => {
     begin(scene);
     await scene.given.object(widgets);
