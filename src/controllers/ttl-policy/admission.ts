@@ -96,6 +96,7 @@ const subjectOf = ({ userInfo }: AdmissionRequest): Subject => {
 };
 
 function withAuthor(policy: AnyPolicy, text: string | undefined): AnyPolicy {
+  if (authorIn(policy) === text) return policy;
   const { [AUTHOR_ANNOTATION]: _, ...annotations } = policy.metadata.annotations ?? {};
   if (text !== undefined) annotations[AUTHOR_ANNOTATION] = text;
   return { ...policy, metadata: { ...policy.metadata, annotations } };
