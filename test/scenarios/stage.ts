@@ -74,7 +74,10 @@ async function checkDoubleRun(simulation: Simulation): Promise<void> {
   await simulation.setLeading(true);
   const { objects, reconciled, writes } = await simulation.doubleRun();
   const asked = writes.map(({ method, path }) => `${method} ${path}`);
-  expect(asked, 'writes of the double run: somebody does not see that the work is done').toEqual([]);
+  if (asked.length > 0)
+    expect.fail(
+      `writes of the double run, somebody does not see that the work is done:\n${asked.join('\n')}`,
+    );
   expect(reconciled, 'objects that were reconciled by the double run').toBe(objects);
 }
 
