@@ -237,6 +237,24 @@ describe('the end', () => {
       expect(after.status).toEqual(crashed.status);
     },
   );
+
+  rule('16. an end that another leader wrote a moment before stands', async (scene) => {
+    const { given, when, then } = scene;
+    await volumeWorld(given, CAPTURE);
+    const end = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'InUse',
+      message: 'first',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    when.justBefore('patch volumecapturerequests/status', () =>
+      when.user.status(REF, { completionTimestamp: '2026-01-01T00:00:00Z', conditions: [end] }),
+    );
+    await when.user.apply(capture('nightly', { persistentVolumeClaimRef: { name: 'none' } }));
+    expect(await readyOf(then, REF)).toBe('False InUse');
+    expect((await then.object(REF)).metadata.annotations).toEqual({ 'storage.deckhouse.io/ttl': '10m' });
+  });
 });
 
 describe('ownership', () => {
