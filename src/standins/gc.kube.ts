@@ -83,8 +83,21 @@ describe('the real collector leaves what we say it leaves', () => {
 });
 
 // Twenty workers of the real collector race each other: whether a dependent that does not block is judged before or after
-// its owner was let go is chance. A graph that ended otherwise is played again, many times: one end must be ours.
+// its owner was let go is chance. A graph that ended otherwise is played again, many times: one end must be ours. Where
+// the owner is still held by a finalizer, the reference to it that was struck or not is what is left of that race: the
+// more owners a dependent names, the more surely the real collector, which asks for each of them, comes late.
 const REPLAYS = 16;
+const LINE = /^((?:other\/)?(?:\w+:)?([\w-]+))(?:<(\S+))?(.*)$/;
+
+/** Without references that block nothing to owners that are being deleted. */
+function withoutRaces(left: readonly string[]): string[] {
+  const lines = left.map((line) => LINE.exec(line)!);
+  const ending = new Set(lines.filter(([line]) => line.endsWith(' ending')).map(([, , name]) => name));
+  return lines.map(([, place, , owners = '', rest]) => {
+    const kept = owners.split(',').filter((owner) => owner !== '' && !ending.has(owner));
+    return `${place}${kept.length > 0 ? `<${kept.join()}` : ''}${rest}`;
+  });
+}
 
 test('random graphs end as they do, or can, in the real cluster', async () => {
   const other = randoms
@@ -94,7 +107,7 @@ test('random graphs end as they do, or can, in the real cluster', async () => {
   const ends = again.length === 0 ? [] : await real(graphs.length, again);
   const differences = other
     .map((one, i) => ({ ...one, ends: ends.slice(i * REPLAYS, (i + 1) * REPLAYS) }))
-    .filter((one) => !one.ends.some((end) => text(end) === text(one.ours)))
+    .filter((one) => !one.ends.some((end) => text(withoutRaces(end)) === text(withoutRaces(one.ours))))
     .map((one) => ({ ...one, ends: [...new Set(one.ends.map(text))] }));
   expect({ seed: SEED, differences }).toEqual({ seed: SEED, differences: [] });
   expect(other.length, 'most graphs have one end').toBeLessThan(randoms.length / 20);
