@@ -1,6 +1,7 @@
 // What is wrong is said in a condition, the old list stays, and nothing is asked again until something changes.
 
 import { describe, expect, test } from 'vitest';
+import { Node } from '#api/kinds/builtin';
 import { lvmVolumeGroup } from '#api/kinds/lvmVolumeGroup';
 import { type ReplicatedStoragePool, replicatedStoragePool } from '#api/kinds/replicatedStoragePool';
 import { minutes } from '#base/instant';
@@ -118,7 +119,8 @@ describe('limits', () => {
     'the 1,001st node is too many: said once, and lifted by time alone',
     inPoolWorld(async (w) => {
       const nodes = Array.from({ length: 1000 }, (_, i) => node(`n${String(i).padStart(4, '0')}`));
-      await w.put(...nodes, lvg('vg', 'n0000'), pool('p', ['vg'], { grace: '5m' }));
+      for (const each of nodes) await w.user.create(Node, each);
+      await w.put(lvg('vg', 'n0000'), pool('p', ['vg'], { grace: '5m' }));
       w.manager.start();
       await w.settle();
       expect(readyOf(await w.rsp('p'))[0]).toBe('True');
