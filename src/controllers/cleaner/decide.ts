@@ -95,6 +95,7 @@ async function readTargets(deciding: Deciding): Promise<Found[] | Decision> {
   const found: Found[] = [];
   for (const one of resolved) {
     if (!one.target.included && !one.target.delete) continue;
+    if (boundCount(found) > MOST_BOUND) break;
     const read = await fromServer(handsOf(deciding), one, context.options.bindSecretData);
     if (read.kind === 'forbidden') return not('Forbidden', read.why);
     if (read.kind === 'read') found.push(read.value);

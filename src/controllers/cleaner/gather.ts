@@ -4,7 +4,7 @@ import type { Cleaner } from '#api/kinds/cleaner';
 import type { DynamicView, Pass } from '#runtime/pass';
 import type { Context } from './context.ts';
 import type { Hands } from './hands.ts';
-import { type Found, fingerprint, type Resolved } from './snapshot.ts';
+import { boundCount, type Found, fingerprint, MOST_BOUND, type Resolved } from './snapshot.ts';
 import type { Meaning, Target } from './spec.ts';
 import {
   fromCache,
@@ -102,9 +102,9 @@ function gatherFrom(
   { pass, context, generation, resolved }: Looking,
 ): Gathering {
   const namespace = pass.key.namespace ?? '';
-  const cached = views
-    .filter(({ view }) => !isForbidden(view))
-    .map(({ resolved: one, view }) => fromCache(one, view, namespace));
+  const cached: Found[] = [];
+  for (const { resolved: one, view } of views.filter((each) => !isForbidden(each.view)))
+    cached.push(fromCache(one, view, namespace, Math.max(0, MOST_BOUND - boundCount(cached))));
   const unwatched = views.filter(({ view }) => isForbidden(view)).map(({ resolved: one }) => one);
   const key = `${fingerprint(generation, cached)};${unwatched.length}`;
   const watched = unwatched.length === 0;

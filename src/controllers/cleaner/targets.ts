@@ -47,6 +47,8 @@ export async function resolveKinds(discovery: Discovery, targets: readonly Targe
 
 const Definitions = metadataOf(CustomResourceDefinition);
 const FRESH = minutes(1);
+/** Of a target that conditions do not see; more than this is more than may be deleted at once. */
+const MOST_LISTED = 2000;
 
 export interface Watching {
   /** By the kind of each resolved, included target. */
@@ -146,8 +148,13 @@ export const isFresh = (context: Context, unserved: readonly Target[], now: Inst
     return known !== undefined && known.text !== '' && !isDue(plus(known.since, FRESH), now);
   });
 
-/** The objects of an included target, as the cache has them. */
-export function fromCache({ target, kind }: Resolved, { reader }: DynamicView, namespace: string): Found {
+/** The objects of an included target, as the cache has them: up to `most`, and one more when there are more. */
+export function fromCache(
+  { target, kind }: Resolved,
+  { reader }: DynamicView,
+  namespace: string,
+  most: number,
+): Found {
   const { name, matchLabels = {} } = target.reference;
   if (name) {
     const object = reader.get({ namespace, name });
@@ -157,7 +164,7 @@ export function fromCache({ target, kind }: Resolved, { reader }: DynamicView, n
   for (const object of reader.list()) {
     if (!hasLabels(object, matchLabels)) continue;
     objects.push(object);
-    if (objects.length > MOST_BOUND) break;
+    if (objects.length > most) break;
   }
   return { target, kind, objects: objects.sort(byName) };
 }
@@ -178,7 +185,7 @@ export async function fromServer(
         hands,
         target.included ? kind : (metadataOf(kind) as ServedKind),
         selectorOf(matchLabels),
-        MOST_BOUND,
+        target.included ? MOST_BOUND : MOST_LISTED,
       );
   if (read.kind !== 'read') return read;
   const { project } = projectionOf(kind, bindSecretData);
