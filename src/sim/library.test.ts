@@ -13,7 +13,7 @@ import {
   settled,
   waitUntil,
 } from '#runtime/library';
-import { normalize, simulate } from './library.ts';
+import { normalize, simulate, VIRTUAL_START } from './library.ts';
 
 // --- controller
 const ends = ({ metadata }: ConfigMap) => parseTime(metadata.annotations?.['ends-at'] ?? '');
@@ -55,6 +55,12 @@ test('the example of README.md', async () => {
   expect(await cluster.doubleRun()).toEqual({ objects: 0, reconciled: 0, writes: [] });
   await cluster.close();
   // --- end
+});
+
+test('a cluster without anything begins at a known instant', async () => {
+  const cluster = await simulate();
+  expect(cluster.clock.now()).toBe(VIRTUAL_START);
+  await cluster.close();
 });
 
 test('README.md shows exactly this', () => {
