@@ -245,6 +245,28 @@ requestScenario(
   },
 );
 
+requestScenario('nor does one that is on its way out, while it takes its objects', async (scene) => {
+  const { given, when, then, simulation } = scene;
+  given.controllers('object-keeper');
+  given.kinds(volumeCaptureRequestKind as never);
+  await given.object(VCR);
+  await when.user.apply(follow(await then.object('vcr/r')));
+  const { user } = await simulation();
+  const name = volumeCaptureRequestKind.crd.metadata.name!;
+  const { metadata } = (await user.get(CustomResourceDefinition, { name }))!;
+  const finalizers = [...(metadata.finalizers ?? []), 'example.com/held'];
+  await user.patch(
+    CustomResourceDefinition,
+    { name },
+    { type: 'merge', patch: { metadata: { finalizers } } },
+  );
+  await user.delete(CustomResourceDefinition, { name });
+  await when.timePasses(minutes(5));
+  await then.isGone('vcr/r');
+  await then.isTerminating(`crd/${name}`);
+  expect(await stateOf(then)).toBe('Tracking Active=Unknown/KindNotServed');
+});
+
 requestScenario('not even when all of that happens within a second', async (scene) => {
   const { given, when, then, simulation } = scene;
   given.controllers('object-keeper');
