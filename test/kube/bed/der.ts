@@ -26,9 +26,11 @@ export function oid(dotted: string): Buffer {
   return der(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-/** A positive integer from its big-endian bytes. */
+/** A positive integer from its big-endian bytes; DER has no leading zeros but the one that keeps it positive. */
 export function integer(bytes: Uint8Array): Buffer {
-  const signed = bytes[0]! & 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes;
+  const first = bytes.findIndex((byte) => byte !== 0);
+  const shortest = first < 0 ? Buffer.of(0) : bytes.subarray(first);
+  const signed = shortest[0]! & 0x80 ? Buffer.concat([Buffer.of(0), shortest]) : shortest;
   return der(0x02, signed);
 }
 
