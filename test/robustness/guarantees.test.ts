@@ -3,7 +3,8 @@
 
 import { expect, test } from 'vitest';
 import type { GuaranteeName } from './guarantees.ts';
-import { playRound } from './round.ts';
+import { playRound, reportOf } from './round.ts';
+import { replayOf } from './seeds.ts';
 import { type Flaw, tiny } from './tiny.ts';
 
 const CAUGHT_BY: Readonly<Record<Flaw, GuaranteeName>> = {
@@ -31,4 +32,20 @@ test.each(SEEDS.slice(0, 4))('without a flaw every promise is kept (seed %d)', a
   const { broken, evidence } = await playRound(tiny(), seed, { steps: 60 });
   expect(broken).toEqual({});
   expect(evidence.changes.filter(({ by, after }) => by === 'process' && after === undefined)).not.toEqual([]);
+});
+
+test('a broken promise is reported with its name, its seed and the command that plays it again', async () => {
+  const replay = replayOf('controllers.test.ts', 'fast');
+  const [first, second] = [
+    await playRound(tiny('early'), 1, { steps: 40 }),
+    await playRound(tiny('early'), 1, { steps: 40 }),
+  ];
+  const report = reportOf(first, replay);
+  expect(report).toMatch(/^broken with seed 1:\n {2}neverEarly: /);
+  expect(report).toContain(
+    'again: LAPSE_SEED=1 npx vitest run --project fast test/robustness/controllers.test.ts\n',
+  );
+  expect(report).toContain(first.timeline);
+  expect(reportOf(second, replay)).toBe(report);
+  expect(reportOf({ ...first, broken: {} }, replay)).toBeUndefined();
 });
