@@ -35,7 +35,10 @@ export type Acting = Extract<Actor, { kind: 'actor' }>;
 
 export interface ActorServices {
   readonly clock: Clock;
+  /** For reviews. */
   readonly client: Client;
+  /** For what is done as ourselves. */
+  readonly acting: Client;
   readonly impersonate: (account: { namespace: string; name: string }) => Client;
   readonly actAs: 'author' | 'controller';
   /** Used where a Cleaner names none. An operator chose it, so nobody is asked whether they may use it. */
@@ -74,7 +77,7 @@ export class Actors {
 
   /** `account`: as a record says, whatever the spec says by now. */
   async of(cleaner: Cleaner, account = cleaner.spec.serviceAccountName): Promise<Actor> {
-    const { client, actAs, defaultAccount, requireAuthor, seal } = this.#services;
+    const { acting, actAs, defaultAccount, requireAuthor, seal } = this.#services;
     const name = account || defaultAccount;
     const asks = actAs === 'author';
     const author = asks && (!name || account) ? await seal?.authorOf(cleaner, signedOf(cleaner)) : undefined;
@@ -82,8 +85,10 @@ export class Actors {
       if (asks && account && requireAuthor && author === undefined) return NOBODY;
       return this.#asAccount({ namespace: cleaner.metadata.namespace ?? '', name }, author);
     }
-    if (!asks) return { kind: 'actor', client, impersonates: false };
-    return author === undefined ? NOBODY : { kind: 'actor', client, subject: author, impersonates: false };
+    if (!asks) return { kind: 'actor', client: acting, impersonates: false };
+    return author === undefined
+      ? NOBODY
+      : { kind: 'actor', client: acting, subject: author, impersonates: false };
   }
 
   /** Why the actor may not do all of this, if so. `fresh`: no earlier answer counts. */

@@ -70,6 +70,7 @@ function createContext(options: CleanerControllerOptions): Context {
     actors: new Actors({
       clock,
       client,
+      acting: services.acting ?? client,
       impersonate,
       actAs,
       seal,

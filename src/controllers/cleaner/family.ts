@@ -122,6 +122,17 @@ export const cleanerFamily: Family = {
     return {
       controllers: [controller as ControllerDefinition],
       admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],
+      rights:
+        actAs === 'author'
+          ? [
+              {
+                namespace: section.authorKeySecret.namespace,
+                group: '',
+                resource: 'secrets',
+                verbs: ['create', 'get'],
+              },
+            ]
+          : [],
     };
   },
 };
