@@ -91,6 +91,11 @@ export class Actors {
       : { kind: 'actor', client: acting, subject: author, impersonates: false };
   }
 
+  /** The account a Cleaner is carried out with, if any. */
+  accountOf({ spec }: Cleaner): string | undefined {
+    return spec.serviceAccountName || this.#services.defaultAccount;
+  }
+
   /** Why the actor may not do all of this, if so. `fresh`: no earlier answer counts. */
   async refusal(actor: Acting, needs: readonly Need[], fresh: boolean): Promise<string | undefined> {
     const { subject, author, account } = actor;

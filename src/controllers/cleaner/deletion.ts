@@ -54,8 +54,8 @@ export class Deletion {
 
   async run(): Promise<Outcome> {
     if (this.#pass.dryRun) return waitUntil(plus(this.#pass.now, DEFAULT_RETRY), 'dry run');
-    if (!isBelievable(this.#record, this.#cleaner))
-      return this.#discard('it speaks of what no Cleaner may touch');
+    if (!isBelievable(this.#record, this.#cleaner, this.#context.actors.accountOf(this.#cleaner)))
+      return this.#discard('it is none that this Cleaner could have led to');
     const verdict = await this.#context.guard.check();
     if (verdict.kind !== 'good') return waitUntil(plus(this.#pass.now, HOLD), 'clock');
     // With the account it was decided with, whatever the spec says by now.

@@ -53,11 +53,16 @@ export function buildRecord(cleaner: Cleaner, parts: DecisionParts, now: Instant
 }
 
 /**
- * Only holders of `cleaners/status` can write a record; even so, one that speaks of kinds which no Cleaner may touch is
- * nobody's decision.
+ * Only holders of `cleaners/status` can write a record; even so, one that speaks of kinds which no Cleaner may touch, or
+ * of an account that this Cleaner does not use, is nobody's decision.
  */
-export const isBelievable = ({ targets, generation }: DeletionRecord, cleaner: Cleaner): boolean =>
-  generation <= (cleaner.metadata.generation ?? 1) && targets.every(isTouchable);
+export function isBelievable(record: DeletionRecord, cleaner: Cleaner, account: string | undefined): boolean {
+  const { targets, generation, serviceAccountName } = record;
+  const { generation: current = 1 } = cleaner.metadata;
+  if (generation > current || !targets.every(isTouchable)) return false;
+  // An older spec may have named another one.
+  return generation < current || serviceAccountName === account;
+}
 
 const WORD = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
