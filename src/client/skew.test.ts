@@ -36,15 +36,17 @@ describe('the estimate', () => {
     ['our clock is 10 s behind', 10_000],
     ['a day', 86_400_000],
     ['a fraction of a second', 300],
-  ])('is right to half a second: %s', async (_name, offset) => {
+  ])('is where all samples agree, and right: %s', async (_name, offset) => {
     const { clock, skew, ask } = setup();
     for (let i = 0; i < 9; i++) {
       await ask(offset, 40);
       await clock.advance(millis(377));
     }
-    const estimate = skew.estimate();
-    expect(Math.abs(estimate!.offset - offset)).toBeLessThanOrEqual(500);
-    expect(estimate).toMatchObject({ uncertainty: 520, samples: 9 });
+    const estimate = skew.estimate()!;
+    expect(estimate.samples).toBe(9);
+    expect(Math.abs(estimate.offset - offset)).toBeLessThanOrEqual(estimate.uncertainty);
+    // One sample alone would be good to 520 ms; nine moments of a second tell more.
+    expect(estimate.uncertainty).toBeLessThan(150);
   });
 
   it('counts the truncation of the Date: half a second more than it says', async () => {

@@ -10,7 +10,7 @@ import { headerOf } from './transport.ts';
 export interface SkewEstimate {
   /** Server time minus local time. Negative: our clock is ahead. */
   readonly offset: Millis;
-  /** The offset is right to about this much: half a second for the Date's whole seconds, and half the round trip. */
+  /** The offset is right to this much: a Date has whole seconds, and an answer takes its time. */
   readonly uncertainty: Millis;
   readonly samples: number;
 }
@@ -30,7 +30,6 @@ interface Sample {
   readonly base: number;
 }
 
-/** The median of recent samples: one strange answer changes nothing. */
 const KEPT = 15;
 const LEAST = 3;
 const LONGEST_ROUND_TRIP = seconds(2);
@@ -43,12 +42,13 @@ const CLOCK_SET = 500;
 export function createSkew(clock: Clock): Skew {
   let samples: Sample[] = [];
   /** Of the samples as they are; asked for several times per request. */
-  let known: SkewEstimate | undefined;
+  let known: { readonly estimate: SkewEstimate | undefined; readonly base: number } | undefined;
+
+  const baseNow = () => clock.now() - clock.elapsed();
 
   /** Forgets samples that are old, or were taken before the local clock was set. */
-  function dropUnusable(): void {
+  function dropUnusable(base: number): void {
     const elapsed = clock.elapsed();
-    const base = clock.now() - elapsed;
     const isUsable = (sample: Sample) =>
       elapsed - sample.takenAt <= OLDEST && Math.abs(base - sample.base) <= CLOCK_SET;
     if (samples.every(isUsable)) return;
@@ -64,27 +64,43 @@ export function createSkew(clock: Clock): Skew {
       if (roundTrip > LONGEST_ROUND_TRIP) return;
       // Set between question and answer: where the middle was, nobody knows.
       if (Math.abs(clock.now() - sentAt - roundTrip) > CLOCK_SET) return;
-      const takenAt = clock.elapsed();
       samples.push({
         offset: date + TRUNCATION - (sentAt + roundTrip / 2),
         uncertainty: TRUNCATION + roundTrip / 2,
-        takenAt,
-        base: clock.now() - takenAt,
+        takenAt: clock.elapsed(),
+        base: baseNow(),
       });
       if (samples.length > KEPT) samples.shift();
       known = undefined;
     },
     estimate() {
-      dropUnusable();
-      known ??= computeEstimate(samples);
-      return known;
+      const base = baseNow();
+      dropUnusable(base);
+      if (known === undefined || Math.abs(known.base - base) > 1)
+        known = { estimate: computeEstimate(samples, base), base };
+      return known.estimate;
     },
   };
 }
 
-function computeEstimate(samples: readonly Sample[]): SkewEstimate | undefined {
+/**
+ * Every sample says: between offset − uncertainty and offset + uncertainty. Where they all agree is the answer, which is
+ * the narrower the more different the moments of their seconds were. If they do not agree, something is strange about
+ * some of them, and the one in the middle is believed.
+ */
+function computeEstimate(samples: readonly Sample[], base: number): SkewEstimate | undefined {
   if (samples.length < LEAST) return undefined;
-  const ordered = samples.toSorted((a, b) => a.offset - b.offset);
+  // What the local clock was slewed since is known exactly.
+  const moved = samples.map((sample) => ({ ...sample, offset: sample.offset - (base - sample.base) }));
+  const least = Math.max(...moved.map(({ offset, uncertainty }) => offset - uncertainty));
+  const most = Math.min(...moved.map(({ offset, uncertainty }) => offset + uncertainty));
+  if (least <= most)
+    return {
+      offset: millis((least + most) / 2),
+      uncertainty: millis((most - least) / 2),
+      samples: samples.length,
+    };
+  const ordered = moved.toSorted((a, b) => a.offset - b.offset);
   // Of two in the middle the lower: whoever believes it deletes later, not earlier.
   const { offset, uncertainty } = ordered[Math.floor((ordered.length - 1) / 2)]!;
   return { offset: millis(offset), uncertainty: millis(uncertainty), samples: samples.length };

@@ -106,6 +106,7 @@ export function assemble(options: AssemblyOptions): Assembly {
           retryPeriod: general.leaderElection.retryPeriod,
         });
   const writing = elector === undefined ? wires.transport : leaderOnly(wires.transport, elector);
+  const acting = createClient({ ...common, transport: writing });
   const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
   const gates = computeGates(options.known, general.featureGates);
   const services: Services = {
@@ -115,6 +116,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     log,
     guard,
     client,
+    acting,
     impersonate: impersonator({ ...common, transport: writing }, wires.credentials, general.dryRun),
     actAs: general.actAs,
     ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
@@ -131,7 +133,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     random,
     log,
     registry,
-    client: createClient({ ...common, transport: writing }),
+    client: acting,
     controllers: families.flatMap(({ controllers }) => controllers),
     events: new EventSender({ client, clock, random, log, registry, instance: identity }),
     time: guard,

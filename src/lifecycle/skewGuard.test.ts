@@ -14,11 +14,10 @@ describe('computeShift', () => {
     ['nothing known: the local clock', undefined, 0],
     ['equal clocks', estimate(0), 0],
     ['ours behind: the local clock, which is late', estimate(29_000), 0],
-    ['ours ahead by less than a Date header can tell', estimate(-1000), 0],
-    ["ours ahead by more: the server's time at its earliest", estimate(-1001), -1501],
+    ['ours ahead by less than a Date header can tell, at most', estimate(-500), 0],
+    ["ours ahead by more, perhaps: the server's time at its earliest", estimate(-501), -1001],
     ['ours ahead by a lot', estimate(-29_000), -29_500],
-    ['within a large uncertainty', estimate(-1400, 1500), 0],
-    ['beyond a large uncertainty', estimate(-1600, 1500), -3100],
+    ['a large uncertainty makes late, not early', estimate(0, 1500), -1500],
   ])('%s', (_rule, known, shift) => {
     expect(computeShift(known)).toBe(shift);
   });

@@ -38,13 +38,13 @@ const SAMPLES = 3;
 
 /**
  * What to add to the local clock: never more than nothing, and the most pessimistic value the estimate allows, so that a
- * wrong estimate can only make us late. What remains: a clock that is ahead by less than the tolerance is believed, and
- * may be early by as much.
+ * wrong estimate can only make us late. What remains: a clock that cannot be ahead by more than the tolerance is
+ * believed, and may be early by as much.
  */
 export function computeShift(estimate: SkewEstimate | undefined): Millis {
   if (estimate === undefined) return millis(0);
-  const { offset, uncertainty } = estimate;
-  return millis(offset < -Math.max(TOLERANCE, uncertainty) ? offset - uncertainty : 0);
+  const least = estimate.offset - estimate.uncertainty;
+  return millis(least < -TOLERANCE ? least : 0);
 }
 
 export function computeVerdict(estimate: SkewEstimate | undefined, maxSkew: Millis): ClockVerdict {

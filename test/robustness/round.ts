@@ -21,8 +21,6 @@ export interface Round {
 const RECOVERY = minutes(16);
 /** A clock that is ahead by less than this is believed. */
 const CLOCK_TOLERANCE = seconds(1);
-/** Answers that take up to two seconds tell the server's time only to a second and a half, in either direction. */
-const SLOW_CLOCK_TOLERANCE = seconds(3);
 
 export async function playRound(subject: Subject, seed: number, options: ProgramOptions): Promise<Round> {
   const steps = drawProgram(seededRandom(seed), options);
@@ -195,7 +193,7 @@ async function gather(
 function toleranceOf(steps: readonly Step[]): Millis {
   const has = (what: Step['do']) => steps.some((step) => step.do === what);
   if (!has('clock')) return millis(0);
-  return has('slow') ? SLOW_CLOCK_TOLERANCE : CLOCK_TOLERANCE;
+  return CLOCK_TOLERANCE;
 }
 
 /** Undefined when every promise was kept. */
