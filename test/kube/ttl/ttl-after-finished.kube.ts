@@ -28,6 +28,8 @@ import {
 } from './cluster.ts';
 import { ALLOWED, ASKS, REFUSED, TTL } from './policyCases.ts';
 
+/** Requests of one process without an answer, at most. */
+const IN_FLIGHT = 32;
 const processes: LapseProcess[] = [];
 let account: string;
 let bed: Bed;
@@ -133,9 +135,10 @@ describe('Jobs, with two replicas', () => {
     const perName = new Map<string, number>();
     for (const { objectRef } of deletesOf('burst-'))
       perName.set(objectRef!.name!, (perName.get(objectRef!.name!) ?? 0) + 1);
-    expect(perName.size).toBe(names.length);
-    // A request that was under way when its sender died may be repeated; nothing else is.
-    expect([...perName.values()].filter((count) => count > 1).length).toBeLessThanOrEqual(32);
+    // What was under way when its sender died may have been carried out without an answer to anybody.
+    expect(perName.size).toBeGreaterThanOrEqual(names.length - IN_FLIGHT);
+    // It may be repeated; nothing else is.
+    expect([...perName.values()].filter((count) => count > 1).length).toBeLessThanOrEqual(IN_FLIGHT);
   }, 60_000);
 });
 
