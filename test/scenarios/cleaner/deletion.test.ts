@@ -223,6 +223,23 @@ describe('changes between decision and deletion', () => {
     await scene.then.isGone('cleaner/c');
   });
 
+  scenario('a spec edited in the middle of an uninstall: the release is finished', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      installed(configMap('m1')),
+      installed(configMap('m2')),
+      storedRelease({ manifest: document('ConfigMap', 'm1') + document('ConfigMap', 'm2') }),
+      cleaner({ helm: { release: 'shop', delete: true } }),
+    ]);
+    await crashBefore(scene, 'delete configmaps m2');
+    await scene.then.isGone('configmap/m1');
+    await scene.when.user.patch('cleaner/c', { spec: { ttl: '100h', helm: { delete: false } } });
+    await scene.when.processRestarts();
+    await scene.then.isGone('configmap/m2');
+    await scene.then.isGone('secret/sh.helm.release.v1.shop.v1');
+    await scene.then.isGone('cleaner/c');
+  });
+
   scenario('a spec edited while it is being decided: the decision is not recorded', async (scene) => {
     begin(scene);
     await scene.given.object([...three.map((name) => configMap(name)), deletesThree()]);
