@@ -17,7 +17,7 @@ import { type Hosts, openHosts } from './hosts.ts';
 import { openLog } from './logs.ts';
 import { collectModules, joinFamilies, loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
-import { untilAskedToStop } from './signals.ts';
+import { leave, untilAskedToStop } from './signals.ts';
 import { tellWhatRuns } from './startup.ts';
 import { explained, UsageError } from './usage.ts';
 
@@ -56,6 +56,7 @@ export function runCommand(): Command {
     const context = { clock: realClock, random: systemRandom, log, identity };
     const assembly = assemble({ ...context, wires: cluster, general, document, known, selected });
     await runUntil(stop, { assembly, cluster, general, log });
+    leave();
   });
 }
 

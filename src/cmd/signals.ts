@@ -13,3 +13,8 @@ export function untilAskedToStop(): Promise<NodeJS.Signals> {
     process.on('SIGINT', onSignal);
   });
 }
+
+/** After everything was stopped in order: whatever somebody else's code still waits for does not keep the process. */
+export function leave(): never {
+  process.exit(process.exitCode ?? 0);
+}

@@ -22,7 +22,7 @@ import { openLog } from './logs.ts';
 import { collectModules, joinFamilies, loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
 import { embeddedOptions, type ServerFlags, withServerFlags } from './server.ts';
-import { untilAskedToStop } from './signals.ts';
+import { leave, untilAskedToStop } from './signals.ts';
 import { Everything, type EverythingOptions } from './up/everything.ts';
 import { readExamples } from './up/examples.ts';
 import { LiveTimeline } from './up/liveTimeline.ts';
@@ -71,6 +71,7 @@ export function upCommand(): Command {
     await everything.stop();
     await hosts.close();
     await close(embedded, flags);
+    leave();
   });
 }
 

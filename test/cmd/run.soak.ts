@@ -1,0 +1,40 @@
+// `lapse run` with a pass that never ends: it is given up, and the process ends in time all the same.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startServerProcess } from '../robustness/serverProcess.ts';
+import { LapseProcess } from './lapseProcess.ts';
+
+const ENDLESS = `
+import { defineController, Namespace, settled } from 'lapse/runtime';
+export default defineController({
+  name: 'endless', for: Namespace,
+  async reconcile(pass) {
+    pass.log.info({}, 'begun');
+    await new Promise((resolve) => setTimeout(resolve, 1e9));
+    return settled();
+  },
+});`;
+
+test('SIGTERM while a pass hangs: gone within ten seconds, give or take', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'lapse-endless-'));
+  const server = await startServerProcess(join(scratch, 'data'), ['--store', 'memory']);
+  const file = join(scratch, 'endless.ts');
+  writeFileSync(file, ENDLESS);
+  const lapse = new LapseProcess(['run', '--module', file, '--metrics-bind-address', '0'], {
+    KUBECONFIG: server.kubeconfig,
+  });
+  try {
+    await lapse.says(/"begun"/);
+    const asked = Date.now();
+    expect(await lapse.end('SIGTERM')).toBe(0);
+    expect(Date.now() - asked).toBeLessThan(12_000);
+    expect(lapse.out).toMatch(/"stopped","finished":false/);
+  } finally {
+    lapse.child.kill('SIGKILL');
+    await server.kill();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
