@@ -457,6 +457,7 @@ describe('TTL by the controller', () => {
         .filter(({ verb }) => verb === 'delete')
         .map(({ status }) => status);
       expect(deletes).toEqual([409, 200]);
+      expect((await simulation()).passes.filter(({ outcome }) => outcome.kind === 'failed')).toEqual([]);
       expect(
         (await simulation()).requests.filter(
           ({ verb, resource }) => verb === 'get' && resource === 'volumecapturerequests',
