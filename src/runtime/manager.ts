@@ -61,13 +61,14 @@ export interface ManagerOptions {
   /** From countInFlight, for `activity`. */
   readonly inFlight?: () => number;
   readonly onPass?: Shared['onPass'];
-  /** How long `stop` may take; 10 s unless told. */
+  /** How long `stop` may take; 9 s unless told. */
   readonly drain?: Millis;
 }
 
 export type Phase = 'new' | 'syncing' | 'standby' | 'leading' | 'stopped';
 
-const DRAIN = seconds(10);
+// Whoever asked waits ten seconds; the process needs a moment to leave after that.
+const DRAIN = seconds(9);
 /** The rest of the time is for aborted passes, the lease and the watches. */
 const DRAIN_SHARE = 0.7;
 
