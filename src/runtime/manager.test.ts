@@ -222,7 +222,7 @@ describe('stopping', () => {
           drained = result;
         });
         const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-        await w.clock.advance(seconds(6.9), turn);
+        await w.clock.advance(seconds(6.2), turn);
         expect(drained).toBeUndefined();
         await w.clock.advance(seconds(0.2), turn);
         await turn();
