@@ -261,7 +261,8 @@ function applyOne(fn: string, a: Ref): Ref {
       return a.t === 'bool' ? bool(!a.v) : ERROR;
     case '-':
       if (a.t === 'double') return { t: 'double', v: -a.v };
-      return a.t === 'int' ? number('int', -a.v) : ERROR;
+      // The checker knows no negative of a duration; behind dyn there is one.
+      return a.t === 'int' || a.t === 'duration' ? number(a.t, -a.v) : ERROR;
     case 'size':
       return a.t === 'string' || a.t === 'list' || a.t === 'map'
         ? { t: 'int', v: BigInt(a.v.length) }
