@@ -21,6 +21,8 @@ export default defineConfig({
   test: {
     isolate: false,
     pool: 'threads',
+    // Unset it is one less than there are cores: half of a small machine would stand idle.
+    maxWorkers: '100%',
     projects: [
       round('fast', 'test', 20_000),
       round('check', 'check', 60_000),
