@@ -1,0 +1,99 @@
+// npm run bench -- requests: volume captures that end in the same second, from the first pass to the last deletion after
+// their TTL, on the embedded server in virtual time. What it costs per request must not grow with their number; the
+// embedded server and the snapshot stand-in are part of every figure.
+
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { minutes, seconds } from '#base/instant';
+import { type Simulation, simulate } from '#sim/simulate';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { composeFamilies, findFamily } from '../../test/scenarios/compose.ts';
+import { capture, claim, snapshotClass, storageClass, volume } from '../../test/scenarios/requests/kit.ts';
+import { machine } from '../machine.ts';
+import { markdownTable } from '../table.ts';
+
+const SIZES = process.argv.includes('--quick') ? [100, 500] : [1000, 5000];
+const families = ['volume-capture', 'object-keeper', 'request-ttl'].map(findFamily);
+
+interface Figures {
+  readonly count: number;
+  readonly finishMs: number;
+  readonly expireMs: number;
+  readonly cpuMs: number;
+  readonly heapMb: number;
+  readonly writes: number;
+  readonly reads: number;
+  readonly left: number;
+}
+
+/** With thousands of keys of stand-ins at one instant, one look for stillness is not enough. */
+async function rest(simulation: Simulation): Promise<void> {
+  for (let still = 0, seen = -1; still < 5; ) {
+    await simulation.settle();
+    const { length } = simulation.changes;
+    still = length === seen ? still + 1 : 0;
+    seen = length;
+  }
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+async function measure(count: number): Promise<Figures> {
+  const simulation = await simulate({
+    compose: composeFamilies({ families, controllers: [], configuration: {}, gates: {} }),
+    kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],
+    standins: standinsNamed(['csi-snapshotter']),
+  });
+  const slow = snapshotClass('snap', {}, { annotations: { 'standin.lapse.dev/snapshot': '30s' } });
+  await simulation.apply([slow, storageClass(), volume(), claim()]);
+  simulation.crash();
+  await simulation.hands.create(Array.from({ length: count }, (_, i) => capture(`r${i}`)));
+  const cpu = process.cpuUsage();
+  const finishMs = await timed(async () => {
+    await simulation.restart();
+    await simulation.timePasses(seconds(30));
+    await rest(simulation);
+  });
+  const heapMb = process.memoryUsage().heapUsed / 2 ** 20;
+  const expireMs = await timed(async () => {
+    await simulation.timePasses(minutes(10));
+    await rest(simulation);
+  });
+  const { user, system } = process.cpuUsage(cpu);
+  const writes = simulation.writes().length;
+  const reads = simulation.requests.filter(({ verb }) => verb === 'get').length;
+  const left = (await simulation.user.list(VolumeCaptureRequest)).items.length;
+  await simulation.close();
+  return { count, finishMs, expireMs, cpuMs: (user + system) / 1000, heapMb, writes, reads, left };
+}
+
+const HEADER = [
+  'requests',
+  'all finished, s',
+  'all expired, s',
+  'CPU ms each',
+  'writes each',
+  'reads each',
+  'heap, MB',
+  'left',
+];
+const rows: string[][] = [];
+for (const size of SIZES) {
+  process.stdout.write(`measuring ${size} requests …\n`);
+  const f = await measure(size);
+  rows.push([
+    f.count.toLocaleString('en'),
+    (f.finishMs / 1000).toFixed(1),
+    (f.expireMs / 1000).toFixed(1),
+    (f.cpuMs / f.count).toFixed(2),
+    (f.writes / f.count).toFixed(2),
+    (f.reads / f.count).toFixed(2),
+    f.heapMb.toFixed(0),
+    String(f.left),
+  ]);
+}
+process.stdout.write(`\n${machine()}\n\n${markdownTable(HEADER, rows)}\n`);
