@@ -81,19 +81,21 @@ const HEADER = [
   'heap, MB',
   'left',
 ];
-const rows: string[][] = [];
-for (const size of SIZES) {
-  process.stdout.write(`measuring ${size} requests …\n`);
-  const f = await measure(size);
-  rows.push([
-    f.count.toLocaleString('en'),
-    (f.finishMs / 1000).toFixed(1),
-    (f.expireMs / 1000).toFixed(1),
-    (f.cpuMs / f.count).toFixed(2),
-    (f.writes / f.count).toFixed(2),
-    (f.reads / f.count).toFixed(2),
-    f.heapMb.toFixed(0),
-    String(f.left),
-  ]);
+export default async function bench(): Promise<void> {
+  const rows: string[][] = [];
+  for (const size of SIZES) {
+    process.stdout.write(`measuring ${size} requests …\n`);
+    const f = await measure(size);
+    rows.push([
+      f.count.toLocaleString('en'),
+      (f.finishMs / 1000).toFixed(1),
+      (f.expireMs / 1000).toFixed(1),
+      (f.cpuMs / f.count).toFixed(2),
+      (f.writes / f.count).toFixed(2),
+      (f.reads / f.count).toFixed(2),
+      f.heapMb.toFixed(0),
+      String(f.left),
+    ]);
+  }
+  process.stdout.write(`\n${machine()}\n\n${markdownTable(HEADER, rows)}\n`);
 }
-process.stdout.write(`\n${machine()}\n\n${markdownTable(HEADER, rows)}\n`);

@@ -39,14 +39,12 @@ function describeEndpoint(resource: Resource, subresource: string): Endpoint {
   const apiVersion = apiVersionOf(resource);
   const types = builtinTypes();
   const plain = { apiVersion, kind };
-  const own =
-    patchType === undefined
-      ? { type: customFieldType(schema, types.type(OBJECT_META)), empty: () => ({ ...plain }) }
-      : {
-          type: types.type(patchType),
-          empty: () => ({ ...(types.zero(patchType) as JsonObject), ...plain }),
-        };
-  return { ...own, apiVersion, subresource, ignored: ignoredFields(resource, subresource) };
+  const empty: JsonObject =
+    patchType === undefined ? plain : { ...(types.zero(patchType) as JsonObject), ...plain };
+  const type =
+    patchType === undefined ? customFieldType(schema, types.type(OBJECT_META)) : types.type(patchType);
+  const ignored = ignoredFields(resource, subresource);
+  return { type, empty, apiVersion, subresource, ignored };
 }
 
 const SPEC = ['f:spec'];

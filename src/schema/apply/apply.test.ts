@@ -36,7 +36,7 @@ const endpoint: Endpoint = {
   ignored: FieldSet.of(['f:status']),
   apiVersion: 'example.com/v1',
   subresource: '',
-  empty: () => ({ apiVersion: 'example.com/v1', kind: 'Thing' }),
+  empty: { apiVersion: 'example.com/v1', kind: 'Thing' },
 };
 
 const thing = (spec: JsonObject, more: JsonObject = {}): JsonObject => ({

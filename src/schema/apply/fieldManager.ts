@@ -22,8 +22,8 @@ export interface Endpoint extends Ground {
   readonly apiVersion: string;
   /** Empty for the object itself. */
   readonly subresource: string;
-  /** An object of this kind of which nothing is known. */
-  readonly empty: () => JsonObject;
+  /** An object of this kind of which nothing is known. Never edited. */
+  readonly empty: JsonObject;
 }
 
 export interface Write {
@@ -82,7 +82,7 @@ function updated(endpoint: Endpoint, write: Write, managed: Managed, next: JsonO
   const { apiVersion, subresource, empty } = endpoint;
   const manager: Manager = { manager: write.manager, operation: 'Update', apiVersion, subresource };
   const id = identityOf(manager);
-  const values = { live: untracked(write.live ?? empty()), next: untracked(next) };
+  const values = { live: untracked(write.live ?? empty), next: untracked(next) };
   // What this write takes is found apart from what its manager had: only then is its time a new one.
   const fields = new Map(updateManagers(endpoint, values, managed.fields, CURRENT));
   const taken = stripped(fields.get(CURRENT) ?? FieldSet.EMPTY);
@@ -138,7 +138,7 @@ function applied(
   const { apiVersion, subresource } = endpoint;
   const manager: Manager = { manager: apply.manager, operation: 'Apply', apiVersion, subresource };
   const id = identityOf(manager);
-  const live = untracked(apply.live ?? endpoint.empty());
+  const live = untracked(apply.live ?? endpoint.empty);
   const application = { live, config: apply.config, manager: id, force: apply.force };
   let result = applyConfig(endpoint, application, managed.fields);
   if (result.kind === 'conflicts') {
