@@ -114,7 +114,7 @@ async function anchored(work: Work, then: (owner: OwnerReference) => Promise<Out
   const { pass, request, options } = work;
   const name = keeperName('pv', request.metadata.uid!);
   const wanted = buildKeeper(name, request, options.policy.detachRetention);
-  const anchor = await ensureKeeper(pass, options.direct, wanted);
+  const anchor = await ensureKeeper(pass, { direct: options.direct, of: VolumeCaptureRequest }, wanted);
   switch (anchor.kind) {
     case 'failure':
       return end(work, anchor);

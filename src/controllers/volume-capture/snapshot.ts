@@ -3,6 +3,7 @@
 
 import { keyOf } from '#api/kind';
 import { Reason } from '#api/kinds/storage/conditions';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -55,7 +56,7 @@ async function proceed(
     request,
     options.policy.retention,
   );
-  const anchor = await ensureKeeper(pass, options.direct, wanted);
+  const anchor = await ensureKeeper(pass, { direct: options.direct, of: VolumeCaptureRequest }, wanted);
   switch (anchor.kind) {
     case 'failure':
       return end(work, anchor);

@@ -75,7 +75,7 @@ async function getSourceState({ pass, options }: Work, source: SourceRef): Promi
 async function anchor(work: Work): Promise<Outcome> {
   const { pass, request, options } = work;
   const wanted = buildKeeper(keeperName('pvc', request.metadata.uid!), request, { mode: 'FollowObject' });
-  const found = await ensureKeeper(pass, options.direct, wanted);
+  const found = await ensureKeeper(pass, { direct: options.direct, of: VolumeRestoreRequest }, wanted);
   switch (found.kind) {
     case 'failure':
       return end(work, found);

@@ -1,7 +1,7 @@
 // The anchor of ownership: artifacts are owned by a keeper, and the keeper follows the request. No owner reference is
 // built before the server has said, in answer to a read, which uid the keeper has.
 
-import { keyOf } from '#api/kind';
+import { type Kind, keyOf } from '#api/kind';
 import { type FollowObjectRef, ObjectKeeper } from '#api/kinds/objectKeeper';
 import { Reason } from '#api/kinds/storage/conditions';
 import type { RequestObject } from '#api/kinds/storage/request';
@@ -58,12 +58,26 @@ export function keeperProblem(found: ObjectKeeper, wanted: ObjectKeeper): Failur
   return undefined;
 }
 
+export interface KeeperReads {
+  readonly direct: DirectReader;
+  /** The kind of the request that is followed. */
+  readonly of: Kind<RequestObject>;
+}
+
 /** Makes sure that the keeper exists and that its uid is known. One attempt; conflicts are not repeated. */
-export async function ensureKeeper(pass: Pass, direct: DirectReader, wanted: ObjectKeeper): Promise<Anchor> {
+export async function ensureKeeper(
+  pass: Pass,
+  { direct, of }: KeeperReads,
+  wanted: ObjectKeeper,
+): Promise<Anchor> {
   const key = keyOf(wanted);
   const cached = pass.cache.get(ObjectKeeper, key);
   if (cached !== undefined) return anchorOn(cached, wanted);
   try {
+    // A keeper of a request that only a stale cache still has would be ended at once, and made again at once.
+    const { namespace, name, uid } = wanted.spec!.followObjectRef!;
+    const followed = await direct.get(pass, of, { ...(namespace ? { namespace } : {}), name });
+    if (followed?.metadata.uid !== uid) return { kind: 'unknown' };
     const answer = await pass.client.create(ObjectKeeper, wanted);
     if (answer.kind === 'invalid') return failureOf(answer.error, `creating ObjectKeeper ${key.name}`);
     if (pass.dryRun) return { kind: 'dry' };

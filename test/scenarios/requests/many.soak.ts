@@ -70,7 +70,7 @@ test(`${COUNT} requests that end together`, async () => {
   expect((await simulation.user.list(ObjectKeeper)).items).toEqual([]);
   expect((await simulation.user.list(VolumeSnapshotContent)).items).toHaveLength(COUNT);
   const reads = simulation.requests.filter(({ verb }) => verb === 'get');
-  expect(reads.length / COUNT, 'reads per request').toBeLessThan(6);
+  expect(reads.length / COUNT, 'reads per request').toBeLessThan(7);
   expect(reads.filter(({ resource }) => resource === 'customresourcedefinitions').length).toBeLessThan(COUNT);
   checkHistory(simulation);
   await simulation.close();
