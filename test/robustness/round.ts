@@ -118,7 +118,10 @@ class Player {
   async #put(name: string, endsIn: number): Promise<void> {
     const { hands } = this.#simulation;
     if ((await hands.get(this.#ref(name))) !== undefined) return;
-    await hands.create(this.#subject.create(name, this.#endsAt(endsIn), this.#simulation.serverNow()));
+    // Another step may take it away again before its status is written.
+    await unlessGone(
+      hands.create(this.#subject.create(name, this.#endsAt(endsIn), this.#simulation.serverNow())),
+    );
   }
   async #move(name: string, endsIn: number): Promise<void> {
     const { hands } = this.#simulation;
@@ -145,7 +148,8 @@ async function unlessGone(act: Promise<void>): Promise<void> {
   try {
     await act;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 404) throw error;
+    const isRace = error instanceof ApiError && (error.code === 404 || error.reason === 'AlreadyExists');
+    if (!isRace) throw error;
   }
 }
 
