@@ -6,10 +6,6 @@ import { k, type Session } from './types.ts';
 const FEWER_KINDS = { kind: 'part' as const, reason: 'the embedded server serves a part of the kinds' };
 const NO_PROSE = { kind: 'withoutProse' as const, reason: 'the embedded server has no field descriptions' };
 const OWN_VERSION = { kind: 'differs' as const, reason: 'it says that it is this server, on Node' };
-const NO_RBAC = {
-  kind: 'differs' as const,
-  reason: 'whoever has a token may do everything until there is RBAC',
-};
 
 export const DISCOVER_SESSIONS: readonly Session[] = [
   {
@@ -50,7 +46,14 @@ export const DISCOVER_SESSIONS: readonly Session[] = [
     commands: [
       k('auth whoami', { sendsProtobuf: true }),
       k('auth can-i create jobs', { sendsProtobuf: true }),
-      k('auth can-i create jobs --as=nobody', { compare: NO_RBAC }),
+      k('auth can-i create jobs --as=nobody'),
+      k('get cm --as=nobody'),
+      k('auth whoami --as=nobody --as-group=friends'),
+      k('create role reader --verb=get,list --resource=configmaps'),
+      k('create rolebinding reads --role=reader --user=nobody'),
+      k('auth can-i list configmaps --as=nobody'),
+      k('get cm kube-root-ca.crt --as=nobody --ignore-not-found'),
+      k('create cm mine --as=nobody'),
     ],
   },
 ];
