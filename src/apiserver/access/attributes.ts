@@ -4,6 +4,7 @@ import type { JsonObject } from '#api/json';
 import { ApiError } from '#api/status';
 import type { Path } from '../path.ts';
 import type { UserInfo } from '../resources/resource.ts';
+import { text } from '../strategies/values.ts';
 
 export interface ResourceAttributes {
   readonly verb: string;
@@ -31,8 +32,6 @@ export function attributesOf(path: Path, pathname: string, verb: string): Attrib
   const inside = group === '' && resource === 'namespaces' && name !== '' ? name : namespace;
   return { verb, group, resource, subresource, name, namespace: inside };
 }
-
-const text = (from: JsonObject, name: string): string => (typeof from[name] === 'string' ? from[name] : '');
 
 /** As a review asks. */
 export const resourceAttributesOf = (from: JsonObject): ResourceAttributes => ({

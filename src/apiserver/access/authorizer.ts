@@ -5,7 +5,7 @@ import type { KubeObject } from '#api/object';
 import type { UserInfo } from '../resources/resource.ts';
 import type { Store } from '../store/store.ts';
 import { type Attributes, isPath } from './attributes.ts';
-import { allows, type PolicyRule, parseRules } from './policyRule.ts';
+import { allows, EVERYTHING, type PolicyRule, parseRules } from './policyRule.ts';
 
 export interface Verdict {
   readonly allowed: boolean;
@@ -27,11 +27,6 @@ export interface Authorizer {
 export const SUPERUSERS = 'system:masters';
 const UNAUTHENTICATED = 'system:unauthenticated';
 const PUBLIC = /^\/(version|healthz|livez|readyz)(\/|$)/;
-
-const EVERYTHING: readonly PolicyRule[] = [
-  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
-  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
-];
 
 const isUnknown = ({ username, groups }: UserInfo): boolean =>
   username === 'system:anonymous' || groups.includes(UNAUTHENTICATED);
@@ -98,7 +93,7 @@ export class Rbac implements Authorizer {
       kind === 'ClusterRole'
         ? this.#store.get(CLUSTER_ROLES, name)
         : this.#store.get(ROLES, `${namespace}/${name}`);
-    return role === undefined ? undefined : parseRules(role.object['rules'] as never);
+    return role === undefined ? undefined : parseRules(role.object);
   }
 
   *#granted(user: UserInfo, namespace: string, missing: string[]): Generator<Granted> {

@@ -5,14 +5,9 @@ import { equal } from '#api/json';
 import { asJson, type KubeObject } from '#api/object';
 import type { Call } from '../context.ts';
 import { SUPERUSERS } from './authorizer.ts';
-import { describeRule, missingRights, type PolicyRule, parseRules } from './policyRule.ts';
+import { describeRule, EVERYTHING, missingRights, type PolicyRule, parseRules } from './policyRule.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
-const FULL: readonly PolicyRule[] = [
-  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
-  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
-];
-
 /** Throws 403 when the write grants more than its author has. */
 export function checkEscalation(call: Call, next: KubeObject, old: KubeObject | undefined): void {
   const { resource, core, user } = call;
@@ -36,10 +31,10 @@ function checkRole(call: Call, next: KubeObject, old: KubeObject | undefined): v
   const attributes = { group: GROUP, resource: resource.plural, subresource: '', namespace };
   const name = call.name ?? '';
   if (core.authorizer.authorize(user, { ...attributes, verb: 'escalate', name }).allowed) return;
-  confirm(call, parseRules(next['rules'] as never), next);
+  confirm(call, parseRules(next), next);
   const aggregates = (role: KubeObject | undefined) => role?.['aggregationRule'] !== undefined;
   if (!aggregates(next) && !aggregates(old)) return;
-  if (missingRights(core.authorizer.rulesFor(user, namespace), FULL).length > 0)
+  if (missingRights(core.authorizer.rulesFor(user, namespace), EVERYTHING).length > 0)
     throw forbidden(
       resource,
       next.metadata.name ?? '',

@@ -1,6 +1,8 @@
 // Rules of roles: what one allows, and whether some cover others.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import type { JsonObject } from '#api/json';
+import type { KubeObject } from '#api/object';
+import { objects, texts } from '../strategies/values.ts';
 import { type Attributes, isPath, type PathAttributes, type ResourceAttributes } from './attributes.ts';
 
 export interface PolicyRule {
@@ -11,19 +13,16 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-const texts = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-
-export const parseRule = (json: JsonObject): PolicyRule => ({
-  verbs: texts(json['verbs']),
-  apiGroups: texts(json['apiGroups']),
-  resources: texts(json['resources']),
-  resourceNames: texts(json['resourceNames']),
-  nonResourceURLs: texts(json['nonResourceURLs']),
+const parseRule = (json: JsonObject): PolicyRule => ({
+  verbs: texts(json, 'verbs'),
+  apiGroups: texts(json, 'apiGroups'),
+  resources: texts(json, 'resources'),
+  resourceNames: texts(json, 'resourceNames'),
+  nonResourceURLs: texts(json, 'nonResourceURLs'),
 });
 
-export const parseRules = (json: Json | undefined): PolicyRule[] =>
-  Array.isArray(json) ? json.filter(isObject).map(parseRule) : [];
+/** Of a role. */
+export const parseRules = (role: KubeObject): PolicyRule[] => objects(role, 'rules').map(parseRule);
 
 /** The rule as a review shows it. */
 export function ruleJson(rule: PolicyRule): JsonObject {
@@ -32,6 +31,12 @@ export function ruleJson(rule: PolicyRule): JsonObject {
     if (values.length > 0) out[name] = [...values];
   return out;
 }
+
+/** What an administrator has. */
+export const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+];
 
 const hasOrAll = (values: readonly string[], value: string): boolean =>
   values.includes('*') || values.includes(value);

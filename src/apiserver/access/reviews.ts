@@ -13,6 +13,7 @@ import { type Strategy, specOf, type UserInfo } from '../resources/resource.ts';
 import { objectResponse } from '../respond.ts';
 import { pathAttributesOf, resourceAttributesOf } from './attributes.ts';
 import { ruleJson } from './policyRule.ts';
+import { userJson } from './userJson.ts';
 
 /** The status of a review, or why the question is none. */
 type Review = (call: Call, spec: JsonObject) => { status: JsonObject } | { errors: FieldError[] };
@@ -85,15 +86,6 @@ const selfSubjectRules: Review = (call, spec) => {
     () => status,
   );
 };
-
-const userJson = (user: UserInfo): JsonObject => ({
-  username: user.username,
-  ...(user.uid ? { uid: user.uid } : {}),
-  groups: [...user.groups],
-  ...(user.extra
-    ? { extra: Object.fromEntries(Object.entries(user.extra).map(([k, v]) => [k, [...v]])) }
-    : {}),
-});
 
 const tokenReview: Review = (call, spec) => {
   const token = spec['token'];

@@ -1,7 +1,8 @@
 // Webhook configurations as the server acts on them: read out of the store, in the order in which they are called.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import type { JsonObject } from '#api/json';
 import type { Store } from '../store/store.ts';
+import { number, objects, part, text, texts } from '../strategies/values.ts';
 
 export interface Rule {
   readonly operations: readonly string[];
@@ -42,42 +43,32 @@ export function webhooksOf(store: Store, phase: Phase): Webhook[] {
     .map(({ object }) => object)
     .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
   return configurations.flatMap((configuration) =>
-    objects(configuration['webhooks'] as Json | undefined).map((hook) =>
-      parseWebhook(hook, configuration.metadata.name!),
-    ),
+    objects(configuration, 'webhooks').map((hook) => parseWebhook(hook, configuration.metadata.name!)),
   );
 }
 
-const objects = (value: Json | undefined): JsonObject[] =>
-  Array.isArray(value) ? value.filter(isObject) : [];
-const texts = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-const text = (value: Json | undefined, otherwise = ''): string =>
-  typeof value === 'string' ? value : otherwise;
-const part = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
-
 function parseWebhook(hook: JsonObject, configuration: string): Webhook {
   return {
-    name: text(hook['name']),
+    name: text(hook, 'name'),
     configuration,
-    rules: objects(hook['rules']).map((rule) => ({
-      operations: texts(rule['operations']),
-      apiGroups: texts(rule['apiGroups']),
-      apiVersions: texts(rule['apiVersions']),
-      resources: texts(rule['resources']),
-      scope: text(rule['scope'], '*'),
+    rules: objects(hook, 'rules').map((rule) => ({
+      operations: texts(rule, 'operations'),
+      apiGroups: texts(rule, 'apiGroups'),
+      apiVersions: texts(rule, 'apiVersions'),
+      resources: texts(rule, 'resources'),
+      scope: text(rule, 'scope') || '*',
     })),
-    namespaceSelector: part(hook['namespaceSelector']),
-    objectSelector: part(hook['objectSelector']),
-    matchConditions: objects(hook['matchConditions']).map((condition) => ({
-      name: text(condition['name']),
-      expression: text(condition['expression']),
+    namespaceSelector: part(hook, 'namespaceSelector'),
+    objectSelector: part(hook, 'objectSelector'),
+    matchConditions: objects(hook, 'matchConditions').map((condition) => ({
+      name: text(condition, 'name'),
+      expression: text(condition, 'expression'),
     })),
-    matchPolicy: text(hook['matchPolicy'], 'Equivalent'),
+    matchPolicy: text(hook, 'matchPolicy') || 'Equivalent',
     ignoresFailure: hook['failurePolicy'] === 'Ignore',
-    sideEffects: text(hook['sideEffects'], 'Unknown'),
-    timeoutSeconds: typeof hook['timeoutSeconds'] === 'number' ? hook['timeoutSeconds'] : TIMEOUT_SECONDS,
+    sideEffects: text(hook, 'sideEffects') || 'Unknown',
+    timeoutSeconds: number(hook, 'timeoutSeconds') ?? TIMEOUT_SECONDS,
     reinvokes: hook['reinvocationPolicy'] === 'IfNeeded',
-    clientConfig: part(hook['clientConfig']),
+    clientConfig: part(hook, 'clientConfig'),
   };
 }

@@ -3,6 +3,7 @@
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { asJson } from '#api/object';
 import type { StatusDetails } from '#api/status';
+import { userJson } from '../access/userJson.ts';
 import type { Write } from '../admission.ts';
 import type { Call } from '../context.ts';
 
@@ -41,14 +42,7 @@ export function requestOf(call: Call, write: Write, uid: string): JsonObject {
     ...(write.name === '' || isCollection ? {} : { name: write.name }),
     ...(namespace ? { namespace } : {}),
     operation: write.operation,
-    userInfo: {
-      username: user.username,
-      ...(user.uid ? { uid: user.uid } : {}),
-      groups: [...user.groups],
-      ...(user.extra
-        ? { extra: Object.fromEntries(Object.entries(user.extra).map(([k, v]) => [k, [...v]])) }
-        : {}),
-    },
+    userInfo: userJson(user),
     object: write.object === undefined ? null : asJson(write.object),
     oldObject: write.old === undefined ? null : asJson(write.old),
     dryRun: write.dryRun,
