@@ -1,53 +1,17 @@
 // Admission: the last say on a write. Namespace lifecycle is built in; functions registered in process see every
 // write in the shape of admission.k8s.io/v1, so the same function can be hosted over HTTPS in front of a real cluster.
 
+import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#api/admission';
 import { alreadyExists, forbidden, notFound } from '#api/errors';
-import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
-import { ApiError, type StatusDetails } from '#api/status';
+import { ApiError } from '#api/status';
 import { type Call, strategyContext } from './context.ts';
-import type { UserInfo } from './resources/resource.ts';
 import { runWebhooks } from './webhooks/webhooks.ts';
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
-
-export interface AdmissionRequest {
-  readonly uid: string;
-  readonly kind: { group: string; version: string; kind: string };
-  readonly resource: { group: string; version: string; resource: string };
-  readonly subResource?: string;
-  readonly name: string;
-  readonly namespace?: string;
-  readonly operation: Operation;
-  readonly userInfo: UserInfo;
-  readonly object: KubeObject | null;
-  readonly oldObject: KubeObject | null;
-  readonly dryRun: boolean;
-  readonly options?: JsonObject;
-}
-
-export type AdmissionResponse =
-  | { readonly allowed: true; readonly warnings?: readonly string[]; readonly object?: KubeObject }
-  | {
-      readonly allowed: false;
-      readonly message: string;
-      readonly code?: number;
-      readonly reason?: string;
-      readonly details?: StatusDetails;
-      readonly warnings?: readonly string[];
-    };
-
-export interface AdmissionFunction {
-  readonly name: string;
-  /** Only writes of these resources (`jobs.batch`; subresources as `jobs.batch/status`) are shown to it. */
-  readonly resources: readonly string[];
-  /** Mutating functions answer with a changed `object`; validating ones run after all of them. */
-  readonly phase: 'mutating' | 'validating';
-  review(request: AdmissionRequest): Promise<AdmissionResponse> | AdmissionResponse;
-}
+export type { AdmissionFunction } from '#api/admission';
 
 export interface Write {
-  readonly operation: Operation;
+  readonly operation: AdmissionRequest['operation'];
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
   readonly name: string;
@@ -114,7 +78,7 @@ function reviewOf(call: Call, write: Write): AdmissionRequest {
   };
 }
 
-function denied(name: string, answer: Extract<AdmissionResponse, { allowed: false }>): ApiError {
+function denied(name: string, answer: Extract<AdmissionAnswer, { allowed: false }>): ApiError {
   const text = `admission webhook "${name}" denied the request: ${answer.message}`;
   return new ApiError(answer.code ?? 403, answer.reason ?? 'Forbidden', text, answer.details);
 }

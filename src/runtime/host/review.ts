@@ -1,51 +1,13 @@
 // Admission as functions, and AdmissionReview v1 as what goes over the wire. The same function serves a real API server
 // through the webhook host, and the embedded one in process: the shapes are those of admission.k8s.io/v1.
 
+import type { AdmissionAnswer, AdmissionRequest } from '#api/admission';
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { writeJson } from '#api/jsonWrite';
 import { asJson, type KubeObject } from '#api/object';
-import type { StatusDetails } from '#api/status';
 import { buildJsonPatch } from './jsonPatch.ts';
 
-export interface AdmissionRequest {
-  readonly uid: string;
-  readonly kind: { group: string; version: string; kind: string };
-  readonly resource: { group: string; version: string; resource: string };
-  readonly subResource?: string;
-  readonly name: string;
-  readonly namespace?: string;
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
-  readonly userInfo: {
-    username: string;
-    uid?: string;
-    groups?: readonly string[];
-    extra?: Readonly<Record<string, readonly string[]>>;
-  };
-  readonly object: KubeObject | null;
-  readonly oldObject: KubeObject | null;
-  readonly dryRun: boolean;
-  readonly options?: JsonObject;
-}
-
-export type AdmissionAnswer =
-  | { readonly allowed: true; readonly warnings?: readonly string[]; readonly object?: KubeObject }
-  | {
-      readonly allowed: false;
-      readonly message: string;
-      readonly code?: number;
-      readonly reason?: string;
-      readonly details?: StatusDetails;
-      readonly warnings?: readonly string[];
-    };
-
-export interface AdmissionFunction {
-  readonly name: string;
-  /** `jobs.batch`; subresources as `jobs.batch/status`. */
-  readonly resources: readonly string[];
-  /** Mutating functions answer with a changed `object`. */
-  readonly phase: 'mutating' | 'validating';
-  review(request: AdmissionRequest): Promise<AdmissionAnswer> | AdmissionAnswer;
-}
+export type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#api/admission';
 
 /** The body is not a review we can answer. */
 export class ReviewError extends Error {}
