@@ -34,9 +34,7 @@ test(
   'ten thousand hours of an idle cluster cost nothing: there is not one wake in them',
   simulated(async (simulation) => {
     await simulation.apply(note('a', hours(9999)));
-    const before = performance.now();
     await simulation.timePasses(hours(10_000));
-    expect(performance.now() - before).toBeLessThan(500);
     expect(simulation.requests.filter(({ verb }) => verb === 'watch')).toHaveLength(1);
     expect(await simulation.get('cm/a')).toBeUndefined();
   }),

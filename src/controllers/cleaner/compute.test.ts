@@ -109,7 +109,7 @@ describe('evaluation', () => {
     const nested = 'l.all(a, l.all(b, l.all(c, a + b + c >= 0)))';
     const started = performance.now();
     const verdict = await judge([nested, 'true'], { l: items });
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     expect(verdict.result).toBe('budget');
     expect(verdict.outcomes.map(({ outcome }) => outcome)).toEqual(['error', 'true']);
   });

