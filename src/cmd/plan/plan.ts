@@ -1,0 +1,55 @@
+// What a plan is: what will end and when, what would end but is held, and how much lies beyond its horizon. The text, the
+// JSON and the page all show this one value.
+
+import type { Instant } from '#base/instant';
+
+export interface ObjectName {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What the garbage collector takes along. */
+export interface Taken {
+  readonly object: ObjectName;
+  /** Steps below the deleted object. */
+  readonly depth: number;
+}
+
+export interface PlannedEnd {
+  /** In the past: overdue. */
+  readonly at: Instant;
+  readonly object: ObjectName;
+  /** As in `--controllers`. */
+  readonly family: string;
+  /** `spec.ttlSecondsAfterFinished`, `TTLPolicy ci/tekton`, `Cleaner ns/x`. */
+  readonly rule: string;
+  /** One sentence. */
+  readonly because: string;
+  readonly propagation: 'Background' | 'Foreground' | 'Orphan';
+  /** At most 1,000 are named. */
+  readonly takes: readonly Taken[];
+  /** How many more there are. */
+  readonly takesMore: number;
+}
+
+/** It would end, but something holds it. */
+export interface Held {
+  readonly object: ObjectName;
+  readonly family: string;
+  readonly rule: string;
+  readonly because: string;
+  readonly until?: Instant;
+}
+
+export interface Plan {
+  readonly made: Instant;
+  readonly until: Instant;
+  readonly cluster: string;
+  readonly ends: readonly PlannedEnd[];
+  readonly held: readonly Held[];
+  /** Ends beyond `until`. */
+  readonly more: number;
+}
