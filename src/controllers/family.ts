@@ -12,6 +12,7 @@ import type { SkewGuard } from '#lifecycle/skewGuard';
 import type { ControllerDefinition, Right } from '#runtime/definition';
 import type { AdmissionFunction } from '#runtime/host/review';
 import type { Registry } from '#runtime/metrics/registry';
+import type { Foresight } from './foresight.ts';
 
 /** What controllers are given beside their passes. */
 export interface Services {
@@ -77,4 +78,6 @@ export interface Family {
   readonly flags?: Readonly<Record<string, { readonly field: string; readonly description: string }>>;
   /** `configuration` has the sections, complete with defaults and valid. */
   create(services: Services, configuration: Readonly<Record<string, JsonObject>>): Parts;
+  /** What it can say beforehand, for `lapse plan` and `lapse explain`. */
+  readonly foresight?: Foresight;
 }

@@ -2,14 +2,9 @@
 // JSON and the page all show this one value.
 
 import type { Instant } from '#base/instant';
+import type { ObjectName } from '#controllers/foresight';
 
-export interface ObjectName {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace?: string;
-  readonly name: string;
-  readonly uid: string;
-}
+export type { ObjectName };
 
 /** What the garbage collector takes along. */
 export interface Taken {
@@ -44,6 +39,15 @@ export interface Held {
   readonly until?: Instant;
 }
 
+/** It stays, and at a known time something about it changes. */
+export interface Change {
+  readonly at: Instant;
+  readonly object: ObjectName;
+  readonly family: string;
+  readonly rule: string;
+  readonly because: string;
+}
+
 export interface Plan {
   readonly made: Instant;
   readonly until: Instant;
@@ -52,4 +56,8 @@ export interface Plan {
   readonly held: readonly Held[];
   /** Ends beyond `until`. */
   readonly more: number;
+  /** Time alone changes what is said about these. */
+  readonly changes?: readonly Change[];
+  /** What could not be read, in words: the plan does not speak of it. */
+  readonly unread?: readonly string[];
 }

@@ -1,18 +1,21 @@
 // The family as commands see it: two gates, one section of configuration, up to two controllers.
 
 import type { JsonObject } from '#api/json';
+import type { Job, Pod } from '#api/kinds/builtin';
 import type { KubeObject } from '#api/object';
 import type { Propagation } from '#client/delete';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family, Services } from '../family.ts';
 import { type TtlOptions, ttlAfterFinished } from './controller.ts';
 import type { Finishable } from './finishable.ts';
-import { jobs } from './job.ts';
-import { pods } from './pod.ts';
+import { type Foreseen, foreseeFinished } from './foresee.ts';
+import { JOB_TTL_FIELD, jobs } from './job.ts';
+import { POD_TTL_ANNOTATION, pods } from './pod.ts';
 
 const SECTION = 'ttlAfterFinished';
 const JOBS_GATE = 'TTLAfterFinished';
 const PODS_GATE = 'TTLAfterFinishedPods';
+const POD_PROPAGATION: Propagation = 'Background';
 
 interface Section {
   readonly concurrency: number;
@@ -49,6 +52,19 @@ const SCHEMA: JsonObject = {
       description: 'An Event Deleted for every Pod, with finish time, TTL and lag.',
     },
   },
+};
+
+const FORESEEN_JOBS: Foreseen<Job> = {
+  finishable: jobs,
+  rule: JOB_TTL_FIELD,
+  gate: JOBS_GATE,
+  propagation: ({ jobPropagation }) => jobPropagation as Propagation,
+};
+const FORESEEN_PODS: Foreseen<Pod> = {
+  finishable: pods,
+  rule: POD_TTL_ANNOTATION,
+  gate: PODS_GATE,
+  propagation: () => POD_PROPAGATION,
 };
 
 function optionsFor(
@@ -120,7 +136,14 @@ export const ttlAfterFinishedFamily: Family = {
       add(jobs, { propagation: section.jobPropagation, deletionEvents: section.jobDeletionEvents });
     }
     if (services.isEnabled(PODS_GATE))
-      add(pods, { propagation: 'Background', deletionEvents: section.podDeletionEvents });
+      add(pods, { propagation: POD_PROPAGATION, deletionEvents: section.podDeletionEvents });
     return { controllers, admission: [] };
+  },
+  foresight: {
+    async *foresee(outlook) {
+      const section = outlook.configuration[SECTION] ?? {};
+      yield* foreseeFinished(outlook, FORESEEN_JOBS, section);
+      yield* foreseeFinished(outlook, FORESEEN_PODS, section);
+    },
   },
 };

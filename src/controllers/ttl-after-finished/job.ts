@@ -5,7 +5,7 @@ import { type Finish, TTL_ANNOTATION } from '#lifecycle/expiry';
 import { type Finishable, timeOf, ttlOf } from './finishable.ts';
 import { identityOf, share } from './identity.ts';
 
-const RULE = 'spec.ttlSecondsAfterFinished';
+export const JOB_TTL_FIELD = 'spec.ttlSecondsAfterFinished';
 
 /** Suspended, SuccessCriteriaMet and FailureTarget are stations on the way. */
 const TERMINAL = ['Complete', 'Failed'];
@@ -68,5 +68,5 @@ export const jobs: Finishable<Job> = {
   queue: 'ttl_jobs_to_delete',
   projection: { name: 'job-ttl', project },
   finish,
-  ttl: (job) => ttlOf(job.spec?.ttlSecondsAfterFinished, RULE),
+  ttl: (job) => ttlOf(job.spec?.ttlSecondsAfterFinished, JOB_TTL_FIELD),
 };
