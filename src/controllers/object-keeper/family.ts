@@ -9,6 +9,7 @@ import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
 import { objectKeeperController } from './controller.ts';
 import { Definitions } from './definitions.ts';
+import { foreseeKeepers } from './foresee.ts';
 
 const NAME = 'object-keeper';
 
@@ -46,4 +47,5 @@ export const objectKeeper: Family = {
     });
     return { controllers: [controller as ControllerDefinition], admission: [] };
   },
+  foresight: foreseeKeepers,
 };

@@ -6,6 +6,7 @@ import { type Kind, metadataOf, type ObjectKey, type PartialObject } from '#api/
 import type { CustomResourceDefinition } from '#api/kinds/builtin';
 import type { ObjectKeeper } from '#api/kinds/objectKeeper';
 import { KeeperReason } from '#api/kinds/storage/conditions';
+import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { parseTime } from '#base/instant';
 import type { DynamicView, Pass } from '#runtime/pass';
@@ -63,8 +64,8 @@ export async function lookup(
 }
 
 /** Kinds of groups without a dot are Kubernetes' own. */
-const isDefined = ({ group }: Kind): boolean => group.includes('.');
-const definitionOf = ({ resource, group }: Kind): string => `${resource}.${group}`;
+export const isDefined = ({ group }: Kind): boolean => group.includes('.');
+export const definitionOf = ({ resource, group }: Kind): string => `${resource}.${group}`;
 
 /** One watch per kind, however many keepers follow objects of it. */
 function watch(
@@ -138,7 +139,17 @@ function isYounger(
   keeper: ObjectKeeper,
   definitions: Definitions,
 ): boolean {
+  const order = computeOrder(definition, keeper);
+  return order === 'after' || (order === 'same second' && definitions.isAnother(definition));
+}
+
+/** Whether a kind was defined before or after a keeper was made. */
+export function computeOrder(
+  definition: KubeObject,
+  keeper: ObjectKeeper,
+): 'before' | 'same second' | 'after' {
   const defined = parseTime(definition.metadata.creationTimestamp ?? '');
   const kept = parseTime(keeper.metadata.creationTimestamp ?? '');
-  return defined > kept || (defined === kept && definitions.isAnother(definition));
+  if (defined > kept) return 'after';
+  return defined === kept ? 'same second' : 'before';
 }

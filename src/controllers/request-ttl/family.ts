@@ -1,6 +1,7 @@
 // The family `request-ttl`: one controller per kind of request, in scanner mode. Where the annotation decides, the
 // controllers of the requests do it themselves and there is nothing to add.
 
+import type { Kind } from '#api/kind';
 import type { CustomKind } from '#api/kinds/customKind';
 import { AnnotationKeyTTL } from '#api/kinds/storage/conditions';
 import type { RequestObject } from '#api/kinds/storage/request';
@@ -13,6 +14,7 @@ import type { RequestTtl } from '#lifecycle/requests/rules';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family, Services } from '../family.ts';
 import { requestTtlController, requestTtlName } from './controller.ts';
+import { foreseeRequestTtl } from './foresee.ts';
 
 /** Every kind of request, and the annotation that tells its TTL. */
 const REQUESTS: readonly { readonly custom: CustomKind; readonly annotationKey: string }[] = [
@@ -52,4 +54,10 @@ export const requestTtl: Family = {
       ttl.mode === 'scanner' ? REQUESTS.map((request) => controllerOf(services, ttl, request)) : [];
     return { controllers, admission: [] };
   },
+  foresight: foreseeRequestTtl(
+    REQUESTS.map(({ custom, annotationKey }) => ({
+      kind: custom.kind as Kind<RequestObject>,
+      annotationKey,
+    })),
+  ),
 };

@@ -4,6 +4,7 @@ import { lvmVolumeGroup } from '#api/kinds/lvmVolumeGroup';
 import { replicatedStoragePool } from '#api/kinds/replicatedStoragePool';
 import type { Family } from '../family.ts';
 import { storagePoolController } from './controller.ts';
+import { foreseePools } from './foresee.ts';
 
 export const storagePool: Family = {
   name: 'storage-pool',
@@ -55,4 +56,5 @@ export const storagePool: Family = {
       admission: [],
     };
   },
+  foresight: foreseePools,
 };

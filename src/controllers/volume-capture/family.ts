@@ -19,6 +19,7 @@ import { directReader } from '#lifecycle/requests/direct';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
 import { volumeCaptureController } from './controller.ts';
+import { foreseeCaptures } from './foresee.ts';
 import type { CapturePolicy } from './policy.ts';
 
 const NAME = 'volume-capture';
@@ -98,4 +99,5 @@ export const volumeCapture: Family = {
     });
     return { controllers: [controller as ControllerDefinition], admission: [] };
   },
+  foresight: foreseeCaptures,
 };

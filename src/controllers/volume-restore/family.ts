@@ -12,6 +12,7 @@ import { directReader } from '#lifecycle/requests/direct';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
 import { volumeRestoreController } from './controller.ts';
+import { foreseeRestores } from './foresee.ts';
 import type { RestorePolicy } from './policy.ts';
 
 const NAME = 'volume-restore';
@@ -83,4 +84,5 @@ export const volumeRestore: Family = {
     });
     return { controllers: [controller as ControllerDefinition], admission: [] };
   },
+  foresight: foreseeRestores,
 };

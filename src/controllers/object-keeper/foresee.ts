@@ -1,0 +1,149 @@
+// What this family can say beforehand about keepers: when their time is over or, since they follow other objects, when
+// those go.
+
+import { type Kind, metadataOf } from '#api/kind';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { KeeperReason } from '#api/kinds/storage/conditions';
+import type { KubeObject } from '#api/object';
+import type { Instant } from '#base/instant';
+import type { Projection } from '#runtime/source';
+import {
+  describeLingering,
+  type Foresight,
+  isServed,
+  nameOf,
+  type Outlook,
+  type Statement,
+} from '../foresight.ts';
+import { computePlan, computeRule, type Followed } from './compute.ts';
+import { computeOrder, definitionOf, type FollowRule, isDefined } from './lookup.ts';
+
+export const foreseeKeepers: Foresight = {
+  followsOthers: true,
+  async *foresee(outlook) {
+    const { snapshot } = outlook;
+    if (!isServed(snapshot, ObjectKeeper)) return;
+    const followeds = new Followeds(outlook);
+    for await (const page of snapshot.each({ kind: ObjectKeeper }))
+      for (const keeper of page) yield await statementAbout(keeper, outlook, followeds);
+  },
+};
+
+async function statementAbout(
+  keeper: ObjectKeeper,
+  { now }: Outlook,
+  followeds: Followeds,
+): Promise<Statement> {
+  const object = nameOf(ObjectKeeper, keeper);
+  const rule = computeRule(keeper);
+  const about = { object, rule: `spec.mode ${keeper.spec?.mode}` };
+  if (keeper.metadata.deletionTimestamp !== undefined)
+    return { kind: 'held', ...about, because: describeLingering(keeper) };
+  if (rule.kind === 'invalid') return { kind: 'held', ...about, because: rule.message };
+  const ends = (at: Instant, because: string): Statement => ({
+    kind: 'ends',
+    ...about,
+    at,
+    because,
+    propagation: 'Background',
+  });
+  if (rule.kind === 'ttl') {
+    const plan = computePlan(rule, undefined, { keeper, now, blind: false });
+    const at = plan.kind === 'delete' ? plan.since : plan.until;
+    const because = `created ${keeper.metadata.creationTimestamp}, TTL ${keeper.spec?.ttl}`;
+    return at === undefined ? { kind: 'stays', ...about, because } : ends(at, because);
+  }
+  const { ref } = rule;
+  const what = `${ref.kind} ${ref.namespace ? `${ref.namespace}/` : ''}${ref.name}`;
+  const { followed, since } = await followeds.find(rule, keeper);
+  if (followed.kind === 'unclear') return { kind: 'held', ...about, because: followed.message };
+  if (followed.kind === 'exists')
+    return { kind: 'stays', ...about, because: `follows ${what}, which exists` };
+  const at = endAfterLoss(rule, followed, keeper, since);
+  const after =
+    keeper.spec?.ttl === undefined || rule.after === undefined ? '' : `, and ${keeper.spec.ttl} after it`;
+  return ends(at, `follows ${what}: ${followed.why}${after}`);
+}
+
+/** The loss is found at `since`, and written down; what follows is decided on that. */
+function endAfterLoss(rule: FollowRule, followed: Followed, keeper: ObjectKeeper, since: Instant): Instant {
+  const plan = computePlan(rule, followed, { keeper, now: since, blind: false });
+  return plan.kind === 'delete' ? plan.since : (plan.until ?? since);
+}
+
+interface Lookup {
+  readonly followed: Followed;
+  /** From when on. */
+  readonly since: Instant;
+}
+
+/** As lookup.ts does, on what was read: an object that vanished together with its kind may come back. */
+class Followeds {
+  readonly #outlook: Outlook;
+  readonly #uids = new Map<string, Promise<ReadonlySet<string>>>();
+
+  constructor(outlook: Outlook) {
+    this.#outlook = outlook;
+  }
+
+  async find({ ref, group, version }: FollowRule, keeper: ObjectKeeper): Promise<Lookup> {
+    const { snapshot, now, endOf } = this.#outlook;
+    const unclear = (reason: KeeperReason, message: string): Lookup => ({
+      followed: { kind: 'unclear', reason, message },
+      since: now,
+    });
+    const served = snapshot.served.find(
+      (kind) => kind.group === group && kind.version === version && kind.kind === ref.kind,
+    );
+    if (served === undefined)
+      return unclear(KeeperReason.KindNotServed, `${ref.apiVersion} ${ref.kind} is not served`);
+    if (!(await this.#uidsOf(served)).has(ref.uid)) {
+      if (await this.#isDefinedAnew(served, keeper))
+        return unclear(KeeperReason.KindRecreated, `${ref.kind} was defined anew after this keeper was made`);
+      const why = `${ref.kind} ${ref.name} does not exist any more`;
+      return { followed: { kind: 'lost', why }, since: now };
+    }
+    const end = endOf(ref.uid);
+    return end === undefined
+      ? { followed: { kind: 'exists' }, since: now }
+      : { followed: { kind: 'lost', why: 'it ends then' }, since: end };
+  }
+
+  #uidsOf(kind: Kind): Promise<ReadonlySet<string>> {
+    const { snapshot } = this.#outlook;
+    const id = definitionOf(kind);
+    const known =
+      this.#uids.get(id) ??
+      snapshot
+        .list({ kind: metadataOf(kind) as Kind, projection: uidOnly })
+        .then((all) => new Set(all.map(({ metadata }) => metadata.uid ?? '')));
+    this.#uids.set(id, known);
+    return known;
+  }
+
+  async #isDefinedAnew(kind: Kind, keeper: ObjectKeeper): Promise<boolean> {
+    const { snapshot } = this.#outlook;
+    if (!isDefined(kind) || !isServed(snapshot, CustomResourceDefinition)) return false;
+    const all = await snapshot.list({
+      kind: metadataOf(CustomResourceDefinition) as Kind,
+      projection: creationOnly,
+    });
+    const definition = all.find(({ metadata }) => metadata.name === definitionOf(kind));
+    return definition !== undefined && computeOrder(definition, keeper) === 'after';
+  }
+}
+
+const uidOnly: Projection<KubeObject> = {
+  name: 'uid',
+  project: ({ apiVersion, kind, metadata: { uid = '' } }) => ({ apiVersion, kind, metadata: { uid } }),
+};
+
+const creationOnly: Projection<KubeObject> = {
+  name: 'creation',
+  project: ({ apiVersion, kind, metadata: { name = '', creationTimestamp = '' } }) => ({
+    apiVersion,
+    kind,
+    metadata: { name, creationTimestamp },
+  }),
+};
