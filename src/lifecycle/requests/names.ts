@@ -2,7 +2,8 @@
 // recreated under its old name never does.
 
 /** Of the keeper, by what it keeps. */
-export const keeperName = (keeps: 'snapshot' | 'pv' | 'pvc', uid: string): string => `ret-${keeps}-${uid}`;
+export const keeperName = (keeps: 'snapshot' | 'pv' | 'pvc' | 'mcr', uid: string): string =>
+  `ret-${keeps}-${uid}`;
 
 const SNAPSHOT = 'snapshot-';
 export const snapshotName = (uid: string): string => `${SNAPSHOT}${uid}`;

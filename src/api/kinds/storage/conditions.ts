@@ -24,6 +24,12 @@ export const Reason = {
   SourceFailed: 'SourceFailed',
   TargetConflict: 'TargetConflict',
   RestoreFailed: 'RestoreFailed',
+  /** Of manifests: an object that cannot be captured at all. */
+  InvalidTarget: 'InvalidTarget',
+  ObjectTooLarge: 'ObjectTooLarge',
+  ChunkConflict: 'ChunkConflict',
+  Interrupted: 'Interrupted',
+  Failed: 'Failed',
   /** Only where the TTL annotation decides. */
   InvalidTTL: 'InvalidTTL',
 } as const;
