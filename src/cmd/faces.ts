@@ -3,7 +3,8 @@
 
 import { registerHooks } from 'node:module';
 
-const FACES: Readonly<Record<string, string>> = {
+export const FACES: Readonly<Record<string, string>> = {
+  'lapse/apiserver': '#apiserver/library',
   'lapse/runtime': '#runtime/library',
   'lapse/lifecycle': '#lifecycle/library',
   'lapse/family': '#controllers/family',
