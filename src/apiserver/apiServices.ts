@@ -1,35 +1,16 @@
-// The APIService objects that tell who serves which group version: here always this server itself. They are stored
-// like any object, so that they can be listed and watched, and follow what is served.
+// The APIService objects that tell who serves which group version: this server itself, of what it serves.
+// They are stored like any object, so that they can be listed and watched, and follow what is served. Those that name
+// somebody else are the matter of aggregation/.
 
 import type { KubeObject } from '#api/object';
 import { formatTime } from '#base/instant';
 import { uuid } from '#base/random';
+import { localPriority } from './aggregation/priorities.ts';
+import { API_SERVICES, REGISTRATION_GROUP } from './aggregation/registration.ts';
 import type { Core } from './context.ts';
 import { RevisionMismatch } from './store/store.ts';
 
-const TABLE = 'apiservices.apiregistration.k8s.io';
 const AUTO_MANAGED = 'kube-aggregator.kubernetes.io/automanaged';
-
-/** Order of groups in discovery, highest first, and of the versions in a group. */
-const PRIORITIES: Readonly<Record<string, readonly [group: number, version: number]>> = {
-  '': [18000, 1],
-  apps: [17800, 15],
-  'events.k8s.io': [17750, 15],
-  'authentication.k8s.io': [17700, 15],
-  'authorization.k8s.io': [17600, 15],
-  batch: [17400, 15],
-  'networking.k8s.io': [17200, 15],
-  policy: [17100, 15],
-  'rbac.authorization.k8s.io': [17000, 15],
-  'storage.k8s.io': [16800, 15],
-  'admissionregistration.k8s.io': [16700, 15],
-  'apiextensions.k8s.io': [16700, 15],
-  'coordination.k8s.io': [16500, 15],
-  'discovery.k8s.io': [16200, 15],
-};
-const CUSTOM_PRIORITY = [1000, 100] as const;
-// Nobody registers the group that the registrations are made in.
-const UNLISTED = 'apiregistration.k8s.io';
 
 export class ApiServices {
   readonly #core: Core;
@@ -48,7 +29,7 @@ export class ApiServices {
       this.#core.registry.listen(() => this.#schedule()),
       // One that somebody deletes comes back.
       this.#core.store.listen((change) => {
-        if (change.resource === TABLE && !change.next) this.#schedule();
+        if (change.resource === API_SERVICES && !change.next) this.#schedule();
       }),
     ];
   }
@@ -80,16 +61,17 @@ export class ApiServices {
     const { registry, store } = this.#core;
     const wanted = new Map<string, KubeObject>();
     for (const { group, versions } of registry.groups()) {
-      if (group === UNLISTED) continue;
+      // Nobody registers the group that the registrations are made in.
+      if (group === REGISTRATION_GROUP) continue;
       for (const version of versions) wanted.set(`${version}.${group}`, this.#describe(group, version));
     }
     const writes: Promise<unknown>[] = [];
-    for (const { key, object, revision } of [...store.view(TABLE)!.entries('')]) {
+    for (const { key, object, revision } of [...store.view(API_SERVICES)!.entries('')]) {
       const isOurs = object.metadata.labels?.[AUTO_MANAGED] !== undefined;
-      if (isOurs && !wanted.has(key)) writes.push(attempt(() => store.remove(TABLE, key, revision)));
+      if (isOurs && !wanted.has(key)) writes.push(attempt(() => store.remove(API_SERVICES, key, revision)));
       wanted.delete(key);
     }
-    for (const [key, object] of wanted) writes.push(attempt(() => store.put(TABLE, key, 0, object)));
+    for (const [key, object] of wanted) writes.push(attempt(() => store.put(API_SERVICES, key, 0, object)));
     await Promise.all(writes);
   }
 
@@ -97,7 +79,7 @@ export class ApiServices {
     const { clock, random, registry } = this.#core;
     const now = formatTime(clock.now());
     const custom = registry.isCustomGroup(group);
-    const [groupPriorityMinimum, versionPriority] = PRIORITIES[group] ?? CUSTOM_PRIORITY;
+    const [groupPriorityMinimum, versionPriority] = localPriority(group);
     return {
       kind: 'APIService',
       apiVersion: 'apiregistration.k8s.io/v1',

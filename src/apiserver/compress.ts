@@ -3,6 +3,7 @@
 import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
 import type { HttpRequest, HttpResponse } from '#api/http';
+import { Relayed } from './aggregation/relayed.ts';
 import { EventStream } from './eventStream.ts';
 
 const THRESHOLD = 128 * 1024;
@@ -14,6 +15,7 @@ export async function compressed(request: HttpRequest, response: HttpResponse): 
   if (request.method !== 'GET' || response.status !== 200) return response;
   if (!/\bgzip\b/i.test(request.headers['accept-encoding'] ?? '')) return response;
   const { body } = response;
+  if (body instanceof Relayed) return response;
   if (body instanceof Uint8Array) {
     if (body.length <= THRESHOLD) return response;
     return withEncoding(response, await gzipAsync(body, OPTIONS));

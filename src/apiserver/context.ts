@@ -6,6 +6,7 @@ import type { Random } from '#base/random';
 import type { AccountTokens } from './access/accountTokens.ts';
 import type { Authorizer } from './access/authorizer.ts';
 import type { Admission } from './admission.ts';
+import type { Aggregator } from './aggregation/aggregator.ts';
 import type { Authenticator } from './auth.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -30,6 +31,8 @@ export interface Core {
   readonly authenticator: Authenticator | undefined;
   readonly authorizer: Authorizer;
   readonly tokens: AccountTokens;
+  /** Group versions that others serve. */
+  readonly aggregator: Aggregator;
   /** Calls to webhooks and aggregated APIs. */
   readonly outbound: Outbound;
 }

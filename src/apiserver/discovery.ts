@@ -2,6 +2,7 @@
 
 import { methodNotAllowed, noSuchResource } from '#api/errors';
 import type { HttpRequest, HttpResponse } from '#api/http';
+import { orderedGroups } from './aggregation/priorities.ts';
 import type { Core } from './context.ts';
 import { aggregated, aggregatedEncoding } from './discovery/aggregated.ts';
 import { coreVersions, groupList, oneGroup, resourceList } from './discovery/legacy.ts';
@@ -18,7 +19,7 @@ export async function discover(core: Core, path: DiscoveryPath, request: HttpReq
   if (path.level === 'core' && request.method !== 'GET') throw methodNotAllowed();
   if (path.level === 'core' || path.level === 'groups') {
     const encoding = aggregatedEncoding(request.headers['accept']);
-    if (encoding) return aggregated(core.registry, path.level, encoding, request);
+    if (encoding) return aggregated(core, path.level, encoding, request);
   }
   const found = describe(core, path);
   if (!found) return notFoundPage();
@@ -33,14 +34,15 @@ interface Found {
   readonly routed: boolean;
 }
 
-function describe({ registry }: Core, path: DiscoveryPath): Found | undefined {
+function describe({ registry, aggregator }: Core, path: DiscoveryPath): Found | undefined {
   switch (path.level) {
     case 'core':
       return { document: coreVersions(SERVER_ADDRESS), routed: true };
     case 'groups':
-      return { document: groupList(registry), routed: false };
+      return { document: groupList(orderedGroups(registry, aggregator.registrations())), routed: false };
     case 'group': {
-      const group = registry.groups().find((g) => g.group === path.group);
+      const groups = orderedGroups(registry, aggregator.registrations());
+      const group = groups.find((g) => g.group === path.group);
       return group && { document: oneGroup(group), routed: false };
     }
     case 'version': {

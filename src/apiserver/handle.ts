@@ -8,6 +8,7 @@ import { formatHttpDate } from '#base/httpDate';
 import { uuid } from '#base/random';
 import { attributesOf, refused } from './access/attributes.ts';
 import { impersonated } from './access/impersonation.ts';
+import { proxy } from './aggregation/proxy.ts';
 import { type Authenticator, authenticate } from './auth.ts';
 import { compressed } from './compress.ts';
 import type { Call, Core } from './context.ts';
@@ -109,6 +110,8 @@ async function dispatch(
   const user = impersonated(request, caller, attributes, core.authorizer);
   const { allowed, reason } = core.authorizer.authorize(user, attributes);
   if (!allowed) throw refused(user, attributes, reason);
+  const remote = core.aggregator.find(path);
+  if (remote) return proxy(core.aggregator.wires, remote, { request, path, user });
   switch (path.kind) {
     case 'bad':
       return textResponse(400, '400 Bad Request');

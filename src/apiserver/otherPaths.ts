@@ -2,6 +2,7 @@
 
 import { methodNotAllowed, notAcceptable } from '#api/errors';
 import type { HttpRequest, HttpResponse } from '#api/http';
+import { orderedGroups } from './aggregation/priorities.ts';
 import type { Core } from './context.ts';
 import { servedData } from './data.ts';
 import { health, healthPaths } from './health.ts';
@@ -24,8 +25,12 @@ export async function otherPath(
 const indented = (value: object): HttpResponse =>
   bytesResponse(200, Buffer.from(JSON.stringify(value, null, 2)), JSON_TYPE);
 
-function allPaths({ registry }: Core): string[] {
-  const groups = registry.groups().flatMap(({ group, versions }) => {
+function allPaths({ registry, aggregator }: Core): string[] {
+  const served = [
+    ...registry.groups().filter(({ group }) => group === ''),
+    ...orderedGroups(registry, aggregator.registrations()),
+  ];
+  const groups = served.flatMap(({ group, versions }) => {
     const root = group === '' ? '/api' : `/apis/${group}`;
     return [root, ...versions.map((v) => `${root}/${v}`)];
   });

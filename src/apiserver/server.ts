@@ -8,6 +8,8 @@ import { AccountTokens } from './access/accountTokens.ts';
 import { alwaysAllow, Rbac } from './access/authorizer.ts';
 import { bootstrapRoles } from './access/defaultRoles.ts';
 import { Admission, type AdmissionFunction } from './admission.ts';
+import { Aggregator } from './aggregation/aggregator.ts';
+import { type FrontProxy, publishFrontProxy, publishReader } from './aggregation/frontProxy.ts';
 import { ApiServices } from './apiServices.ts';
 import type { Authenticator } from './auth.ts';
 import { bootstrap } from './bootstrap.ts';
@@ -35,6 +37,8 @@ export interface ServerOptions {
   readonly tokenKey?: Uint8Array;
   /** How webhooks and aggregated APIs are called; unset: they are not, and writes they guard fail. */
   readonly outbound?: Outbound;
+  /** How servers of aggregated APIs know this one; unset: only those in this process can. */
+  readonly frontProxy?: FrontProxy;
   readonly onUnexpected?: (cause: unknown, request: HttpRequest) => void;
 }
 
@@ -59,6 +63,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
   registerBuiltins(registry);
   const tokens = new AccountTokens({ clock, random, store, key: options.tokenKey ?? random.bytes(32) });
   const authenticator = withAccounts(options.authenticator, tokens);
+  const outbound = options.outbound ?? noOutbound;
   const core: Core = {
     store,
     clock,
@@ -71,12 +76,18 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     authenticator,
     authorizer: options.authorization === 'RBAC' ? new Rbac(store) : alwaysAllow,
     tokens,
-    outbound: options.outbound ?? noOutbound,
+    aggregator: new Aggregator({ store, outbound, certificate: options.frontProxy?.certificate }, clock),
+    outbound,
   };
   await bootstrap(core);
-  if (core.authorizer.mode === 'RBAC') await bootstrapRoles(core);
+  if (core.authorizer.mode === 'RBAC') {
+    await bootstrapRoles(core);
+    await publishReader(core);
+  }
+  if (options.frontProxy) await publishFrontProxy(core, options.frontProxy);
   const apiServices = new ApiServices(core);
   await apiServices.start();
+  core.aggregator.start();
   const definitions = new DefinitionController(core);
   definitions.start();
   const handling = {
@@ -92,6 +103,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     close: async () => {
       core.health.stop();
       core.hub.closeAll();
+      await core.aggregator.stop();
       await apiServices.stop();
       await definitions.stop();
       await store.close();

@@ -3,11 +3,12 @@
 import { createHash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '#api/http';
 import { writeJson } from '#api/jsonWrite';
+import { orderedGroups } from '../aggregation/priorities.ts';
+import type { Core } from '../context.ts';
 import { encodingOf, parseAccept } from '../negotiate.ts';
 import type { Registry } from '../registry.ts';
 import type { Resource, SubresourceInfo } from '../resources/resource.ts';
 import { yamlText } from '../respond.ts';
-import { orderedGroups } from './groups.ts';
 
 const TARGET = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
@@ -22,53 +23,63 @@ export function aggregatedEncoding(accept: string | undefined): 'json' | 'yaml' 
 }
 
 interface Document {
-  readonly generation: number;
+  readonly generation: string;
   readonly json: string;
   readonly etag: string;
 }
 
 // Built again only when a resource came or went.
+type Parts = Pick<Core, 'registry' | 'aggregator'>;
+
 const cache = new WeakMap<Registry, Partial<Record<'core' | 'groups', Document>>>();
 
-function documentOf(registry: Registry, which: 'core' | 'groups'): Document {
+function documentOf(parts: Parts, which: 'core' | 'groups'): Document {
+  const { registry, aggregator } = parts;
   const documents = cache.get(registry) ?? {};
   cache.set(registry, documents);
   const known = documents[which];
-  if (known?.generation === registry.generation) return known;
-  const groups = which === 'core' ? registry.groups().filter((g) => g.group === '') : orderedGroups(registry);
+  const generation = `${registry.generation}/${aggregator.generation}`;
+  if (known?.generation === generation) return known;
+  const groups =
+    which === 'core'
+      ? registry.groups().filter((g) => g.group === '')
+      : orderedGroups(registry, aggregator.registrations());
   const json = writeJson({
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
-    items: groups.map(({ group, versions }) => groupItem(registry, group, versions)),
+    items: groups.flatMap(({ group, versions }) => groupItem(parts, group, versions)),
   });
   const etag = `"${createHash('sha512').update(json).digest('hex').toUpperCase()}"`;
-  const document = { generation: registry.generation, json, etag };
+  const document = { generation, json, etag };
   documents[which] = document;
   return document;
 }
 
 export function aggregated(
-  registry: Registry,
+  parts: Parts,
   which: 'core' | 'groups',
   encoding: 'json' | 'yaml',
   request: HttpRequest,
 ): HttpResponse {
-  const { json, etag } = documentOf(registry, which);
+  const { json, etag } = documentOf(parts, which);
   const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
   if (request.headers['if-none-match'] === etag) return { status: 304, headers, body: new Uint8Array() };
   const body = Buffer.from(encoding === 'json' ? json : yamlText(JSON.parse(json) as object));
   return { status: 200, headers: { ...headers, 'content-type': `application/${encoding};${TARGET}` }, body };
 }
 
-const groupItem = (registry: Registry, group: string, versions: readonly string[]): object => ({
-  metadata: group === '' ? {} : { name: group },
-  versions: versions.map((version) => ({
-    version,
-    resources: (registry.version(group, version) ?? []).map(resourceItem),
-    freshness: 'Current',
-  })),
-});
+/** Nothing while it is not known what others serve of the group. */
+function groupItem(parts: Parts, group: string, versions: readonly string[]): object[] {
+  const known = versions.flatMap((version) => versionItem(parts, group, version) ?? []);
+  return known.length === 0 ? [] : [{ metadata: group === '' ? {} : { name: group }, versions: known }];
+}
+
+function versionItem({ registry, aggregator }: Parts, group: string, version: string): object | undefined {
+  if (aggregator.isRemote(group, version)) return aggregator.entryOf(group, version);
+  const resources = (registry.version(group, version) ?? []).map(resourceItem);
+  return { version, resources, freshness: 'Current' };
+}
 
 function resourceItem(r: Resource): object {
   return {

@@ -1,9 +1,8 @@
 // Discovery in its first form: one document per level, from the list of groups down to the resources of a version.
 
 import { apiVersionOf } from '#api/object';
-import type { GroupInfo, Registry } from '../registry.ts';
+import type { GroupInfo } from '../registry.ts';
 import type { Resource } from '../resources/resource.ts';
-import { orderedGroups } from './groups.ts';
 
 export const coreVersions = (serverAddress: string): object => ({
   kind: 'APIVersions',
@@ -11,10 +10,10 @@ export const coreVersions = (serverAddress: string): object => ({
   serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
 });
 
-export const groupList = (registry: Registry): object => ({
+export const groupList = (groups: readonly GroupInfo[]): object => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
-  groups: orderedGroups(registry).map(groupJson),
+  groups: groups.map(groupJson),
 });
 
 export const oneGroup = (group: GroupInfo): object => ({

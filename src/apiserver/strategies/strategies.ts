@@ -1,6 +1,7 @@
 // Which strategy each built-in kind has. A kind that is not listed is stored: types are checked, values are not.
 
 import { REVIEWS } from '../access/reviews.ts';
+import { apiServiceStrategy } from '../aggregation/strategy.ts';
 import { definitionStrategy } from '../crd/definitionStrategy.ts';
 import type { Codec, Strategy } from '../resources/resource.ts';
 import {
@@ -45,6 +46,7 @@ import { storageClassStrategy } from './storage/storageClass.ts';
 /** By resource: `jobs.batch`, `pods`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   ...REVIEWS,
+  'apiservices.apiregistration.k8s.io': apiServiceStrategy,
   configmaps: configMapStrategy,
   'controllerrevisions.apps': controllerRevisionStrategy,
   'daemonsets.apps': daemonSetStrategy,

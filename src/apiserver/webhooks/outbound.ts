@@ -4,6 +4,12 @@
 import { request as httpsRequest } from 'node:https';
 import type { Millis } from '#base/instant';
 
+/** PEM. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface OutboundRequest {
   readonly method: string;
   readonly url: string;
@@ -14,7 +20,10 @@ export interface OutboundRequest {
   /** Instead of the host of the URL, for the handshake. */
   readonly serverName?: string;
   readonly insecure?: boolean;
-  readonly timeout: Millis;
+  /** Shown to the server, if it asks. */
+  readonly certificate?: ClientCertificate;
+  /** Of silence; unset: as long as it takes. */
+  readonly timeout?: Millis;
   readonly signal?: AbortSignal;
 }
 
@@ -34,14 +43,15 @@ export const noOutbound: Outbound = async ({ url }) => {
 /** Over HTTPS, one connection per call. */
 export const httpsOutbound: Outbound = (request) =>
   new Promise((resolve, reject) => {
-    const { method, url, headers, body, ca, serverName, insecure, timeout, signal } = request;
+    const { method, url, headers, body, ca, serverName, insecure, certificate, timeout, signal } = request;
     const outgoing = httpsRequest(
       url,
       {
         method,
-        headers: headers as Record<string, string | string[]>,
+        headers: asBytes(headers),
         agent: false,
-        timeout,
+        ...(timeout === undefined ? {} : { timeout }),
+        ...certificate,
         ...(ca === undefined ? {} : { ca }),
         ...(serverName === undefined ? {} : { servername: serverName }),
         ...(insecure === true ? { rejectUnauthorized: false } : {}),
@@ -58,6 +68,26 @@ export const httpsOutbound: Outbound = (request) =>
     outgoing.on('error', reject);
     outgoing.end(body);
   });
+
+/** Node writes headers one byte per character; users may have names beyond that. */
+function asBytes(headers: OutboundRequest['headers']): Record<string, string | string[]> {
+  const bytes = (value: string) => Buffer.from(value, 'utf8').toString('latin1');
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? bytes(value) : value.map(bytes),
+    ]),
+  );
+}
+
+/** Lets go of an answer whose body nobody reads. */
+export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const _ of body) return;
+  } catch {
+    // It ended badly, which is an end.
+  }
+}
 
 /** All bytes, if they are not too many. */
 export async function collect(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {

@@ -1,0 +1,27 @@
+// Why nobody answered, in the words of the real server, which are Go's.
+
+const VERIFICATION = 'tls: failed to verify certificate: x509: ';
+
+type Words = (
+  cause: NodeJS.ErrnoException & { address?: string; port?: number; hostname?: string },
+) => string;
+
+const WORDS: Readonly<Record<string, Words>> = {
+  ECONNREFUSED: ({ address, port }) => `dial tcp ${address}:${port}: connect: connection refused`,
+  ENOTFOUND: ({ hostname }) => `dial tcp: lookup ${hostname}: no such host`,
+  ECONNRESET: () => 'EOF',
+  ETIMEDOUT: ({ address, port }) => `dial tcp ${address}:${port}: i/o timeout`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: () => `${VERIFICATION}certificate signed by unknown authority`,
+  SELF_SIGNED_CERT_IN_CHAIN: () => `${VERIFICATION}certificate signed by unknown authority`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: () => `${VERIFICATION}certificate signed by unknown authority`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => `${VERIFICATION}certificate signed by unknown authority`,
+  CERT_HAS_EXPIRED: () => `${VERIFICATION}certificate has expired or is not yet valid`,
+};
+
+/** Of several addresses that were tried, the last. */
+export function whyUnreachable(cause: unknown): string {
+  const error = cause instanceof AggregateError ? cause.errors.at(-1) : cause;
+  if (!(error instanceof Error)) return String(error);
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return (Object.hasOwn(WORDS, code) ? WORDS[code] : undefined)?.(error) ?? error.message;
+}
