@@ -23,7 +23,13 @@ test('exactly what is declared, Events, and the lease', () => {
     {
       controllers: [one, two],
       rights: [
-        { namespace: 'lapse-system', group: '', resource: 'secrets', verbs: ['get'] },
+        {
+          namespace: 'lapse-system',
+          group: '',
+          resource: 'secrets',
+          verbs: ['get', 'create'],
+          names: ['key'],
+        },
         { namespace: 'other', group: '', resource: 'secrets', verbs: ['create'] },
       ],
     },
@@ -44,7 +50,8 @@ test('exactly what is declared, Events, and the lease', () => {
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
   ]);
   expect(objects[3]!['rules']).toEqual([
-    { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+    { apiGroups: [''], resources: ['secrets'], resourceNames: ['key'], verbs: ['get'] },
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] },
   ]);
   expect(objects[5]).toMatchObject({

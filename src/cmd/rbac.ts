@@ -6,9 +6,10 @@ import type { LocalRight } from '#controllers/family';
 import { type ControllerDefinition, type Right, rightsOf } from '#runtime/definition';
 import { EVENT_RIGHTS, LEASE_RIGHTS } from './startup.ts';
 
-interface Rule {
+export interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -18,26 +19,45 @@ export interface Subject {
   readonly name: string;
 }
 
-/** One rule per resource, so that a diff of two versions reads well. */
-const ruleOf = ({ group, resource, verbs }: Right): Rule => ({
-  apiGroups: [group],
-  resources: [resource],
-  verbs: [...verbs],
-});
+type Named = Right & Pick<LocalRight, 'names'>;
+
+/** Requests that name no object: a rule with names never allows them. */
+const NAMELESS = new Set(['create', 'list', 'watch', 'deletecollection']);
+
+/** One rule per resource, so that a diff of two versions reads well; two where only some verbs know a name. */
+export function rulesOf(rights: readonly Named[]): Rule[] {
+  return merged(rights.flatMap(narrowed)).map(({ group, resource, verbs, names }) => ({
+    apiGroups: [group],
+    resources: [resource],
+    ...(names === undefined ? {} : { resourceNames: [...names] }),
+    verbs: [...verbs],
+  }));
+}
+
+function narrowed(right: Named): Named[] {
+  const { group, resource, verbs, names } = right;
+  if (names === undefined) return [right];
+  const parts = [
+    { group, resource, verbs: verbs.filter((verb) => NAMELESS.has(verb)) },
+    { group, resource, verbs: verbs.filter((verb) => !NAMELESS.has(verb)), names },
+  ];
+  return parts.filter((part) => part.verbs.length > 0);
+}
 
 /** The same resource once, with all verbs. */
-function merged(rights: readonly Right[]): Right[] {
-  const byResource = new Map<string, Right>();
-  for (const { group, resource, verbs } of rights) {
-    const key = `${group}/${resource}`;
-    const all = new Set([...(byResource.get(key)?.verbs ?? []), ...verbs]);
-    byResource.set(key, { group, resource, verbs: [...all].sort() });
+function merged(rights: readonly Named[]): Named[] {
+  const byResource = new Map<string, Named>();
+  for (const right of rights) {
+    const { group, resource, names } = right;
+    const key = `${group}/${resource}/${names?.join() ?? ''}`;
+    const verbs = new Set([...(byResource.get(key)?.verbs ?? []), ...right.verbs]);
+    byResource.set(key, { ...right, verbs: [...verbs].sort() });
   }
   return [...byResource.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, right]) => right);
 }
 
 function clusterRules(controllers: readonly ControllerDefinition[]): Rule[] {
-  return merged([...controllers.flatMap(rightsOf), ...EVENT_RIGHTS]).map(ruleOf);
+  return rulesOf([...controllers.flatMap(rightsOf), ...EVENT_RIGHTS]);
 }
 
 export interface Needs {
@@ -68,7 +88,7 @@ export function buildAccess(subject: Subject, { controllers, rights = [] }: Need
     binding('ClusterRoleBinding', { name }, 'ClusterRole'),
     ...namespaces.flatMap((where) => {
       const metadata = { namespace: where, name };
-      const rules = merged(local.filter((right) => right.namespace === where)).map(ruleOf);
+      const rules = rulesOf(local.filter((right) => right.namespace === where));
       return [role('Role', metadata, rules), binding('RoleBinding', metadata, 'Role')];
     }),
   ];

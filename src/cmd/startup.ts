@@ -6,6 +6,7 @@ import type { CustomKind } from '#api/kinds/customKind';
 import type { KubeObject } from '#api/object';
 import type { Log } from '#base/log';
 import { type Client, objectOf } from '#client/client';
+import type { LocalRight } from '#controllers/family';
 import { type ControllerDefinition, type Right, rightsOf } from '#runtime/definition';
 import { asError } from '#runtime/outcome';
 import type { AssembledFamily } from './assemble.ts';
@@ -73,7 +74,7 @@ async function missingKinds(client: Client, kinds: readonly CustomKind[]): Promi
 
 interface Needs {
   readonly who: string;
-  readonly rights: readonly Right[];
+  readonly rights: readonly (Right & Pick<LocalRight, 'names'>)[];
   readonly where: string | undefined;
 }
 
@@ -105,7 +106,7 @@ async function tellMissingRights(options: StartupOptions): Promise<void> {
 const namespaceOf = (definition: ControllerDefinition, all: string | undefined): string | undefined =>
   all ?? definition.namespace;
 
-type Reviewer = (rights: readonly Right[], namespace: string | undefined) => Promise<string[]>;
+type Reviewer = (rights: Needs['rights'], namespace: string | undefined) => Promise<string[]>;
 
 /** Asks the API server, each question once. */
 function reviewer(client: Client): Reviewer {
@@ -126,7 +127,7 @@ function reviewer(client: Client): Reviewer {
     return answer;
   };
   return async (rights, namespace) => {
-    const asked = rights.flatMap(({ group, resource: path, verbs }) =>
+    const asked = rights.flatMap(({ group, resource: path, verbs, names: [name] = [] }) =>
       verbs.map(async (verb) => {
         const [resource = '', subresource] = path.split('/');
         const attributes = {
@@ -135,6 +136,7 @@ function reviewer(client: Client): Reviewer {
           verb,
           ...(subresource === undefined ? {} : { subresource }),
           ...(namespace === undefined ? {} : { namespace }),
+          ...(name === undefined ? {} : { name }),
         };
         const where = namespace === undefined ? '' : ` in ${namespace}`;
         return (await ask(attributes)) ? [] : [`${verb} ${path}${group === '' ? '' : `.${group}`}${where}`];

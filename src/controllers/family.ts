@@ -52,6 +52,8 @@ export interface Gate {
 /** A right in one namespace: a Secret of the operator's, say. */
 export interface LocalRight extends Right {
   readonly namespace: string;
+  /** Only to objects of these names; unset: to all. A verb that knows no name (create, list, …) is not narrowed. */
+  readonly names?: readonly string[];
 }
 
 export interface Parts {

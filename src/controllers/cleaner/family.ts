@@ -130,6 +130,7 @@ export const cleanerFamily: Family = {
                 group: '',
                 resource: 'secrets',
                 verbs: ['create', 'get'],
+                names: [section.authorKeySecret.name],
               },
             ]
           : [],
