@@ -22,6 +22,19 @@ test('a leaf is signed by its authority, fits its key, and is no authority itsel
   expect([ca.ca, cert.ca]).toEqual([true, false]);
 });
 
+test.each(['server', 'client'] as const)('one that a %s shows is good for nothing else', async (shownBy) => {
+  const { cert } = await issueCertificate({
+    authority,
+    hosts: [],
+    name: 'x',
+    now,
+    lifetime: hours(1),
+    shownBy,
+  });
+  const uses = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' };
+  expect(new X509Certificate(cert).keyUsage).toEqual([uses[shownBy]]);
+});
+
 describe('good for these hosts, and for long enough', () => {
   test.each<[string, readonly string[], number, number, boolean]>([
     ['all its hosts', hosts, 0, 1, true],

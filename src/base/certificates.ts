@@ -15,6 +15,8 @@ export interface Issuance {
   /** Names and addresses it is good for. */
   readonly hosts: readonly string[];
   readonly name: string;
+  /** Who shows it; a server unless told. */
+  readonly shownBy?: 'server' | 'client';
   readonly now: Instant;
   readonly lifetime: Millis;
 }
@@ -50,8 +52,9 @@ export async function makeAuthority(name: string, now: Instant, lifetime: Millis
   return { cert: cert.toString('pem'), key: await exportKey(x509, keys.privateKey) };
 }
 
-/** A certificate for a server. */
-export async function issueCertificate({ authority, hosts, name, now, lifetime }: Issuance): Promise<Pem> {
+/** A certificate for a server, or for a client, which needs no hosts. */
+export async function issueCertificate(issuance: Issuance): Promise<Pem> {
+  const { authority, hosts, name, now, lifetime, shownBy = 'server' } = issuance;
   const x509 = await loadLibrary();
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const cert = await x509.X509CertificateGenerator.create({
@@ -64,10 +67,14 @@ export async function issueCertificate({ authority, hosts, name, now, lifetime }
     signingKey: await importKey(x509, authority.key),
     extensions: [
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension(
-        hosts.map((value) => ({ type: isIP(value) ? 'ip' : 'dns', value })),
-      ),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage[`${shownBy}Auth`]]),
+      ...(hosts.length === 0
+        ? []
+        : [
+            new x509.SubjectAlternativeNameExtension(
+              hosts.map((value) => ({ type: isIP(value) ? 'ip' : 'dns', value })),
+            ),
+          ]),
     ],
   });
   return { cert: cert.toString('pem'), key: await exportKey(x509, keys.privateKey) };
