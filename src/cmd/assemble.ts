@@ -49,6 +49,8 @@ export interface AssemblyOptions {
   /** Unlike that of any other process. */
   readonly identity: string;
   readonly onPass?: NonNullable<ManagerOptions['onPass']>;
+  /** How the manager watches, and what counts as idle: for clocks other than the real one. */
+  readonly managing?: Pick<ManagerOptions, 'listBy' | 'bookmarks' | 'inFlight'>;
 }
 
 export interface AssembledFamily extends Parts {
@@ -141,6 +143,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     ...(elector === undefined ? {} : { elector }),
     ...(wires.liveness === undefined ? {} : { liveness: wires.liveness }),
     ...(options.onPass === undefined ? {} : { onPass: options.onPass }),
+    ...options.managing,
   });
   return { manager, registry, services, families, lease };
 }

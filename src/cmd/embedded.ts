@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { HttpHandler } from '#api/http';
 import { parseTokenFile, tokenAuthenticator } from '#apiserver/auth';
-import { servingCertificate, writePrivate } from '#apiserver/certificates';
+import { frontProxyCertificate, servingCertificate, writePrivate } from '#apiserver/certificates';
 import { type Listener, listen } from '#apiserver/listen';
 import type { UserInfo } from '#apiserver/resources/resource';
 import { type ApiServer, createServer } from '#apiserver/server';
 import { openSqliteJournal } from '#apiserver/store/sqlite';
 import { Store } from '#apiserver/store/store';
 import { httpsOutbound } from '#apiserver/webhooks/outbound';
-import { realClock } from '#base/clock';
+import { type Clock, realClock } from '#base/clock';
 import { systemRandom } from '#base/random';
 import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { explained, UsageError } from './usage.ts';
@@ -24,6 +24,8 @@ export interface EmbeddedOptions {
   readonly kubeconfigOut: string;
   readonly tokenAuthFile?: string;
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
+  /** The time that objects are stamped with; certificates always know the real one. */
+  readonly clock?: Clock;
   /** Sees every request; the answer of the server passes through it. */
   readonly around?: (handle: HttpHandler, token: string) => HttpHandler;
   readonly onUnexpected: (cause: unknown) => void;
@@ -39,24 +41,27 @@ export interface Embedded {
 }
 
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { clock = realClock } = options;
   const data = resolve(options.data);
   explained(`--data ${options.data}`, () => mkdirSync(data, { recursive: true, mode: 0o700 }));
   const { tokens, admin } = readTokens(data, options.tokenAuthFile);
   const hosts = [...new Set(['127.0.0.1', '::1', 'localhost', options.host])].filter(
     (h) => h !== '0.0.0.0' && h !== '::',
   );
-  const [store, certificate] = await Promise.all([
-    openStore(data, options.store),
+  const [store, certificate, frontProxy] = await Promise.all([
+    openStore(data, options.store, clock),
     servingCertificate(data, hosts, realClock.now()),
+    frontProxyCertificate(data, realClock.now()),
   ]);
   const server = await createServer({
     store,
-    clock: realClock,
+    clock,
     random: systemRandom,
     authenticator: tokenAuthenticator(tokens),
     ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
     tokenKey: Buffer.from(admin),
     outbound: httpsOutbound,
+    frontProxy,
     onUnexpected: options.onUnexpected,
   });
   const listener = await bind(options, options.around?.(server.handle, admin) ?? server.handle, certificate);
@@ -77,11 +82,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   return { server, listener, kubeconfig, token: admin, close };
 }
 
-async function openStore(data: string, kind: EmbeddedOptions['store']): Promise<Store> {
-  if (kind === 'memory') return Store.inMemory(realClock);
+async function openStore(data: string, kind: EmbeddedOptions['store'], clock: Clock): Promise<Store> {
+  if (kind === 'memory') return Store.inMemory(clock);
   const file = join(data, 'lapse.db');
   try {
-    return await Store.open(realClock, await openSqliteJournal(file));
+    return await Store.open(clock, await openSqliteJournal(file));
   } catch (cause) {
     const { message } = cause as Error;
     const busy = /locked|busy/i.test(message);

@@ -25,12 +25,14 @@ import { embeddedOptions, type ServerFlags, withServerFlags } from './server.ts'
 import { leave, untilAskedToStop } from './signals.ts';
 import { Everything, type EverythingOptions } from './up/everything.ts';
 import { readExamples } from './up/examples.ts';
-import { LiveTimeline } from './up/liveTimeline.ts';
-import { firstScreen, paint } from './up/screen.ts';
+import { firstScreen } from './up/screen.ts';
+import { createTempo, parseSpeed, storeAtSpeed, type Tempo } from './up/speed.ts';
+import { View } from './up/view.ts';
 import { explained } from './usage.ts';
 
 interface UpFlags extends ServerFlags {
   readonly standins: string;
+  readonly speed: string;
   readonly examples: boolean;
   readonly module?: readonly string[];
 }
@@ -50,38 +52,50 @@ export function upCommand(): Command {
     .description('a cluster-shaped thing in one process: API server, controllers, stand-ins, examples')
     .option('--standins <names>', 'what stands in for the rest of a cluster, as for --controllers', '*')
     .option('--module <file>', 'run the controllers this file exports too; may be repeated', collectModules)
+    .option('--speed <n>', 'how many times faster than life time runs; 10080 is a week in a minute', '1')
     .option('--no-examples', 'do not apply the examples on the first start');
   const settings = withSettings(command, FAMILIES, ONLY_IN_CLUSTERS);
-  return command.addHelpText('after', helpText()).action(async (flags: UpFlags, parsed: Command) => {
+  return command.addHelpText('after', helpText()).action(async (asked: UpFlags, parsed: Command) => {
     let stopping = false;
     const stop = untilAskedToStop().then(() => {
       stopping = true;
     });
-    const plan = await makePlan(flags, settings.given(parsed));
+    const speed = parseSpeed(asked.speed);
+    const isGiven = (flag: string) => parsed.getOptionValueSource(flag) === 'cli';
+    const flags = { ...asked, store: storeAtSpeed(speed, asked, isGiven) };
+    const tempo = createTempo(speed);
+    const view = new View({ output: process.stdout, clock: tempo.clock, speed });
+    const plan = await makePlan(flags, settings.given(parsed), { tempo, view });
     const { embedded, everything } = await startAll(flags, plan);
+    tempo.start(() => everything.rest(embedded.server));
     const hosts = await openStatusHost(everything, plan);
     await everything.start(embedded.server);
     const first = greet(flags, plan, embedded);
-    if (first) await applyExamples(everything, () => stopping);
+    if (first) await applyExamples(everything, view, () => stopping);
     if (first && !stopping && flags.store === 'sqlite') writeFileSync(marker(flags), '');
+    tempo.hurry();
+    view.follow(everything);
     await stop;
-    const { timeline } = plan;
-    timeline.flush();
-    say(`\n${everything.summary((at) => timeline.stamp(at))}\n`);
+    view.end();
+    view.say(`\n${everything.summary((at) => view.timeline.stamp(at))}\n`);
     await everything.stop();
+    await tempo.stop();
     await hosts.close();
-    await close(embedded, flags);
+    view.say(await close(embedded, flags));
     leave();
   });
 }
 
-const say = (text: string): void => void process.stdout.write(text);
-const isColourful = (): boolean => process.stdout.isTTY === true;
-
-type Plan = EverythingOptions;
+interface Plan extends EverythingOptions {
+  readonly view: View;
+}
 
 /** What is to run, and how; throws UsageError before anything is started. */
-async function makePlan(flags: UpFlags, given: Readonly<Record<string, string>>): Promise<Plan> {
+async function makePlan(
+  flags: UpFlags,
+  given: Readonly<Record<string, string>>,
+  { tempo, view }: { tempo: Tempo; view: View },
+): Promise<Plan> {
   const known = joinFamilies(FAMILIES, await loadModules(flags.module ?? []));
   const sources = { flags: given, environment: process.env, defaults: DEFAULTS };
   const document = loadConfiguration(known, sources);
@@ -94,8 +108,10 @@ async function makePlan(flags: UpFlags, given: Readonly<Record<string, string>>)
     selected: selectFamilies(all, general.controllers ?? ['*']),
     standins: explained('--standins', () => standinsNamed(flags.standins.split(','))),
     externalKinds: SNAPSHOT_KINDS,
-    timeline: new LiveTimeline({ clock: realClock, write: say, paint: paint(isColourful()) }),
-    clock: realClock,
+    timeline: view.timeline,
+    view,
+    clock: tempo.clock,
+    isPaced: tempo.clock !== realClock,
     random: systemRandom,
     log: openLog(general),
   };
@@ -114,7 +130,7 @@ async function startAll(flags: UpFlags, plan: Plan): Promise<Started> {
     everything = new Everything(handle, token, plan);
     return options.around?.(everything.handle) ?? everything.handle;
   };
-  const embedded = await startEmbedded({ ...options, around });
+  const embedded = await startEmbedded({ ...options, around, clock: plan.clock });
   return { embedded, everything: everything! };
 }
 
@@ -135,9 +151,9 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
     controllers: plan.selected.map(({ name }) => name),
     standins: plan.standins.map(({ name }) => name),
     examples,
-    colour: isColourful(),
+    colour: plan.view.isColourful,
   });
-  say(screen);
+  plan.view.say(screen);
   return examples;
 }
 
@@ -145,11 +161,11 @@ const marker = ({ data }: ServerFlags): string => join(data, 'examples-applied')
 const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' || !existsSync(marker(flags));
 
 /** One that the server does not take says so, and keeps nobody else from being applied. */
-async function applyExamples(everything: Everything, isOver: () => boolean): Promise<void> {
+async function applyExamples(everything: Everything, view: View, isOver: () => boolean): Promise<void> {
   for (const { name, text } of readExamples()) {
     if (isOver()) return;
     const problem = await applyPatiently(everything, text);
-    if (problem !== undefined) say(`          examples/${name} was not applied: ${problem}\n`);
+    if (problem !== undefined) view.say(`          examples/${name} was not applied: ${problem}\n`);
   }
 }
 
@@ -171,15 +187,21 @@ async function applyPatiently({ user }: Everything, text: string): Promise<strin
   }
 }
 
-async function close(embedded: Embedded, flags: ServerFlags): Promise<void> {
+async function close(embedded: Embedded, flags: ServerFlags): Promise<string> {
   const revision = embedded.server.revision();
   await embedded.close();
   const kept = flags.store === 'sqlite' ? 'the data is kept' : 'nothing was kept (memory store)';
-  say(`stopped at revision ${revision}; ${kept}\n`);
+  return `stopped at revision ${revision}; ${kept}\n`;
 }
 
 function helpText(): string {
   const row = ({ name, description }: { name: string; description: string }) =>
     `  ${name.padEnd(20)} ${description}`;
-  return ['', 'Controllers:', ...FAMILIES.map(row), '', 'Stand-ins:', ...STANDINS.map(row)].join('\n');
+  const lists = ['Controllers:', ...FAMILIES.map(row), '', 'Stand-ins:', ...STANDINS.map(row)];
+  const examples = [
+    '  lapse up                          real time; what is made survives a restart',
+    '  lapse up --speed 10080            the examples play through a week in a minute',
+    '  lapse up --speed 60 --no-examples --controllers=ttl-after-finished',
+  ];
+  return ['', ...lists, '', 'Examples:', ...examples].join('\n');
 }

@@ -3,12 +3,15 @@
 
 import type { HttpHandler } from '#api/http';
 import type { Clock } from '#base/clock';
+import { silentLog } from '#base/log';
 import type { Random } from '#base/random';
 import { createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
 import type { ControllerDefinition } from '#runtime/definition';
+import { EventSender } from '#runtime/events/outbox';
 import { countInFlight } from '#runtime/inFlight';
 import { Manager } from '#runtime/manager';
+import { Registry } from '#runtime/metrics/registry';
 import { lasting } from './lasting.ts';
 
 export function createBystanders(
@@ -24,11 +27,14 @@ export function createBystanders(
     flow: 'none',
     fieldManager: 'stand-ins',
   });
+  const registry = new Registry();
   return new Manager({
     clock,
     random,
     client,
+    registry,
     controllers,
+    events: new EventSender({ client, clock, random, registry, log: silentLog, instance: 'stand-ins' }),
     listBy: 'pages',
     bookmarks: false,
     freeze: true,

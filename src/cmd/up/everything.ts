@@ -13,16 +13,22 @@ import { bearer, fixedCredentials } from '#client/credentials';
 import { inProcessTransport } from '#client/inProcess';
 import type { Family } from '#controllers/family';
 import type { ControllerDefinition } from '#runtime/definition';
+import { EventSender } from '#runtime/events/outbox';
+import { countInFlight } from '#runtime/inFlight';
 import { Manager } from '#runtime/manager';
+import { Registry } from '#runtime/metrics/registry';
 import type { PassRecord } from '#runtime/worker';
 import type { Actor } from '#sim/history';
+import { settle } from '#sim/idle';
+import { lasting } from '#sim/lasting';
 import { Narrator } from '#sim/narrator';
 import { type Assembly, assemble } from '../assemble.ts';
+import { Attribution } from '../attribution.ts';
 import type { General } from '../configuration/general.ts';
 import { applyCrds, kindsOf } from '../crds.ts';
 import { Follower } from './follower.ts';
 import type { LiveTimeline } from './liveTimeline.ts';
-import { Tally } from './tally.ts';
+import { type Overview, Tally } from './tally.ts';
 
 export interface EverythingOptions {
   readonly general: General;
@@ -34,9 +40,14 @@ export interface EverythingOptions {
   readonly externalKinds: readonly CustomKind[];
   readonly timeline: LiveTimeline;
   readonly clock: Clock;
+  /** The clock is not the real one: watches last and come without bookmarks, which would only be work. */
+  readonly isPaced?: boolean;
   readonly random: Random;
   readonly log: Log;
 }
+
+/** Somebody outside who does not read what he watches must not stop time. */
+const MOST_TURNS = 20_000;
 
 export class Everything {
   /** A person's hands. */
@@ -48,20 +59,31 @@ export class Everything {
   readonly #tally: Tally;
   readonly #admin: Client;
   readonly #handle: HttpHandler;
+  readonly #inFlight: (() => number)[] = [];
+  #passes = 0;
 
   /** `handle` is the server's own; `token` that of its administrator. */
   constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
-    const { clock, random, log, standins, timeline } = options;
+    const { clock, random, log, standins, timeline, isPaced = false } = options;
     this.#options = options;
     this.#handle = handle;
-    this.#tally = new Tally(clock);
-    const credentials = fixedCredentials({ headers: bearer(token) });
-    const client = (via: HttpHandler, name: string) =>
-      createClient({ transport: inProcessTransport(via), clock, random, credentials, fieldManager: name });
+    const attribution = new Attribution();
     const kinds = new Map<string, ControllerDefinition['for']>();
+    const kindOf = (controller: string) => kinds.get(controller);
+    this.#tally = new Tally({ clock, kindOf, deedOf: (change) => attribution.of(change) });
+    const credentials = fixedCredentials({ headers: bearer(token) });
+    const transport = (via: HttpHandler) => {
+      const counted = countInFlight(inProcessTransport(isPaced ? lasting(via) : via));
+      this.#inFlight.push(counted.inFlight);
+      return counted.transport;
+    };
+    const client = (via: HttpHandler, name: string) =>
+      createClient({ transport: transport(via), clock, random, credentials, fieldManager: name });
+    const watching = isPaced ? ({ listBy: 'pages', bookmarks: false } as const) : {};
     const now = () => clock.now();
-    const narrator = new Narrator(timeline, now, (name) => kinds.get(name));
+    const narrator = new Narrator(timeline, now, kindOf);
     const onPass = (record: PassRecord & { readonly controller: string }) => {
+      this.#passes++;
       this.#tally.pass(record);
       narrator.pass({ ...record, at: now() });
     };
@@ -70,7 +92,10 @@ export class Everything {
       client: this.#admin,
       clock,
       random,
+      ...watching,
+      onWrite: (request) => attribution.request(request),
       onChange: (change) => {
+        this.#passes++;
         this.#tally.change(change);
         if (change.by === 'process') narrator.change(change);
         else timeline.withoutStates(() => narrator.change(change));
@@ -78,15 +103,25 @@ export class Everything {
     });
     const seen = (actor: Actor) => this.#follower.around(actor, handle);
     this.user = client(seen('user'), 'lapse-up');
-    const transport = inProcessTransport(seen('process'));
-    const wires = { transport, leaseTransport: transport, credentials, namespace: 'default' };
-    this.assembly = assemble({ ...options, wires, identity: 'lapse-up', onPass });
+    const wire = transport(seen('process'));
+    const wires = { transport: wire, leaseTransport: wire, credentials, namespace: 'default' };
+    const selected = options.selected.map((family) => attribution.around(family));
+    this.assembly = assemble({
+      ...options,
+      selected,
+      wires,
+      identity: 'lapse-up',
+      onPass,
+      managing: watching,
+    });
+    const bystanders = { clock, random, log: log.with({ standin: true }), registry: new Registry() };
+    const hands = client(seen('stand-in'), 'stand-ins');
     this.#standins = new Manager({
-      clock,
-      random,
-      log: log.with({ standin: true }),
-      client: client(seen('stand-in'), 'stand-ins'),
+      ...bystanders,
+      ...watching,
+      client: hands,
       controllers: standins,
+      events: new EventSender({ ...bystanders, client: hands, instance: 'stand-ins' }),
     });
     for (const { controllers } of this.assembly.families)
       for (const definition of controllers) kinds.set(definition.name, definition.for);
@@ -105,6 +140,22 @@ export class Everything {
     for (const { admission } of this.assembly.families) for (const fn of admission) server.admit(fn);
     this.#standins.start();
     this.assembly.manager.start();
+  }
+
+  /** Resolves when nothing will happen before time passes, or somebody outside acts. */
+  async rest(server: Pick<ApiServer, 'undelivered'>): Promise<void> {
+    const requests = () => this.#inFlight.reduce((sum, count) => sum + count(), 0);
+    const own = () => ({ passes: 0, ready: 0, events: 0, caches: this.#follower.busy, requests: requests() });
+    const still = {
+      activities: () => [this.assembly.manager.activity(), this.#standins.activity(), own()],
+      undelivered: server.undelivered,
+      progress: () => this.#passes + requests(),
+    };
+    await settle(still, MOST_TURNS).catch(() => {});
+  }
+
+  overview(): Overview {
+    return this.#tally.overview();
   }
 
   /** What came of it, in a line. */

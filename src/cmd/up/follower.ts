@@ -17,6 +17,10 @@ export interface FollowerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly onChange: (change: Change) => void;
+  /** A write is about to be made; called in the context of whoever makes it. */
+  readonly onWrite?: (request: SeenRequest) => void;
+  readonly listBy?: 'stream' | 'pages';
+  readonly bookmarks?: boolean;
 }
 
 /** Nobody's business, and many. */
@@ -32,8 +36,15 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    const { client, clock, random } = options;
-    this.#caches = new Caches({ client, clock, random, interner: new Interner() });
+    const { client, clock, random, listBy, bookmarks } = options;
+    this.#caches = new Caches({
+      client,
+      clock,
+      random,
+      interner: new Interner(),
+      ...(listBy === undefined ? {} : { listBy }),
+      ...(bookmarks === undefined ? {} : { bookmarks }),
+    });
   }
 
   /** The same handler; writes of these callers are known as theirs. */
@@ -44,6 +55,11 @@ export class Follower {
     };
   }
 
+  /** Caches with items in hand. */
+  get busy(): number {
+    return this.#caches.busy;
+  }
+
   close(): Promise<void> {
     return this.#caches.close();
   }
@@ -51,6 +67,7 @@ export class Follower {
   async #see(request: HttpRequest, actor: Actor): Promise<void> {
     const seen = seeRequest(request);
     if (!isWrite(seen) || seen.resource === '' || IGNORED.has(seen.resource)) return;
+    this.#options.onWrite?.(seen);
     const id = `${seen.group}/${seen.resource}`;
     let following = this.#followed.get(id);
     if (following === undefined) {

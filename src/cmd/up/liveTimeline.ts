@@ -5,9 +5,15 @@ import type { Clock } from '#base/clock';
 import { type Instant, seconds, toDate } from '#base/instant';
 import { wakeAfter } from '#base/monotonic';
 import { type Line, Timeline } from '#sim/timeline';
+import { cut } from './panel.ts';
 
 export interface LiveOptions {
+  /** The time of what is told. */
   readonly clock: Clock;
+  /** The time of whoever reads; `clock` unless it runs faster than life. */
+  readonly reader?: Clock;
+  /** Width of the terminal; longer lines are cut. Unset: they are not. */
+  readonly columns?: () => number;
   readonly write: (text: string) => void;
   /** Colours a word by what it means; plain text unless told. */
   readonly paint?: (action: string, text: string) => string;
@@ -56,11 +62,14 @@ export class LiveTimeline extends Timeline {
     return undefined;
   }
 
-  /** The time of the day; with the date when it is another day. */
+  /** The time of the day; with the date when it is another day. Where days fly by, with the day of the week. */
   override stamp(at: Instant): string {
+    const { clock, reader = clock } = this.#options;
     const date = toDate(at);
     const time = date.toTimeString().slice(0, 8);
-    if (Math.abs(at - this.#options.clock.now()) < DAY / 2) return time;
+    const away = Math.abs(at - clock.now());
+    if (reader !== clock && away < 6 * DAY) return `${date.toDateString().slice(0, 3)} ${time}`;
+    if (away < DAY / 2) return time;
     const two = (n: number) => String(n).padStart(2, '0');
     return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
   }
@@ -75,18 +84,24 @@ export class LiveTimeline extends Timeline {
   #arm(): void {
     if (this.#armed) return;
     this.#armed = true;
-    wakeAfter(this.#options.clock, seconds(1), () => {
+    const { clock, reader = clock } = this.#options;
+    wakeAfter(reader, seconds(1), () => {
       this.#armed = false;
       this.flush();
     });
   }
 
   #text({ at, ref, action, detail }: Line): string {
-    const { paint = (_, text) => text } = this.#options;
+    const { paint = (_, text) => text, columns } = this.#options;
     const widths = this.#widths;
-    widths.ref = Math.min(48, Math.max(widths.ref, ref.length));
-    widths.action = Math.min(24, Math.max(widths.action, action.length));
-    const columns = `${ref.padEnd(widths.ref)}  ${paint(action, action.padEnd(widths.action))}  ${detail}`;
-    return `${this.stamp(at)}  ${columns}`.trimEnd().concat('\n');
+    const width = columns?.() ?? Number.POSITIVE_INFINITY;
+    widths.ref = Math.min(width < 100 ? 32 : 48, Math.max(widths.ref, ref.length));
+    widths.action = Math.min(width < 100 ? 16 : 24, Math.max(widths.action, action.length));
+    const stamp = this.stamp(at);
+    const what = action.padEnd(widths.action);
+    const named = width === Number.POSITIVE_INFINITY ? ref : cut(ref, widths.ref);
+    const left = width - 1 - stamp.length - widths.ref - what.length - 6;
+    const told = left <= 0 ? '' : cut(detail, left);
+    return `${stamp}  ${named.padEnd(widths.ref)}  ${paint(action, what)}  ${told}`.trimEnd().concat('\n');
   }
 }

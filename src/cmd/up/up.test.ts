@@ -84,7 +84,9 @@ test('what waits and what ends is shown, with who did it', async () => {
   expect(story[0]).toBe('job/report finished ttl=10s');
   expect(story.filter((line) => / (deleted|terminating)/.test(line)).length).toBeGreaterThan(0);
   expect(story.at(-1)).toMatch(/^job\/report deleted/);
-  expect(everything.summary((at) => timeline.stamp(at))).toMatch(/^in 20s: 1 ended, \d waiting/);
+  expect(everything.summary((at) => timeline.stamp(at))).toMatch(
+    /^in 20s: 1 ended, \d waiting.*\n {2}ttl-after-finished +1 ended$/,
+  );
   expect(clock.now()).toBeGreaterThan(0);
 });
 
@@ -137,7 +139,7 @@ describe('the live timeline', () => {
 
 test('the tally counts an end once, and knows what is next', () => {
   const clock = new VirtualClock();
-  const tally = new Tally(clock);
+  const tally = new Tally({ clock });
   const object = (deletionTimestamp?: string) => ({
     apiVersion: 'v1',
     kind: 'A',
@@ -154,7 +156,9 @@ test('the tally counts an end once, and knows what is next', () => {
   waits('soon', 1000);
   waits('settled', 500);
   tally.pass({ ...pass, key: 'settled', outcome: { kind: 'settled' } });
-  expect(tally.text((at) => String(at))).toBe('in 0s: 1 ended, 2 waiting (next: soon at 1000)');
+  expect(tally.text((at) => String(at))).toBe(
+    'in 0s: 1 ended, 2 waiting (next: c/soon at 1000)\n  lapse                    1 ended',
+  );
 });
 
 test('the first screen says what runs and how to talk to it', () => {

@@ -1,0 +1,90 @@
+// Where `lapse up` speaks: lines into a pipe; on a terminal the same lines, with the live view beneath them.
+
+import { type Clock, realClock } from '#base/clock';
+import { millis } from '#base/instant';
+import { sleep } from '#base/sleep';
+import type { Everything } from './everything.ts';
+import { LiveTimeline } from './liveTimeline.ts';
+import { panelLines } from './panel.ts';
+import { Pinned } from './pinned.ts';
+import { paint, styles } from './screen.ts';
+
+/** What this needs of process.stdout. */
+export interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+export interface ViewOptions {
+  readonly output: Output;
+  /** The time of what is told. */
+  readonly clock: Clock;
+  readonly speed: number;
+  /** The time of whoever reads. */
+  readonly reader?: Clock;
+}
+
+const REFRESH = millis(250);
+
+export class View {
+  readonly timeline: LiveTimeline;
+  readonly isColourful: boolean;
+  readonly #options: ViewOptions;
+  readonly #pinned: Pinned;
+  readonly #over = new AbortController();
+
+  constructor(options: ViewOptions) {
+    const { output, clock, speed, reader = realClock } = options;
+    this.#options = options;
+    this.isColourful = output.isTTY === true;
+    this.#pinned = new Pinned((text) => void output.write(text));
+    this.timeline = new LiveTimeline({
+      clock,
+      ...(speed === 1 ? {} : { reader }),
+      ...(this.isColourful ? { columns: () => output.columns ?? 80 } : {}),
+      write: (text) => this.say(text),
+      paint: paint(this.isColourful),
+    });
+  }
+
+  /** Whole lines. */
+  say(text: string): void {
+    this.#pinned.scroll(text);
+  }
+
+  /** Keeps the live view up to date until the end; nothing where nobody could see it. */
+  follow(everything: Pick<Everything, 'overview'>): void {
+    if (!this.isColourful) return;
+    const { signal } = this.#over;
+    const { reader = realClock } = this.#options;
+    void (async () => {
+      while (!signal.aborted) {
+        this.#draw(everything);
+        await sleep(reader, REFRESH, signal);
+      }
+    })();
+  }
+
+  /** The view goes; what was said stays. */
+  end(): void {
+    this.#over.abort();
+    this.#pinned.pin([]);
+    this.timeline.flush();
+  }
+
+  #draw(everything: Pick<Everything, 'overview'>): void {
+    const { output, speed } = this.#options;
+    const { columns = 80, rows = 24 } = output;
+    const stamp = this.timeline.stamp.bind(this.timeline);
+    const [rule = '', head = '', ...rest] = panelLines(everything.overview(), {
+      columns,
+      rows,
+      speed,
+      stamp,
+    });
+    const { dim, bold } = styles(true);
+    this.#pinned.pin([dim(rule), bold(head), ...rest]);
+  }
+}
