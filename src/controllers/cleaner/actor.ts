@@ -61,10 +61,21 @@ export const signedOf = (cleaner: Cleaner, namespace = cleaner.metadata.namespac
 const BELIEVED: Millis = seconds(30);
 const MOST_BELIEVED = 10_000;
 
-const NOBODY: Actor = {
+export const NOBODY = {
   kind: 'nobody',
   why: 'nobody who may do this answers for this Cleaner: apply it while admission reviews authors, or set a default service account',
-};
+} as const satisfies Actor;
+
+/** Whether somebody answers for a Cleaner that names this account, or none. */
+export function computeStanding(
+  { actAs, defaultAccount, requireAuthor }: Pick<ActorServices, 'actAs' | 'defaultAccount' | 'requireAuthor'>,
+  account: string | undefined,
+  hasAuthor: boolean,
+): 'somebody' | 'nobody' {
+  if (actAs !== 'author' || hasAuthor) return 'somebody';
+  if (account) return requireAuthor ? 'nobody' : 'somebody';
+  return defaultAccount ? 'somebody' : 'nobody';
+}
 
 export class Actors {
   readonly #services: ActorServices;
@@ -77,18 +88,19 @@ export class Actors {
 
   /** `account`: as a record says, whatever the spec says by now. */
   async of(cleaner: Cleaner, account = cleaner.spec.serviceAccountName): Promise<Actor> {
-    const { acting, actAs, defaultAccount, requireAuthor, seal } = this.#services;
+    const { acting, actAs, defaultAccount, seal } = this.#services;
     const name = account || defaultAccount;
     const asks = actAs === 'author';
     const author = asks && (!name || account) ? await seal?.authorOf(cleaner, signedOf(cleaner)) : undefined;
-    if (name) {
-      if (asks && account && requireAuthor && author === undefined) return NOBODY;
-      return this.#asAccount({ namespace: cleaner.metadata.namespace ?? '', name }, author);
-    }
-    if (!asks) return { kind: 'actor', client: acting, impersonates: false };
-    return author === undefined
-      ? NOBODY
-      : { kind: 'actor', client: acting, subject: author, impersonates: false };
+    const standing = computeStanding(this.#services, account, author !== undefined);
+    if (standing === 'nobody') return NOBODY;
+    if (name) return this.#asAccount({ namespace: cleaner.metadata.namespace ?? '', name }, author);
+    return {
+      kind: 'actor',
+      client: acting,
+      impersonates: false,
+      ...(author === undefined ? {} : { subject: author }),
+    };
   }
 
   /** The account a Cleaner is carried out with, if any. */

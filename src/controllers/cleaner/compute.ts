@@ -98,6 +98,15 @@ export function tellable(message: string, condition: string): string {
   return (known ? `${head}: ${tail}` : head).slice(0, LONGEST_MESSAGE);
 }
 
+/** What a look came to when not all is true, for people. */
+export function describeOutcomes(outcomes: readonly ConditionOutcome[], result: Verdict['result']): string {
+  const untrue = outcomes.filter(({ outcome }) => outcome !== 'true').length;
+  const first = outcomes.find(({ outcome }) => outcome === 'error');
+  return result === 'false' || first === undefined
+    ? `${untrue} of ${outcomes.length} conditions are not true`
+    : `condition ${first.index}: ${first.message ?? 'error'}`;
+}
+
 export interface LookOptions {
   readonly period: Millis;
   /** The author says that conditions stay true, and what they look at is watched. */
@@ -146,4 +155,51 @@ export function computeNextLook(
   const at = instant(Math.max(found.at, plus(now, seconds(1))));
   if (maxSleep === undefined || at <= plus(now, maxSleep)) return { at, why: 'found', evaluations };
   return { at: plus(now, maxSleep), why: 'sleep limit', evaluations };
+}
+
+/** Of looks ahead; between two of them there may be years. */
+const MOST_LOOKS = 64;
+
+export type Ahead =
+  | { readonly kind: 'true'; readonly at: Instant }
+  /** A condition cannot be evaluated then. */
+  | { readonly kind: 'broken'; readonly verdict: Verdict }
+  /** No time is known at which all of them are true. */
+  | { readonly kind: 'unknown'; readonly verdict: Verdict };
+
+/**
+ * When a look will find all conditions true, if nothing but the time changes: look after look from `from` on, as they
+ * will be made. A condition that is true only now and then may be found true earlier than is said here.
+ */
+export async function computeFirstTrue(
+  conditions: readonly Program[],
+  bindings: Bindings,
+  from: Instant,
+  options: LookOptions,
+): Promise<Ahead> {
+  let at = from;
+  let verdict = await evaluate(conditions, bindings, at);
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    if (verdict.result === 'true') return { kind: 'true', at };
+    if (verdict.result !== 'false') return { kind: 'broken', verdict };
+    const next = nextUseful(conditions, bindings, at, options);
+    if (next === undefined) break;
+    at = next;
+    verdict = await evaluate(conditions, bindings, at);
+  }
+  return { kind: 'unknown', verdict };
+}
+
+/** The first look that may come to something else; undefined when no time is known at which it would. */
+function nextUseful(
+  conditions: readonly Program[],
+  bindings: Bindings,
+  now: Instant,
+  options: LookOptions,
+): Instant | undefined {
+  const { period, monotonic } = options;
+  const { at, why } = computeNextLook(conditions, bindings, now, { period, monotonic: true });
+  if (why === 'not monotonic') return plus(now, period);
+  if (why !== 'found') return undefined;
+  return monotonic ? at : plus(now, millis(Math.ceil((at - now) / period) * period));
 }

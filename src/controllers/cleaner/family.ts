@@ -9,6 +9,7 @@ import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
 import { cleanerAuthor, cleanerRules } from './admission.ts';
 import { cleanerController } from './controller.ts';
+import { foreseeCleaners } from './foresee.ts';
 
 const SECTION = 'cleaner';
 
@@ -92,6 +93,9 @@ const SCHEMA: JsonObject = {
 
 const readMillis = (text: string): Millis => millis(Number(parseGoDuration(text) / 1_000_000n));
 
+const accountOf = ({ defaultServiceAccount: name }: Section) =>
+  name === undefined ? {} : { defaultAccount: name };
+
 export const cleanerFamily: Family = {
   name: 'cleaner',
   description: 'Deletes targets and Helm releases when the conditions of a Cleaner are true.',
@@ -104,8 +108,7 @@ export const cleanerFamily: Family = {
     const { client, random, actAs } = services;
     const seal = new AuthorSeal({ client, random, secret: section.authorKeySecret });
     const maxSleep = readMillis(section.maxMonotonicSleep);
-    const account =
-      section.defaultServiceAccount === undefined ? {} : { defaultAccount: section.defaultServiceAccount };
+    const account = accountOf(section);
     const controller = cleanerController({
       services,
       seal,
@@ -135,5 +138,16 @@ export const cleanerFamily: Family = {
             ]
           : [],
     };
+  },
+  foresight: {
+    foresee(outlook) {
+      const section = outlook.configuration[SECTION] as unknown as Section;
+      return foreseeCleaners(outlook, {
+        bindSecretData: section.bindSecretData,
+        helmAllowForeign: section.helm.allowForeign,
+        requireAuthor: section.requireAuthor,
+        ...accountOf(section),
+      });
+    },
   },
 };

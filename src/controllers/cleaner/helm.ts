@@ -189,9 +189,8 @@ async function remove(
   const kind = await findKind(options.discovery, object);
   // What is not served does not exist; Helm itself would refuse to uninstall at all.
   if (kind === undefined) return 'absent';
-  const foreign = !kind.namespaced || (object.namespace !== '' && object.namespace !== release.namespace);
-  if (foreign && !options.allowForeign)
-    return leave(object, kind.namespaced ? 'in another namespace' : 'not in a namespace');
+  const foreign = options.allowForeign ? undefined : computeForeign(object, kind, release);
+  if (foreign !== undefined) return leave(object, foreign);
   const hands = handsFor(options.hands, kind, object, release);
   const live = await getMetadata(hands, kind, object.name);
   if (live.kind === 'notServed') return 'absent';
@@ -199,6 +198,24 @@ async function remove(
   return live.value === undefined
     ? 'absent'
     : removeLive(object, kind, live.value, { hands, release, options });
+}
+
+/** Why an object is not the release's alone to delete, if so. */
+export function computeForeign(
+  object: ManifestObject,
+  { namespaced }: Kind,
+  release: ReleaseKey,
+): string | undefined {
+  if (!namespaced) return 'not in a namespace';
+  return object.namespace !== '' && object.namespace !== release.namespace
+    ? 'in another namespace'
+    : undefined;
+}
+
+/** Why what is there under the name is left alone, if so. */
+export function computeLeft(live: KubeObject, release: ReleaseKey): string | undefined {
+  if (!isOwnedBy(live, release)) return 'not owned by the release';
+  return asksToStay(live.metadata.annotations) ? 'keep' : undefined;
 }
 
 interface Where {
@@ -214,9 +231,9 @@ async function removeLive(
   live: KubeObject,
   { hands, release, options }: Where,
 ): Promise<Removed> {
-  const { uid = '', deletionTimestamp, annotations, namespace } = live.metadata;
-  if (!isOwnedBy(live, release)) return leave(object, 'not owned by the release');
-  if (asksToStay(annotations)) return leave(object, 'keep');
+  const { uid = '', deletionTimestamp, namespace } = live.metadata;
+  const left = computeLeft(live, release);
+  if (left !== undefined) return leave(object, left);
   if (deletionTimestamp !== undefined) return 'absent';
   if (!(await options.mayDelete(kind, namespace, object.name)))
     return problem(object, 'the author may not delete it');

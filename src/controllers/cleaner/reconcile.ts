@@ -1,7 +1,7 @@
 // One Cleaner, one look: has its time come, what do its conditions say, and what follows. Decisions are in compute.ts and
 // decide.ts; act.ts and deletion.ts carry them out.
 
-import { Cleaner, type ConditionOutcome } from '#api/kinds/cleaner';
+import { Cleaner } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
 import { type Instant, type Millis, plus, seconds } from '#base/instant';
 import { nextTurn } from '#base/turn';
@@ -9,7 +9,14 @@ import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import { act } from './act.ts';
 import { type Acting, needsToSee } from './actor.ts';
-import { computeGate, computeNextLook, evaluate, type NextLook, type Verdict } from './compute.ts';
+import {
+  computeGate,
+  computeNextLook,
+  describeOutcomes,
+  evaluate,
+  type NextLook,
+  type Verdict,
+} from './compute.ts';
 import type { Context } from './context.ts';
 import { describeMissing, handsOf, TOO_MANY } from './decide.ts';
 import { Deletion } from './deletion.ts';
@@ -170,7 +177,8 @@ async function lookAgain(
 ): Promise<Outcome> {
   const { key, watched } = gathered;
   const next = await findNextLook(reporter, meaning, found, watched && result === 'false');
-  const message = describeOutcomes(outcomes, result, watched);
+  const unwatched = '; changes of targets cannot be watched (forbidden), so only the period counts';
+  const message = `${describeOutcomes(outcomes, result)}${watched ? '' : unwatched}`;
   return reporter.until(next.at, next.why, key, {
     reason: UNTRUE[result],
     message,
@@ -201,20 +209,4 @@ async function findNextLook(
     pass.event(cleaner, { type: 'Warning', reason: 'NotMonotonic', action: 'Evaluate', note });
   }
   return next;
-}
-
-function describeOutcomes(
-  outcomes: readonly ConditionOutcome[],
-  result: Verdict['result'],
-  watched: boolean,
-): string {
-  const untrue = outcomes.filter(({ outcome }) => outcome !== 'true').length;
-  const first = outcomes.find(({ outcome }) => outcome === 'error');
-  const what =
-    result === 'false' || first === undefined
-      ? `${untrue} of ${outcomes.length} conditions are not true`
-      : `condition ${first.index}: ${first.message ?? 'error'}`;
-  return watched
-    ? what
-    : `${what}; changes of targets cannot be watched (forbidden), so only the period counts`;
 }

@@ -23,7 +23,8 @@ export interface Kinds {
   readonly refused: readonly { readonly target: Target; readonly why: string }[];
 }
 
-function sortKinds(all: readonly ServedKind[], targets: readonly Target[]): Kinds {
+/** Which kind each target means. */
+export function sortKinds(all: readonly ServedKind[], targets: readonly Target[]): Kinds {
   const resolved: Resolved[] = [];
   const unserved: Target[] = [];
   const refused: { target: Target; why: string }[] = [];
@@ -151,7 +152,7 @@ export const isFresh = (context: Context, unserved: readonly Target[], now: Inst
 /** The objects of an included target, as the cache has them: up to `most`, and one more when there are more. */
 export function fromCache(
   { target, kind }: Resolved,
-  { reader }: DynamicView,
+  { reader }: { readonly reader: Pick<DynamicView['reader'], 'get' | 'list'> },
   namespace: string,
   most: number,
 ): Found {

@@ -1,6 +1,7 @@
 // Every decision about one object. Each policy that selects it gives a verdict; the one that keeps it longest wins, and
 // the answer names all of them. Pure: the same function serves passes, the second look after a conflict, and explanations.
 
+import { keyOf } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import { assertNever } from '#base/assertNever';
 import { type Instant, type Millis, plus } from '#base/instant';
@@ -13,8 +14,9 @@ import {
   TTL_ANNOTATION,
   type Ttl,
 } from '#lifecycle/expiry';
-import { type CompiledPolicy, readLength } from './compile.ts';
+import { type AnyPolicy, type CompiledPolicy, readLength } from './compile.ts';
 import { computeFinish, computeOutcome, parseInstant, type Unjudged } from './finish.ts';
+import { objectName } from './keys.ts';
 
 /** The end of an object, written on it; counts under policies with allowOverrides. */
 export const EXPIRES_ANNOTATION = 'lapse.dev/expires-at';
@@ -202,6 +204,31 @@ function actingOf<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): P 
     (a, b) => STRENGTH[b.policy.mode] - STRENGTH[a.policy.mode] || sinceOf(b) - sinceOf(a),
   );
   return first!.policy;
+}
+
+/**
+ * Refused policies take no part. While one is pending (not read yet) or broken (not understood), nobody knows what it
+ * would keep, and nothing it may mean is ended by others.
+ */
+export type Standing = 'pending' | 'broken' | 'refused' | 'ready';
+
+export type PolicyObstacle =
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'broken'; readonly note: string };
+
+/** What keeps an object that is due: `rivals` are the policies for its kind that may mean it. */
+export function computeObstacle(
+  rivals: readonly AnyPolicy[],
+  standingOf: (policy: AnyPolicy) => Standing,
+): PolicyObstacle | undefined {
+  for (const policy of rivals) {
+    const standing = standingOf(policy);
+    if (standing === 'pending') return { kind: 'pending' };
+    if (standing !== 'broken') continue;
+    const name = `${policy.kind} ${objectName(keyOf(policy))}`;
+    return { kind: 'broken', note: `waits for ${name}, which cannot be understood` };
+  }
+  return undefined;
 }
 
 const describeVerdict = (verdict: Verdict): string =>

@@ -6,6 +6,7 @@ import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { Family } from '../family.ts';
 import { policyAuthor, policyRules } from './admission.ts';
 import { ttlPolicyControllers } from './controller.ts';
+import { foreseePolicies } from './foresee.ts';
 
 const SECTION = 'ttlPolicy';
 
@@ -66,9 +67,11 @@ export const ttlPolicyFamily: Family = {
                 group: '',
                 resource: 'secrets',
                 verbs: ['create', 'get'],
+                names: [authorKeySecret.name],
               },
             ]
           : [],
     };
   },
+  foresight: { foresee: foreseePolicies },
 };

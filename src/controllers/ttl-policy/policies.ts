@@ -14,6 +14,7 @@ import type { Source } from '#runtime/source';
 import type { Activation } from './activation.ts';
 import { Book } from './book.ts';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
+import type { Standing } from './compute.ts';
 import { objectName, resourceId } from './keys.ts';
 import { buildProjection } from './projection.ts';
 import type { Written } from './status.ts';
@@ -38,12 +39,6 @@ export interface ActivePolicy extends CompiledPolicy {
   /** A delete was refused: nothing more before the rights have been reviewed. */
   suspect: boolean;
 }
-
-/**
- * Refused policies take no part. While one is pending (not read yet) or broken (not understood), nobody knows what it
- * would keep, and nothing it may mean is ended by others.
- */
-export type Standing = 'pending' | 'broken' | 'refused' | 'ready';
 
 /** What is remembered of a policy from pass to pass. */
 export interface Entry {
@@ -188,7 +183,8 @@ export function targetId({ spec }: KubeObject): string {
 }
 export const targetIdOf = ({ group, kind }: Kind): string => `${group}/${kind}`;
 
-function sourceOf(policy: CompiledPolicy, key: ObjectKey, kind: Kind): Source {
+/** What a policy reads of its targets. */
+export function sourceOf(policy: CompiledPolicy, key: ObjectKey, kind: Kind): Source {
   return {
     kind: policy.reads?.length === 0 ? (metadataOf(kind) as Kind) : kind,
     projection: buildProjection(policy, key),

@@ -79,7 +79,7 @@ export async function reviewRights(
   return { reason: 'NotPermitted', message: `the controller may not ${describeNeeds(missing)}` };
 }
 
-const NO_AUTHOR: Refusal = {
+export const NO_AUTHOR: Refusal = {
   reason: 'AuthorUnknown',
   message:
     'nobody can tell who wrote this: it was written while the admission webhook was not there, or it was changed behind its back; whoever answers for it annotates it with lapse.dev/author=claim, or the operator sets actAs: controller',

@@ -15,18 +15,18 @@ import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import { KEPT, NOT_MEANT } from './book.ts';
 import { type AnyPolicy, isInScope } from './compile.ts';
-import { computeEnd, computeNotice, describeOpinions, type End, type Seen } from './compute.ts';
-import { parseInstant } from './finish.ts';
-import { objectName, type Waking } from './keys.ts';
-import type { PolicyMetrics } from './metrics.ts';
 import {
-  type ActivePolicy,
-  identityOf,
-  metricKind,
-  type Policies,
-  type Standing,
-  targetIdOf,
-} from './policies.ts';
+  computeEnd,
+  computeNotice,
+  computeObstacle,
+  describeOpinions,
+  type End,
+  type Seen,
+} from './compute.ts';
+import { parseInstant } from './finish.ts';
+import type { Waking } from './keys.ts';
+import type { PolicyMetrics } from './metrics.ts';
+import { type ActivePolicy, identityOf, metricKind, type Policies, targetIdOf } from './policies.ts';
 
 export interface TargetPassOptions {
   readonly policies: Policies;
@@ -48,7 +48,6 @@ interface Obstacle {
   readonly after: Millis;
   readonly note?: string;
 }
-const OBSTACLES: ReadonlySet<Standing> = new Set<Standing>(['pending', 'broken']);
 /** While targets are being listed. */
 const READING = millis(500);
 /** While somebody must do something. */
@@ -243,15 +242,9 @@ export class TargetPasses {
       ...here.filter(({ metadata }) => metadata.namespace === key.namespace),
       ...(clusterWide ? pass.cache.byIndex(ClusterTTLPolicy, 'target', id) : []),
     ];
-    const isInTheWay = (policy: AnyPolicy) => OBSTACLES.has(policies.standingOf(policy));
-    const other = rivals.find(isInTheWay);
-    if (other === undefined) return undefined;
-    return policies.standingOf(other) === 'broken'
-      ? {
-          after: RIGHTS,
-          note: `waits for ${other.kind} ${objectName(keyOf(other))}, which cannot be understood`,
-        }
-      : { after: READING };
+    const obstacle = computeObstacle(rivals, (policy) => policies.standingOf(policy));
+    if (obstacle === undefined) return undefined;
+    return obstacle.kind === 'broken' ? { after: RIGHTS, note: obstacle.note } : { after: READING };
   }
 
   #tell(pass: Pass, kind: Kind, object: KubeObject, end: End): void {

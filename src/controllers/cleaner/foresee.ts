@@ -1,0 +1,152 @@
+// What this family can say beforehand: for every Cleaner when a look will find its conditions true, and what goes then.
+// Objects are taken as they are now; rights are not asked for (that would be a write), what is known of them is what
+// admission and the last look wrote down.
+
+import { Cleaner } from '#api/kinds/cleaner';
+import { type Instant, parseTime } from '#base/instant';
+import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
+import {
+  describeLingering,
+  isServed,
+  nameOf,
+  type Outlook,
+  type Statement,
+  Unreadable,
+} from '../foresight.ts';
+import { computeStanding, NOBODY } from './actor.ts';
+import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
+import { describeMissing, TOO_MANY } from './decide.ts';
+import { type Doomed, findDoomed, recordedDoomed } from './foreseeDoomed.ts';
+import { type Around, type CleanerRules, findTargets } from './foreseeTargets.ts';
+import { countDeletions, MOST_DELETIONS } from './record.ts';
+import { periodOf } from './reporter.ts';
+import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf } from './snapshot.ts';
+import { type Meaning, understand } from './spec.ts';
+import { readyOf } from './status.ts';
+
+/** What a Cleaner comes to. */
+type Finding =
+  | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
+  | { readonly kind: 'held'; readonly because: string; readonly until?: Instant };
+
+export async function* foreseeCleaners(outlook: Outlook, rules: CleanerRules): AsyncGenerator<Statement> {
+  const { snapshot, namespace } = outlook;
+  if (!isServed(snapshot, Cleaner)) return;
+  const source = { kind: Cleaner, ...(namespace === undefined ? {} : { namespace }) };
+  // Not `each`: of an object that a Cleaner deletes, the Cleaner is asked.
+  for (const cleaner of await snapshot.list(source))
+    try {
+      yield* foreseeOne({ outlook, rules, cleaner });
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      yield* tell(cleaner, { kind: 'held', because: error.message }, []);
+    }
+}
+
+async function* foreseeOne(looking: Around): AsyncGenerator<Statement> {
+  const { cleaner, outlook } = looking;
+  if (cleaner.metadata.deletionTimestamp !== undefined)
+    return yield* tell(cleaner, { kind: 'held', because: describeLingering(cleaner) }, []);
+  const record = cleaner.status?.deletion;
+  if (record !== undefined) {
+    const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
+    const doomed = await recordedDoomed(looking, record);
+    return yield* tell(cleaner, { kind: 'ends', at: outlook.now, because }, doomed);
+  }
+  const understood = understand(cleaner);
+  if (understood.kind === 'invalid') {
+    const because = understood.problems.map((one) => `${one.field}: ${one.message}`).join('; ');
+    return yield* tell(cleaner, { kind: 'held', because }, []);
+  }
+  const { meaning } = understood;
+  const targets = await findTargets(looking, meaning);
+  if (targets.kind === 'problem') return yield* tell(cleaner, { kind: 'held', because: targets.why }, []);
+  const { found } = targets;
+  const finding = missingRights(looking, meaning) ?? (await judge(looking, meaning, found));
+  const at = finding.kind === 'ends' ? finding.at : outlook.now;
+  const doomed = await findDoomed(looking, meaning, found, at);
+  yield* tell(cleaner, settle(finding, meaning, doomed), doomed.objects);
+}
+
+/** What stands in the way of a decision after all conditions are true. */
+function settle(finding: Finding, meaning: Meaning, doomed: Awaited<ReturnType<typeof findDoomed>>): Finding {
+  if (finding.kind === 'held') return finding;
+  const { at, because } = finding;
+  if (doomed.problem !== undefined) return { kind: 'held', ...doomed.problem };
+  const count = countDeletions(doomed.parts);
+  if (count > MOST_DELETIONS)
+    return {
+      kind: 'held',
+      because: `${count} deletions are more than the ${MOST_DELETIONS} of one decision`,
+    };
+  return meaning.dryRun
+    ? { kind: 'held', because: `the Cleaner is only tried out (mode DryRun); ${because}`, until: at }
+    : finding;
+}
+
+function missingRights({ cleaner, outlook, rules }: Around, meaning: Meaning): Finding | undefined {
+  const { actAs } = outlook;
+  const isSigned = cleaner.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;
+  if (computeStanding({ ...rules, actAs }, meaning.account, isSigned) === 'nobody')
+    return { kind: 'held', because: NOBODY.why };
+  const { status, metadata } = cleaner;
+  const ready = readyOf(cleaner);
+  if (ready?.reason !== 'Forbidden' || status?.observedGeneration !== metadata.generation) return undefined;
+  const next = nextLook(cleaner);
+  return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
+}
+
+const nextLook = ({ status }: Cleaner): Instant | undefined => {
+  const at = parseTime(status?.nextScheduledEvaluation ?? '');
+  return Number.isFinite(at) ? at : undefined;
+};
+
+async function judge(
+  { cleaner, outlook }: Around,
+  meaning: Meaning,
+  found: readonly Found[],
+): Promise<Finding> {
+  const { now } = outlook;
+  const gate = computeGate(cleaner, meaning.ttl, now);
+  const ttl = `created ${cleaner.metadata.creationTimestamp}, TTL ${cleaner.spec.ttl}`;
+  const missing = missingOf(found);
+  if (missing.length > 0) return { kind: 'held', because: describeMissing(missing) };
+  if (boundCount(found) > MOST_BOUND) return { kind: 'held', because: TOO_MANY };
+  const from = gate.kind === 'waiting' ? gate.until : firstLook(cleaner, gate.since, now);
+  const { conditions, monotonic } = meaning;
+  const ahead: Ahead = await computeFirstTrue(conditions, bindingsOf(found), from, {
+    period: periodOf(meaning),
+    monotonic,
+  });
+  if (ahead.kind === 'true') {
+    const true_ =
+      conditions.length === 0 ? 'no conditions' : `all ${conditions.length} conditions are true then`;
+    return { kind: 'ends', at: ahead.at, because: `${ttl}; ${true_}` };
+  }
+  const { outcomes, result } = ahead.verdict;
+  const known = ahead.kind === 'broken' ? '' : ', and no time is known at which they are';
+  const because = `${ttl}; ${describeOutcomes(outcomes, result)}${known}`;
+  const until = nextLook(cleaner);
+  return { kind: 'held', because, ...(until === undefined ? {} : { until }) };
+}
+
+/** An open Cleaner is looked at when its status says so; without conditions or word of a look, at once. */
+function firstLook(cleaner: Cleaner, since: Instant, now: Instant): Instant {
+  if ((cleaner.spec.conditions ?? []).length === 0) return since;
+  const next = nextLook(cleaner);
+  const isCurrent = cleaner.status?.observedGeneration === cleaner.metadata.generation;
+  return next !== undefined && isCurrent && next > now ? next : now;
+}
+
+/** The same about everything that goes, and about the Cleaner, which goes last. */
+function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): Generator<Statement> {
+  const { namespace, name } = cleaner.metadata;
+  const rule = `Cleaner ${namespace}/${name}`;
+  const self: Doomed = { object: nameOf(Cleaner, cleaner), why: 'the Cleaner itself goes last' };
+  for (const { object, why } of [...doomed, self]) {
+    const because = `${why}: ${finding.because}`;
+    if (finding.kind === 'ends')
+      yield { kind: 'ends', object, rule, at: finding.at, because, propagation: 'Background' };
+    else yield { ...finding, object, rule, because };
+  }
+}
