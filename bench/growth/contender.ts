@@ -1,0 +1,107 @@
+// One controller, one size: started against a server of its own, watched until it has deleted the one Job that is due.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Binaries } from '../../test/kube/bed/build.ts';
+import { supervise } from '../../test/kube/bed/processes.ts';
+import { lapse as lapseContender } from '../head-to-head/contenders.ts';
+import { cpuOf, memoryOf, pidOf } from '../head-to-head/usage.ts';
+
+export interface Contender {
+  readonly name: 'incumbent' | 'lapse';
+  readonly command: (kubeconfig: string) => readonly string[];
+}
+
+export interface Measured {
+  readonly contender: Contender['name'];
+  readonly jobs: number;
+  /** Bytes, a while after it knew everything; and the most it ever was. */
+  readonly rss: number;
+  readonly peak: number;
+  /** Seconds from the start of the process to the deletion of the Job that was due, and the CPU seconds until then. */
+  readonly synced: number;
+  readonly cpuToSync: number;
+  /** Share of one core while nothing happens. */
+  readonly idle: number;
+}
+
+const IDLE_MS = 5000;
+const LIMIT_MS = 300_000;
+
+/** JSON, because that is what the made-up server speaks; it makes the incumbent slower to sync, not larger. */
+export const incumbent = (bins: Binaries): Contender => ({
+  name: 'incumbent',
+  command: (kubeconfig) => [
+    bins['kube-controller-manager'],
+    `--kubeconfig=${kubeconfig}`,
+    '--controllers=ttl-after-finished-controller',
+    '--kube-api-content-type=application/json',
+    '--leader-elect=false',
+    '--use-service-account-credentials=false',
+    '--enable-garbage-collector=false',
+    '--secure-port=0',
+  ],
+});
+
+export const lapse = (built: boolean): Contender => ({
+  name: 'lapse',
+  command: (kubeconfig) => lapseContender(built).command(undefined as never, kubeconfig),
+});
+
+/** Resolves when the server says `word`. */
+function said(server: ChildProcess, word: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.stdout?.on('data', (chunk: Buffer) => chunk.toString().includes(word) && resolve());
+    server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+    setTimeout(
+      () => reject(new Error(`the server did not say "${word}" within ${LIMIT_MS / 1000} s`)),
+      LIMIT_MS,
+    ).unref();
+  });
+}
+
+async function pidSoon(text: string): Promise<number> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const pid = pidOf(text);
+    if (pid !== undefined) return pid;
+    await sleep(5);
+  }
+  throw new Error('the controller did not start');
+}
+
+export async function measureOne(contender: Contender, jobs: number): Promise<Measured> {
+  const directory = mkdtempSync(join(tmpdir(), 'lapse-growth-'));
+  const script = join(import.meta.dirname, 'server.ts');
+  const server = spawn(process.execPath, [script, String(jobs), directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await said(server, 'ready');
+    const deleted = said(server, 'deleted');
+    const kubeconfig = join(directory, 'kubeconfig');
+    const [binary = '', ...args] = contender.command(kubeconfig);
+    const start = performance.now();
+    const controller = supervise(binary, args, join(directory, 'log'));
+    try {
+      const pid = await pidSoon(`--kubeconfig=${kubeconfig}`);
+      await deleted;
+      const synced = (performance.now() - start) / 1000;
+      const cpuToSync = cpuOf(pid);
+      await sleep(IDLE_MS);
+      const settled = cpuOf(pid);
+      await sleep(IDLE_MS);
+      const idle = ((cpuOf(pid) - settled) * 1000) / IDLE_MS;
+      return { contender: contender.name, jobs, ...memoryOf(pid), synced, cpuToSync, idle };
+    } catch (cause) {
+      throw new Error(`${contender.name}: ${controller.tail()}`, { cause });
+    } finally {
+      await controller.kill();
+    }
+  } finally {
+    server.kill('SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

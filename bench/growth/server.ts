@@ -1,0 +1,92 @@
+// server.ts COUNT [DIRECTORY]: the embedded API server, but that its Jobs are made up as they are asked for: COUNT of
+// them, finished, waiting for ten years, and one that is due. Writes a kubeconfig, then says `ready`, and `deleted` when
+// the one that is due has gone. A real server could not hold a million Jobs on the machines this is measured on.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
+import type { KubeObject } from '#api/object';
+import { listen } from '#apiserver/listen';
+import { createServer } from '#apiserver/server';
+import { job } from '../runtime-memory/job.ts';
+
+const TEN_YEARS = 315_360_000;
+const REVISION = '99999999';
+const PER_CHUNK = 200;
+const headers = { 'content-type': 'application/json' };
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+const [, , countText = '1000', directory = '.'] = process.argv;
+const count = Number(countText);
+let isDeleted = false;
+let onDeleted: (() => void) | undefined;
+
+function jobAt(i: number): KubeObject {
+  return i < count ? job(i, TEN_YEARS) : due;
+}
+const due = job(count, 1);
+const duePath = `/apis/batch/v1/namespaces/${due.metadata.namespace}/jobs/${due.metadata.name}`;
+const total = () => (isDeleted ? count : count + 1);
+
+function page(query: URLSearchParams): HttpResponse {
+  const from = Number(query.get('continue') ?? 0);
+  const to = Math.min(total(), from + Number(query.get('limit') ?? total()));
+  const items = Array.from({ length: to - from }, (_, i) => jobAt(from + i));
+  const metadata = { resourceVersion: REVISION, ...(to < total() ? { continue: String(to) } : {}) };
+  return { status: 200, headers, body: encode({ kind: 'JobList', apiVersion: 'batch/v1', metadata, items }) };
+}
+
+async function* events(initial: boolean, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  const line = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`;
+  for (let from = 0; initial && from < total(); from += PER_CHUNK) {
+    const length = Math.min(PER_CHUNK, total() - from);
+    yield Buffer.from(Array.from({ length }, (_, i) => line('ADDED', jobAt(from + i))).join(''));
+  }
+  if (initial) {
+    const metadata = { resourceVersion: REVISION, annotations: { 'k8s.io/initial-events-end': 'true' } };
+    yield Buffer.from(line('BOOKMARK', { kind: 'Job', apiVersion: 'batch/v1', metadata }));
+  }
+  await new Promise<void>((resolve) => {
+    onDeleted = resolve;
+    signal?.addEventListener('abort', () => resolve());
+  });
+  if (signal?.aborted !== true)
+    yield Buffer.from(
+      line('DELETED', { ...due, metadata: { ...due.metadata, resourceVersion: '100000000' } }),
+    );
+  await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+}
+
+function aboutTheOneDue({ method }: HttpRequest): HttpResponse {
+  if (isDeleted) {
+    const gone = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
+    return { status: 404, headers, body: encode(gone) };
+  }
+  if (method === 'DELETE') {
+    isDeleted = true;
+    onDeleted?.();
+    process.stdout.write('deleted\n');
+  }
+  return { status: 200, headers, body: encode(due) };
+}
+
+const server = await createServer();
+const handle: HttpHandler = async (request) => {
+  const url = new URL(request.path, 'http://x');
+  if (url.pathname === duePath) return aboutTheOneDue(request);
+  if (url.pathname !== '/apis/batch/v1/jobs') return server.handle(request);
+  const query = url.searchParams;
+  if (!['true', '1'].includes(query.get('watch') ?? '')) return page(query);
+  return { status: 200, headers, body: events(query.get('sendInitialEvents') === 'true', request.signal) };
+};
+const { url } = await listen(handle);
+const kubeconfig = {
+  apiVersion: 'v1',
+  kind: 'Config',
+  clusters: [{ name: 'c', cluster: { server: url } }],
+  users: [{ name: 'u', user: {} }],
+  contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+  'current-context': 'x',
+};
+writeFileSync(join(directory, 'kubeconfig'), JSON.stringify(kubeconfig));
+process.stdout.write('ready\n');
