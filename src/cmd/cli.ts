@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up.ts')).upCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
   crds: async () => (await import('./crds.ts')).crdsCommand(),
+  manifests: async () => (await import('./manifests.ts')).manifestsCommand(),
   server: async () => (await import('./server.ts')).serverCommand(),
 };
 

@@ -1,0 +1,89 @@
+// What is installed, as one value: names, namespace, image, which families with which gates. Everything else that is
+// printed follows from it. Pure.
+
+import type { JsonObject } from '#api/json';
+import type { KubeObject } from '#api/object';
+import type { Rule } from '../rbac.ts';
+import type { FamilyNeeds, Hook } from './needs.ts';
+
+export interface Installation {
+  /** Of the Deployment and everything beside it. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly image: string;
+  readonly replicas: number;
+  /** As for `--controllers`. */
+  readonly controllers: readonly string[];
+  readonly featureGates: Readonly<Record<string, boolean>>;
+  readonly actAs: 'author' | 'controller';
+  readonly dryRun: boolean;
+  /** Those that `controllers` selects. */
+  readonly families: readonly FamilyNeeds[];
+}
+
+export const METRICS_PORT = 8080;
+export const WEBHOOK_PORT = 9443;
+
+export const labelsOf = ({ name }: Installation): Record<string, string> => ({
+  'app.kubernetes.io/name': 'lapse',
+  'app.kubernetes.io/instance': name,
+});
+
+export const metadataOf = (
+  installation: Installation,
+  name = installation.name,
+): { name: string; namespace: string; labels: Record<string, string> } => ({
+  name,
+  namespace: installation.namespace,
+  labels: labelsOf(installation),
+});
+
+/** For kinds without namespaces. */
+export const clusterMetadataOf = (installation: Installation, name: string): KubeObject['metadata'] => ({
+  name,
+  labels: labelsOf(installation),
+});
+
+export const webhookService = ({ name }: Installation): string => `${name}-webhook`;
+export const webhookSecret = ({ name }: Installation): string => `${name}-webhook`;
+
+export const hooksOf = ({ families, actAs }: Installation): Hook[] =>
+  families.flatMap(({ webhooks }) => webhooks).filter(({ forAuthors }) => actAs === 'author' || !forAuthors);
+
+const STAGES: Readonly<Record<string, string>> = { alpha: 'AllAlpha', beta: 'AllBeta' };
+
+/** The rules of a family with the gates as they are. */
+export function familyRules({ featureGates }: Installation, family: FamilyNeeds): Rule[] {
+  const isOpen = ({ name, stage, default: usual }: FamilyNeeds['gates'][number]): boolean =>
+    featureGates[name] ?? featureGates[STAGES[stage] ?? ''] ?? usual;
+  return [...family.rules, ...family.gates.filter(isOpen).flatMap(({ rules }) => rules)];
+}
+
+/** What the process reads from `--config`. */
+export function configurationOf(installation: Installation): JsonObject {
+  const { name, namespace, controllers, featureGates, actAs, dryRun } = installation;
+  const authorKeySecret = { namespace };
+  const hooks = hooksOf(installation).length > 0;
+  return {
+    apiVersion: 'lapse.dev/v1alpha1',
+    kind: 'LapseConfiguration',
+    actAs,
+    cleaner: { authorKeySecret },
+    controllers: [...controllers],
+    dryRun,
+    featureGates: { ...featureGates },
+    log: { format: 'json' },
+    metrics: { bindAddress: `:${METRICS_PORT}` },
+    ttlPolicy: { authorKeySecret },
+    ...(hooks
+      ? {
+          webhook: {
+            bindAddress: `:${WEBHOOK_PORT}`,
+            configurations: [name],
+            hosts: [`${webhookService(installation)}.${namespace}.svc`],
+            secret: webhookSecret(installation),
+          },
+        }
+      : {}),
+  };
+}
