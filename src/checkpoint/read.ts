@@ -45,7 +45,7 @@ export class CheckpointError extends Error {
   }
 }
 
-/** The Ready condition in a word or two: `Ready`, `Failed`, `not yet`. */
+/** What the Ready condition says. */
 export function readinessOf({ status }: ManifestCheckpoint): {
   readonly ready: boolean;
   readonly reason: string;

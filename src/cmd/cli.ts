@@ -8,6 +8,7 @@ import { UsageError } from './usage.ts';
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up.ts')).upCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
+  checkpoint: async () => (await import('./checkpoint.ts')).checkpointCommand(),
   crds: async () => (await import('./crds.ts')).crdsCommand(),
   manifests: async () => (await import('./manifests.ts')).manifestsCommand(),
   server: async () => (await import('./server.ts')).serverCommand(),
