@@ -1,0 +1,25 @@
+// One colour per kind, in the order of how often kinds occur: told apart on light and on dark, also with the usual
+// colour blindness (blue, orange, teal, purple, …), and never the only sign of anything.
+
+export const LIGHT = [
+  '#3563c9',
+  '#b4580a',
+  '#0f7d6c',
+  '#8a4bb5',
+  '#b13668',
+  '#5a7012',
+  '#2c7ea8',
+  '#7a5c3e',
+] as const;
+export const DARK = [
+  '#8fb0ff',
+  '#f2a65a',
+  '#5fd0ba',
+  '#c79bf0',
+  '#f08db4',
+  '#b3cc5c',
+  '#77c6ee',
+  '#d0ad88',
+] as const;
+
+export const COLOURS = LIGHT.length;

@@ -1,0 +1,73 @@
+// Where everything of the picture is: the columns (labels, overdue, time, held), the lanes, and the marks in them. Pure;
+// the painter draws it, the mouse and the keyboard find marks in it.
+
+import { heapOf, type Item, type Lane, type Mark, marksOf, type Window } from './model.ts';
+
+export const AXIS_HEIGHT = 36;
+const LANE_HEIGHT = { least: 46, most: 72 };
+const GUTTER = 76;
+
+export interface Columns {
+  readonly width: number;
+  /** Where labels end and the overdue column (if there is one) starts. */
+  readonly labels: number;
+  /** Where time starts and ends. */
+  readonly from: number;
+  readonly to: number;
+  readonly hasOverdue: boolean;
+  readonly hasHeld: boolean;
+  /** Few lanes are higher: the picture fills its frame. */
+  readonly laneHeight: number;
+}
+
+export function columnsOf(width: number, height: number, lanes: readonly Lane[]): Columns {
+  const labels = Math.round(Math.min(250, Math.max(96, width * 0.21)));
+  const hasOverdue = lanes.some(({ overdue }) => overdue.length > 0);
+  const hasHeld = lanes.some(({ held }) => held.length > 0);
+  const from = labels + (hasOverdue ? GUTTER : 0);
+  const to = Math.max(from + 50, width - (hasHeld ? GUTTER : 0));
+  const share = Math.floor((height - AXIS_HEIGHT) / Math.max(1, lanes.length));
+  const laneHeight = Math.min(LANE_HEIGHT.most, Math.max(LANE_HEIGHT.least, share));
+  return { width, labels, from, to, hasOverdue, hasHeld, laneHeight };
+}
+
+export interface Placed extends Mark {
+  readonly lane: number;
+  /** The middle, in pixels of the picture without scrolling. `x` is one of the picture too. */
+  readonly y: number;
+}
+
+/** Marks of one lane from left to right, also those outside the window. */
+export function placeLane(lane: Lane, index: number, columns: Columns, window: Window): Placed[] {
+  const y = AXIS_HEIGHT + (index + 0.5) * columns.laneHeight;
+  const place = (mark: Mark, x: number): Placed => ({ ...mark, x, lane: index, y });
+  const overdue = heapOf(lane.overdue, columns.from - GUTTER / 2);
+  const held = heapOf(lane.held, columns.to + GUTTER / 2);
+  return [
+    ...(overdue ? [place(overdue, overdue.x)] : []),
+    ...marksOf(lane.coming, window, columns.to - columns.from).map((mark) =>
+      place(mark, columns.from + mark.x),
+    ),
+    ...(held ? [place(held, held.x)] : []),
+  ];
+}
+
+/** False for an end outside the window; heaps are always seen. */
+export const isSeen = (mark: Placed, columns: Columns): boolean =>
+  mark.items[0]!.state !== 'coming' ||
+  (mark.x >= columns.from - mark.radius && mark.x <= columns.to + mark.radius);
+
+/** The mark under a point, or the nearest one a few pixels away. */
+export function markAt(marks: readonly Placed[], x: number, y: number): Placed | undefined {
+  let best: Placed | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const mark of marks) {
+    const distance = Math.hypot(mark.x - x, mark.y - y) - mark.radius;
+    if (distance < least) [least, best] = [distance, mark];
+  }
+  return least <= 5 ? best : undefined;
+}
+
+/** The mark an item is in. */
+export const markOf = (marks: readonly Placed[], item: Item): Placed | undefined =>
+  marks.find((mark) => mark.items.includes(item));

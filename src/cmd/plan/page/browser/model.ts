@@ -1,0 +1,155 @@
+// What the picture and the list are about, without a screen: items, filters, lanes, and marks that stand for one end or
+// for many that lie too close to be told apart. Pure: also draws the SVG of reports.
+
+import type { PageData, Row } from './data.ts';
+
+export type State = 'coming' | 'overdue' | 'held';
+export type Grouping = 'kind' | 'namespace' | 'rule';
+
+export interface Item extends Row {
+  readonly id: number;
+  readonly state: State;
+  /** Lower case, for the search. */
+  readonly text: string;
+}
+
+export interface Filter {
+  /** Indexes; -1 lets everything through. */
+  readonly kind: number;
+  readonly namespace: number;
+  readonly rule: number;
+  readonly state: State | 'all';
+  readonly text: string;
+}
+
+export const EVERYTHING: Filter = { kind: -1, namespace: -1, rule: -1, state: 'all', text: '' };
+
+/** All ends, the overdue first, in the order of time; then what is held. */
+export function itemsOf(data: PageData): Item[] {
+  const items = data.rows.map((row, id) => ({
+    ...row,
+    id,
+    state: stateOf(row, data.made),
+    text: [row.name, data.kinds[row.kind], data.namespaces[row.namespace], data.rules[row.rule], row.because]
+      .join(' ')
+      .toLowerCase(),
+  }));
+  return items.sort((a, b) => Number(a.held ?? false) - Number(b.held ?? false) || whenOf(a) - whenOf(b));
+}
+
+const whenOf = (row: Row): number => row.at ?? Number.MAX_SAFE_INTEGER;
+
+function stateOf(row: Row, made: number): State {
+  if (row.held) return 'held';
+  return row.at !== null && row.at <= made ? 'overdue' : 'coming';
+}
+
+export function filterItems(items: readonly Item[], filter: Filter): Item[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  return items.filter(
+    (item) =>
+      (filter.state === 'all' || item.state === filter.state) &&
+      (filter.kind < 0 || item.kind === filter.kind) &&
+      (filter.namespace < 0 || item.namespace === filter.namespace) &&
+      (filter.rule < 0 || item.rule === filter.rule) &&
+      words.every((word) => item.text.includes(word)),
+  );
+}
+
+/** How many of the items each value of a field has, by index. */
+export function countBy(items: readonly Item[], field: Grouping): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const item of items) counts.set(item[field], (counts.get(item[field]) ?? 0) + 1);
+  return counts;
+}
+
+export interface Lane {
+  readonly key: number;
+  readonly label: string;
+  readonly coming: readonly Item[];
+  readonly overdue: readonly Item[];
+  readonly held: readonly Item[];
+}
+
+/** One lane per value, the fullest first, equal ones by name. */
+export function lanesOf(items: readonly Item[], by: Grouping, data: PageData): Lane[] {
+  const lanes = new Map<number, Lane & Record<State, Item[]>>();
+  for (const item of items) {
+    let lane = lanes.get(item[by]);
+    if (lane === undefined) {
+      lane = { key: item[by], label: labelOf(item[by], by, data), coming: [], overdue: [], held: [] };
+      lanes.set(item[by], lane);
+    }
+    lane[item.state].push(item);
+  }
+  return [...lanes.values()].sort((a, b) => sizeOf(b) - sizeOf(a) || (a.label < b.label ? -1 : 1));
+}
+
+export const sizeOf = (lane: Lane): number => lane.coming.length + lane.overdue.length + lane.held.length;
+
+const LISTS = { kind: 'kinds', namespace: 'namespaces', rule: 'rules' } as const;
+
+export const labelOf = (index: number, by: Grouping, data: PageData): string => data[LISTS[by]][index] ?? '';
+
+export interface Mark {
+  /** In time order, at least one. */
+  readonly items: readonly Item[];
+  /** Pixels from the left edge of the window. */
+  readonly x: number;
+  readonly radius: number;
+}
+
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+export const SINGLE_RADIUS = 5;
+const LARGEST_RADIUS = 17;
+
+/** Grows with the logarithm: ten times as many ends are about two thirds wider. */
+export const radiusOf = (count: number): number =>
+  count === 1 ? SINGLE_RADIUS : Math.min(LARGEST_RADIUS, SINGLE_RADIUS + 1.5 + 2.9 * Math.log10(count));
+
+/** Marks of items in time order in a window of `width` pixels; those that would overlap become one. */
+export function marksOf(items: readonly Item[], window: Window, width: number): Mark[] {
+  const scale = width / (window.to - window.from);
+  const marks: Mark[] = [];
+  for (const item of items) {
+    if (item.at === null) continue;
+    let mark: Mark = { items: [item], x: (item.at - window.from) * scale, radius: SINGLE_RADIUS };
+    let before = marks.at(-1);
+    while (before !== undefined && mark.x - before.x < mark.radius + before.radius) {
+      marks.pop();
+      mark = joined(before, mark);
+      before = marks.at(-1);
+    }
+    marks.push(mark);
+  }
+  return marks;
+}
+
+function joined(left: Mark, right: Mark): Mark {
+  const count = left.items.length + right.items.length;
+  // The left list is a mark's own and keeps growing: thousands joined one by one are not copied each time.
+  const items = left.items as Item[];
+  for (const item of right.items) items.push(item);
+  const x = (left.x * (count - right.items.length) + right.x * right.items.length) / count;
+  return { items, x, radius: radiusOf(count) };
+}
+
+/** A mark for all of them, at a place of its own. */
+export const heapOf = (items: readonly Item[], x: number): Mark | undefined =>
+  items.length === 0 ? undefined : { items, x, radius: radiusOf(items.length) };
+
+/** Counts of ends over the whole plan, per bar. */
+export function histogramOf(items: readonly Item[], window: Window, bars: number): number[] {
+  const counts = new Array<number>(bars).fill(0);
+  const length = window.to - window.from;
+  for (const { at, state } of items) {
+    if (at === null || state !== 'coming') continue;
+    const bar = Math.floor(((at - window.from) / length) * bars);
+    if (bar >= 0 && bar < bars) counts[bar]! += 1;
+  }
+  return counts;
+}

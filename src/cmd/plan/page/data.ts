@@ -1,0 +1,102 @@
+// A plan as the page carries it: every kind, namespace, rule and family named once, the fullest first, and no more of
+// the cascade than somebody would read.
+
+import type { Held, ObjectName, Plan, PlannedEnd, Taken } from '../plan.ts';
+import type { PageData, Row, TakenRow } from './browser/data.ts';
+import { plainText } from './escape.ts';
+
+/** Named per end and in all; what is beyond is counted. Ten thousand ends with thousands of children must still load. */
+const NAMED_PER_END = 50;
+const NAMED_IN_ALL = 50_000;
+
+export function pageData(plan: Plan): PageData {
+  const label = labelsOf(plan);
+  const kinds = indexed(plan, label);
+  const namespaces = indexed(plan, ({ namespace }) => namespace ?? '', ['']);
+  const rules = indexedNames([...plan.ends, ...plan.held].map(({ rule }) => rule));
+  const families = indexedNames([...plan.ends, ...plan.held].map(({ family }) => family));
+  let named = 0;
+
+  const rowOf = ({ object, rule, family, because }: PlannedEnd | Held) => ({
+    kind: kinds.at(label(object)),
+    namespace: namespaces.at(object.namespace ?? ''),
+    rule: rules.at(rule),
+    family: families.at(family),
+    name: plainText(object.name, 300),
+    apiVersion: plainText(object.apiVersion, 300),
+    because: plainText(because),
+  });
+  const takenOf = ({ object, depth }: Taken): TakenRow => [
+    kinds.at(label(object)),
+    namespaces.at(object.namespace ?? ''),
+    plainText(object.name, 300),
+    depth,
+  ];
+  const endOf = (end: PlannedEnd): Row => {
+    const room = Math.min(NAMED_PER_END, NAMED_IN_ALL - named);
+    const takes = end.takes.slice(0, room).map(takenOf);
+    named += takes.length;
+    const takesMore = end.takes.length - takes.length + end.takesMore;
+    return {
+      at: timeOf(end.at),
+      ...rowOf(end),
+      propagation: end.propagation,
+      ...(takes.length > 0 ? { takes } : {}),
+      ...(takesMore > 0 ? { takesMore } : {}),
+    };
+  };
+  const heldOf = (held: Held): Row => ({ at: timeOf(held.until), held: true, ...rowOf(held) });
+  const rows = [...plan.ends.map(endOf), ...plan.held.map(heldOf)];
+  return {
+    cluster: plainText(plan.cluster, 300),
+    made: plan.made,
+    until: plan.until,
+    more: plan.more,
+    kinds: kinds.names,
+    namespaces: namespaces.names.map((name) => name || '(cluster)'),
+    rules: rules.names,
+    families: families.names,
+    rows,
+  };
+}
+
+const timeOf = (at: number | undefined): number | null =>
+  at !== undefined && Number.isFinite(at) ? at : null;
+
+/** A kind by its name; with its group where two groups have one of that name. */
+function labelsOf(plan: Plan): (object: ObjectName) => string {
+  const groups = new Map<string, Set<string>>();
+  for (const { apiVersion, kind } of objectsOf(plan)) {
+    const known = groups.get(kind) ?? new Set();
+    groups.set(kind, known.add(groupOf(apiVersion)));
+  }
+  return ({ apiVersion, kind }) =>
+    (groups.get(kind)?.size ?? 0) > 1 ? `${kind} (${groupOf(apiVersion) || 'core'})` : kind;
+}
+
+const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.split('/')[0]! : '');
+
+function* objectsOf(plan: Plan): Generator<ObjectName> {
+  for (const { object } of plan.ends) yield object;
+  for (const { object } of plan.held) yield object;
+  for (const { takes } of plan.ends) for (const { object } of takes) yield object;
+}
+
+interface Index {
+  readonly names: readonly string[];
+  at(name: string): number;
+}
+
+const indexed = (plan: Plan, name: (object: ObjectName) => string, first: readonly string[] = []): Index =>
+  indexedNames([...objectsOf(plan)].map(name), first);
+
+/** The most frequent first, so that colours go to what there is most of. */
+function indexedNames(all: readonly string[], first: readonly string[] = []): Index {
+  const counts = new Map<string, number>();
+  for (const name of all) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const name of first) counts.delete(name);
+  const sorted = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
+  const names = [...first, ...sorted];
+  const places = new Map(names.map((name, index) => [name, index]));
+  return { names: names.map((name) => plainText(name, 300)), at: (name) => places.get(name)! };
+}
