@@ -2,6 +2,7 @@
 // calls `handle` directly, on a virtual clock if it likes.
 
 import type { HttpHandler, HttpRequest } from '#api/http';
+import type { KubeObject } from '#api/object';
 import { type Clock, realClock } from '#base/clock';
 import { type Random, systemRandom } from '#base/random';
 import { AccountTokens } from './access/accountTokens.ts';
@@ -17,6 +18,7 @@ import type { Core } from './context.ts';
 import { DefinitionController } from './crd/controller.ts';
 import { handle } from './handle.ts';
 import { Health } from './health.ts';
+import { importObject } from './importing.ts';
 import { Metrics } from './metrics.ts';
 import { Registry } from './registry.ts';
 import { registerBuiltins } from './resources/builtin.ts';
@@ -51,6 +53,8 @@ export interface ApiServer {
   /** Forgets history, as a compaction of etcd does. */
   readonly compact: () => void;
   readonly revision: () => number;
+  /** Puts an object there as another server had it; false when its kind is not served. For simulations. */
+  readonly importObject: (object: KubeObject) => Promise<boolean>;
   /** Ends all watches and closes the store. */
   readonly close: () => Promise<void>;
 }
@@ -100,6 +104,7 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     undelivered: () => core.hub.undelivered,
     compact: () => store.compact(),
     revision: () => store.revision,
+    importObject: (object) => importObject(core, object),
     close: async () => {
       core.health.stop();
       core.hub.closeAll();

@@ -3,8 +3,9 @@
 import type { Services } from '#controllers/family';
 import { createBudget } from '#lifecycle/budget';
 import { createSkewGuard } from '#lifecycle/skewGuard';
+import type { SimulationOptions } from '#sim/options';
 import type { Compose } from '#sim/process';
-import { type Simulation, type SimulationOptions, simulate } from '#sim/simulate';
+import { type Simulation, simulate } from '#sim/simulate';
 import { standinsNamed } from '#standins/standins';
 import { familyOf, type Made } from './modules.ts';
 

@@ -1,15 +1,13 @@
 // A cluster in a process: the embedded server, stand-ins for what a bare server lacks, and the process under test, all on
 // one virtual clock. The same seed gives the same history.
 
-import type { CustomKind } from '#api/kinds/customKind';
 import { type ApiServer, createServer } from '#apiserver/server';
 import { type Instant, type Millis, millis, plus } from '#base/instant';
-import { type Log, silentLog } from '#base/log';
+import { silentLog } from '#base/log';
 import { type Random, seededRandom } from '#base/random';
 import { VIRTUAL_START, VirtualClock } from '#base/virtualClock';
 import { type Client, createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
-import type { ControllerDefinition } from '#runtime/definition';
 import type { Manager } from '#runtime/manager';
 import type { Registry } from '#runtime/metrics/registry';
 import { createBystanders } from './bystanders.ts';
@@ -19,24 +17,12 @@ import { createHands, type Hands, type Manifests } from './hands.ts';
 import { type Change, History } from './history.ts';
 import { settle } from './idle.ts';
 import { Narrator, type SimulatedPass } from './narrator.ts';
-import { type Compose, Life } from './process.ts';
+import type { SimulationOptions } from './options.ts';
+import { Life } from './process.ts';
 import { isWrite } from './seen.ts';
 import { SkewedClock } from './skewedClock.ts';
 import { Timeline } from './timeline.ts';
 import { type RequestRecord, Wire } from './wire.ts';
-
-export interface SimulationOptions {
-  /** Puts the process under test together; called again for every start of it. */
-  readonly compose?: Compose;
-  /** Kinds that are served from the start. */
-  readonly kinds?: readonly CustomKind[];
-  /** They have a manager and a connection of their own, without faults. */
-  readonly standins?: readonly ControllerDefinition[];
-  readonly seed?: number;
-  readonly start?: Instant;
-  /** Of the process under test. */
-  readonly log?: Log;
-}
 
 export class Simulation implements Omit<Hands, 'create' | 'status'> {
   readonly clock: VirtualClock;
@@ -232,11 +218,13 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   /** For simulate(). */
   async begin(): Promise<void> {
-    const { kinds = [] } = this.#options;
+    const { kinds = [], prepare } = this.#options;
     if (kinds.length > 0) await this.apply(kinds.map(({ crd }) => crd));
+    const life = prepare === undefined ? undefined : this.#createProcess();
+    await prepare?.(this);
     this.#standins?.start();
     await this.settle();
-    this.#startProcess();
+    this.#startProcess(life);
     await this.settle();
   }
 
@@ -246,21 +234,33 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     return result;
   }
 
-  #startProcess(): void {
-    const { compose, log = silentLog } = this.#options;
-    if (compose === undefined) return;
+  #startProcess(life = this.#createProcess()): void {
+    if (life === undefined) return;
+    for (const { for: kind } of life.controllers)
+      this.#kinds.set(`${kind.group}/${kind.resource}`, kind.kind);
+    this.#life = life;
+    this.#lastLife = life;
+    life.start();
+  }
+
+  #createProcess(): Life | undefined {
+    const { compose, log = silentLog, onRequest } = this.#options;
+    if (compose === undefined) return undefined;
     const clock = new SkewedClock(this.clock, this.#processOffset);
     const wire = new Wire({
       handler: this.#history.handlerFor('process'),
       faults: this.faults,
       clock: this.clock,
-      onRequest: (record) => this.requests.push(record),
+      onRequest: (record) => {
+        this.requests.push(record);
+        onRequest?.(record);
+      },
       onAnswer: (record) => {
         this.#answers++;
         this.#narrator.answer(record, ({ group, resource }) => this.#kindName(group, resource));
       },
     });
-    const life = new Life({
+    const life: Life = new Life({
       server: this.server,
       clock,
       wire,
@@ -274,11 +274,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
         this.#narrator.pass(pass);
       },
     });
-    for (const { for: kind } of life.controllers)
-      this.#kinds.set(`${kind.group}/${kind.resource}`, kind.kind);
-    this.#life = life;
-    this.#lastLife = life;
-    life.start();
+    return life;
   }
 
   #kindName(group: string, resource: string): string {

@@ -1,14 +1,10 @@
-// Puts families of controllers together for a simulation, as the commands do for a cluster: gates, configuration with its
-// defaults, the guard of the clocks.
+// Puts families of controllers together for a scenario: by name, with a configuration as in the file.
 
 import type { JsonObject } from '#api/json';
-import { readGeneral } from '#cmd/configuration/general';
+import { composeFamilies as compose } from '#cmd/compose';
 import { compileConfiguration } from '#cmd/configuration/schema';
-import { computeGates } from '#cmd/selection';
-import type { Family, Services } from '#controllers/family';
+import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
-import { createBudget } from '#lifecycle/budget';
-import { createSkewGuard } from '#lifecycle/skewGuard';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Compose } from '#sim/process';
 
@@ -37,49 +33,6 @@ function complete({ families, configuration, gates }: Ensemble): JsonObject {
 }
 
 export function composeFamilies(ensemble: Ensemble): Compose {
-  const document = complete(ensemble);
-  const general = readGeneral(document);
-  const states = computeGates(ensemble.families, general.featureGates);
-  return ({ clock, random, client, registry, log, skew, clientAs }) => {
-    const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
-    const { perSecond, perMinute, paranoidReread } = general.deletions;
-    const services: Services = {
-      clock,
-      random,
-      registry,
-      log,
-      guard,
-      client,
-      impersonate: ({ namespace, name }) =>
-        clientAs({
-          user: `system:serviceaccount:${namespace}:${name}`,
-          groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
-        }),
-      actAs: general.actAs,
-      ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
-      isEnabled(gate) {
-        const state = states.get(gate);
-        if (state === undefined) throw new Error(`no family of this scenario declares the gate ${gate}`);
-        return state;
-      },
-      deletion: () => ({
-        rereadFirst: paranoidReread,
-        budget: createBudget({
-          clock,
-          ...(perSecond === undefined ? {} : { perSecond }),
-          ...(perMinute === undefined ? {} : { perMinute }),
-        }),
-      }),
-    };
-    const parts = ensemble.families.map((family) => {
-      const sections = Object.keys(family.configuration).map((name) => [name, document[name]]);
-      return family.create(services, Object.fromEntries(sections) as Record<string, JsonObject>);
-    });
-    return {
-      controllers: [...parts.flatMap(({ controllers }) => controllers), ...ensemble.controllers],
-      admission: parts.flatMap(({ admission }) => admission),
-      time: guard,
-      dryRun: general.dryRun,
-    };
-  };
+  const { families, controllers } = ensemble;
+  return compose({ families, controllers, document: complete(ensemble) });
 }

@@ -1,0 +1,26 @@
+// What a simulated cluster is made of, and who is told of what happens in it.
+
+import type { CustomKind } from '#api/kinds/customKind';
+import type { Instant } from '#base/instant';
+import type { Log } from '#base/log';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { Compose } from './process.ts';
+import type { Simulation } from './simulate.ts';
+import type { RequestRecord } from './wire.ts';
+
+export interface SimulationOptions {
+  /** Puts the process under test together; called again for every start of it. */
+  readonly compose?: Compose;
+  /** Kinds that are served from the start. */
+  readonly kinds?: readonly CustomKind[];
+  /** They have a manager and a connection of their own, without faults. */
+  readonly standins?: readonly ControllerDefinition[];
+  readonly seed?: number;
+  readonly start?: Instant;
+  /** Furnishes the world before anybody acts in it; admission is in force already. */
+  readonly prepare?: (simulation: Simulation) => Promise<void>;
+  /** Hears of every request of the process as it is made, in the context of whoever makes it. */
+  readonly onRequest?: (record: RequestRecord) => void;
+  /** Of the process under test. */
+  readonly log?: Log;
+}
