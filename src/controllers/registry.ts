@@ -2,6 +2,7 @@
 
 import { cleanerFamily } from './cleaner/family.ts';
 import type { Family } from './family.ts';
+import { manifestCapture } from './manifest-capture/family.ts';
 import { objectKeeper } from './object-keeper/family.ts';
 import { requestTtl } from './request-ttl/family.ts';
 import { storagePool } from './storage-pool/family.ts';
@@ -17,6 +18,7 @@ export const FAMILIES: readonly Family[] = [
   storagePool,
   volumeCapture,
   volumeRestore,
+  manifestCapture,
   objectKeeper,
   requestTtl,
 ];

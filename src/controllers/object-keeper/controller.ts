@@ -2,6 +2,7 @@
 
 import { keyOf } from '#api/kind';
 import { CustomResourceDefinition } from '#api/kinds/builtin';
+import { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
 import { ObjectKeeper } from '#api/kinds/objectKeeper';
 import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
@@ -12,7 +13,7 @@ import { type KeeperOptions, reconcileKeeper } from './reconcile.ts';
 const FOLLOWED = 'followed';
 
 /** What keepers of ours follow. */
-const OURS: readonly string[] = [VolumeCaptureRequest, VolumeRestoreRequest].map(
+const OURS: readonly string[] = [VolumeCaptureRequest, VolumeRestoreRequest, ManifestCaptureRequest].map(
   ({ group, resource }) => `${resource}.${group}`,
 );
 

@@ -3,6 +3,8 @@
 
 import type { Kind } from '#api/kind';
 import type { CustomKind } from '#api/kinds/customKind';
+import { manifestCaptureRequestKind } from '#api/kinds/manifestCaptureRequest';
+import { AnnotationKeyManifestTTL } from '#api/kinds/stateSnapshotter/conditions';
 import { AnnotationKeyTTL } from '#api/kinds/storage/conditions';
 import type { RequestObject } from '#api/kinds/storage/request';
 import { volumeCaptureRequestKind } from '#api/kinds/volumeCaptureRequest';
@@ -20,6 +22,7 @@ import { foreseeRequestTtl } from './foresee.ts';
 const REQUESTS: readonly { readonly custom: CustomKind; readonly annotationKey: string }[] = [
   { custom: volumeCaptureRequestKind as CustomKind, annotationKey: AnnotationKeyTTL },
   { custom: volumeRestoreRequestKind as CustomKind, annotationKey: AnnotationKeyTTL },
+  { custom: manifestCaptureRequestKind as CustomKind, annotationKey: AnnotationKeyManifestTTL },
 ];
 
 function controllerOf(
@@ -42,7 +45,7 @@ function controllerOf(
 
 export const requestTtl: Family = {
   name: 'request-ttl',
-  description: 'Deletes volume requests that have ended, when their TTL is over.',
+  description: 'Deletes requests of volumes and manifests that have ended, when their TTL is over.',
   defaultOn: false,
   kinds: REQUESTS.map(({ custom }) => custom),
   gates: [],

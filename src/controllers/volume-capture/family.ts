@@ -8,6 +8,7 @@ import { VolumeCaptureRequest, volumeCaptureRequestKind } from '#api/kinds/volum
 import { deletionMetrics } from '#lifecycle/deletionMetrics';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
 import {
+  CAPTURE_SECTION,
   DETACH_RETENTION_SECTION,
   parseRequestTtl,
   parseRetention,
@@ -23,20 +24,6 @@ import { foreseeCaptures } from './foresee.ts';
 import type { CapturePolicy } from './policy.ts';
 
 const NAME = 'volume-capture';
-
-const CAPTURE_SECTION: JsonObject = {
-  type: 'object',
-  description: 'Volume captures.',
-  default: {},
-  properties: {
-    allowCrossNamespace: {
-      type: 'boolean',
-      default: false,
-      description:
-        'A request may name a claim of another namespace. Whoever may create requests can then capture it.',
-    },
-  },
-};
 
 const DETACH_SECTION: JsonObject = {
   type: 'object',

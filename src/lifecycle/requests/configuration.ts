@@ -49,6 +49,57 @@ export const DETACH_RETENTION_SECTION: JsonObject = retention(
   'When the record of a detached volume ends.',
 );
 
+/** Of volumes and of manifests: one section, so that people look in one place. */
+export const CAPTURE_SECTION: JsonObject = {
+  type: 'object',
+  description: 'Captures of volumes and of manifests.',
+  default: {},
+  properties: {
+    allowCrossNamespace: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Volumes: a request may name a claim of another namespace. Whoever may create requests can then capture it.',
+    },
+    secrets: {
+      type: 'string',
+      enum: ['include', 'redact', 'refuse'],
+      default: 'include',
+      description:
+        'Manifests: Secrets are captured as they are, without their values, or not at all (a request that names one fails).',
+    },
+    profile: {
+      type: 'string',
+      enum: ['verbatim', 'clean'],
+      default: 'verbatim',
+      description:
+        'Manifests: objects as they are, or without what the cluster made of them, and without objects that controllers made.',
+    },
+    authorization: {
+      type: 'string',
+      enum: ['Webhook', 'AllowList', 'Controller'],
+      description:
+        "Manifests: what the request's author may read, the kinds of allowedKinds, or whatever Lapse may read. Unset: Webhook, with --act-as=controller Controller.",
+    },
+    allowedKinds: {
+      type: 'array',
+      default: [],
+      items: { type: 'string', minLength: 1 },
+      description: 'Manifests, with AllowList: kinds that may be captured, as ConfigMap or Deployment.apps.',
+    },
+    authorKeySecret: {
+      type: 'object',
+      default: {},
+      description:
+        'Manifests: the Secret with the key that signs who made a request; made when it is not there.',
+      properties: {
+        namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
+        name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
+      },
+    },
+  },
+};
+
 /** Environment variables of the process and the field each of them sets. */
 export const REQUEST_ENVIRONMENT = { [RequestTTLEnvName]: 'requestTTL.ttl' } as const;
 

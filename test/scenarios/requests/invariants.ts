@@ -9,8 +9,14 @@ import type { Simulation } from '#sim/simulate';
 import { play } from '../stage.ts';
 import type { Scene } from '../words.ts';
 
-const REQUESTS = new Set(['VolumeCaptureRequest', 'VolumeRestoreRequest']);
-const MADE = new Set(['ObjectKeeper', 'VolumeSnapshotContent', ...REQUESTS]);
+const REQUESTS = new Set(['VolumeCaptureRequest', 'VolumeRestoreRequest', 'ManifestCaptureRequest']);
+const MADE = new Set([
+  'ObjectKeeper',
+  'VolumeSnapshotContent',
+  'ManifestCheckpoint',
+  'ManifestCheckpointContentChunk',
+  ...REQUESTS,
+]);
 
 const readyOf = (object: KubeObject | undefined) =>
   (object as RequestObject | undefined)?.status?.conditions?.find(({ type }) => type === 'Ready');

@@ -10,6 +10,7 @@ const folders = [
   'lifecycle/requests',
   'controllers/volume-capture',
   'controllers/volume-restore',
+  'controllers/manifest-capture',
   'controllers/object-keeper',
   'controllers/request-ttl',
   'standins',
@@ -22,8 +23,8 @@ const files = folders
   )
   .map((entry) => join(entry.parentPath, entry.name));
 
-/** Words that mean something else as well: a phase of Jobs, a kind of answer. */
-const ORDINARY = new Set(['Pending', 'Running', 'TTL']);
+/** Words that mean something else as well: a phase or condition of Jobs, a kind of answer. */
+const ORDINARY = new Set(['Pending', 'Running', 'TTL', 'Failed']);
 const constants = Object.values(words)
   .flatMap((value) =>
     typeof value === 'string' ? [value] : typeof value === 'object' ? Object.values(value) : [],
@@ -51,8 +52,13 @@ test('the check sees something', () => {
   expect(literals("a('OwnershipConflict') // 'NotFound'")).toEqual(['OwnershipConflict']);
 });
 
-test('every reason there is can be reached: the tables of captures and restores name each', () => {
-  const tables = ['captureReasons.test.ts', 'restore.test.ts', 'ttlAnnotation.test.ts']
+test('every reason there is can be reached: the tables of captures, restores and manifests name each', () => {
+  const tables = [
+    'captureReasons.test.ts',
+    'restore.test.ts',
+    'ttlAnnotation.test.ts',
+    '../manifest/reasons.test.ts',
+  ]
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n');
   for (const reason of Object.values(words.Reason))

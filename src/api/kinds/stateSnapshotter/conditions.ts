@@ -10,7 +10,9 @@ export const AnnotationKeyManifestTTL = `${GROUP}/ttl`;
 export const ANNOTATION_CAPTURE_ID = `${GROUP}/capture-id`;
 /** On a captured Secret whose values were left out: not to be restored over one that has them. */
 export const ANNOTATION_REDACTED = `${GROUP}/redacted`;
+/** On a checkpoint: whose it is. */
 export const LABEL_SOURCE_NAMESPACE = `${GROUP}/source-namespace`;
+export const LABEL_SOURCE_REQUEST = `${GROUP}/source-request`;
 
 /** A volume snapshot puts it on a claim for as long as it runs: it is no part of what the claim is. */
 export const SNAPSHOT_FINALIZER = 'snapshot.storage.kubernetes.io/pvc-as-source-protection';

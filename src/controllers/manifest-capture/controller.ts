@@ -1,0 +1,47 @@
+// The wiring of manifest-capture: requests, and the rights it takes. Whatever the targets need is granted by the operator.
+
+import { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
+import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { requireAll } from '#lifecycle/requests/direct';
+import { type ControllerDefinition, defineController, type Right } from '#runtime/definition';
+import type { ManifestOptions } from './policy.ts';
+import { reconcileManifests } from './reconcile.ts';
+
+const right = ({ group, resource }: { group: string; resource: string }, ...verbs: string[]): Right => ({
+  group,
+  resource,
+  verbs,
+});
+const status = ({ group, resource }: { group: string; resource: string }) => ({
+  group,
+  resource: `${resource}/status`,
+});
+const REVIEWS = { group: 'authorization.k8s.io', resource: 'subjectaccessreviews' };
+
+export function manifestCaptureController(
+  options: ManifestOptions,
+): ControllerDefinition<ManifestCaptureRequest> {
+  const { rules, policy, direct, targets, seal, metrics, clock, deletes, random, namespace } = options;
+  requireAll('manifest-capture', { rules, policy, direct, targets, seal, metrics, clock, deletes, random });
+  return defineController<ManifestCaptureRequest>({
+    name: 'manifest-capture',
+    for: ManifestCaptureRequest,
+    ...(namespace === undefined ? {} : { namespace }),
+    // Read, never waited for.
+    watches: [{ kind: ObjectKeeper, to: () => [] }],
+    concurrency: 4,
+    rights: [
+      right(ManifestCaptureRequest, 'get', 'patch', ...(rules.ttl.mode === 'annotation' ? ['delete'] : [])),
+      right(status(ManifestCaptureRequest), 'patch'),
+      right(ObjectKeeper, 'get', 'create'),
+      right(ManifestCheckpoint, 'get', 'create'),
+      right(status(ManifestCheckpoint), 'patch'),
+      // Not list, not watch: chunks hold Secrets.
+      right(ManifestCheckpointContentChunk, 'get', 'create'),
+      ...(policy.authorization === 'Webhook' ? [right(REVIEWS, 'create')] : []),
+    ],
+    reconcile: (pass) => reconcileManifests(pass, options),
+  });
+}

@@ -1,0 +1,104 @@
+// The family `manifest-capture`: its parts of the configuration, and the controller and admission made from them.
+
+import type { JsonObject } from '#api/json';
+import type { CustomKind } from '#api/kinds/customKind';
+import { ManifestCaptureRequest, manifestCaptureRequestKind } from '#api/kinds/manifestCaptureRequest';
+import { manifestCheckpointKind } from '#api/kinds/manifestCheckpoint';
+import { manifestCheckpointContentChunkKind } from '#api/kinds/manifestCheckpointContentChunk';
+import { objectKeeperKind } from '#api/kinds/objectKeeper';
+import { AnnotationKeyManifestTTL } from '#api/kinds/stateSnapshotter/conditions';
+import { deletionMetrics } from '#lifecycle/deletionMetrics';
+import { GuardedDeletes } from '#lifecycle/guardedDelete';
+import {
+  CAPTURE_SECTION,
+  parseRequestTtl,
+  parseRetention,
+  REQUEST_ENVIRONMENT,
+  REQUEST_TTL_SECTION,
+  RETENTION_SECTION,
+} from '#lifecycle/requests/configuration';
+import { directReader } from '#lifecycle/requests/direct';
+import { AuthorSeal } from '#lifecycle/rightsAuthor';
+import type { ControllerDefinition } from '#runtime/definition';
+import type { Family, Services } from '../family.ts';
+import { captureAuthor, captureRules } from './admission.ts';
+import { manifestCaptureController } from './controller.ts';
+import { captureMetrics } from './metrics.ts';
+import type { Authorization, ManifestPolicy, SecretsMode } from './policy.ts';
+
+const NAME = 'manifest-capture';
+
+interface Section {
+  readonly secrets?: SecretsMode;
+  readonly profile?: ManifestPolicy['profile'];
+  readonly authorization?: Authorization;
+  readonly allowedKinds?: readonly string[];
+  readonly authorKeySecret?: { readonly namespace: string; readonly name: string };
+}
+
+function parsePolicy(
+  section: Section,
+  retention: JsonObject | undefined,
+  actAs: Services['actAs'],
+): ManifestPolicy {
+  return {
+    secrets: section.secrets ?? 'include',
+    profile: section.profile ?? 'verbatim',
+    authorization: section.authorization ?? (actAs === 'controller' ? 'Controller' : 'Webhook'),
+    allowedKinds: section.allowedKinds ?? [],
+    retention: parseRetention('retention', retention, 'FollowObject'),
+  };
+}
+
+export const manifestCapture: Family = {
+  name: NAME,
+  description: 'Captures objects of a namespace, once per request, in a checkpoint.',
+  defaultOn: false,
+  kinds: [
+    manifestCaptureRequestKind as CustomKind,
+    manifestCheckpointKind as CustomKind,
+    manifestCheckpointContentChunkKind as CustomKind,
+    objectKeeperKind as CustomKind,
+  ],
+  gates: [],
+  configuration: {
+    requestTTL: REQUEST_TTL_SECTION,
+    retention: RETENTION_SECTION,
+    capture: CAPTURE_SECTION,
+  },
+  environment: REQUEST_ENVIRONMENT,
+  create(services, sections) {
+    const { clock, guard, registry, random, namespace, actAs } = services;
+    const section = (sections.capture ?? {}) as unknown as Section;
+    const policy = parsePolicy(section, sections.retention, actAs);
+    const secret = section.authorKeySecret ?? { namespace: 'lapse-system', name: 'lapse-author-key' };
+    const seal = new AuthorSeal({ client: services.client, random, secret });
+    const client = services.acting ?? services.client;
+    const deletions = deletionMetrics(registry, NAME, () => clock.now());
+    const controller = manifestCaptureController({
+      rules: {
+        kind: ManifestCaptureRequest,
+        annotationKey: AnnotationKeyManifestTTL,
+        ttl: parseRequestTtl(sections.requestTTL),
+      },
+      policy,
+      direct: directReader,
+      targets: client,
+      seal,
+      metrics: captureMetrics(registry),
+      clock,
+      deletes: new GuardedDeletes({ clock, guard, metrics: deletions, ...services.deletion?.(NAME) }),
+      random,
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    const admission = { client: services.client, policy, seal };
+    const isReviewed = policy.authorization === 'Webhook';
+    return {
+      controllers: [controller as ControllerDefinition],
+      admission: [...(isReviewed ? [captureAuthor(admission)] : []), captureRules(admission)],
+      rights: isReviewed
+        ? [{ namespace: secret.namespace, group: '', resource: 'secrets', verbs: ['create', 'get'] }]
+        : [],
+    };
+  },
+};

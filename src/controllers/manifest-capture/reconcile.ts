@@ -1,0 +1,164 @@
+// One request: ended, or to be captured. Everything that ends it goes through finishRequest, and its checkpoint, if there
+// is one, is told first: a request never says more than its checkpoint does.
+
+import { keyOf } from '#api/kind';
+import { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
+import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
+import { Reason } from '#api/kinds/storage/conditions';
+import { ChunkEncoder } from '#checkpoint/encode';
+import { reconcileEnded } from '#lifecycle/requests/ended';
+import { describeRetention } from '#lifecycle/requests/endings';
+import { completed, type Ending, endedBy, finishRequest } from '#lifecycle/requests/finish';
+import { type Failure, failure, isFailure } from '#lifecycle/requests/refusal';
+import { computeEnd } from '#lifecycle/requests/ttl';
+import { type Outcome, settled } from '#runtime/outcome';
+import type { Pass } from '#runtime/pass';
+import {
+  buildCheckpointEnd,
+  checkpointProblem,
+  computeCaptureId,
+  computeCheckpointEnd,
+  interrupted,
+} from './compute.ts';
+import type { ManifestOptions } from './policy.ts';
+import { readManifests } from './read.ts';
+import { getCheckpoint, getStored } from './resume.ts';
+import { authorOf, describeMissing, NO_AUTHOR, reviewTargets } from './rights.ts';
+import { findTargets, type Target } from './targets.ts';
+import { anchor, refusal, type Stop, type Work } from './work.ts';
+import { ChunkWriter, type Stored } from './writer.ts';
+
+export async function reconcileManifests(pass: Pass, options: ManifestOptions): Promise<Outcome> {
+  const request = pass.cache.get(ManifestCaptureRequest, pass.key);
+  if (request === undefined) return settled();
+  const ended = await reconcileEnded(pass, request, options);
+  if (ended !== undefined) return ended;
+  const work: Work = { pass, request, options, started: options.clock.elapsed() };
+  const before = await getCheckpoint(work);
+  if (isFailure(before)) return end(work, before);
+  if (before === undefined) return capture(work, undefined);
+  return proceed(work, before);
+}
+
+/** There is a checkpoint of our name: it is not ours, or it has ended, or it is gone on with. */
+async function proceed(work: Work, before: ManifestCheckpoint): Promise<Outcome> {
+  const anchored = await anchor(work);
+  if (anchored.kind === 'stop') return anchored.outcome;
+  if (anchored.kind === 'failure') return end(work, anchored);
+  const problem = checkpointProblem(before, work.request, anchored.owner);
+  if (problem !== undefined) return end(work, problem);
+  const ended = computeCheckpointEnd(before);
+  if (ended === undefined) return capture(work, before);
+  if (!ended.ready) return end(work, failure(ended.reason, ended.message));
+  return finish(work, completionOf(work, before.metadata.name!, before.status?.totalObjects ?? 0));
+}
+
+async function capture(work: Work, before: ManifestCheckpoint | undefined): Promise<Outcome> {
+  const targets = await getTargets(work);
+  if (isFailure(targets)) return fail(work, before, targets);
+  const captureId = computeCaptureId(work.request, targets, work.options.policy);
+  const stored = before === undefined ? undefined : await getStored(work, before, targets, captureId);
+  if (isFailure(stored)) return fail(work, before, stored);
+  const writer = new ChunkWriter(work, captureId, stored);
+  const done = await write(work, writer, targets.slice(stored?.from ?? 0));
+  if ('chunks' in done) return complete(work, done);
+  return done.kind === 'stop' ? done.outcome : fail(work, writer.checkpoint, done);
+}
+
+/** The objects, if whoever asks for them may have them. */
+async function getTargets({ request, options }: Work): Promise<readonly Target[] | Failure> {
+  const { policy, targets: client, seal } = options;
+  try {
+    const targets = await findTargets(request, client.discovery, policy);
+    if (isFailure(targets) || policy.authorization !== 'Webhook') return targets;
+    const author = await authorOf(seal, request);
+    if (author === undefined) return NO_AUTHOR;
+    const missing = await reviewTargets(client, author, targets);
+    return missing.length === 0 ? targets : failure(Reason.RBACDenied, describeMissing(author, missing));
+  } catch (error) {
+    return refusal(error, 'asking what may be captured');
+  }
+}
+
+/** Reads and writes side by side: never more in memory than one chunk, what is held back, and the reads under way. */
+async function write(
+  work: Work,
+  writer: ChunkWriter,
+  targets: readonly Target[],
+): Promise<Stored | Failure | Stop> {
+  const encoder = new ChunkEncoder();
+  for await (const manifest of readManifests(work, targets)) {
+    if (isFailure(manifest)) return manifest;
+    if (manifest === undefined) continue;
+    const encoded = encoder.add(manifest);
+    if (encoded.kind === 'tooLarge') return tooLarge(encoded);
+    const problem = await writer.take(encoded.chunks);
+    if (problem !== undefined) return problem;
+  }
+  const rest = encoder.end();
+  if (rest.kind === 'tooLarge') return tooLarge(rest);
+  return (await writer.take(rest.chunks)) ?? writer.end();
+}
+
+const tooLarge = ({ object, why }: { readonly object: string; readonly why: string }): Failure =>
+  failure(Reason.ObjectTooLarge, `${object} is too large for a checkpoint: ${why}`);
+
+/** Every chunk is stored and verified: the checkpoint is ready, then the request. */
+async function complete(work: Work, { checkpoint, chunks }: Stored): Promise<Outcome> {
+  const name = checkpoint.metadata.name!;
+  const objects = chunks.reduce((sum, { objectsCount }) => sum + objectsCount, 0);
+  const ready = completed(`${objects} objects in ${chunks.length} chunks`, {});
+  const problem = await patchCheckpoint(work, checkpoint, ready, chunks);
+  if (problem !== undefined) return end(work, problem);
+  work.options.metrics.captured(
+    objects,
+    chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  );
+  return finish(work, completionOf(work, name, objects));
+}
+
+function completionOf({ pass, request, options }: Work, name: string, objects: number): Ending {
+  const ends = describeRetention(options.policy.retention, computeEnd(request, options.rules, pass.now));
+  return completed(`ManifestCheckpoint ${name} has ${objects} objects; ${ends}`, { checkpointName: name });
+}
+
+/** The capture has failed: what there is of a checkpoint says so, then the request. */
+async function fail(work: Work, checkpoint: ManifestCheckpoint | undefined, why: Failure): Promise<Outcome> {
+  if (checkpoint !== undefined) await patchCheckpoint(work, checkpoint, endedBy(why), []);
+  return end(work, why);
+}
+
+const end = (work: Work, why: Failure): Promise<Outcome> => finish(work, endedBy(why));
+
+function finish({ pass, request, options, started }: Work, ending: Ending): Promise<Outcome> {
+  options.metrics.ended(ending.reason, (options.clock.elapsed() - started) / 1000);
+  return finishRequest(pass, options.rules, request, ending);
+}
+
+/** The one write of the checkpoint's status. */
+async function patchCheckpoint(
+  { pass }: Work,
+  checkpoint: ManifestCheckpoint,
+  ending: Ending,
+  chunks: Stored['chunks'],
+): Promise<Failure | undefined> {
+  const { name, uid } = checkpoint.metadata;
+  const status = buildCheckpointEnd(chunks, ending, pass.now);
+  try {
+    const answer = await pass.client.patch(
+      ManifestCheckpoint,
+      keyOf(checkpoint),
+      { type: 'merge', patch: { status } },
+      { subresource: 'status', ifUid: uid! },
+    );
+    if (answer.kind === 'patched') return undefined;
+    if (answer.kind === 'invalid')
+      return failure(
+        Reason.Failed,
+        `the status of ManifestCheckpoint ${name} was refused: ${answer.error.message}`,
+      );
+    return interrupted(`ManifestCheckpoint ${name} was deleted while it was written`);
+  } catch (error) {
+    return refusal(error, `writing the status of ManifestCheckpoint ${name}`);
+  }
+}

@@ -1,0 +1,30 @@
+// What a capture writes down, end to end.
+
+import { expect } from 'vitest';
+import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
+import { minutes, seconds } from '#base/instant';
+import { requestScenario } from '../requests/invariants.ts';
+import { readyOf } from '../requests/kit.ts';
+import { capturedObjects, checkpointOf, FAMILIES, manifests, manifestWorld, names, REF } from './kit.ts';
+
+requestScenario(
+  'objects are captured, and go with the request',
+  async ({ given, when, then, simulation }) => {
+    await manifestWorld(given, { families: FAMILIES });
+    await when.user.apply(manifests());
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    const checkpoint = await checkpointOf(then);
+    expect(names(await capturedObjects(await simulation(), checkpoint))).toEqual([
+      'ConfigMap a',
+      'ConfigMap b',
+    ]);
+    const { status, metadata } = await then.object<ManifestCaptureRequest>(REF);
+    expect(status?.checkpointName).toMatch(/^mcp-[0-9a-f]{16}$/);
+    expect(metadata.annotations).toEqual({ 'state-snapshotter.deckhouse.io/ttl': '10m' });
+    await when.timePasses(minutes(10));
+    await when.timePasses(seconds(1));
+    await then.isGone(REF);
+    await then.isGone(`mcp/${checkpoint.metadata.name}`);
+    await then.isGone(`mcpchunk/${checkpoint.metadata.name}-0`);
+  },
+);
