@@ -8,7 +8,7 @@ import { servingCertificate } from '#apiserver/certificates';
 import { listen } from '#apiserver/listen';
 import { realClock } from '#base/clock';
 import { renderKubeconfig } from '#client/kubeconfigWrite';
-import { access, type Embedded, startEmbedded } from './embeddedTarget.ts';
+import { access, type Embedded, type EmbeddedOptions, startEmbedded } from './embeddedTarget.ts';
 import { socketTarget } from './replay/targets.ts';
 import type { Target } from './replay/types.ts';
 
@@ -28,8 +28,8 @@ export interface EmbeddedSocket {
   close(): Promise<void>;
 }
 
-export async function startEmbeddedSocket(): Promise<EmbeddedSocket> {
-  const embedded = await startEmbedded();
+export async function startEmbeddedSocket(options: EmbeddedOptions = {}): Promise<EmbeddedSocket> {
+  const embedded = await startEmbedded(options);
   const directory = mkdtempSync(join(tmpdir(), 'lapse-conformance-'));
   const tls = await servingCertificate(directory, ['127.0.0.1'], realClock.now());
   const requests: LoggedRequest[] = [];

@@ -24,7 +24,9 @@ export interface Embedded extends Target {
   close(): Promise<void>;
 }
 
-export async function startEmbedded(more: Pick<ServerOptions, 'outbound'> = {}): Promise<Embedded> {
+export type EmbeddedOptions = Pick<ServerOptions, 'outbound' | 'frontProxy'>;
+
+export async function startEmbedded(more: EmbeddedOptions = {}): Promise<Embedded> {
   const unexpected: string[] = [];
   const server = await createServer({
     authenticator,

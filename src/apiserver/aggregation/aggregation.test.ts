@@ -52,7 +52,7 @@ test('discovery shows it in both forms, in the place its priority gives it', asy
   expect((await world.get(BASE)).body).toMatchObject({ kind: 'APIResourceList', resources: RESOURCES });
   const { body, headers } = await world.get('/apis', { accept: V2 });
   const items = body['items'] as { metadata: JsonObject; versions: JsonObject[] }[];
-  const kind = { group: 'demo.example.com', version: 'v1', kind: 'Report' };
+  const kind = { group: '', version: '', kind: 'Report' };
   expect(items.find(({ metadata }) => metadata['name'] === 'demo.example.com')!.versions).toEqual([
     {
       version: 'v1',

@@ -72,9 +72,17 @@ function onTheWay({ path, headers, body }: HttpRequest): Headers {
 
 const relay = ({ status, headers, body }: OutboundResponse): HttpResponse => ({
   status,
-  headers: answeredHeaders(headers),
+  headers: withOwnCaching(answeredHeaders(headers)),
   body: new Relayed(body),
 });
+
+/** Both servers have a say in it. */
+const withOwnCaching = (headers: Headers): Headers => {
+  const { 'cache-control': theirs = [] } = headers;
+  return theirs.length === 0
+    ? headers
+    : { ...headers, 'cache-control': ['no-cache, private', theirs].flat() };
+};
 
 const isRedirect = ({ status, headers }: OutboundResponse): boolean =>
   status >= 300 && status <= 399 && headers['location'] !== undefined;

@@ -34,7 +34,7 @@ export async function fetchVersion(wires: Wires, registration: Registration): Pr
   const legacy = await ask(wires, registration, path, 'application/json');
   const list = await parsed(legacy);
   if (legacy.status !== 200) throw new Error(`failed to download legacy discovery for ${path}`);
-  return { version, resources: fromLegacy(objects(list, 'resources'), registration) };
+  return { version, resources: fromLegacy(objects(list, 'resources')) };
 }
 
 async function ask(
@@ -79,11 +79,11 @@ const entryResources = (entry: JsonObject): JsonObject[] =>
         }),
   }));
 
-/** Subresources belong to their resource, which the older form lists beside them. */
-function fromLegacy(listed: readonly JsonObject[], { group, version }: Registration): JsonObject[] {
+/** Subresources belong to their resource, which the older form lists beside them. No group: that of the document. */
+function fromLegacy(listed: readonly JsonObject[]): JsonObject[] {
   const kindOf = (item: JsonObject): JsonObject => ({
-    group: text(item, 'group') || group,
-    version: text(item, 'version') || version,
+    group: text(item, 'group'),
+    version: text(item, 'version'),
     kind: text(item, 'kind'),
   });
   const resources = new Map<string, JsonObject>();

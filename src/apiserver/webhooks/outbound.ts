@@ -1,6 +1,7 @@
 // Calls the server makes: to webhooks and aggregated APIs. Injected, so that a simulation stays in its process and the
 // rest of the server knows no sockets.
 
+import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Millis } from '#base/instant';
 
@@ -60,7 +61,7 @@ export const httpsOutbound: Outbound = (request) =>
       (incoming) =>
         resolve({
           status: incoming.statusCode ?? 0,
-          headers: incoming.headers as Record<string, string | readonly string[]>,
+          headers: distinct(incoming),
           body: incoming,
         }),
     );
@@ -68,6 +69,15 @@ export const httpsOutbound: Outbound = (request) =>
     outgoing.on('error', reject);
     outgoing.end(body);
   });
+
+/** Repeated headers stay apart. */
+const distinct = ({ headersDistinct }: IncomingMessage): Record<string, string | readonly string[]> =>
+  Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values = []]) => [
+      name,
+      values.length === 1 ? values[0]! : values,
+    ]),
+  );
 
 /** Node writes headers one byte per character; users may have names beyond that. */
 function asBytes(headers: OutboundRequest['headers']): Record<string, string | string[]> {

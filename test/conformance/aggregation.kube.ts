@@ -1,0 +1,59 @@
+// The embedded server passes requests on to aggregated APIs as the real one does: the same stranger, the same questions,
+// the same answers, and the same things said to the stranger.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { frontProxyCertificate } from '#apiserver/certificates';
+import { httpsOutbound } from '#apiserver/webhooks/outbound';
+import { realClock } from '#base/clock';
+import { type Bed, startBed } from '../kube/bed/bed.ts';
+import { converse, type Heard } from './aggregation/conversation.ts';
+import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';
+import { asker } from './model/ask.ts';
+import { bedTarget } from './replay/targets.ts';
+
+const CONFIG = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+const directory = mkdtempSync(join(tmpdir(), 'lapse-aggregation-'));
+
+let bed: Bed;
+let real: ReturnType<typeof bedTarget>;
+let embedded: EmbeddedSocket;
+let theirs: Heard[];
+let ours: Heard[];
+
+beforeAll(async () => {
+  bed = await startBed();
+  real = bedTarget(bed);
+  const frontProxy = await frontProxyCertificate(directory, realClock.now());
+  embedded = await startEmbeddedSocket({ outbound: httpsOutbound, frontProxy });
+  theirs = await converse(real);
+  ours = await converse(embedded.target);
+}, 300_000);
+afterAll(async () => {
+  await real?.close();
+  await embedded?.close();
+  await bed?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('both conversations are the same', () => {
+  expect(ours.map(({ about }) => about)).toEqual(theirs.map(({ about }) => about));
+  for (const [i, { about, what }] of theirs.entries()) expect.soft(ours[i]!.what, about).toEqual(what);
+});
+
+test('nothing unexpected happened', () => expect(embedded.embedded.unexpected).toEqual([]));
+
+test('the headers that strangers are to believe are published in the same form', async () => {
+  const [a, b] = await Promise.all(
+    [real, embedded.target].map(async (target) => {
+      const { body } = await asker(target)('GET', CONFIG);
+      return (body as { data: Record<string, string> }).data;
+    }),
+  );
+  expect(Object.keys(b!)).toEqual(expect.arrayContaining(Object.keys(a!)));
+  const incomparable = /^(client-ca-file|requestheader-(client-ca-file|allowed-names))$/;
+  for (const [key, value] of Object.entries(a!))
+    if (!incomparable.test(key)) expect(b![key], key).toBe(value);
+});

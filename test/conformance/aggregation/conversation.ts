@@ -1,0 +1,284 @@
+// What is said to a server about an aggregated API, and through it; kept as text, so that two servers can be compared.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject, type Json, type JsonObject } from '#api/json';
+import { type Ask, asker } from '../model/ask.ts';
+import type { Target } from '../replay/types.ts';
+import { type Call, GROUP, SERVICE, type Stranger, startStranger } from './stranger.ts';
+
+const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
+const NAME = `v1.${GROUP}`;
+const BASE = `/apis/${GROUP}/v1`;
+const V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const PATIENCE_MS = 90_000;
+
+export interface Heard {
+  readonly about: string;
+  readonly what: unknown;
+}
+
+/** Everything that can be compared between servers that talk to strangers on different ports. */
+export async function converse(target: Target): Promise<Heard[]> {
+  const stranger = await startStranger();
+  const heard: Heard[] = [];
+  const hear = (about: string, what: unknown) => {
+    const told = JSON.stringify(what).replaceAll(`:${stranger.port}`, ':PORT');
+    heard.push({ about, what: JSON.parse(told) as Json });
+  };
+  try {
+    const talk = { ask: asker(target), target, stranger, hear };
+    await refusals(talk);
+    await registration(talk);
+    await discovery(talk);
+    await requests(talk);
+    await unreachable(talk);
+    return heard;
+  } finally {
+    const ask = asker(target);
+    await ask('DELETE', `${SERVICES}/${NAME}`);
+    await ask('DELETE', `/api/v1/namespaces/default/services/${SERVICE.name}`);
+    await stranger.close();
+  }
+}
+
+interface Talk {
+  readonly ask: Ask;
+  readonly target: Target;
+  readonly stranger: Stranger;
+  hear(about: string, what: unknown): void;
+}
+
+const apiService = (spec: JsonObject, name = NAME): JsonObject => ({
+  apiVersion: 'apiregistration.k8s.io/v1',
+  kind: 'APIService',
+  metadata: { name },
+  spec: { group: GROUP, version: 'v1', groupPriorityMinimum: 1000, versionPriority: 15, ...spec },
+});
+
+async function refusals({ ask, hear }: Talk): Promise<void> {
+  const refused: [string, JsonObject][] = [
+    ['another name', apiService({}, 'v2.example.com')],
+    ['no priorities', apiService({ groupPriorityMinimum: 0, versionPriority: 1001 })],
+    ['a bad group and version', apiService({ group: 'A_b', version: 'V 1' }, 'V 1.A_b')],
+    ['no group', apiService({ group: '', version: 'v2' }, 'v2.')],
+    ['trust for itself', apiService({ caBundle: 'YQ==', insecureSkipTLSVerify: true })],
+    [
+      'half a service',
+      apiService({ service: { port: 70_000 }, insecureSkipTLSVerify: true, caBundle: 'YQ==' }),
+    ],
+  ];
+  for (const [about, body] of refused) {
+    const { status, body: said } = await ask('POST', SERVICES, body);
+    hear(`refused: ${about}`, { status, said });
+  }
+}
+
+async function registration(talk: Talk): Promise<void> {
+  const { ask, stranger, hear } = talk;
+  const { caBundle, port } = stranger;
+  const made = await ask('POST', SERVICES, apiService({ caBundle, service: { ...SERVICE, port } }));
+  hear('registered', { status: made.status, said: (made.body as JsonObject)['status'] ?? {} });
+  hear('without a Service', await condition(talk, 'ServiceNotFound'));
+  hear('asked meanwhile', await plain(talk, 'GET', `${BASE}/walls`));
+  await ask('POST', '/api/v1/namespaces/default/services', {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: SERVICE,
+    spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] },
+  });
+  hear('with one', await condition(talk, 'Passed'));
+}
+
+async function condition({ ask }: Talk, reason: string): Promise<unknown> {
+  const started = performance.now();
+  for (;;) {
+    const { body } = await ask('GET', `${SERVICES}/${NAME}`);
+    const { conditions = [] } = ((body as JsonObject)['status'] ?? {}) as { conditions?: JsonObject[] };
+    const found = conditions.find((one) => one['type'] === 'Available');
+    if (found?.['reason'] === reason) {
+      const { lastTransitionTime: _, ...rest } = found;
+      return rest;
+    }
+    if (performance.now() - started > PATIENCE_MS)
+      throw new Error(`never ${reason}: ${JSON.stringify(found)}`);
+    await sleep(100);
+  }
+}
+
+async function discovery(talk: Talk): Promise<void> {
+  const { target, hear } = talk;
+  const find = (document: Json, list: string, name: (item: JsonObject) => Json | undefined): Json => {
+    const items = isObject(document) ? ((document[list] ?? []) as JsonObject[]) : [];
+    return items.find((item) => name(item) === GROUP) ?? null;
+  };
+  const groups = await read(target, '/apis');
+  hear(
+    'the list of groups',
+    find(JSON.parse(groups.text) as Json, 'groups', (item) => item['name']),
+  );
+  hear('the group', JSON.parse((await read(target, `/apis/${GROUP}`)).text));
+  const version = await read(target, BASE);
+  hear('the version', JSON.parse(version.text));
+  const started = performance.now();
+  for (;;) {
+    const all = await read(target, '/apis', { accept: V2 });
+    const items = JSON.parse(all.text) as Json;
+    const entry = find(items, 'items', (item) => (item['metadata'] as JsonObject)['name']);
+    const text = JSON.stringify(entry);
+    if (text.includes('"Current"') && text.includes('reports')) {
+      hear('all at once', entry);
+      return;
+    }
+    if (performance.now() - started > PATIENCE_MS) throw new Error(`not discovered: ${text}`);
+    await sleep(100);
+  }
+}
+
+async function requests(talk: Talk): Promise<void> {
+  const { target, stranger, hear } = talk;
+  await letJaneSeeWalls(talk);
+  const asked: [string, string, string, Record<string, string>, string?][] = [
+    ['a wall', 'GET', `${BASE}/walls/w?a=1&b=2`, {}],
+    ['with a slash behind', 'GET', `${BASE}/walls/w/`, {}],
+    ['a name with an escape', 'GET', `${BASE}/walls/a%20b`, {}],
+    [
+      'a page',
+      'GET',
+      `${BASE}/namespaces/default/reports/r/pages`,
+      { accept: 'text/plain', 'user-agent': 'me' },
+    ],
+    ['a new wall', 'POST', `${BASE}/walls`, { 'content-type': 'application/json' }, '{"kind":"Wall"}'],
+    ['a change', 'PATCH', `${BASE}/walls/w`, { 'content-type': 'application/merge-patch+json' }, '{}'],
+    ['an end', 'DELETE', `${BASE}/walls/w`, {}],
+    ['a redirect', 'GET', `${BASE}/walls/away`, {}],
+    ['headers', 'GET', `${BASE}/walls/teapot`, {}],
+    ['pieces', 'GET', `${BASE}/walls/pieces`, { 'accept-encoding': 'gzip' }],
+    ['for somebody else', 'GET', `${BASE}/walls/w`, IMPERSONATING],
+    ['claiming to be another', 'GET', `${BASE}/walls/w`, CLAIMING],
+    ['not allowed', 'GET', `${BASE}/walls/w`, { authorization: `Bearer ${target.nobodyToken}` }],
+    ['unknown', 'GET', `${BASE}/walls/w`, { authorization: 'Bearer nonsense' }],
+  ];
+  for (const [about, method, path, headers, body] of asked) {
+    const before = stranger.calls.length;
+    const said = await plain(talk, method, path, headers, body);
+    const calls = stranger.calls.slice(before).filter((call) => !isOwn(call));
+    hear(about, { said, calls: calls.map(essence) });
+  }
+}
+
+async function letJaneSeeWalls({ ask }: Talk): Promise<void> {
+  const [apiGroup, name] = ['rbac.authorization.k8s.io', 'walls'];
+  const made = { apiVersion: `${apiGroup}/v1`, metadata: { name } };
+  const rules = [{ apiGroups: [GROUP], resources: ['walls'], verbs: ['get'] }];
+  await ask('POST', `/apis/${apiGroup}/v1/clusterroles`, { ...made, kind: 'ClusterRole', rules });
+  await ask('POST', `/apis/${apiGroup}/v1/clusterrolebindings`, {
+    ...made,
+    kind: 'ClusterRoleBinding',
+    roleRef: { apiGroup, kind: 'ClusterRole', name },
+    subjects: [{ apiGroup, kind: 'Group', name: 'walkers' }],
+  });
+  for (let i = 0; i < 100; i++) {
+    const spec = {
+      user: 'jane',
+      groups: ['walkers'],
+      resourceAttributes: { group: GROUP, resource: 'walls', verb: 'get' },
+    };
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
+    const { body } = await ask('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', review);
+    if (((body as JsonObject)['status'] as JsonObject)['allowed'] === true) return;
+    await sleep(50);
+  }
+}
+
+const IMPERSONATING = {
+  'impersonate-user': 'jane',
+  'impersonate-group': 'walkers',
+  'impersonate-extra-scopes%2fone': 'view',
+};
+const CLAIMING = {
+  'x-remote-user': 'root',
+  'x-remote-group': 'system:masters',
+  'x-remote-extra-scopes': 'all',
+  'x-other': 'kept',
+};
+
+const isOwn = ({ headers }: Call): boolean => headers['x-remote-user']?.[0] === 'system:kube-aggregator';
+
+// Of the connection, of Go's own client, or about the client's address, which the embedded server does not know.
+const INCOMPARABLE = new Set([
+  'accept-encoding',
+  'audit-id',
+  'connection',
+  'host',
+  'x-forwarded-for',
+  'x-forwarded-host',
+]);
+
+const essence = ({ method, url, headers, body, certified }: Call) => ({
+  method,
+  url,
+  body,
+  certified,
+  headers: Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !INCOMPARABLE.has(name))
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  ),
+});
+
+async function unreachable(talk: Talk): Promise<void> {
+  const { stranger, hear } = talk;
+  await stranger.close();
+  const answers = new Set<string>();
+  const started = performance.now();
+  // One look or two later the server has noticed.
+  while (!answers.has('service unavailable\n') && performance.now() - started < PATIENCE_MS) {
+    const { status, text } = await plain(talk, 'GET', `${BASE}/walls/w`);
+    if (status !== 503) throw new Error(`${status}: ${text}`);
+    answers.add(text);
+    await sleep(100);
+  }
+  hear('nobody there', [...answers]);
+  hear('and noticed', await condition(talk, 'FailedDiscoveryCheck'));
+}
+
+const KEPT = new Set(['content-type', 'x-stranger', 'cache-control', 'x-content-type-options', 'location']);
+
+async function plain(
+  { target }: Talk,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: string,
+) {
+  const answer = await read(target, path, headers, { method, ...(body === undefined ? {} : { body }) });
+  const seen = Object.entries(answer.headers).filter(([name]) => KEPT.has(name) || name.startsWith('access'));
+  return {
+    status: answer.status,
+    text: answer.text.replace(/\}\n$/, '}'),
+    headers: Object.fromEntries(seen.sort()),
+  };
+}
+
+async function read(
+  target: Target,
+  path: string,
+  headers: Record<string, string> = {},
+  { method = 'GET', body }: { method?: string; body?: string } = {},
+) {
+  const response = await target.request({
+    method,
+    path,
+    headers: {
+      authorization: `Bearer ${target.adminToken}`,
+      'user-agent': 'conformance',
+      ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: Buffer.from(body) }),
+  });
+  const chunks: Uint8Array[] = [];
+  if (response.body instanceof Uint8Array) chunks.push(response.body);
+  else for await (const chunk of response.body) chunks.push(chunk);
+  return { status: response.status, headers: response.headers, text: Buffer.concat(chunks).toString() };
+}
