@@ -8,7 +8,9 @@ import { UsageError } from './usage.ts';
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up.ts')).upCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
+  plan: async () => (await import('./plan.ts')).planCommand(),
   checkpoint: async () => (await import('./checkpoint.ts')).checkpointCommand(),
+  simulate: async () => (await import('./simulate.ts')).simulateCommand(),
   crds: async () => (await import('./crds.ts')).crdsCommand(),
   manifests: async () => (await import('./manifests.ts')).manifestsCommand(),
   server: async () => (await import('./server.ts')).serverCommand(),

@@ -1,0 +1,149 @@
+// lapse plan: what will end in the next days, why, and what goes with it. Only reads: a cluster, or manifests.
+
+import { readFileSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { realClock } from '#base/clock';
+import { systemRandom } from '#base/random';
+import { createClient } from '#client/client';
+import { FAMILIES } from '#controllers/registry';
+import { reachCluster } from './cluster.ts';
+import { readGeneral } from './configuration/general.ts';
+import { loadConfiguration } from './configuration/load.ts';
+import { withSettings } from './flags.ts';
+import { planJson, planYaml } from './plan/document.ts';
+import { openManifests } from './plan/files.ts';
+import { makePlan } from './plan/makePlan.ts';
+import type { Plan } from './plan/plan.ts';
+import { openProgress } from './plan/progress.ts';
+import { createSnapshot, readingFrom } from './plan/snapshot.ts';
+import { planText } from './plan/text.ts';
+import { horizon, parseSpan } from './plan/times.ts';
+import { selectFamilies } from './selection.ts';
+import { explained, UsageError } from './usage.ts';
+
+const FORMATS = ['text', 'wide', 'json', 'yaml', 'html', 'svg'] as const;
+
+interface PlanFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly config?: string;
+  readonly namespace?: string;
+  readonly for: string;
+  readonly output: (typeof FORMATS)[number];
+  readonly cascade: boolean;
+  readonly progress?: boolean;
+}
+
+/** A plan decides nothing, elects nobody, and writes nowhere. */
+const OF_NO_USE =
+  /^(namespace|dry-run|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
+
+export function planCommand(): Command {
+  const command = new Command('plan')
+    .description('what will end in the next days, why, and what goes with it; only reads')
+    .argument('[files...]', 'manifests instead of a cluster: files, directories, - for the standard input')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
+    .option('-n, --namespace <name>', 'look at nothing outside this namespace')
+    .option('--for <time>', 'how far ahead to look: 12h, 7d, 2w', '7d')
+    .addOption(new Option('-o, --output <format>', FORMATS.join(', ')).choices(FORMATS).default('text'))
+    .option('--no-cascade', 'do not read who owns whom, and so not say what goes with each object')
+    .option('--progress', 'say on the standard error what is being read (default: on a terminal)');
+  const settings = withSettings(command, FAMILIES, (flag) => OF_NO_USE.test(flag));
+  return command
+    .addHelpText('after', HELP)
+    .action(async (files: readonly string[], flags: PlanFlags, parsed: Command) => {
+      const span = parseSpan(flags.for);
+      const document = loadConfiguration(FAMILIES, {
+        flags: {
+          ...settings.given(parsed),
+          ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
+        },
+        environment: process.env,
+        // Nobody has signed a file yet, and nobody will be asked about it.
+        ...(files.length === 0 ? {} : { defaults: { actAs: 'controller' } }),
+        ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
+      });
+      const general = readGeneral(document);
+      const selected = selectFamilies(FAMILIES, general.controllers ?? ['*']);
+      if (selected.length === 0) throw new UsageError('--controllers leaves nothing that could end anything');
+      const progress = openProgress(flags.progress ?? process.stderr.isTTY === true);
+      const source = await (files.length > 0 ? fromFiles(files) : fromCluster(flags));
+      try {
+        const served = await source.client.discovery.all();
+        const now = realClock.now();
+        const plan = await makePlan({
+          snapshot: createSnapshot(served, readingFrom(source.client, progress.read)),
+          now,
+          until: horizon(now, span),
+          cluster: source.name,
+          general,
+          document,
+          known: FAMILIES,
+          selected,
+          cascade: flags.cascade,
+        });
+        progress.done();
+        const complete = withUnread(plan, source.unread);
+        process.stdout.write(await rendered(complete, flags.output));
+        process.exitCode = complete.unread === undefined ? 0 : 3;
+      } finally {
+        progress.done();
+        await source.close();
+      }
+    });
+}
+
+const withUnread = (plan: Plan, more: readonly string[]): Plan =>
+  more.length === 0 ? plan : { ...plan, unread: [...(plan.unread ?? []), ...more] };
+
+async function rendered(plan: Plan, format: PlanFlags['output']): Promise<string> {
+  switch (format) {
+    case 'json':
+      return planJson(plan);
+    case 'yaml':
+      return planYaml(plan);
+    case 'html':
+      return (await import('./plan/page/page.ts')).planPage(plan);
+    case 'svg':
+      return (await import('./plan/page/svg.ts')).planSvg(plan);
+    case 'text':
+    case 'wide':
+      return planText(plan, { colour: process.stdout.isTTY === true, wide: format === 'wide' });
+  }
+}
+
+interface Origin {
+  readonly client: ReturnType<typeof createClient>;
+  readonly name: string;
+  readonly unread: readonly string[];
+  close(): Promise<void>;
+}
+
+async function fromFiles(files: readonly string[]): Promise<Origin> {
+  const { client, unknown, close } = await openManifests(files);
+  return { client, name: files.join(', '), unread: unknown, close };
+}
+
+async function fromCluster(flags: PlanFlags): Promise<Origin> {
+  const cluster = await reachCluster(flags, process.env, realClock);
+  const { transport, credentials } = cluster;
+  const client = createClient({ transport, credentials, clock: realClock, random: systemRandom });
+  return { client, name: cluster.description, unread: [], close: () => cluster.close() };
+}
+
+const readConfig = (name: string) => ({
+  name,
+  text: explained(`--config ${name}`, () => readFileSync(name, 'utf8')),
+});
+
+const HELP = `
+Exit codes: 0 a plan, 2 a mistake in the command, 3 a plan that does not speak of everything: something could not be read.
+
+Examples:
+  lapse plan
+  lapse plan --kubeconfig prod.yaml --for 2d -n ci
+  lapse plan --controllers=*,object-keeper,request-ttl -o json
+  lapse plan -o html > plan.html
+  lapse plan policies.yaml jobs.yaml`;

@@ -1,0 +1,151 @@
+// A plan from what families foresee: the earliest end of each object, what goes with it, and what is held. Families that
+// follow other objects (keepers) are asked again until nothing new is known.
+
+import type { Instant } from '#base/instant';
+import type { Ends, Holds } from '#controllers/foresight';
+import { Cascade } from './cascade/cascade.ts';
+import type { Ownership } from './cascade/ownership.ts';
+import { readOwnership } from './cascade/read.ts';
+import { type Foretold, foretell, type Setting } from './foretell.ts';
+import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
+
+export interface PlanOptions extends Setting {
+  readonly until: Instant;
+  /** How people know it. */
+  readonly cluster: string;
+  /** False: only the objects themselves. */
+  readonly cascade: boolean;
+}
+
+type ForetoldEnd = Ends & { readonly family: string };
+
+/** What was said, by who says it. */
+interface Said {
+  readonly ends: ForetoldEnd[];
+  readonly held: (Holds & { readonly family: string })[];
+  readonly changes: Change[];
+}
+
+/** Keepers of keepers of keepers: nobody has more. */
+const MOST_ROUNDS = 8;
+
+export async function makePlan(options: PlanOptions): Promise<Plan> {
+  const { now, until, cluster, selected } = options;
+  const unread = new Set<string>();
+  const onUnread = (what: string) => void unread.add(what);
+  const [first, followers] = split(selected);
+  const said = await listen(foretell(options, first, () => undefined, onUnread));
+  let following = await listen(foretell(options, followers, () => undefined, onUnread));
+  let ownership: Ownership | undefined;
+  let settled = settle([...said.ends, ...following.ends], options, ownership);
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    if (ownership === undefined && options.cascade && settled.ends.length > 0) {
+      ownership = await readOwnership({
+        ...options,
+        ...only(options),
+        endingNamespaces: namespacesIn(settled.ends),
+        onUnread,
+      });
+      settled = settle([...said.ends, ...following.ends], options, ownership);
+    }
+    if (followers.length === 0) break;
+    const before = following.ends.length;
+    const { cascade } = settled;
+    // What is overdue goes now: nobody sees it go earlier.
+    const endOf = (uid: string) => laterOf(cascade.endOf(uid), now);
+    following = await listen(foretell(options, followers, endOf, onUnread));
+    settled = settle([...said.ends, ...following.ends], options, ownership);
+    if (following.ends.length === before) break;
+  }
+  const { ends, more, cascade } = settled;
+  const held = [...said.held, ...following.held].filter(
+    ({ object }) => cascade.endOf(object.uid) === undefined,
+  );
+  const changes = [...said.changes, ...following.changes].filter(({ at }) => at <= until);
+  return {
+    made: now,
+    until,
+    cluster,
+    ends,
+    held: held.map(heldOf),
+    more,
+    ...(changes.length === 0 ? {} : { changes: changes.sort((a, b) => a.at - b.at) }),
+    ...(unread.size === 0 ? {} : { unread: [...unread] }),
+  };
+}
+
+const laterOf = (end: Instant | undefined, now: Instant): Instant | undefined =>
+  end === undefined || end > now ? end : now;
+
+const only = ({ general }: PlanOptions) =>
+  general.namespace === undefined ? {} : { namespace: general.namespace };
+
+const split = (families: Setting['selected']) => {
+  const follows = families.filter(({ foresight }) => foresight?.followsOthers === true);
+  return [families.filter((family) => !follows.includes(family)), follows] as const;
+};
+
+async function listen(foretold: AsyncIterable<Foretold>): Promise<Said> {
+  const said: Said = { ends: [], held: [], changes: [] };
+  for await (const { family, statement } of foretold)
+    switch (statement.kind) {
+      case 'ends':
+        said.ends.push({ ...statement, family });
+        break;
+      case 'held':
+        said.held.push({ ...statement, family });
+        break;
+      case 'changes': {
+        const { at, object, rule, because } = statement;
+        said.changes.push({ at, object, family, rule, because });
+        break;
+      }
+      case 'stays':
+        break;
+    }
+  return said;
+}
+
+const heldOf = ({ object, family, rule, because, until }: Holds & { family: string }): Held => ({
+  object,
+  family,
+  rule,
+  because,
+  ...(until === undefined ? {} : { until }),
+});
+
+const namespacesIn = (ends: readonly PlannedEnd[]): ReadonlySet<string> =>
+  new Set(
+    ends
+      .filter(({ object }) => object.apiVersion === 'v1' && object.kind === 'Namespace')
+      .map(({ object }) => object.name),
+  );
+
+interface Settled {
+  readonly ends: readonly PlannedEnd[];
+  readonly more: number;
+  readonly cascade: Cascade;
+}
+
+/** In the order of time: whoever is gone by then, by an earlier rule or with its owner, does not end again. */
+function settle(
+  foretold: readonly ForetoldEnd[],
+  { until }: Pick<PlanOptions, 'until'>,
+  ownership: Ownership | undefined,
+): Settled {
+  const cascade = new Cascade(ownership);
+  const ends: PlannedEnd[] = [];
+  const later = new Set<string>();
+  for (const end of [...foretold].sort((a, b) => a.at - b.at)) {
+    const { uid } = end.object;
+    if (cascade.endOf(uid) !== undefined) continue;
+    if (end.at > until) later.add(uid);
+    else ends.push(plannedEnd(end, cascade));
+  }
+  return { ends, more: later.size, cascade };
+}
+
+function plannedEnd(end: ForetoldEnd, cascade: Cascade): PlannedEnd {
+  const { at, object, family, rule, because, propagation } = end;
+  return { at, object, family, rule, because, propagation, ...cascade.delete(end) };
+}
