@@ -1,0 +1,133 @@
+{{- define "lapse.account" -}}
+{{- .Values.serviceAccount.name | default .Release.Name -}}
+{{- end -}}
+
+{{- define "lapse.selector" -}}
+app.kubernetes.io/name: lapse
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "lapse.labels" -}}
+{{ include "lapse.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- define "lapse.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{/* The families that run, as {"families": […]}: the first word that names one decides. */}}
+{{- define "lapse.families" -}}
+{{- $words := .Values.controllers -}}
+{{- $known := list "*" -}}
+{{- $selected := list -}}
+{{- range (.Files.Get "files/families.yaml" | fromYaml).families -}}
+  {{- $name := .name -}}
+  {{- $known = append (append $known $name) (printf "-%s" $name) -}}
+  {{- $word := "" -}}
+  {{- range $words -}}
+    {{- if and (eq $word "") (or (eq . $name) (eq . (printf "-%s" $name))) -}}{{- $word = . -}}{{- end -}}
+  {{- end -}}
+  {{- if or (eq $word $name) (and (eq $word "") .defaultOn (has "*" $words)) -}}
+    {{- $selected = append $selected . -}}
+  {{- end -}}
+{{- end -}}
+{{- range $words -}}
+  {{- if not (has . $known) -}}{{- fail (printf "controllers: %q is none of %s" . (join ", " $known)) -}}{{- end -}}
+{{- end -}}
+{{- if not $selected -}}{{- fail "controllers: nothing is left to run" -}}{{- end -}}
+{{- toJson (dict "families" $selected) -}}
+{{- end -}}
+
+{{/* The rules of one family with the gates as they are, as {"rules": […]}. */}}
+{{- define "lapse.rules" -}}
+{{- $gates := .root.Values.featureGates -}}
+{{- $rules := .family.rules -}}
+{{- range .family.gates -}}
+  {{- $open := .default -}}
+  {{- $all := get (dict "alpha" "AllAlpha" "beta" "AllBeta") .stage -}}
+  {{- if and $all (hasKey $gates $all) -}}{{- $open = get $gates $all -}}{{- end -}}
+  {{- if hasKey $gates .name -}}{{- $open = get $gates .name -}}{{- end -}}
+  {{- if $open -}}{{- $rules = concat $rules .rules -}}{{- end -}}
+{{- end -}}
+{{- toJson (dict "rules" $rules) -}}
+{{- end -}}
+
+{{/* The webhooks of the families that run, as {"hooks": […]}. */}}
+{{- define "lapse.hooks" -}}
+{{- $hooks := list -}}
+{{- if .Values.webhook.enabled -}}
+{{- $author := eq .Values.actAs "author" -}}
+{{- range (include "lapse.families" . | fromJson).families -}}
+  {{- range .webhooks -}}
+    {{- if or $author (not .forAuthors) -}}{{- $hooks = append $hooks . -}}{{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson (dict "hooks" $hooks) -}}
+{{- end -}}
+
+{{/* What the process reads: a LapseConfiguration. */}}
+{{- define "lapse.configuration" -}}
+{{- $own := list "apiVersion" "kind" "controllers" "featureGates" "actAs" "dryRun" "webhook" -}}
+{{- range keys .Values.config -}}
+  {{- if has . $own -}}{{- fail (printf "config.%s: there is a value of the chart for this" .) -}}{{- end -}}
+{{- end -}}
+{{- $key := dict "authorKeySecret" (dict "namespace" .Release.Namespace) -}}
+{{- $configuration := dict
+  "apiVersion" "lapse.dev/v1alpha1"
+  "kind" "LapseConfiguration"
+  "controllers" .Values.controllers
+  "featureGates" .Values.featureGates
+  "actAs" .Values.actAs
+  "dryRun" .Values.dryRun
+  "log" (dict "format" "json")
+  "metrics" (dict "bindAddress" ":8080")
+  "ttlPolicy" $key
+  "cleaner" (deepCopy $key) -}}
+{{- if (include "lapse.hooks" . | fromJson).hooks -}}
+  {{- $webhook := dict "bindAddress" ":9443" -}}
+  {{- if .Values.webhook.certManager.enabled -}}
+    {{- $_ := set $webhook "certFile" "/etc/lapse-webhook/tls.crt" -}}
+    {{- $_ := set $webhook "keyFile" "/etc/lapse-webhook/tls.key" -}}
+  {{- else -}}
+    {{- $_ := set $webhook "configurations" (list .Release.Name) -}}
+    {{- $_ := set $webhook "hosts" (list (printf "%s-webhook.%s.svc" .Release.Name .Release.Namespace)) -}}
+    {{- $_ := set $webhook "secret" (printf "%s-webhook" .Release.Name) -}}
+  {{- end -}}
+  {{- $_ := set $configuration "webhook" $webhook -}}
+{{- end -}}
+{{- mergeOverwrite $configuration (deepCopy .Values.config) | toYaml -}}
+{{- end -}}
+
+{{- define "lapse.clusterRole" -}}
+{{- $name := printf "%s:%s" .root.Release.Name .part -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "lapse.labels" .root | nindent 4 }}
+{{- toYaml .content | nindent 0 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "lapse.labels" .root | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ $name }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "lapse.account" .root }}
+    namespace: {{ .root.Release.Namespace }}
+{{- end -}}

@@ -1,0 +1,62 @@
+// node scripts/chart.ts: writes the parts of config/chart that come from the program: its version, what each family
+// needs, the definitions of our kinds, the dashboard. chart.check.ts fails when what is there is not what this says.
+
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
+import { VERSION } from '#base/version';
+import { kindsOf } from '#cmd/crds';
+import { needsOf } from '#cmd/manifests/needs';
+import { FAMILIES } from '#controllers/registry';
+import { buildDashboard } from './chart/dashboard.ts';
+
+export const CHART = join(import.meta.dirname, '../config/chart');
+const CRDS = 'files/crds';
+
+const yaml = (value: unknown): string =>
+  stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, indentSeq: false });
+
+function chartYaml(): string {
+  return yaml({
+    apiVersion: 'v2',
+    name: 'lapse',
+    description: 'Makes everything temporary in a Kubernetes cluster end on time, and shows you first.',
+    type: 'application',
+    version: VERSION,
+    appVersion: VERSION,
+    kubeVersion: '>=1.29.0-0',
+  });
+}
+
+/** Helm would delete a definition with everything of its kind; ours stay. */
+const kept = (crd: object & { metadata: object }) => ({
+  ...crd,
+  metadata: { ...crd.metadata, annotations: { 'helm.sh/resource-policy': 'keep' } },
+});
+
+/** Every generated file by its path in the chart. */
+export function chartFiles(): Map<string, string> {
+  const families = FAMILIES.map((family) => needsOf(family, FAMILIES));
+  const head = '# Written by `node scripts/chart.ts` from what the families declare.\n';
+  return new Map([
+    ['Chart.yaml', chartYaml()],
+    ['files/families.yaml', `${head}${yaml({ families })}`],
+    ['files/dashboard.json', `${JSON.stringify(buildDashboard(), null, 1)}\n`],
+    ...kindsOf(FAMILIES).map(({ crd }): [string, string] => [
+      `${CRDS}/${crd.metadata.name}.yaml`,
+      yaml(kept(crd)),
+    ]),
+  ]);
+}
+
+/** Definitions that are there, by path; one that no family has any more is a leftover. */
+export const definitionFiles = (chart: string): string[] =>
+  readdirSync(join(chart, CRDS)).map((name) => `${CRDS}/${name}`);
+
+if (import.meta.main) {
+  rmSync(join(CHART, CRDS), { recursive: true, force: true });
+  for (const [path, text] of chartFiles()) {
+    mkdirSync(dirname(join(CHART, path)), { recursive: true });
+    writeFileSync(join(CHART, path), text);
+  }
+}
