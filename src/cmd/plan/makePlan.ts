@@ -52,7 +52,8 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     const before = following.ends.length;
     const { cascade } = settled;
     // What is overdue goes now: nobody sees it go earlier.
-    const endOf = (uid: string) => laterOf(cascade.endOf(uid), now);
+    const endOf = (uid: string) =>
+      cascade.keptBy(uid).length > 0 ? undefined : laterOf(cascade.endOf(uid), now);
     following = await listen(foretell(options, followers, endOf, onUnread));
     settled = settle([...said.ends, ...following.ends], options, ownership);
     if (following.ends.length === before) break;
@@ -146,6 +147,9 @@ function settle(
 }
 
 function plannedEnd(end: ForetoldEnd, cascade: Cascade): PlannedEnd {
-  const { at, object, family, rule, because, propagation } = end;
+  const { at, object, family, rule, propagation } = end;
+  const keptBy = cascade.keptBy(object.uid);
+  const then = keptBy.length === 0 ? '' : `; the finalizer ${keptBy.join(', ')} keeps it then`;
+  const because = `${end.because}${then}`;
   return { at, object, family, rule, because, propagation, ...cascade.delete(end) };
 }

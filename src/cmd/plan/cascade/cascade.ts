@@ -39,9 +39,14 @@ export class Cascade {
     this.#ownership = ownership;
   }
 
-  /** When the object with this uid goes, if it does. */
+  /** When the object with this uid is deleted, if it is. */
   endOf(uid: string): Instant | undefined {
     return this.#gone.get(uid)?.at;
+  }
+
+  /** Finalizers of others: a deleted object stays until they are gone. */
+  keptBy(uid: string): readonly string[] {
+    return this.#ownership?.keptBy(uid) ?? [];
   }
 
   /** Deletes one object, and answers what else goes. */
@@ -65,6 +70,11 @@ export class Cascade {
   /** Whom it concerns that this one goes. */
   #remove(uid: string, at: Instant, propagation: Propagation, depth: number): Step[] {
     this.#gone.set(uid, { at, state: propagation === 'Foreground' ? 'waiting' : 'dangling' });
+    // Somebody's finalizer keeps it: to those whom it owns it is still there.
+    if (propagation === 'Background' && this.keptBy(uid).length > 0) {
+      this.#gone.set(uid, { at, state: 'solid' });
+      return [];
+    }
     const dependents = this.#ownership?.dependentsOf(uid) ?? [];
     if (propagation !== 'Orphan') return dependents.map((member) => ({ member, depth }));
     for (const { metadata } of dependents) this.#strike(metadata.uid ?? '', uid);

@@ -5,7 +5,7 @@ import type { Kind } from '#api/kind';
 import { apiVersionOf, type KubeObject, type ObjectMeta, type OwnerReference } from '#api/object';
 import type { ServedKind } from '#client/discovery';
 import { nameOf, type ObjectName } from '#controllers/foresight';
-import { type Owner, type OwnerState, stateOfPresent } from '#standins/ownerGc/compute';
+import { FOREGROUND, ORPHAN, type Owner, type OwnerState, stateOfPresent } from '#standins/ownerGc/compute';
 
 /** An object that may be taken along. */
 export interface Member {
@@ -19,7 +19,11 @@ export const nameOfMember = ({ kind, metadata }: Member): ObjectName =>
 interface Presence {
   readonly namespace: string;
   readonly state: OwnerState;
+  /** Who keeps it when it is deleted, beside the garbage collector. */
+  readonly keptBy?: readonly string[];
 }
+
+const isForeign = (finalizer: string): boolean => finalizer !== FOREGROUND && finalizer !== ORPHAN;
 
 const SOLID = new Map<string, Presence>();
 /** One value per namespace instead of one per object. */
@@ -46,14 +50,18 @@ export class Ownership {
 
   add(kind: Kind, { metadata }: KubeObject): void {
     const { uid = '', namespace = '', ownerReferences = [] } = metadata;
-    const state = stateOfPresent(metadata);
-    this.#present.set(uid, state === 'solid' ? solidIn(namespace) : { namespace, state });
+    this.#present.set(uid, presenceOf(metadata));
     const ends = namespace !== '' && this.#endingNamespaces.has(namespace);
     if (ownerReferences.length === 0 && !ends) return;
     const member: Member = { kind, metadata: bones(metadata) };
     for (const owner of new Set(ownerReferences.map((reference) => reference.uid)))
       append(this.#byOwner, owner, member);
     if (ends) append(this.#byNamespace, namespace, member);
+  }
+
+  /** Finalizers of others: a deleted object stays until they are gone. */
+  keptBy(uid: string): readonly string[] {
+    return this.#present.get(uid)?.keptBy ?? [];
   }
 
   dependentsOf(uid: string): readonly Member[] {
@@ -77,6 +85,13 @@ export class Ownership {
     const isHere = present !== undefined && (!owner.namespaced || present.namespace === namespace);
     return isHere ? present.state : 'dangling';
   }
+}
+
+function presenceOf(metadata: ObjectMeta): Presence {
+  const { namespace = '', finalizers = [] } = metadata;
+  const state = stateOfPresent(metadata);
+  const keptBy = finalizers.filter(isForeign);
+  return state === 'solid' && keptBy.length === 0 ? solidIn(namespace) : { namespace, state, keptBy };
 }
 
 function append(map: Map<string, Member[]>, key: string, member: Member): void {
