@@ -91,7 +91,10 @@ export function start(): void {
   }
 
   change({ ink: readInk() });
-  browser.document.documentElement.dataset['ready'] = 'yes';
+  // After the frame in which the first picture is painted.
+  browser.requestAnimationFrame(() => {
+    browser.document.documentElement.dataset['ready'] = 'yes';
+  });
 }
 
 const emptyWords = ({ made, until, more }: PageData): string =>
