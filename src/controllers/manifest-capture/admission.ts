@@ -4,6 +4,7 @@
 
 import { type FieldError, forbidden, invalidError } from '#api/fieldErrors';
 import { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
+import { Reason } from '#api/kinds/storage/conditions';
 import { ApiError } from '#api/status';
 import { isFailure } from '#lifecycle/requests/refusal';
 import type { Subject } from '#lifecycle/rights';
@@ -42,7 +43,7 @@ export const captureAuthor = ({ seal }: AdmissionOptions): AdmissionFunction => 
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const message = `who asks for this cannot be written down: ${error.message}`;
-      return { allowed: false, code: 500, reason: 'InternalError', message };
+      return { allowed: false, code: 500, reason: Reason.InternalError, message };
     }
   },
 });
