@@ -218,13 +218,17 @@ export interface FieldTerm {
 
 /** Splits on `,`, honouring `\,`, `\=` and `\\`. */
 export function parseFieldSelector(text: string): FieldTerm[] {
-  return splitTerms(text)
-    .filter((term) => term !== '')
-    .map((term) => {
-      const match = /^((?:[^\\=!]|\\.|!(?!=))*)(!=|==|=)((?:[^\\]|\\.)*)$/s.exec(term);
-      if (!match) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
-      return { field: match[1]!, value: unescapeValue(match[3]!), negated: match[2] === '!=' };
-    });
+  return (
+    splitTerms(text)
+      .filter((term) => term !== '')
+      .map((term) => {
+        const match = /^((?:[^\\=!]|\\.|!(?!=))*)(!=|==|=)((?:[^\\]|\\.)*)$/s.exec(term);
+        if (!match) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
+        return { field: match[1]!, value: unescapeValue(match[3]!), negated: match[2] === '!=' };
+      })
+      // A comparison of nothing with nothing selects everything.
+      .filter(({ field, value }) => field !== '' || value !== '')
+  );
 }
 
 function splitTerms(text: string): string[] {
@@ -247,7 +251,7 @@ function unescapeValue(value: string): string {
   for (let i = 0; i < value.length; i++) {
     const ch = value[i]!;
     if (ch === '=' || ch === ',')
-      throw new SelectorError(`invalid field selector: unescaped character in value: ${ch}`);
+      throw new SelectorError(`invalid field selector: unescaped character in value: ${ch.charCodeAt(0)}`);
     if (ch !== '\\') {
       out += ch;
       continue;

@@ -9,7 +9,7 @@ import { DecodeError } from '#schema/typed';
 import { BODY_TYPES, BodyError, bodyFormat, parseBody, requireObject, unrecognised } from './body.ts';
 import type { Call } from './context.ts';
 import { checkGvk } from './gvk.ts';
-import { keepReset } from './managedFields.ts';
+import { keepEmptyLists } from './managedFields.ts';
 import type { WriteOptions } from './query.ts';
 import type { Decoded } from './resources/resource.ts';
 
@@ -30,7 +30,7 @@ export function decodeBody(call: Call, options: WriteOptions): KubeObject {
   const decoded = guarded(call, () => resource.codec.decode(value, parsed.notes));
   return report(
     call,
-    { object: keepReset(value, decoded.object), problems: [...parsed.problems, ...decoded.problems] },
+    { object: keepEmptyLists(value, decoded.object), problems: [...parsed.problems, ...decoded.problems] },
     options,
   );
 }

@@ -86,12 +86,11 @@ function checkKind(kind: Json | undefined, apiVersion: Json | undefined): void {
 const POLICIES = ['Foreground', 'Background', 'Orphan'];
 
 function validatePropagation(o: RawOptions): FieldError[] {
-  if (o.propagationPolicy === undefined) return [];
-  if (o.orphanDependents !== undefined) {
-    const text = 'orphanDependents and deletionPropagation cannot be both set';
-    return [invalid('propagationPolicy', o.propagationPolicy, text)];
-  }
-  return POLICIES.includes(o.propagationPolicy)
-    ? []
-    : [notSupported('propagationPolicy', o.propagationPolicy, [...POLICIES, 'nil'])];
+  const { propagationPolicy: policy } = o;
+  if (policy === undefined) return [];
+  const both = 'orphanDependents and deletionPropagation cannot be both set';
+  return [
+    ...(o.orphanDependents === undefined ? [] : [invalid('propagationPolicy', policy, both)]),
+    ...(POLICIES.includes(policy) ? [] : [notSupported('propagationPolicy', policy, [...POLICIES, 'nil'])]),
+  ];
 }

@@ -7,7 +7,7 @@ import type { ApiError } from '#api/status';
 import { missingKind, unrecognised } from './body.ts';
 import type { Call } from './context.ts';
 
-const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
+const SCHEME = 'pkg/runtime/scheme.go:111';
 
 /** Missing kind or apiVersion are those of the URL, except for custom resources. */
 export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => ApiError): void {

@@ -1,7 +1,7 @@
 // metadata.managedFields of the objects served here: which types their fields have, what each endpoint cannot own, and
 // who is writing.
 
-import { equal, isObject, type JsonObject } from '#api/json';
+import { equal, isObject, type Json, type JsonObject } from '#api/json';
 import { apiVersionOf, asJson, type KubeObject } from '#api/object';
 import { formatTime } from '#base/instant';
 import { BuiltinFieldTypes } from '#schema/apply/builtinFieldType';
@@ -39,8 +39,7 @@ function describeEndpoint(resource: Resource, subresource: string): Endpoint {
   const apiVersion = apiVersionOf(resource);
   const types = builtinTypes();
   const plain = { apiVersion, kind };
-  const empty: JsonObject =
-    patchType === undefined ? plain : { ...(types.zero(patchType) as JsonObject), ...plain };
+  const empty: JsonObject = patchType === undefined ? plain : { ...types.zero(patchType), ...plain };
   const type =
     patchType === undefined ? customFieldType(schema, types.type(OBJECT_META)) : types.type(patchType);
   const ignored = ignoredFields(resource, subresource);
@@ -112,13 +111,28 @@ export function recordManager(
   const entries = trackUpdate(endpointOf(call), write, asJson(next));
   if (entries === undefined) delete next.metadata.managedFields;
   else next.metadata.managedFields = entries;
+  if (!call.resource.custom) dropEmptyLists(next);
 }
 
-/** An empty list asks to forget the managers; decoding leaves empty lists out. */
-export function keepReset(sent: JsonObject, object: KubeObject): KubeObject {
+/**
+ * Decoding takes empty lists for nothing. For those who record managers they are something: an empty `managedFields`
+ * asks to forget them, an empty list that Go would write as null is somebody's.
+ */
+export function keepEmptyLists(sent: JsonObject, object: KubeObject): KubeObject {
+  const fields = object as unknown as JsonObject;
+  for (const name of Object.keys(fields))
+    if (fields[name] === null && isEmptyList(sent[name])) fields[name] = [];
   const entries = isObject(sent['metadata']) ? sent['metadata']['managedFields'] : undefined;
-  if (Array.isArray(entries) && entries.length === 0) object.metadata.managedFields = [];
+  if (isEmptyList(entries)) object.metadata.managedFields = [];
   return object;
+}
+
+const isEmptyList = (value: Json | undefined): boolean => Array.isArray(value) && value.length === 0;
+
+/** The opposite, when the managers are recorded: what is stored has no empty lists. */
+function dropEmptyLists(object: KubeObject): void {
+  const fields = object as unknown as JsonObject;
+  for (const name of Object.keys(fields)) if (isEmptyList(fields[name])) fields[name] = null;
 }
 
 /** The entries of `live` where those of `next` differ from them only in their times. */

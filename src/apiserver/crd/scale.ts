@@ -62,9 +62,11 @@ async function putScale(call: Call, scale: ScaleSubresource): Promise<HttpRespon
 async function patchScale(call: Call, scale: ScaleSubresource): Promise<HttpResponse> {
   const type = patchType(call);
   const options = patchOptions(call);
-  const apply = parsePatch(call, type);
   const plan: UpdatePlan = {
-    make: (old) => withScale(old, patchedScale(call, options, apply(scaleToPatch(old, scale))), scale),
+    make(old) {
+      const apply = parsePatch(call, type);
+      return withScale(old, patchedScale(call, options, apply(scaleToPatch(old, scale))), scale);
+    },
     versioned: patchVersion(call, type),
     show: (result) => scaleOf(result, scale),
   };

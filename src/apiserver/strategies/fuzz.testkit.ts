@@ -160,6 +160,11 @@ export class Fuzzer {
     return { status: made['status'] ?? {} };
   }
 
+  /** One change of a good object. */
+  edit(object: JsonObject, { apiVersion, kind }: FuzzKind, fields: readonly string[]): void {
+    this.#change(object, this.#kinds[`${apiVersion}/${kind}`]!, 0, fields);
+  }
+
   #changeSome(object: JsonObject, type: string, fields: readonly string[]): void {
     for (let n = this.pick([1, 1, 2, 3]); n > 0; n--) this.#change(object, type, 0, fields);
   }

@@ -105,7 +105,7 @@ function result(call: Call, { config, options, force }: Request, old: KubeObject
   try {
     const value = applyObject(endpointOf(call), { ...write, config, force });
     const { codec } = call.resource;
-    const object = codec.complete?.(value) ?? codec.decode(value).object;
+    const object = codec.complete?.(value) ?? (codec.convert?.(value) ?? codec.decode(value)).object;
     matchName(call, object);
     matchNamespace(call, object);
     return object;
@@ -120,7 +120,7 @@ function refusal(call: Call, config: JsonObject, cause: unknown): unknown {
     return failure(`failed to create typed patch object (${describe(call, config)}): ${cause.message}`);
   if (cause instanceof DecodeError)
     return failure(
-      `failed to convert new typed object (${describe(call, config)}) to object: ${cause.message}`,
+      `failed to convert new object (${describe(call, config)}) to proper version: ${unconvertible(call)}: ${cause.message}`,
     );
   return cause;
 }
@@ -133,6 +133,9 @@ function describe(call: Call, config: JsonObject): string {
   const { group, version, kind } = call.resource;
   return `${String(namespace)}/${String(name)}; ${group}/${version}, Kind=${kind}`;
 }
+
+const unconvertible = ({ resource: { group, version, kind } }: Call): string =>
+  `unable to convert unstructured object to ${group}/${version}, Kind=${kind}`;
 
 function conflictError({ conflicts }: ApplyConflict): ApiError {
   const named = conflicts.map(({ manager, paths }) => ({ who: describeManager(manager), paths }));

@@ -22,6 +22,7 @@ export async function create(call: Call): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'CreateOptions');
   const object = decodeBody(call, options);
   matchNamespace(call, object);
+  wipeSystemFields(object);
   const outcome = await createObject(call, object, options);
   if (outcome.kind === 'dryRun') return objectResponse(call, 201, outcome.object);
   return storedResponse(call, 201, outcome.stored);
@@ -110,6 +111,7 @@ function refuseVersion({ metadata }: KubeObject): void {
 async function commitNew(call: Call, key: string, object: KubeObject): Promise<Stored> {
   const { store } = call.core;
   delete object.metadata.resourceVersion;
+  delete (object.metadata as Record<string, unknown>)['selfLink'];
   call.resource.strategy.confirmCreate?.(object);
   try {
     const change = await store.put(call.resource.storage, key, 0, call.resource.codec.toStorage(object));
@@ -120,11 +122,21 @@ async function commitNew(call: Call, key: string, object: KubeObject): Promise<S
   }
 }
 
+const SYSTEM_FIELDS = [
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+  'uid',
+  'creationTimestamp',
+];
+
+/** A POST cannot say these. Whoever creates by PUT or apply can say the first two, as on the real server. */
+function wipeSystemFields({ metadata }: KubeObject): void {
+  for (const field of SYSTEM_FIELDS) delete (metadata as Record<string, unknown>)[field];
+}
+
 function fillSystemFields(call: Call, object: KubeObject, context: StrategyContext): void {
   const { metadata } = object;
-  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink'] as const) {
-    delete (metadata as Record<string, unknown>)[field];
-  }
   metadata.uid = uuid(context.random);
   metadata.creationTimestamp = formatTime(context.now);
   if (call.resource.strategy.generation) metadata.generation = 1;

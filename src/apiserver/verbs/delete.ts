@@ -83,7 +83,10 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
     );
     return { kind: 'kept', object: resource.codec.show(change.next!) };
   }
-  if (!options.dryRun) await core.store.remove(resource.storage, head.key, head.revision);
+  if (!options.dryRun) {
+    const { revision } = await core.store.remove(resource.storage, head.key, head.revision);
+    next.metadata.resourceVersion = String(revision);
+  }
   return { kind: 'removed', object: next };
 }
 

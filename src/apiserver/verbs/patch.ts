@@ -4,12 +4,13 @@
 import { badRequest, internal, notImplemented } from '#api/errors';
 import { forbidden, invalid, invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
-import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import { clone, isObject, type Json, type JsonObject, setOwn } from '#api/json';
 import { JsonRangeError, JsonSyntaxError, type ParsedJson, parseJson } from '#api/jsonParse';
 import { writeJson } from '#api/jsonWrite';
 import { asJson, type KubeObject } from '#api/object';
 import { sortKeys } from '#api/sortKeys';
 import { ApiError } from '#api/status';
+import { goPrint } from '#schema/goPrint';
 import { applyJsonPatch, JsonPatchError, parseJsonPatch } from '#schema/jsonPatch';
 import { applyMergePatch } from '#schema/mergePatch';
 import { applyStrategicMerge, StrategicMergeError } from '#schema/strategicMerge';
@@ -17,8 +18,9 @@ import { DecodeError } from '#schema/typed';
 import type { Call } from '../context.ts';
 import { builtinTable } from '../data.ts';
 import { checkGvk } from '../gvk.ts';
-import { keepReset } from '../managedFields.ts';
+import { keepEmptyLists } from '../managedFields.ts';
 import { booleanParam, parseWriteOptions, type WriteOptions } from '../query.ts';
+import type { Codec, Decoded } from '../resources/resource.ts';
 import { APPLY, apply } from './apply.ts';
 import { matchNamespace } from './create.ts';
 import { matchName, updateObject } from './update.ts';
@@ -31,13 +33,11 @@ export async function patch(call: Call): Promise<HttpResponse> {
   if (contentType(call) === APPLY) return apply(call);
   const type = patchType(call);
   const options = patchOptions(call);
-  const change = parsePatch(call, type);
-  const versioned = patchVersion(call, type);
-  return updateObject(
-    call,
-    { versioned, make: (old) => patched(call, options, change(toJson(old)), type) },
-    options,
-  );
+  // What the patch says is looked at when there is something to be patched.
+  let change: Apply | undefined;
+  const make = (old: KubeObject) =>
+    patched(call, options, (change ??= parsePatch(call, type))(toJson(old)), type);
+  return updateObject(call, { versioned: patchVersion(call, type), make }, options);
 }
 
 export function patchOptions(call: Call): WriteOptions {
@@ -50,8 +50,17 @@ export function patchOptions(call: Call): WriteOptions {
 /** Whether the patch names a version: then a lost race is the client's conflict. */
 export function patchVersion(call: Call, type: string): boolean {
   if (type === JSON_PATCH) return false;
-  const { value } = readPatch(call, type);
+  const value = tryPatch(call, type);
   return isObject(value) && isObject(value['metadata']) && Boolean(value['metadata']['resourceVersion']);
+}
+
+function tryPatch(call: Call, type: string): Json | undefined {
+  try {
+    return readPatch(call, type).value;
+  } catch (cause) {
+    if (cause instanceof ApiError) return undefined;
+    throw cause;
+  }
 }
 
 const toJson = (object: KubeObject): JsonObject => clone(asJson(object));
@@ -84,9 +93,8 @@ export function parsePatch(call: Call, type: string, structType = call.resource.
   }
   if (!isObject(value)) {
     const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : goName(value);
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
-    );
+    const why = `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
+    throw badRequest(type === STRATEGIC ? why : `error decoding patch: ${why}`);
   }
   if (type === MERGE_PATCH) return (old) => applyMergePatch(old, value);
   return (old) => guard(() => applyStrategicMerge(builtinTable(), structType!, old, value));
@@ -145,15 +153,44 @@ function strategicRefusal({ kind, message }: StrategicMergeError): ApiError {
   }
 }
 
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/**
+ * Without an apiVersion the result of a patch is read as Kubernetes' internal struct, in which metadata is not a field
+ * but its fields are. The other fields have other names there: all that anybody sends is unknown.
+ */
+function decodeInternal(codec: Codec, value: JsonObject): Decoded {
+  const metadata: JsonObject = {};
+  const unknown: string[] = [];
+  const known = builtinTable().types[OBJECT_META]!.fields;
+  for (const [key, entry] of Object.entries(value)) {
+    if (Object.hasOwn(known, key)) setOwn(metadata, key, entry);
+    else if (key !== 'kind' && key !== 'apiVersion') unknown.push(`unknown field ${JSON.stringify(key)}`);
+  }
+  const { object, problems } = codec.decode({ kind: value['kind'] ?? '', metadata });
+  return { object, problems: [...problems, ...unknown] };
+}
+
+function decodePatched({ resource }: Call, value: JsonObject, type: string): Decoded {
+  const { codec, custom } = resource;
+  if (type === STRATEGIC && codec.convert) return codec.convert(value);
+  return custom || value['apiVersion'] ? codec.decode(value) : decodeInternal(codec, value);
+}
+
+const NO_OBJECT =
+  'json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
 /** The result of a patch as an object of this resource; what it cannot be is 422 that quotes it. */
 function patched(call: Call, options: WriteOptions, value: Json, type: string): KubeObject {
-  const shown = () => writeJson(call.resource.custom ? sortKeys(value) : value);
+  const shown = () =>
+    type === STRATEGIC
+      ? goPrint(readPatch(call, type).value)
+      : writeJson(call.resource.custom ? sortKeys(value) : value);
   const refuse = (why: string) => invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), why)]);
-  if (!isObject(value)) throw refuse('json: cannot unmarshal value into Go value of type struct');
+  if (!isObject(value)) throw refuse(`couldn't get version/kind; json parse error: ${NO_OBJECT}`);
   try {
     if (!call.resource.custom) checkGvk(call, value, refuse);
-    const { codec } = call.resource;
-    const { object, problems: found } = (type === STRATEGIC && codec.convert?.(value)) || codec.decode(value);
+    const { object, problems: found } = decodePatched(call, value, type);
     // The real server sorts the keys of what a patch of a built-in kind made.
     const problems = call.resource.custom ? found : [...found].sort();
     if (problems.length > 0 && options.fieldValidation === 'Strict') {
@@ -163,7 +200,7 @@ function patched(call: Call, options: WriteOptions, value: Json, type: string): 
       for (const p of problems) if (!call.warnings.includes(p)) call.warnings.push(p);
     matchName(call, object);
     matchNamespace(call, object);
-    return keepReset(value, object);
+    return keepEmptyLists(value, object);
   } catch (cause) {
     if (cause instanceof DecodeError) throw refuse(cause.message);
     throw cause;

@@ -97,6 +97,8 @@ async function createMissing(call: Call, plan: UpdatePlan, options: WriteOptions
   if (!plan.createIfMissing || !resource.strategy.createOnUpdate || call.subresource) {
     throw notFound(resource, call.name!);
   }
+  // The store compares the uid with that of nothing.
+  if (plan.uid) throw wrongUid(call, plan.uid, '', options.dryRun);
   const sent = plan.createIfMissing();
   const outcome = await createObject(
     call,
@@ -115,7 +117,8 @@ async function updateOnce(
 ): Promise<HttpResponse> {
   const { core, resource } = call;
   const old = resource.codec.show(head);
-  if (plan.uid && plan.uid !== old.metadata.uid) throw wrongUid(call, plan.uid, old);
+  if (plan.uid && plan.uid !== old.metadata.uid)
+    throw wrongUid(call, plan.uid, old.metadata.uid ?? '', options.dryRun);
   let next = plan.make(old);
   const write = { operation: 'UPDATE' as const, old, name: call.name!, dryRun: options.dryRun };
   checkVersion(call, next, head);
@@ -138,10 +141,11 @@ function strategyOf(call: Call): UpdateStrategy {
   return call.subresource ? (strategy.subresources?.[call.subresource] ?? {}) : strategy;
 }
 
-function wrongUid(call: Call, uid: string, old: KubeObject) {
+function wrongUid(call: Call, uid: string, present: string, dryRun: boolean) {
   const { plural, group } = call.resource;
-  const key = `/registry/${group === '' || !call.resource.custom ? plural : `${group}/${plural}`}/${keyOf(call.namespace, call.name!)}`;
-  const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
+  const root = dryRun ? '' : '/registry';
+  const key = `${root}/${group === '' || !call.resource.custom ? plural : `${group}/${plural}`}/${keyOf(call.namespace, call.name!)}`;
+  const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present}`;
   const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
   return conflict(call.resource, call.name!, text);
 }
@@ -177,7 +181,6 @@ function prepareMeta(next: KubeObject, old: KubeObject): void {
   };
   keep('generation');
   keep('creationTimestamp');
-  delete to['selfLink'];
   if (!to['uid']) keep('uid');
   if (from['deletionTimestamp'] !== undefined) keep('deletionTimestamp');
   if (from['deletionGracePeriodSeconds'] !== undefined && to['deletionGracePeriodSeconds'] === undefined) {
@@ -229,8 +232,10 @@ async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): P
   const storage = resource.codec.toStorage(next);
   storage.metadata.resourceVersion = String(head.revision);
   if (dryRun) return show(throughStorage(resource.codec, storage));
+  delete (storage.metadata as Record<string, unknown>)['selfLink'];
   if (isReleased(call, next, head.object)) {
-    await core.store.remove(resource.storage, head.key, head.revision);
+    const { revision } = await core.store.remove(resource.storage, head.key, head.revision);
+    next.metadata.resourceVersion = String(revision);
     return show(next);
   }
   // A write that changes nothing but the time of its manager changes nothing.

@@ -1,7 +1,8 @@
 // Merge types of built-in kinds, from the generated table.
 
-import type { Json } from '#api/json';
+import type { Json, JsonObject } from '#api/json';
 import type { BuiltinField, BuiltinTable, DefaultsTable } from '../builtinTable.ts';
+import { zeroTyped } from '../typed.ts';
 import { type FieldType, type MapType, scalarType, UNTYPED, UNTYPED_ATOMIC } from './fieldType.ts';
 
 const SCALARS: Readonly<Record<string, FieldType>> = {
@@ -46,16 +47,8 @@ export class BuiltinFieldTypes {
   }
 
   /** What the struct is in JSON before anything is set: Go leaves neither structs nor unmarked fields out. */
-  zero(name: string): Json {
-    const struct = this.#table.types[name];
-    const out: Record<string, Json> = {};
-    for (const [field, { t, list, map, ptr, omit, omitzero }] of Object.entries(struct?.fields ?? {})) {
-      if (ptr || omitzero) continue;
-      if (list || map) {
-        if (!omit) out[field] = null;
-      } else if (this.#table.types[t] !== undefined) out[field] = this.zero(t);
-    }
-    return out;
+  zero(name: string): JsonObject {
+    return zeroTyped(this.#table, name);
   }
 
   #struct(name: string): MapType {
@@ -85,8 +78,21 @@ export class BuiltinFieldTypes {
   #list({ t, lt, lk = [] }: BuiltinField, element: FieldType): FieldType {
     const defaults = this.#defaults[t] ?? {};
     const keyDefaults: Record<string, Json> = {};
-    for (const key of lk) if (defaults[key] !== undefined) keyDefaults[key] = defaults[key] as Json;
+    for (const key of lk) {
+      const value = defaults[key] ?? this.#zeroKey(t, key);
+      if (value !== undefined) keyDefaults[key] = value as Json;
+    }
     const atomic = lt !== 'map' && lt !== 'set';
     return { list: { element: () => element, atomic, keys: lt === 'map' ? lk : [], keyDefaults } };
   }
+
+  /** Fields that Go always writes have their zero value for a default. */
+  #zeroKey(type: string, key: string): Json | undefined {
+    const field = this.#table.types[type]?.fields[key];
+    if (field === undefined || field.ptr || (field.omit && type !== LOCAL_REFERENCE)) return undefined;
+    return { string: '', int32: 0, int64: 0 }[field.t];
+  }
 }
+
+// Its name may be left out, and its default is written down.
+const LOCAL_REFERENCE = 'io.k8s.api.core.v1.LocalObjectReference';

@@ -5,11 +5,18 @@ import { type FieldType, type MapType, scalarType, UNTYPED } from './fieldType.t
 
 /** `metadata` is the type of ObjectMeta: every object, and everything embedded, has it. */
 export function customFieldType(schema: JsonObject | undefined, metadata: FieldType): FieldType {
-  const root = schema === undefined ? UNTYPED : typeOf(schema, metadata);
-  return withObjectFields(root, metadata);
+  const scope = { metadata, open: false };
+  if (schema === undefined) return withObjectFields(UNTYPED, scope);
+  return typeOf({ ...schema, 'x-kubernetes-embedded-resource': true }, scope);
 }
 
-function withObjectFields(type: FieldType, metadata: FieldType): FieldType {
+interface Scope {
+  readonly metadata: FieldType;
+  /** Something above preserves unknown fields: then everything below does. */
+  readonly open: boolean;
+}
+
+function withObjectFields(type: FieldType, { metadata }: Scope): FieldType {
   const fields = new Map(type.map?.fields ?? []);
   fields.set('apiVersion', () => scalarType('string'));
   fields.set('kind', () => scalarType('string'));
@@ -17,13 +24,15 @@ function withObjectFields(type: FieldType, metadata: FieldType): FieldType {
   return { map: { fields, element: type.map?.element, atomic: false } };
 }
 
-function typeOf(schema: JsonObject, metadata: FieldType): FieldType {
-  if (schema['x-kubernetes-int-or-string'] === true) return scalarType('untyped');
-  const type = plainType(schema, metadata);
-  return schema['x-kubernetes-embedded-resource'] === true ? withObjectFields(type, metadata) : type;
+function typeOf(schema: JsonObject, outer: Scope): FieldType {
+  // Whatever has no type may be anything, and so may what is an integer or a string.
+  if (schema['x-kubernetes-int-or-string'] === true) return UNTYPED;
+  const scope = { ...outer, open: outer.open || schema['x-kubernetes-preserve-unknown-fields'] === true };
+  const type = plainType(schema, scope);
+  return schema['x-kubernetes-embedded-resource'] === true ? withObjectFields(type, scope) : type;
 }
 
-function plainType(schema: JsonObject, metadata: FieldType): FieldType {
+function plainType(schema: JsonObject, scope: Scope): FieldType {
   switch (schema['type']) {
     case 'string':
       return scalarType('string');
@@ -33,15 +42,15 @@ function plainType(schema: JsonObject, metadata: FieldType): FieldType {
     case 'boolean':
       return scalarType('boolean');
     case 'array':
-      return listType(schema, metadata);
+      return listType(schema, scope);
     case 'object':
-      return { map: mapType(schema, metadata) };
+      return { map: mapType(schema, scope) };
     default:
       return UNTYPED;
   }
 }
 
-function listType(schema: JsonObject, metadata: FieldType): FieldType {
+function listType(schema: JsonObject, scope: Scope): FieldType {
   const items = isObject(schema['items']) ? schema['items'] : {};
   const kind = schema['x-kubernetes-list-type'];
   const keys = (
@@ -56,7 +65,7 @@ function listType(schema: JsonObject, metadata: FieldType): FieldType {
   let element: FieldType | undefined;
   return {
     list: {
-      element: () => (element ??= typeOf(items, metadata)),
+      element: () => (element ??= typeOf(items, scope)),
       atomic: kind !== 'map' && kind !== 'set',
       keys: kind === 'map' ? keys : [],
       keyDefaults,
@@ -64,23 +73,27 @@ function listType(schema: JsonObject, metadata: FieldType): FieldType {
   };
 }
 
-function mapType(schema: JsonObject, metadata: FieldType): MapType {
+function mapType(schema: JsonObject, scope: Scope): MapType {
   const fields = new Map<string, () => FieldType>();
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   for (const [name, property] of Object.entries(properties)) {
     let type: FieldType | undefined;
-    fields.set(name, () => (type ??= isObject(property) ? typeOf(property, metadata) : UNTYPED));
+    fields.set(name, () => (type ??= isObject(property) ? typeOf(property, scope) : UNTYPED));
   }
-  const { additionalProperties } = schema;
-  const open = schema['x-kubernetes-preserve-unknown-fields'] === true;
-  let element: FieldType | undefined;
   return {
     fields,
-    element: isObject(additionalProperties)
-      ? () => (element ??= typeOf(additionalProperties, metadata))
-      : open || additionalProperties === true
-        ? () => UNTYPED
-        : undefined,
+    element: entryTypeOf(schema, scope),
     atomic: schema['x-kubernetes-map-type'] === 'atomic',
   };
+}
+
+/** Of entries that are no declared field. An object about which nothing is said takes any. */
+function entryTypeOf(schema: JsonObject, scope: Scope): (() => FieldType) | undefined {
+  const { additionalProperties: more, properties } = schema;
+  let element: FieldType | undefined;
+  if (isObject(more)) return () => (element ??= typeOf(more, scope));
+  const hasFields =
+    schema['x-kubernetes-embedded-resource'] === true ||
+    (isObject(properties) && Object.keys(properties).length > 0);
+  return scope.open || more === true || !hasFields ? () => UNTYPED : undefined;
 }

@@ -42,16 +42,25 @@ export function printElement(element: PathElement): string {
     case 'f':
       return `.${content}`;
     case 'v':
-      return `[=${content}]`;
+      return `[=${printValue(parseText(content))}]`;
     case 'k': {
       const keys = parseText(content) as JsonObject;
       return `[${Object.keys(keys)
-        .map((name) => `${name}=${writeJson(keys[name]!)}`)
+        .map((name) => `${name}=${printValue(keys[name]!)}`)
         .join(',')}]`;
     }
     default:
       return `[${content}]`;
   }
+}
+
+/** The library writes maps without brackets. */
+function printValue(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(printValue).join(',')}]`;
+  if (!isObject(value)) return writeJson(value);
+  return Object.keys(value)
+    .map((name) => `${name}=${printValue(value[name]!)}`)
+    .join('');
 }
 
 const RANK: Record<string, number> = { f: 0, k: 1, v: 2, i: 3 };

@@ -39,8 +39,10 @@ export const scaleEndpoint: Readonly<Record<string, (call: Call) => Promise<Http
   async PATCH(call) {
     const type = patchType(call);
     const options = patchOptions(call);
-    const apply = parsePatch(call, type, structNameOf(SCALE));
-    const make = (old: KubeObject) => patched(call, options, apply(asJson(scaleOf(old))));
+    const make = (old: KubeObject) => {
+      const apply = parsePatch(call, type, structNameOf(SCALE));
+      return patched(call, options, apply(asJson(scaleOf(old))));
+    };
     return updateObject(call, planFor(call, make, patchVersion(call, type)), options);
   },
 };
