@@ -8,6 +8,7 @@ import { writeJson } from '#api/jsonWrite';
 import { ApiError } from '#api/status';
 import type { Log } from '#base/log';
 import type { Access, Authorizer } from './aggregated/access.ts';
+import { acceptsGzip, gzipStream } from './aggregated/compress.ts';
 import {
   AGGREGATED_TYPE,
   discoveryList,
@@ -36,6 +37,8 @@ export type AggregatedAnswer =
       readonly contentType: string;
       readonly body: AsyncIterable<Uint8Array> | Uint8Array;
       readonly headers?: Readonly<Record<string, string>>;
+      /** Worth compressing for whoever accepts that. What has to arrive bit by bit is not. */
+      readonly compressible?: boolean;
     };
 
 export interface AggregatedResource {
@@ -139,11 +142,13 @@ async function serve(
     ...(signal === undefined ? {} : { signal }),
   });
   if ('object' in answer) return json(answer.object, answer.status);
-  return {
-    status: 200,
-    headers: { ...answer.headers, 'content-type': answer.contentType },
-    body: answer.body,
-  };
+  const plainHeaders = { ...answer.headers, 'content-type': answer.contentType };
+  if (answer.compressible !== true || answer.body instanceof Uint8Array)
+    return { status: 200, headers: plainHeaders, body: answer.body };
+  const vary = { ...plainHeaders, vary: 'Accept-Encoding' };
+  if (!acceptsGzip(headers['accept-encoding'] ?? ''))
+    return { status: 200, headers: vary, body: answer.body };
+  return { status: 200, headers: { ...vary, 'content-encoding': 'gzip' }, body: gzipStream(answer.body) };
 }
 
 const plain = (text: string): HttpResponse => ({

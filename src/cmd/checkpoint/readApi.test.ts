@@ -8,7 +8,8 @@ import { silentLog } from '#base/log';
 import { chunkObject, configMap, encodeAll, noise } from '#checkpoint/checkpoint.testkit';
 import type { Client } from '#client/client';
 import { aggregatedHandler } from '#runtime/aggregated';
-import { acceptsGzip, manifestsApi, manifestsPath } from './readApi.ts';
+import { acceptsGzip } from '#runtime/aggregated/compress';
+import { manifestsApi, manifestsPath } from './readApi.ts';
 
 const OBJECTS = [
   ...Array.from({ length: 5 }, (_, i) => configMap(`c-${i}`, { text: noise(1500, i + 1) })),
@@ -88,7 +89,7 @@ test('a JSON array of everything, in order and exactly, one chunk at a time', as
   const { client, asked } = worldOf();
   const answer = await ask(client);
   expect(answer.status).toBe(200);
-  expect(answer.headers).toEqual({ 'content-type': 'application/json' });
+  expect(answer.headers).toEqual({ 'content-type': 'application/json', vary: 'Accept-Encoding' });
   // Nothing but the first chunk has been read when the answer begins.
   expect(asked).toEqual(['mcp-a', 'mcp-a-0']);
   const text = (await answer.bytes()).toString();

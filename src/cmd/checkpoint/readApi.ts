@@ -4,7 +4,6 @@
 // can be known beforehand (no such checkpoint, not Ready, first chunk damaged) is a Status, what turns up later ends the
 // connection in the middle, so that nobody takes half an array for a whole one.
 
-import { createGzip } from 'node:zlib';
 import { notFound } from '#api/errors';
 import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
 import { ApiError } from '#api/status';
@@ -43,7 +42,7 @@ export function manifestsApi(options: ReadApiOptions): AggregatedApi {
 
 async function answerManifests(
   { client, ...options }: ReadApiOptions,
-  { name = '', headers, signal }: AggregatedCall,
+  { name = '', signal }: AggregatedCall,
 ): Promise<AggregatedAnswer> {
   const checkpoint = await client.get(ManifestCheckpoint, { name });
   if (checkpoint === undefined) throw notFound({ group: READ_GROUP, plural: 'manifestcheckpoints' }, name);
@@ -51,11 +50,8 @@ async function answerManifests(
   const first = await chunks.next().catch((error: unknown) => {
     throw error instanceof CheckpointError ? refusalOf(error, name) : error;
   });
-  const json = jsonArray(first.done === true ? undefined : first.value, chunks, signal);
-  const contentType = 'application/json';
-  if (!acceptsGzip(headers['accept-encoding'] ?? '')) return { contentType, body: json };
-  const encoded = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
-  return { contentType, headers: encoded, body: gzipped(json) };
+  const body = jsonArray(first.done === true ? undefined : first.value, chunks, signal);
+  return { contentType: 'application/json', body, compressible: true };
 }
 
 /** Not ready is a state that passes; anything else wrong with a checkpoint is ours to look into. */
@@ -85,35 +81,4 @@ async function* jsonArray(
     yield* inner(chunk);
   }
   yield Buffer.from(between === '[' ? '[]' : ']');
-}
-
-/** `gzip;q=0` is a refusal. */
-export function acceptsGzip(header: string): boolean {
-  const weights = new Map(
-    header.split(',').map((part) => {
-      const [coding = '', ...parameters] = part.toLowerCase().replaceAll(' ', '').split(';');
-      const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-      return [coding, q === undefined ? 1 : Number(q)];
-    }),
-  );
-  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
-}
-
-async function* gzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const zip = createGzip({ level: 1 });
-  const feeding = feed(source, zip).catch((cause: Error) => void zip.destroy(cause));
-  try {
-    yield* zip as AsyncIterable<Uint8Array>;
-  } finally {
-    zip.destroy();
-  }
-  await feeding;
-}
-
-async function feed(source: AsyncIterable<Uint8Array>, zip: ReturnType<typeof createGzip>): Promise<void> {
-  for await (const part of source) {
-    if (zip.destroyed) return;
-    if (!zip.write(part)) await new Promise((resolve) => zip.once('drain', resolve).once('close', resolve));
-  }
-  zip.end();
 }
