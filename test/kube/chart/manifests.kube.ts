@@ -1,0 +1,147 @@
+// The chart and the plain manifests say the same, and Helm has nothing to complain about.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { KubeObject } from '#api/object';
+import { buildManifests, readInstallation } from '#cmd/manifests';
+import { FAMILIES } from '#controllers/registry';
+import { type Helm, type HelmMajor, helmFor } from '../helm/build.ts';
+import { CHART, documentsOf, NAMESPACE } from './chartBed.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'lapse-chart-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const FLAGS = {
+  namespace: NAMESPACE,
+  image: 'lapse:0.1.0',
+  replicas: '2',
+  controllers: '*',
+  featureGates: '',
+  actAs: 'author' as 'author' | 'controller',
+};
+const EVERYTHING = FAMILIES.map(({ name }) => name).join();
+
+/** Without what only Helm adds, and with the configuration as a value. */
+function plain(object: KubeObject): object {
+  const copy = structuredClone(object) as KubeObject & {
+    data?: Record<string, string>;
+    spec?: { template?: KubeObject & { spec: { containers: Record<string, unknown>[] } } };
+  };
+  const labels = copy.metadata.labels ?? {};
+  for (const label of ['helm.sh/chart', 'app.kubernetes.io/managed-by', 'app.kubernetes.io/version'])
+    delete labels[label];
+  const template = copy.kind === 'Deployment' ? copy.spec?.template : undefined;
+  if (template !== undefined) {
+    delete template.metadata.annotations;
+    for (const container of template.spec.containers) delete container.imagePullPolicy;
+  }
+  const text = copy.data?.['lapse.yaml'];
+  return text === undefined ? copy : { ...copy, data: parse(text) };
+}
+
+const byIdentity = (objects: readonly KubeObject[]) =>
+  new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, plain(object)]));
+
+describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
+  let helm: Helm;
+  beforeAll(async () => {
+    helm = await helmFor(major, { kubeconfig: join(directory, 'none'), directory });
+  });
+  const template = (...set: string[]) =>
+    helm.run(
+      'template',
+      'lapse',
+      CHART,
+      '-n',
+      NAMESPACE,
+      '--kube-version',
+      'v1.36.0',
+      ...set.flatMap((one) => ['--set', one]),
+    );
+
+  test('lints without a word of blame', async () => {
+    expect(await helm.run('lint', '--strict', CHART)).toContain('0 chart(s) failed');
+  });
+
+  test.each<[string, string[], Partial<typeof FLAGS>]>([
+    ['as it comes', [], {}],
+    [
+      'everything on',
+      [`controllers={${EVERYTHING}}`, 'featureGates.AllAlpha=true'],
+      { controllers: EVERYTHING, featureGates: 'AllAlpha=true' },
+    ],
+    [
+      'a default taken away',
+      ['controllers={*,-cleaner,storage-pool}'],
+      { controllers: '*,-cleaner,storage-pool' },
+    ],
+    ['acting as itself', ['actAs=controller'], { actAs: 'controller' }],
+    [
+      'Jobs alone',
+      ['controllers={ttl-after-finished}', 'replicas=1'],
+      { controllers: 'ttl-after-finished', replicas: '1' },
+    ],
+    [
+      'Pods alone',
+      [
+        'controllers={ttl-after-finished}',
+        'featureGates.TTLAfterFinished=false',
+        'featureGates.TTLAfterFinishedPods=true',
+      ],
+      { controllers: 'ttl-after-finished', featureGates: 'TTLAfterFinished=false,TTLAfterFinishedPods=true' },
+    ],
+  ])('%s, the chart is what lapse manifests prints', async (_what, values, flags) => {
+    const rendered = documentsOf(await template(...values, 'crds.install=false'));
+    const printed = buildManifests(readInstallation({ ...FLAGS, ...flags }));
+    const expected = byIdentity(printed.filter(({ kind }) => kind !== 'Namespace'));
+    expect(Object.fromEntries(byIdentity(rendered))).toEqual(Object.fromEntries(expected));
+  });
+
+  test('definitions are those of the families that run, and are kept', async () => {
+    const crds = (objects: KubeObject[]) => objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    const names = (objects: KubeObject[]) =>
+      crds(objects)
+        .map(({ metadata }) => metadata.name)
+        .sort();
+    const usual = documentsOf(await template());
+    const own = FAMILIES.filter(({ defaultOn }) => defaultOn).flatMap(({ kinds }) =>
+      kinds.map(({ crd }) => crd.metadata.name),
+    );
+    expect(names(usual)).toEqual([...new Set(own)].sort());
+    for (const crd of crds(usual))
+      expect(crd.metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
+  });
+
+  test('monitoring and cert-manager are there when asked for', async () => {
+    const values = ['serviceMonitor.enabled=true', 'prometheusRule.enabled=true', 'dashboard.enabled=true'];
+    const objects = documentsOf(
+      await template(...values, 'webhook.certManager.enabled=true', 'prometheusRule.lagSeconds=3'),
+    );
+    const kinds = objects.map(({ kind }) => kind);
+    expect(kinds).toEqual(
+      expect.arrayContaining(['ServiceMonitor', 'PrometheusRule', 'Certificate', 'Issuer']),
+    );
+    const rules = JSON.stringify(objects.find(({ kind }) => kind === 'PrometheusRule'));
+    expect(rules).toContain('> 3');
+    expect(rules).not.toMatch(/LAG_SECONDS|NAMESPACE/);
+    const deployment = JSON.stringify(objects.find(({ kind }) => kind === 'Deployment'));
+    expect(deployment).toContain('lapse-webhook');
+    // Whoever does not make certificates may not write them.
+    const roles = JSON.stringify(objects.filter(({ kind }) => /Role$/.test(kind ?? '')));
+    expect(roles).not.toMatch(/lapse-webhook|webhookconfigurations/);
+  });
+
+  test.each([
+    ['controllers={dance}', /"dance" is none of/],
+    ['controllers={-cleaner}', /nothing is left to run/],
+    ['config.controllers={cleaner}', /config.controllers: there is a value/],
+    ['actAs=root', /actAs/],
+    ['replicas=-1', /replicas/],
+    ['colour=red', /colour/],
+  ])('%s is refused', async (value, message) => {
+    await expect(template(value)).rejects.toThrow(message);
+  });
+});
