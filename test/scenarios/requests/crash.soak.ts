@@ -8,12 +8,11 @@ import type { RequestObject } from '#api/kinds/storage/request';
 import { VolumeSnapshotContent } from '#api/kinds/volumes';
 import type { KubeObject } from '#api/object';
 import { hours, seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
-import { isWrite, type SeenRequest } from '#sim/seen';
 import { type Simulation, simulate } from '#sim/simulate';
 import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
 import { standinsNamed } from '#standins/standins';
 import { composeFamilies, findFamily } from '../compose.ts';
+import { arm, FAULTS, type Way } from './faultAt.ts';
 import { checkHistory } from './invariants.ts';
 import {
   capture,
@@ -103,27 +102,6 @@ const stories: Record<string, Story> = {
     ends: 'True Completed',
   },
 };
-
-type Way = 'killed before' | 'killed after' | 'lost before' | 'lost after' | 'twice';
-const FAULTS: Record<Way, Fault> = {
-  'killed before': { hang: 'before' },
-  'killed after': { hang: 'after' },
-  'lost before': { drop: 'before' },
-  'lost after': { drop: 'after' },
-  twice: { duplicate: true },
-};
-
-/** The write of this number meets the fault. Says whether it came to that. */
-function arm(simulation: Simulation, index: number, way: Way): () => boolean {
-  let seen = 0;
-  let hit = false;
-  simulation.faults.answer((request: SeenRequest) => {
-    if (!isWrite(request) || seen++ !== index) return false;
-    hit = true;
-    return true;
-  }, FAULTS[way]);
-  return () => hit;
-}
 
 async function tell(
   story: Story,

@@ -1,0 +1,195 @@
+// The process is killed at every single request of a capture, and answers are lost or come twice. Whatever happened, there
+// was one keeper, one checkpoint, every chunk once, one end with one time; no request ever said Completed before its
+// checkpoint was complete; and in the end nothing is left.
+
+import { describe, expect, test } from 'vitest';
+import type { Kind } from '#api/kind';
+import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
+import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import type { KubeObject } from '#api/object';
+import { hours, minutes, seconds } from '#base/instant';
+import { noise } from '#checkpoint/checkpoint.testkit';
+import { decodeChunk } from '#checkpoint/decode';
+import type { Change } from '#sim/history';
+import { isWrite, type SeenRequest } from '#sim/seen';
+import { type Simulation, simulate } from '#sim/simulate';
+import { standinsNamed } from '#standins/standins';
+import { composeFamilies, findFamily } from '../compose.ts';
+import { arm, type Way } from '../requests/faultAt.ts';
+import { checkHistory } from '../requests/invariants.ts';
+import { configMap, FAMILIES, manifests, target } from './kit.ts';
+
+const families = FAMILIES.map(findFamily);
+
+interface Story {
+  readonly objects: readonly KubeObject[];
+  readonly names: readonly string[];
+  readonly chunks: number;
+  readonly ends: string;
+}
+
+const stories: Record<string, Story> = {
+  'one chunk': {
+    objects: [configMap('a'), configMap('b')],
+    names: ['a', 'b'],
+    chunks: 1,
+    ends: 'True Completed',
+  },
+  'two chunks': {
+    objects: [configMap('a', { x: noise(700_000, 1) }), configMap('b', { x: noise(700_000, 2) })],
+    names: ['a', 'b'],
+    chunks: 2,
+    ends: 'True Completed',
+  },
+  'an object that is not there': {
+    objects: [configMap('a')],
+    names: ['a', 'b'],
+    chunks: 0,
+    ends: 'False NotFound',
+  },
+};
+
+/** What the capture itself asks: watches and the looks of other controllers do not count. */
+const isCapturing = (request: SeenRequest): boolean =>
+  isWrite(request) || (request.verb === 'get' && request.resource !== 'customresourcedefinitions');
+
+interface Trouble {
+  readonly index: number;
+  readonly way: Way;
+  readonly counts: (request: SeenRequest) => boolean;
+}
+
+async function tell(story: Story, trouble?: Trouble): Promise<{ simulation: Simulation; hit: boolean }> {
+  const simulation = await simulate({
+    compose: composeFamilies({
+      families,
+      controllers: [],
+      configuration: { actAs: 'controller' },
+      gates: {},
+    }),
+    kinds: [...new Set(families.flatMap(({ kinds }) => kinds))],
+    standins: standinsNamed(['owner-gc']),
+  });
+  await simulation.apply([...story.objects]);
+  const isHit =
+    trouble === undefined ? () => false : arm(simulation, trouble.index, trouble.way, trouble.counts);
+  await simulation.hands.create(
+    manifests(
+      'before',
+      story.names.map((name) => target('ConfigMap', name)),
+    ),
+  );
+  if (trouble?.way.startsWith('killed')) {
+    const met = await simulation.until(isHit, hours(2)).then(
+      () => true,
+      () => false,
+    );
+    if (met) {
+      simulation.crash();
+      // What was stored is not read again: only what was not may be new.
+      if (story.names.length === story.objects.length)
+        await simulation.hands.patch('configmap/b', { metadata: { labels: { changed: 'meanwhile' } } });
+      await simulation.timePasses(seconds(3));
+      await simulation.restart();
+    }
+  }
+  await simulation.timePasses(minutes(5));
+  return { simulation, hit: isHit() };
+}
+
+const created = (changes: readonly Change[], kind: string): Change[] =>
+  changes.filter((change) => change.kind === kind && change.before === undefined && change.by === 'process');
+
+const readyIn = (object: KubeObject | undefined): string | undefined => {
+  const { conditions } = (object as ManifestCaptureRequest | undefined)?.status ?? {};
+  const ready = conditions?.find(({ type }) => type === 'Ready');
+  return ready === undefined ? undefined : `${ready.status} ${ready.reason}`;
+};
+
+/** At every moment: a request that says Completed has a checkpoint that is ready, whose chunks are all there and good. */
+function checkOrder(changes: readonly Change[]): void {
+  const chunks = new Map<string, ManifestCheckpointContentChunk>();
+  let checkpoint: ManifestCheckpoint | undefined;
+  for (const { kind, after, before } of changes) {
+    if (kind === 'ManifestCheckpointContentChunk' && after !== undefined)
+      chunks.set(after.metadata.name!, after);
+    if (kind === 'ManifestCheckpoint') checkpoint = after as ManifestCheckpoint | undefined;
+    if (
+      kind === 'ManifestCheckpoint' &&
+      readyIn(checkpoint) === 'True Completed' &&
+      readyIn(before) === undefined
+    )
+      for (const { name, index, checksum, objectsCount } of checkpoint!.status!.chunks!) {
+        const chunk = chunks.get(name);
+        expect(chunk, `chunk ${name} was there`).toBeDefined();
+        const expected = { checkpointName: checkpoint!.metadata.name!, index, checksum, objectsCount };
+        expect(decodeChunk(chunk!, expected).kind).toBe('manifests');
+      }
+    if (
+      kind === 'ManifestCaptureRequest' &&
+      readyIn(after) === 'True Completed' &&
+      readyIn(before) === undefined
+    )
+      expect(readyIn(checkpoint)).toBe('True Completed');
+  }
+}
+
+async function check(simulation: Simulation, story: Story): Promise<void> {
+  const { changes } = simulation;
+  const made = story.chunks > 0 ? 1 : 0;
+  expect(created(changes, 'ObjectKeeper')).toHaveLength(made);
+  expect(created(changes, 'ManifestCheckpoint')).toHaveLength(made);
+  expect(created(changes, 'ManifestCheckpointContentChunk').map(({ name }) => name.split('-')[2])).toEqual(
+    Array.from({ length: story.chunks }, (_, i) => String(i)),
+  );
+  checkOrder(changes);
+  await simulation.timePasses(hours(2));
+  const states = changes
+    .filter(({ kind, after }) => kind === 'ManifestCaptureRequest' && after !== undefined)
+    .map(({ after }) => after as ManifestCaptureRequest);
+  expect(new Set(states.flatMap((state) => readyIn(state) ?? []))).toEqual(new Set([story.ends]));
+  expect(new Set(states.flatMap(({ status }) => status?.completionTimestamp ?? [])).size).toBe(1);
+  expect(await simulation.get('mcr/before')).toBeUndefined();
+  for (const kind of [ObjectKeeper, ManifestCheckpoint, ManifestCheckpointContentChunk] as Kind[])
+    expect((await simulation.user.list(kind)).items).toEqual([]);
+  checkHistory(simulation);
+}
+
+async function checkAll(story: Story, way: Way, counts: Trouble['counts']): Promise<void> {
+  const plain = await tell(story);
+  const asked = plain.simulation.requests.filter(counts).length;
+  await check(plain.simulation, story);
+  await plain.simulation.close();
+  expect(asked).toBeGreaterThan(2);
+  for (let index = 0; index < asked; index++) {
+    const { simulation, hit } = await tell(story, { index, way, counts });
+    try {
+      expect(hit, `request ${index} happened`).toBe(true);
+      await check(simulation, story);
+    } catch (error) {
+      const story = simulation.requests
+        .filter(isCapturing)
+        .map(
+          ({ verb, resource, subresource, status }) => `${verb} ${resource}/${subresource ?? ''} ${status}`,
+        );
+      throw new Error(
+        `request ${index}, ${way}: ${String(error)}\n${story.join('\n')}\n${simulation.timeline()}`,
+      );
+    } finally {
+      await simulation.close();
+    }
+  }
+}
+
+/** With two chunks only what is new about them: which of the two a crash leaves behind. */
+const WAYS: Record<string, readonly Way[]> = {
+  'one chunk': ['killed after', 'lost before', 'lost after', 'twice'],
+  'two chunks': ['killed after'],
+};
+
+describe.each(Object.entries(stories))('%s', (name, story) => {
+  test('killed at every request', () => checkAll(story, 'killed before', isCapturing));
+  for (const way of WAYS[name] ?? []) test(`${way}, at every write`, () => checkAll(story, way, isWrite));
+});
