@@ -20,9 +20,13 @@ const managed = (manager: string) => ({
   },
 });
 
+const two = (n: number) => String(Math.trunc(n)).padStart(2, '0');
+/** A second of one day. */
+const secondOf = (i: number) => `2026-01-01T${two((i / 3600) % 24)}:${two((i / 60) % 60)}:${two(i % 60)}Z`;
+
 /** The `i`th of many: finished, and to be kept for `ttl` seconds. */
 export function job(i: number, ttl = 86_400): KubeObject {
-  const finished = `2026-01-01T${String(i % 24).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}:07Z`;
+  const finished = secondOf(i * 7919);
   const uid = uuid(random);
   return {
     apiVersion: 'batch/v1',
