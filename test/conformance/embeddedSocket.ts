@@ -16,12 +16,18 @@ export interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly contentType: string | undefined;
+  /** Of the header that says who asks. */
+  readonly token: string | undefined;
+  /** Undefined until it is answered. */
+  status?: number;
 }
 
 export interface EmbeddedSocket {
   readonly embedded: Embedded;
   readonly target: Target;
   readonly url: string;
+  /** PEM. */
+  readonly ca: string;
   readonly kubeconfig: string;
   /** Every request since the start. */
   readonly requests: LoggedRequest[];
@@ -33,13 +39,14 @@ export async function startEmbeddedSocket(options: EmbeddedOptions = {}): Promis
   const directory = mkdtempSync(join(tmpdir(), 'lapse-conformance-'));
   const tls = await servingCertificate(directory, ['127.0.0.1'], realClock.now());
   const requests: LoggedRequest[] = [];
-  const logged: HttpHandler = (request) => {
-    requests.push({
-      method: request.method,
-      path: request.path,
-      contentType: request.headers['content-type'],
-    });
-    return embedded.server.handle(request);
+  const logged: HttpHandler = async (request) => {
+    const { method, path, headers } = request;
+    const token = headers['authorization']?.replace(/^Bearer /, '');
+    const entry: LoggedRequest = { method, path, token, contentType: headers['content-type'] };
+    requests.push(entry);
+    const response = await embedded.server.handle(request);
+    entry.status = response.status;
+    return response;
   };
   const listener = await listen(logged, { tls });
   const kubeconfig = join(directory, 'kubeconfig');
@@ -53,6 +60,7 @@ export async function startEmbeddedSocket(options: EmbeddedOptions = {}): Promis
     embedded,
     target: socket,
     url: listener.url,
+    ca: tls.ca,
     kubeconfig,
     requests,
     close: async () => {

@@ -1,0 +1,35 @@
+// The rights of every family, on the embedded server with RBAC: the same manifests and tests as test/kube/rbac.kube.ts has
+// for the real one.
+
+import { dirname } from 'node:path';
+import { verbOf } from '#apiserver/handle';
+import { parsePath } from '#apiserver/path';
+import { type Audited, describeFamilies } from '../kube/rbac/families.ts';
+import { type LoggedRequest, startEmbeddedSocket } from './embeddedSocket.ts';
+
+function describeRequest({ method, path, status }: LoggedRequest): Audited {
+  const [pathname = '', query = ''] = path.split('?', 2);
+  const parsed = parsePath(pathname);
+  const { resource = '', subresource } = parsed.kind === 'resource' ? parsed : {};
+  return {
+    verb: verbOf(method, parsed, new URLSearchParams(query)),
+    resource: [resource, subresource].filter(Boolean).join('/'),
+    code: status!,
+  };
+}
+
+describeFamilies(async () => {
+  const embedded = await startEmbeddedSocket();
+  const { url, ca, target, kubeconfig, requests } = embedded;
+  return {
+    url,
+    ca,
+    adminToken: target.adminToken!,
+    directory: dirname(kubeconfig),
+    audited: (_, token) =>
+      requests
+        .filter((request) => request.token === token && request.status !== undefined)
+        .map(describeRequest),
+    close: () => embedded.close(),
+  };
+});
