@@ -49,6 +49,20 @@ describe('the estimate', () => {
     expect(estimate.uncertainty).toBeLessThan(150);
   });
 
+  it('a burst does not drive out what other moments of the second told', async () => {
+    const { clock, skew, ask } = setup();
+    for (let i = 0; i < 15; i++) {
+      await ask(300, 2);
+      await clock.advance(millis(77));
+    }
+    const { uncertainty } = skew.estimate()!;
+    for (let i = 0; i < 100; i++) await ask(300, 0);
+    expect(skew.estimate()!.uncertainty).toBeLessThanOrEqual(uncertainty);
+    await clock.advance(seconds(5));
+    await ask(300, 0);
+    expect(skew.estimate()!.samples).toBe(15);
+  });
+
   it('counts the truncation of the Date: half a second more than it says', async () => {
     const { skew, ask } = setup();
     for (let i = 0; i < 3; i++) await ask(0);

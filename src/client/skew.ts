@@ -36,6 +36,8 @@ const LONGEST_ROUND_TRIP = seconds(2);
 const OLDEST = minutes(30);
 /** Date is cut to whole seconds: on average the server is half a second further. */
 const TRUNCATION = 500;
+/** Of a burst every answer says the same; samples at different moments of the second say more, and cost less. */
+const APART = millis(50);
 /** A clock that is slewed moves less than this between two looks; one that was set, or a machine that slept, more. */
 const CLOCK_SET = 500;
 
@@ -58,6 +60,7 @@ export function createSkew(clock: Clock): Skew {
 
   return {
     observe({ headers = {}, sentAt, roundTrip }) {
+      if (samples.length >= KEPT && clock.elapsed() - samples.at(-1)!.takenAt < APART) return;
       const date = parseHttpDate(headerOf(headers, 'date') ?? '');
       // An answer out of a cache has the date of the day it was stored.
       if (date === undefined || headerOf(headers, 'age') !== undefined) return;
