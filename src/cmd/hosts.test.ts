@@ -1,6 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { ApiError } from '#api/status';
+import { makeAuthority } from '#base/certificates';
 import { realClock } from '#base/clock';
+import { hours } from '#base/instant';
 import type { Log } from '#base/log';
 import type { Client } from '#client/client';
 import type { Manager } from '#runtime/manager';
@@ -73,4 +79,32 @@ test.each([
 ])('a webhook without a certificate: %j', async (flags, message) => {
   const all = { ...flags, 'webhook-port': '127.0.0.1:0', 'metrics-bind-address': '127.0.0.1:0' };
   await expect(open(all)).rejects.toThrow(message);
+});
+
+const api = { group: 'demo.example.com', version: 'v1', resources: [] };
+
+test('an API needs a certificate, and somebody who brings it', async () => {
+  const flags = { 'api-port': '127.0.0.1:0', 'metrics-bind-address': '0' };
+  await expect(open(flags, { api })).rejects.toThrow(/--api-port needs --webhook-cert-file/);
+  expect(await open(flags)).toEqual([expect.stringMatching(/no controller that was selected brings an API/)]);
+});
+
+test.each([
+  ['a cluster without a front proxy', async () => undefined, /--api-port: there is no ConfigMap kube-system/],
+  [
+    'no right to look',
+    async () => {
+      throw new ApiError(403, 'Forbidden', 'configmaps is forbidden');
+    },
+    /forbidden; bind the Role extension-apiserver-authentication-reader/,
+  ],
+])('%s: nobody could be believed', async (_, get, message) => {
+  const directory = mkdtempSync(join(tmpdir(), 'lapse-hosts-'));
+  cleanup.push(async () => rmSync(directory, { recursive: true }));
+  const authority = await makeAuthority('ca', realClock.now(), hours(1));
+  const files = { 'webhook-cert-file': join(directory, 'crt'), 'webhook-key-file': join(directory, 'key') };
+  writeFileSync(files['webhook-cert-file'], authority.cert);
+  writeFileSync(files['webhook-key-file'], authority.key);
+  const flags = { ...files, 'api-port': '127.0.0.1:0', 'metrics-bind-address': '0' };
+  await expect(open(flags, { api, client: { get } as unknown as Client })).rejects.toThrow(message);
 });

@@ -1,10 +1,16 @@
-// The sockets of a process: health, readiness and metrics on one, admission reviews on another.
+// The sockets of a process: health, readiness and metrics on one, admission reviews on another, and an API that is read
+// through the cluster's own on a third. The last two share a certificate.
 
+import { ApiError } from '#api/status';
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Client } from '#client/client';
+import type { AggregatedApi } from '#runtime/aggregated';
+import { openAggregatedHost } from '#runtime/aggregated/host';
+import { apiServiceName, openRegistration } from '#runtime/aggregated/registration';
+import { NoFrontProxyError } from '#runtime/aggregated/requestHeader';
 import { type Certificate, openCertificate } from '#runtime/host/certificate';
-import { type Host, type HostOptions, listen } from '#runtime/host/listen';
+import { type Host, listen } from '#runtime/host/listen';
 import type { AdmissionFunction } from '#runtime/host/review';
 import { openSelfManaged } from '#runtime/host/selfManaged';
 import { statusHandler } from '#runtime/host/status';
@@ -24,6 +30,8 @@ export interface HostsOptions {
   readonly manager: Manager;
   readonly registry: Registry;
   readonly admission: readonly AdmissionFunction[];
+  /** Served where `--api-port` says. */
+  readonly api?: AggregatedApi;
   readonly clock: Clock;
   readonly log: Log;
   /** For a certificate of our own, and where its Secret is unless told. */
@@ -35,14 +43,18 @@ export interface Hosts {
   close(): Promise<void>;
 }
 
+interface Closable {
+  close(): Promise<void> | void;
+}
+
 export async function openHosts(options: HostsOptions): Promise<Hosts> {
-  const opened: { close(): Promise<void> | void }[] = [];
+  const opened: Closable[] = [];
   const close = async () => {
     for (const host of opened.reverse()) await host.close();
   };
   try {
     opened.push(...(await openStatus(options)));
-    opened.push(...(await openWebhook(options)));
+    await openCertified(options, opened);
   } catch (cause) {
     await close();
     throw cause;
@@ -62,7 +74,7 @@ async function openStatus(options: HostsOptions): Promise<Host[]> {
   });
   try {
     const onError = (error: unknown) => log.error({ error }, 'status request failed');
-    const host = await bind(flag, where, { handle, onError });
+    const host = await bound(flag, where, () => listen({ handle, onError, ...where }));
     log.info({ address: where.address ?? '*', port: host.port }, 'serving /healthz, /readyz and /metrics');
     return [host];
   } catch (cause) {
@@ -73,25 +85,73 @@ async function openStatus(options: HostsOptions): Promise<Host[]> {
   }
 }
 
-async function openWebhook(options: HostsOptions): Promise<{ close(): Promise<void> | void }[]> {
-  const { general, admission, clock, log, registry } = options;
-  const flag = 'webhook-port';
-  const where = parseBindAddress(flag, general.webhook.bindAddress ?? '0');
-  if (where === undefined) return [];
-  const certificate = await openWebhookCertificate(options);
-  try {
-    const handle = webhookHandler({ functions: admission, clock, log, registry });
-    const host = await bind(flag, where, { handle, certificate });
-    log.info({ port: host.port, webhooks: admission.map(({ name }) => name) }, 'serving admission reviews');
-    return [certificate, host];
-  } catch (cause) {
-    certificate.close();
-    throw cause;
-  }
+/** Whatever needs a certificate, and the certificate; each is in `opened` as soon as it is open. */
+async function openCertified(options: HostsOptions, opened: Closable[]): Promise<void> {
+  const { general, log } = options;
+  const webhook = parseBindAddress('webhook-port', general.webhook.bindAddress ?? '0');
+  const api = parseBindAddress('api-port', general.api.bindAddress ?? '0');
+  if (api !== undefined && options.api === undefined)
+    log.warn({}, '--api-port: no controller that was selected brings an API');
+  const served =
+    api === undefined || options.api === undefined ? undefined : { api: options.api, where: api };
+  if (webhook === undefined && served === undefined) return;
+  const certificate = await openOwnCertificate(options, webhook === undefined ? 'api-port' : 'webhook-port');
+  opened.push(certificate);
+  if (webhook !== undefined) opened.push(await openWebhook(options, webhook, certificate));
+  if (served !== undefined) await openApi(options, { ...served, certificate }, opened);
 }
 
+async function openWebhook(
+  options: HostsOptions,
+  where: BindAddress,
+  certificate: Certificate,
+): Promise<Host> {
+  const { admission, clock, log, registry } = options;
+  const handle = webhookHandler({ functions: admission, clock, log, registry });
+  const host = await bound('webhook-port', where, () => listen({ handle, certificate, ...where }));
+  log.info({ port: host.port, webhooks: admission.map(({ name }) => name) }, 'serving admission reviews');
+  return host;
+}
+
+interface ApiParts {
+  readonly api: AggregatedApi;
+  readonly where: BindAddress;
+  readonly certificate: OwnCertificate;
+}
+
+/** Where the certificate is our own, the API server is told whom to believe before it sees it. */
+async function openApi(options: HostsOptions, parts: ApiParts, opened: Closable[]): Promise<void> {
+  const { client, clock, log } = options;
+  const { api, where, certificate } = parts;
+  let shown: Certificate = certificate;
+  const { caBundle } = certificate;
+  if (caBundle !== undefined) {
+    const name = apiServiceName(api);
+    const own = { ...certificate, caBundle };
+    const registered = await openRegistration({ client, clock, log, name, certificate: own });
+    opened.push(registered);
+    shown = registered;
+  }
+  const host = await bound('api-port', where, () =>
+    openAggregatedHost({ api, client, clock, log, certificate: shown, ...where }).catch(explainFrontProxy),
+  );
+  opened.push(host);
+  log.info({ port: host.port, group: api.group, version: api.version }, 'serving an aggregated API');
+}
+
+function explainFrontProxy(cause: unknown): never {
+  if (cause instanceof NoFrontProxyError) throw new UsageError(`--api-port: ${cause.message}`);
+  if (cause instanceof ApiError && cause.code === 403)
+    throw new UsageError(
+      `--api-port: ${cause.message}; bind the Role extension-apiserver-authentication-reader in kube-system`,
+    );
+  throw cause;
+}
+
+type OwnCertificate = Certificate & { close(): void; caBundle?(): string };
+
 /** From files that somebody else renews, or our own in a Secret. */
-async function openWebhookCertificate(options: HostsOptions): Promise<Certificate & { close(): void }> {
+async function openOwnCertificate(options: HostsOptions, flag: string): Promise<OwnCertificate> {
   const { general, clock, log, client, namespace } = options;
   const { certFile, keyFile, secret, hosts, configurations } = general.webhook;
   if (certFile !== undefined && keyFile !== undefined)
@@ -105,22 +165,19 @@ async function openWebhookCertificate(options: HostsOptions): Promise<Certificat
     });
   if (secret === undefined || hosts === undefined || hosts.length === 0)
     throw new UsageError(
-      '--webhook-port needs --webhook-cert-file and --webhook-key-file, or --webhook-secret and --webhook-hosts',
+      `--${flag} needs --webhook-cert-file and --webhook-key-file, or --webhook-secret and --webhook-hosts`,
     );
   const [name = '', where = namespace] = secret.split('/').reverse();
   return openSelfManaged({ client, clock, log, hosts, configurations, secret: { namespace: where, name } });
 }
 
-async function bind(
-  flag: string,
-  where: BindAddress,
-  options: Pick<HostOptions, 'handle' | 'certificate' | 'onError'>,
-): Promise<Host> {
+/** What the system says about an address, as a mistake in the flag. */
+async function bound(flag: string, where: BindAddress, open: () => Promise<Host>): Promise<Host> {
   try {
-    return await listen({ ...options, ...where });
+    return await open();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === undefined) throw cause;
+    if (typeof code !== 'string') throw cause;
     const taken = code === 'EADDRINUSE' ? `port ${where.port} is taken` : message;
     throw new UsageError(`--${flag}: ${taken}; choose another one, or 0 for none`);
   }

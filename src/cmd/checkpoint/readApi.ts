@@ -23,6 +23,13 @@ export interface ReadApiOptions extends ReadOptions {
   readonly client: Pick<Client, 'get'>;
 }
 
+/** Where checkpoints are made they are read. */
+export const readApiFor = (
+  families: readonly string[],
+  options: ReadApiOptions,
+): { readonly api: AggregatedApi } | undefined =>
+  families.includes('manifest-capture') ? { api: manifestsApi(options) } : undefined;
+
 export function manifestsApi(options: ReadApiOptions): AggregatedApi {
   return {
     group: READ_GROUP,

@@ -38,6 +38,7 @@ export interface General {
     readonly hosts?: readonly string[];
     readonly configurations: readonly string[];
   };
+  readonly api: { readonly bindAddress?: string; readonly maxObjects: number };
   readonly log: { readonly format: 'auto' | 'json' | 'text'; readonly level: Level };
 }
 

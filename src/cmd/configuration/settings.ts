@@ -51,6 +51,10 @@ export const GENERAL: Readonly<Record<string, JsonObject>> = {
     hosts: { type: 'array', items: { type: 'string', minLength: 1 } },
     configurations: { type: 'array', default: ['lapse'], items: { type: 'string', minLength: 1 } },
   }),
+  api: object({
+    bindAddress: text,
+    maxObjects: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 10_000 },
+  }),
   log: object({
     format: { type: 'string', enum: ['auto', 'json', 'text'], default: 'auto' },
     level: { type: 'string', enum: ['debug', 'info', 'warn', 'error'], default: 'info' },
@@ -118,6 +122,12 @@ export const GENERAL_SETTINGS: readonly Setting[] = [
     'webhook-configurations',
     'webhook configurations whose caBundle it sets',
   ),
+  setting(
+    'api.bindAddress',
+    'api-port',
+    'where checkpoints are read through the API server: [host:]port; with the certificate of the webhook',
+  ),
+  setting('api.maxObjects', 'api-max-objects', 'a checkpoint with more objects is not read there'),
   setting('log.format', 'log-format', 'json, text, or auto: text on a terminal'),
   setting('log.level', 'verbosity', 'the least important lines to show: debug, info, warn, error'),
 ];

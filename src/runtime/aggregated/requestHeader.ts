@@ -29,17 +29,21 @@ export const AUTHENTICATION = {
   name: 'extension-apiserver-authentication',
 } as const;
 
+/** The cluster has no front proxy: nobody could be believed. */
+export class NoFrontProxyError extends Error {}
+
 export async function readFrontProxy(client: Pick<Client, 'get'>): Promise<FrontProxy> {
   const published = await client.get(ConfigMap, AUTHENTICATION);
   if (published === undefined)
-    throw new Error(`there is no ConfigMap ${AUTHENTICATION.namespace}/${AUTHENTICATION.name}`);
+    throw new NoFrontProxyError(`there is no ConfigMap ${AUTHENTICATION.namespace}/${AUTHENTICATION.name}`);
   return parseFrontProxy(published.data ?? {});
 }
 
-/** Throws when the cluster has no front proxy: then nobody could be believed. */
+/** Throws NoFrontProxyError when there is nobody to believe. */
 export function parseFrontProxy(data: Readonly<Record<string, string>>): FrontProxy {
   const authority = data['requestheader-client-ca-file'] ?? '';
-  if (authority.trim() === '') throw new Error('the cluster publishes no authority of a front proxy');
+  if (authority.trim() === '')
+    throw new NoFrontProxyError('the cluster publishes no authority of a front proxy');
   const list = (field: string): string[] => {
     const text = data[field];
     if (text === undefined || text === '') return [];
