@@ -41,7 +41,7 @@ export function statementOnTtl(
     case 'expired': {
       const at = expiry.kind === 'waiting' ? expiry.until : expiry.since;
       const because = `ended ${request.status?.completionTimestamp} (${readyOf(request)?.reason}), TTL ${length}`;
-      return { kind: 'ends', ...about, at, because, propagation: 'Background' };
+      return { kind: 'ends', ...about, at, because };
     }
     default:
       return assertNever(expiry);

@@ -62,7 +62,8 @@ interface About {
 export interface Ends extends About {
   readonly kind: 'ends';
   readonly at: Instant;
-  readonly propagation: Propagation;
+  /** Unset: what the object itself asks for with its finalizers, as the API server does. */
+  readonly propagation?: Propagation;
 }
 
 /** A rule means it, and something keeps the rule from acting. `until`: when that is looked at again, or ends. */

@@ -147,9 +147,9 @@ function settle(
 }
 
 function plannedEnd(end: ForetoldEnd, cascade: Cascade): PlannedEnd {
-  const { at, object, family, rule, propagation } = end;
+  const { at, object, family, rule } = end;
   const keptBy = cascade.keptBy(object.uid);
   const then = keptBy.length === 0 ? '' : `; the finalizer ${keptBy.join(', ')} keeps it then`;
   const because = `${end.because}${then}`;
-  return { at, object, family, rule, because, propagation, ...cascade.delete(end) };
+  return { at, object, family, rule, because, ...cascade.delete(end) };
 }

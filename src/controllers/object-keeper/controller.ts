@@ -17,6 +17,9 @@ const OURS: readonly string[] = [VolumeCaptureRequest, VolumeRestoreRequest, Man
   ({ group, resource }) => `${resource}.${group}`,
 );
 
+/** Resources that we have the right to look at: ours, and those an operator names. */
+export const followedResources = (follow: readonly string[]): string[] => [...new Set([...OURS, ...follow])];
+
 /** `configmaps`, `volumecapturerequests.storage.deckhouse.io`. */
 function rightToFollow(text: string): Right {
   const [resource = '', ...group] = text.split('.');
@@ -50,7 +53,7 @@ export function objectKeeperController(options: KeeperOptions): ControllerDefini
       { group: ObjectKeeper.group, resource: 'objectkeepers', verbs: ['get', 'delete'] },
       { group: ObjectKeeper.group, resource: 'objectkeepers/status', verbs: ['patch'] },
       { group: CustomResourceDefinition.group, resource: 'customresourcedefinitions', verbs: ['get'] },
-      ...[...new Set([...OURS, ...follow])].map(rightToFollow),
+      ...followedResources(follow).map(rightToFollow),
     ],
     reconcile: (pass) => reconcileKeeper(pass, options),
   });

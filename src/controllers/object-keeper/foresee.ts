@@ -17,6 +17,7 @@ import {
   type Statement,
 } from '../foresight.ts';
 import { computePlan, computeRule, type Followed } from './compute.ts';
+import { followedResources } from './controller.ts';
 import { computeOrder, definitionOf, type FollowRule, isDefined } from './lookup.ts';
 
 export const foreseeKeepers: Foresight = {
@@ -46,7 +47,6 @@ async function statementAbout(
     ...about,
     at,
     because,
-    propagation: 'Background',
   });
   if (rule.kind === 'ttl') {
     const plan = computePlan(rule, undefined, { keeper, now, blind: false });
@@ -81,10 +81,14 @@ interface Lookup {
 /** As lookup.ts does, on what was read: an object that vanished together with its kind may come back. */
 class Followeds {
   readonly #outlook: Outlook;
+  readonly #resources: ReadonlySet<string>;
   readonly #uids = new Map<string, Promise<ReadonlySet<string>>>();
 
   constructor(outlook: Outlook) {
     this.#outlook = outlook;
+    const { follow } = outlook.configuration.objectKeeper ?? {};
+    const texts = Array.isArray(follow) ? follow.filter((name) => typeof name === 'string') : [];
+    this.#resources = new Set(followedResources(texts));
   }
 
   async find({ ref, group, version }: FollowRule, keeper: ObjectKeeper): Promise<Lookup> {
@@ -98,16 +102,20 @@ class Followeds {
     );
     if (served === undefined)
       return unclear(KeeperReason.KindNotServed, `${ref.apiVersion} ${ref.kind} is not served`);
-    if (!(await this.#uidsOf(served)).has(ref.uid)) {
-      if (await this.#isDefinedAnew(served, keeper))
-        return unclear(KeeperReason.KindRecreated, `${ref.kind} was defined anew after this keeper was made`);
-      const why = `${ref.kind} ${ref.name} does not exist any more`;
-      return { followed: { kind: 'lost', why }, since: now };
+    if (!this.#resources.has(resourceText(served)))
+      return unclear(
+        KeeperReason.LookupRefused,
+        `objectKeeper.follow does not name ${resourceText(served)}: there is no right to look at it`,
+      );
+    const isThere = (await this.#uidsOf(served)).has(ref.uid);
+    const end = isThere ? endOf(ref.uid) : now;
+    if (end === undefined) return { followed: { kind: 'exists' }, since: now };
+    if (await this.#isDefinedAnew(served, keeper)) {
+      const message = `${ref.kind} was defined anew after this keeper was made: whether ${ref.name} is gone for good is for a person to say`;
+      return unclear(KeeperReason.KindRecreated, message);
     }
-    const end = endOf(ref.uid);
-    return end === undefined
-      ? { followed: { kind: 'exists' }, since: now }
-      : { followed: { kind: 'lost', why: 'it ends then' }, since: end };
+    const why = isThere ? 'it ends then' : `${ref.kind} ${ref.name} does not exist any more`;
+    return { followed: { kind: 'lost', why }, since: end };
   }
 
   #uidsOf(kind: Kind): Promise<ReadonlySet<string>> {
@@ -133,6 +141,10 @@ class Followeds {
     return definition !== undefined && computeOrder(definition, keeper) === 'after';
   }
 }
+
+/** As an operator names it: `configmaps`, `runs.example.com`. */
+const resourceText = ({ resource, group }: Kind): string =>
+  group === '' ? resource : `${resource}.${group}`;
 
 const uidOnly: Projection<KubeObject> = {
   name: 'uid',

@@ -100,7 +100,7 @@ function unblocked(
 }
 
 /** Somebody asked for a manner of deletion beforehand: it is honoured. */
-function inheritedPropagation(metadata: ObjectMeta): Propagation {
+export function inheritedPropagation(metadata: ObjectMeta): Propagation {
   if (has(metadata, ORPHAN)) return 'Orphan';
   return has(metadata, FOREGROUND) ? 'Foreground' : 'Background';
 }

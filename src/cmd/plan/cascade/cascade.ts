@@ -11,6 +11,7 @@ import { type Member, nameOfMember, type Ownership } from './ownership.ts';
 export interface Takes {
   readonly takes: readonly Taken[];
   readonly takesMore: number;
+  readonly propagation: Propagation;
 }
 
 const MOST_NAMED = 1000;
@@ -50,7 +51,8 @@ export class Cascade {
   }
 
   /** Deletes one object, and answers what else goes. */
-  delete({ object, at, propagation }: Pick<Ends, 'object' | 'at' | 'propagation'>): Takes {
+  delete({ object, at, ...asked }: Pick<Ends, 'object' | 'at' | 'propagation'>): Takes {
+    const propagation = asked.propagation ?? this.#ownership?.mannerOf(object.uid) ?? 'Background';
     const takes: Taken[] = [];
     let takesMore = 0;
     const queue = this.#remove(object.uid, at, propagation, 1);
@@ -64,7 +66,7 @@ export class Cascade {
       else takesMore++;
       queue.push(...this.#remove(uid, at, manner, depth + 1));
     }
-    return { takes, takesMore };
+    return { takes, takesMore, propagation };
   }
 
   /** Whom it concerns that this one goes. */

@@ -5,7 +5,15 @@ import type { Kind } from '#api/kind';
 import { apiVersionOf, type KubeObject, type ObjectMeta, type OwnerReference } from '#api/object';
 import type { ServedKind } from '#client/discovery';
 import { nameOf, type ObjectName } from '#controllers/foresight';
-import { FOREGROUND, ORPHAN, type Owner, type OwnerState, stateOfPresent } from '#standins/ownerGc/compute';
+import {
+  FOREGROUND,
+  inheritedPropagation,
+  ORPHAN,
+  type Owner,
+  type OwnerState,
+  type Propagation,
+  stateOfPresent,
+} from '#standins/ownerGc/compute';
 
 /** An object that may be taken along. */
 export interface Member {
@@ -21,6 +29,8 @@ interface Presence {
   readonly state: OwnerState;
   /** Who keeps it when it is deleted, beside the garbage collector. */
   readonly keptBy?: readonly string[];
+  /** How it is deleted when nobody says how. */
+  readonly manner?: Propagation;
 }
 
 const isForeign = (finalizer: string): boolean => finalizer !== FOREGROUND && finalizer !== ORPHAN;
@@ -64,6 +74,11 @@ export class Ownership {
     return this.#present.get(uid)?.keptBy ?? [];
   }
 
+  /** How an object is deleted when nobody says how. */
+  mannerOf(uid: string): Propagation {
+    return this.#present.get(uid)?.manner ?? 'Background';
+  }
+
   dependentsOf(uid: string): readonly Member[] {
     return this.#byOwner.get(uid) ?? [];
   }
@@ -90,8 +105,9 @@ export class Ownership {
 function presenceOf(metadata: ObjectMeta): Presence {
   const { namespace = '', finalizers = [] } = metadata;
   const state = stateOfPresent(metadata);
+  if (state === 'solid' && finalizers.length === 0) return solidIn(namespace);
   const keptBy = finalizers.filter(isForeign);
-  return state === 'solid' && keptBy.length === 0 ? solidIn(namespace) : { namespace, state, keptBy };
+  return { namespace, state, keptBy, manner: inheritedPropagation(metadata) };
 }
 
 function append(map: Map<string, Member[]>, key: string, member: Member): void {
