@@ -1,6 +1,6 @@
 // Telling the API server whom to believe: the caBundle of our APIService. A new certificate is shown to callers only after
-// that has been told, so that there is no moment in which nobody trusts us. An APIService that does not exist needs
-// nothing; it is looked for again.
+// that has been told, so that there is no moment in which nobody trusts us. An APIService that does not exist yet needs
+// nothing; it is looked for every minute.
 
 import { defineKind } from '#api/kind';
 import type { KubeObject } from '#api/object';
@@ -55,8 +55,9 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
 
   async function look(): Promise<boolean> {
     const next = certificate.current();
+    let isThere: boolean;
     try {
-      await inject(options, encode(certificate.caBundle()));
+      isThere = await inject(options, encode(certificate.caBundle()));
     } catch (error) {
       log.warn({ apiService: name, error: asError(error) }, 'the caBundle could not be set');
       return false;
@@ -65,7 +66,7 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
       shown = next;
       for (const listener of listeners) listener(next);
     }
-    return true;
+    return isThere;
   }
   const arm = (pause: Millis) => {
     if (!closed) cancel = wakeAfter(clock, pause, () => void look().then(rest));
@@ -93,12 +94,15 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-async function inject({ client, log, name }: RegistrationOptions, caBundle: string): Promise<void> {
+/** False: there is none. */
+async function inject({ client, log, name }: RegistrationOptions, caBundle: string): Promise<boolean> {
   const found = await client.get(ApiService, { name });
-  // One without a service is answered by the API server itself; one with another authority of its own is not ours.
-  if (found?.spec?.service === undefined || found.spec.caBundle === caBundle) return;
+  if (found === undefined) return false;
+  // One without a service is answered by the API server itself.
+  if (found.spec?.service === undefined || found.spec.caBundle === caBundle) return true;
   const { insecureSkipTLSVerify: _, ...spec } = found.spec;
   const answer = await client.update(ApiService, { ...found, spec: { ...spec, caBundle } });
   if (!('object' in answer)) throw answer.error;
   log.info({ apiService: name }, 'caBundle set');
+  return true;
 }
