@@ -17,6 +17,7 @@ export async function importObject(core: Core, sent: KubeObject): Promise<boolea
   const { object } = resource.codec.decode(clone(asJson(sent)));
   const { metadata } = object;
   if (!resource.namespaced) delete metadata.namespace;
+  else metadata.namespace ??= 'default';
   metadata.uid ??= uuid(core.random);
   metadata.creationTimestamp ??= formatTime(core.clock.now());
   delete metadata.managedFields;

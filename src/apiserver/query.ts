@@ -130,7 +130,12 @@ export interface WriteOptions {
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
 }
 
-export function parseWriteOptions(query: Query, kind: WriteVerb): WriteOptions {
+/** `more` is what is wrong with options that only some requests have. */
+export function parseWriteOptions(
+  query: Query,
+  kind: WriteVerb,
+  more: readonly FieldError[] = [],
+): WriteOptions {
   const dryRun = query.getAll('dryRun').filter((v) => v !== '');
   const fieldManager = query.get('fieldManager') ?? '';
   const fieldValidation = query.get('fieldValidation') ?? '';
@@ -138,6 +143,7 @@ export function parseWriteOptions(query: Query, kind: WriteVerb): WriteOptions {
     ...validateDryRun(dryRun),
     ...validateFieldManager(fieldManager),
     ...validateFieldValidation(fieldValidation),
+    ...more,
   ];
   if (errors.length > 0) throw invalidError({ group: 'meta.k8s.io', kind }, '', errors);
   return {

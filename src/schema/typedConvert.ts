@@ -26,7 +26,7 @@ function kindOf(value: Json): string {
     case 'bigint':
       return 'int64';
     case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64';
+      return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'int64' : 'float64';
     default:
       return 'map';
   }

@@ -10,9 +10,11 @@ import type { Resource } from '../resources/resource.ts';
 /** The request as the verbs should see it; undefined: there is no such page. */
 export function routeCustom(
   resource: Resource,
-  path: ResourcePath,
+  asked: ResourcePath,
   request: HttpRequest,
 ): { path: ResourcePath; request: HttpRequest } | undefined {
+  // What comes after a subresource says nothing.
+  const path = { ...asked, subresource: asked.subresource?.split('/')[0] };
   if (isMisplaced(resource, path, request)) return undefined;
   if (resource.unservable) throw resource.unservable();
   // A method that is no verb has no name in the refusal either.

@@ -2,10 +2,10 @@
 // object is; src/schema/rules does both.
 
 import type { FieldError } from '#api/fieldErrors';
-import type { JsonObject } from '#api/json';
+import type { Json, JsonObject } from '#api/json';
 import { estimateCost } from '#cel/cel';
 import { checkSchemaRules, type RuleCheck as SchemaRuleCheck } from '#schema/rules/check';
-import { compileSchemaRules, type RuleInput, type RuleOutcome } from '#schema/rules/evaluate';
+import { checkDefault, compileSchemaRules, type RuleInput, type RuleOutcome } from '#schema/rules/evaluate';
 
 export type { RuleInput };
 
@@ -17,11 +17,14 @@ export type CompiledRules = (input: RuleInput) => RuleOutcome;
 
 export interface RuleEngine {
   check(request: RuleCheck): FieldError[];
+  /** What the rules say to a default of the schema. */
+  checkDefault(schema: JsonObject, value: Json, path: string): FieldError[];
   /** Undefined when the schema has no rules. */
   compile(schema: JsonObject): CompiledRules | undefined;
 }
 
 export const ruleEngine: RuleEngine = {
   check: (request) => checkSchemaRules({ ...request, estimate: (program) => estimateCost(program).max }),
+  checkDefault,
   compile: compileSchemaRules,
 };

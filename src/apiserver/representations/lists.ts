@@ -19,6 +19,8 @@ interface Shape {
   /** The field that holds the list. */
   readonly field: 'rows' | 'items';
   readonly item: (object: KubeObject) => JsonObject;
+  /** An empty list is null. */
+  readonly nullable: boolean;
 }
 
 export function transformedList(
@@ -31,8 +33,10 @@ export function transformedList(
       ? tableShape(call, page, representation.version)
       : partialShape(call, page, representation);
   const make = (stored: Stored) => shape.item(call.resource.codec.show(stored));
-  if (call.negotiated.encoding === 'yaml') {
-    return encode(200, { ...shape.head, [shape.field]: page.items.map(make) }, call.negotiated);
+  const none = shape.nullable && page.items.length === 0;
+  if (call.negotiated.encoding === 'yaml' || none) {
+    const items = none ? null : page.items.map(make);
+    return encode(200, { ...shape.head, [shape.field]: items }, call.negotiated);
   }
   const open = `${writeJson(shape.head).slice(0, -1)},"${shape.field}":[`;
   const body =
@@ -44,7 +48,8 @@ export function transformedList(
 
 function tableShape(call: Call, page: Page, version: string): Shape {
   const head = tableHead(call.resource.printer, { version, meta: { ...page.meta } });
-  return { head, field: 'rows', item: rowMaker(call, version) };
+  const nullable = call.resource.printer.bare === true;
+  return { head, field: 'rows', item: rowMaker(call, version), nullable };
 }
 
 function partialShape(
@@ -59,7 +64,8 @@ function partialShape(
     apiVersion: `meta.k8s.io/${version}`,
     metadata: { ...page.meta },
   };
-  return { head, field: 'items', item: (object) => asJson(partialMetadata(object, version)) };
+  const item = (object: KubeObject) => asJson(partialMetadata(object, version));
+  return { head, field: 'items', item, nullable: true };
 }
 
 // Rows made before the consumer gets a say.

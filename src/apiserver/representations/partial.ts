@@ -16,6 +16,8 @@ export const partialMetadata = (object: KubeObject, version = 'v1'): KubeObject 
 /** The kind asked for must fit the answer: an object or a list. */
 export function checkPartialFits(resource: Resource, { list }: Partial, isList: boolean): void {
   if (list === isList) return;
+  // An object of a custom resource could be a list; whether it is, is seen when it is read as one.
+  if (resource.custom && list) throw new ApiError(500, undefined, 'content is not a list');
   const asked = list ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
   const got = `${isList ? 'a' : 'not a'} list (${goType(resource, isList)})`;
   throw new ApiError(406, 'NotAcceptable', `you requested ${asked}, but the requested object is ${got}`);

@@ -38,6 +38,11 @@ export function builtinPrinter(storage: string): TablePrinter {
   const recorded = known ? columnsData()[storage] : NAME_AND_CREATION;
   if (!recorded) throw new Error(`no columns are recorded for ${storage}: run npm run generate`);
   const columns = recorded.map((c) => ({ ...c, description: '' }));
-  const printer: TablePrinter = { columns, cells: known ?? nameAndCreation };
+  const bare = columns[1]?.name === 'Created At';
+  const printer: TablePrinter = {
+    columns,
+    cells: known ?? nameAndCreation,
+    ...(bare ? { bare: true as const } : {}),
+  };
   return storage === 'pods' ? { ...printer, conditions: podConditions } : printer;
 }

@@ -17,6 +17,8 @@ export interface TablePrinter {
   readonly columns: readonly Column[];
   /** One value per column. The object may be empty: bookmarks are rows too. */
   cells(object: KubeObject, now: Instant): Json[];
+  /** Nothing but a name and a time: the real server answers an empty list of these with null. */
+  readonly bare?: true;
   /** What is remarkable about the row (Pods that are over); absent for nearly all kinds. */
   conditions?(object: KubeObject): JsonObject[] | undefined;
 }

@@ -2,9 +2,9 @@
 // created when it does not exist.
 
 import { badRequest, conflict } from '#api/errors';
-import { invalidError, required } from '#api/fieldErrors';
+import { required } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
-import { isObject, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '#api/json';
 import { apiVersionOf, asJson, type KubeObject, parseApiVersion } from '#api/object';
 import { ApiError } from '#api/status';
 import { ApplyConflict, ApplyError, applyObject } from '#schema/apply/fieldManager';
@@ -42,10 +42,9 @@ export async function apply(call: Call): Promise<HttpResponse> {
 }
 
 function applyOptions(call: Call): WriteOptions {
-  const options = parseWriteOptions(call.query, 'PatchOptions');
-  if (options.fieldManager !== '') return options;
+  const anonymous = (call.query.get('fieldManager') ?? '') === '';
   const error = required('fieldManager', 'is required for apply patch');
-  throw invalidError({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error]);
+  return parseWriteOptions(call.query, 'PatchOptions', anonymous ? [error] : []);
 }
 
 async function applyNew(call: Call, request: Request): Promise<HttpResponse> {
@@ -67,7 +66,8 @@ const metadataOf = (config: JsonObject): JsonObject =>
 function readConfig(call: Call, options: WriteOptions): JsonObject {
   const text = Buffer.from(call.request.body ?? []).toString('utf8');
   const { value, problems } = parsed(text);
-  const config = isObject(value) ? value : {};
+  if (!isObject(value) && value !== null) throw badRequest(`error decoding YAML: ${noMap(value)}`);
+  const config = value ?? {};
   checkKind(call, config);
   if (metadataOf(config)['managedFields'] != null) throw badRequest('metadata.managedFields must be nil');
   if (problems.length > 0 && options.fieldValidation === 'Strict')
@@ -75,6 +75,12 @@ function readConfig(call: Call, options: WriteOptions): JsonObject {
   if (options.fieldValidation === 'Warn')
     for (const problem of problems) if (!call.warnings.includes(problem)) call.warnings.push(problem);
   return config;
+}
+
+function noMap(value: Json): string {
+  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  const kind = found === 'bigint' ? 'number' : found;
+  return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
 }
 
 function parsed(text: string) {

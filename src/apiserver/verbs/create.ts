@@ -4,7 +4,7 @@ import { alreadyExists, badRequest, internal } from '#api/errors';
 import { invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
 import type { KubeObject } from '#api/object';
-import type { ApiError } from '#api/status';
+import { ApiError } from '#api/status';
 import { formatTime } from '#base/instant';
 import { nameSuffix, uuid } from '#base/random';
 import { checkEscalation } from '../access/escalation.ts';
@@ -63,19 +63,27 @@ export async function createObject(
       return await createOnce(call, generated ? structuredClone(object) : object, options);
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
-      if (!generated || attempt === NAME_ATTEMPTS) throw taken(call, cause.message);
+      if (!generated || attempt === NAME_ATTEMPTS) throw taken(call, cause.message, object);
     }
   }
 }
 
 /** The name is in use, perhaps by something that is on its way out. */
-function taken(call: Call, name: string): ApiError {
+function taken(call: Call, name: string, { metadata }: KubeObject): ApiError {
   const error = alreadyExists(call.resource, name);
+  if (metadata.generateName) return ungenerated(error);
   const holder = call.core.store.getHead(call.resource.storage, keyOf(call.namespace, name));
   if (holder?.object.metadata.deletionTimestamp) {
     error.status.message = `object is being deleted: ${error.status.message}`;
   }
   return error;
+}
+
+/** Whoever asks for a generated name is told to try again, even when there was a name as well. */
+function ungenerated({ status }: ApiError): ApiError {
+  const { message, details } = status;
+  const text = `${message}, the server was not able to generate a unique name for the object`;
+  return new ApiError(409, 'AlreadyExists', text, { ...details, retryAfterSeconds: 1 });
 }
 
 async function createOnce(call: Call, sent: KubeObject, options: CreateOptions): Promise<CreateOutcome> {

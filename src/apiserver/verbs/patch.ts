@@ -34,17 +34,23 @@ export async function patch(call: Call): Promise<HttpResponse> {
   const type = patchType(call);
   const options = patchOptions(call);
   // What the patch says is looked at when there is something to be patched.
-  let change: Apply | undefined;
-  const make = (old: KubeObject) =>
-    patched(call, options, (change ??= parsePatch(call, type))(toJson(old)), type);
+  const change = once(() => parsePatch(call, type));
+  const make = (old: KubeObject) => patched(call, options, () => change()(toJson(old)), type);
   return updateObject(call, { versioned: patchVersion(call, type), make }, options);
 }
 
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 export function patchOptions(call: Call): WriteOptions {
-  const options = parseWriteOptions(call.query, 'PatchOptions');
-  if (booleanParam(call.query, 'force') === undefined) return options;
+  const forced = booleanParam(call.query, 'force') !== undefined;
   const error = forbidden('force', 'may not be specified for non-apply patch');
-  throw invalidError({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [error]);
+  return parseWriteOptions(call.query, 'PatchOptions', forced ? [error] : []);
 }
 
 /** Whether the patch names a version: then a lost race is the client's conflict. */
@@ -181,12 +187,14 @@ const NO_OBJECT =
   'json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 /** The result of a patch as an object of this resource; what it cannot be is 422 that quotes it. */
-function patched(call: Call, options: WriteOptions, value: Json, type: string): KubeObject {
+function patched(call: Call, options: WriteOptions, change: () => Json, type: string): KubeObject {
+  // Decoding edits the value: what a refusal quotes is made again.
   const shown = () =>
     type === STRATEGIC
       ? goPrint(readPatch(call, type).value)
-      : writeJson(call.resource.custom ? sortKeys(value) : value);
+      : writeJson(call.resource.custom ? sortKeys(change()) : change());
   const refuse = (why: string) => invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), why)]);
+  const value = change();
   if (!isObject(value)) throw refuse(`couldn't get version/kind; json parse error: ${NO_OBJECT}`);
   try {
     if (!call.resource.custom) checkGvk(call, value, refuse);

@@ -36,6 +36,16 @@ export function compileSchemaRules(schema: JsonObject): ((input: RuleInput) => R
   return root && ((input) => new Evaluation().run(root, input));
 }
 
+/** A default is judged as if it had always been there, and then as if it were new. */
+export function checkDefault(schema: JsonObject, value: Json, path: string): FieldError[] {
+  const root = nodeOf(schema, schema['x-kubernetes-embedded-resource'] === true);
+  if (!root) return [];
+  const judge = (old: Json | undefined) =>
+    new Evaluation().runAt(root, { path, value, old, unchanged: false });
+  const errors = judge(value);
+  return errors.length > 0 ? errors : judge(undefined);
+}
+
 function nodeOf(schema: unknown, isResource: boolean): RuleNode | undefined {
   if (!isObject(schema)) return undefined;
   const inner = (value: unknown) =>
@@ -82,6 +92,11 @@ class Evaluation {
     const unchanged = old !== undefined && equal(object, old);
     this.#visit(root, { path: '', value: object, old, unchanged });
     return { errors: this.#errors, warnings: this.#warnings };
+  }
+
+  runAt(node: RuleNode, place: Place): FieldError[] {
+    this.#visit(node, place);
+    return this.#errors;
   }
 
   /** False when the budget is spent: nothing more is run. */

@@ -4,6 +4,7 @@ import type { FieldError } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import { isStructural, type StructureVerdict, validateStructural } from '#schema/structural/structural';
 import { metadataRules } from '../metadata.ts';
+import { ruleEngine } from '../rules.ts';
 
 export { hasUnprunedDefaults, isStructural } from '#schema/structural/structural';
 
@@ -11,7 +12,12 @@ export const validateStructure = (
   schema: JsonObject,
   path: string,
   { prunedDefaults }: { readonly prunedDefaults: boolean },
-): StructureVerdict => validateStructural(schema, path, { prunedDefaults, metadata: metadataRules });
+): StructureVerdict =>
+  validateStructural(schema, path, {
+    prunedDefaults,
+    metadata: metadataRules,
+    rules: ruleEngine.checkDefault,
+  });
 
 /** Why a schema is not structural; its defaults do not matter here. */
 export const structuralViolations = (schema: JsonObject, path: string): readonly FieldError[] =>

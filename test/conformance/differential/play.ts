@@ -1,0 +1,117 @@
+// Plays a sequence on both servers in lockstep and says where they part.
+
+import { isObject, type JsonObject } from '#api/json';
+import { buildRequest, exchange } from '../replay/exchange.ts';
+import type { Answer, Target } from '../replay/types.ts';
+import { nameOf } from './bodies.ts';
+import { draftOf, firstDraft } from './drafts.ts';
+import { Normaliser, type Seen } from './normalise.ts';
+import type { Draft, Memory, Step, Subject } from './types.ts';
+
+export interface Disagreement {
+  readonly subject: string;
+  /** What was sent up to the difference, as the first server got it. */
+  readonly requests: readonly string[];
+  readonly real: Seen;
+  readonly embedded: Seen;
+}
+
+export interface Played {
+  readonly space: string;
+  readonly requests: string[];
+  readonly answers: Answer[];
+}
+
+/** One server in one sequence. */
+class Player implements Memory {
+  readonly objects = new Map<string, JsonObject>();
+  readonly versions = new Map<string, string[]>();
+  continueToken: string | undefined;
+  readonly #target: Target;
+  readonly #subject: Subject;
+  readonly #space: string;
+
+  constructor(target: Target, subject: Subject, space: string) {
+    this.#target = target;
+    this.#subject = subject;
+    this.#space = space;
+  }
+
+  async send(draft: Draft): Promise<Answer> {
+    const answer = await this.ask(draft);
+    this.#remember(draft, answer);
+    return answer;
+  }
+
+  async ask({ method, path, headers, body, raw }: Draft): Promise<Answer> {
+    const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const rawBody = text?.replaceAll('{ns}', this.#space);
+    const action = {
+      method,
+      path: path.replaceAll('{ns}', this.#space),
+      headers,
+      ...(rawBody === undefined ? {} : { rawBody }),
+    };
+    return exchange(buildRequest(action, {}, this.#target), this.#target);
+  }
+
+  #remember({ path, body }: Draft, answer: Answer): void {
+    const object = answer.body;
+    if (answer.status >= 300 || !isObject(object) || !isObject(object['metadata'])) return;
+    const { metadata } = object;
+    if (Array.isArray(object['items'])) this.continueToken = metadata['continue'] as string | undefined;
+    if (
+      object['kind'] !== this.#subject.kind ||
+      path.includes('dryRun') ||
+      JSON.stringify(body)?.includes('dryRun')
+    )
+      return;
+    const given = String(metadata['name']);
+    const name = ['a', 'b', 'c'].find(
+      (short) => nameOf(this.#subject, short).replace('{ns}', this.#space) === given,
+    );
+    if (name === undefined) return;
+    this.objects.set(name, object);
+    const versions = this.versions.get(name) ?? [];
+    const version = String(metadata['resourceVersion']);
+    if (versions.at(-1) !== version) this.versions.set(name, [...versions, version]);
+  }
+}
+
+let serial = 0;
+
+/** What a server answers to the good beginning and to each step, in a namespace of its own. */
+export async function playOn(target: Target, subject: Subject, steps: readonly Step[]): Promise<Played> {
+  const space = `d-${process.pid.toString(36)}-${(++serial).toString(36)}`;
+  const player = new Player(target, subject, space);
+  await player.ask(NAMESPACE);
+  const played: Played = { space, requests: [], answers: [] };
+  for (const step of [undefined, ...steps]) {
+    const draft = step === undefined ? firstDraft(subject) : draftOf(subject, step, player);
+    played.requests.push(shown(draft));
+    played.answers.push(await player.send(draft));
+  }
+  return played;
+}
+
+/** The first step that was answered differently. */
+export function firstDisagreement(subject: Subject, theirs: Played, ours: Played): Disagreement | undefined {
+  const [real, embedded] = [theirs, ours].map(({ space, answers }) => {
+    const normaliser = new Normaliser(space, subject.custom);
+    return answers.map((answer) => normaliser.seen(answer));
+  }) as [Seen[], Seen[]];
+  const at = real.findIndex((answer, i) => JSON.stringify(answer) !== JSON.stringify(embedded[i]));
+  if (at < 0) return undefined;
+  const requests = theirs.requests.slice(0, at + 1);
+  return { subject: subject.name, requests, real: real[at]!, embedded: embedded[at]! };
+}
+
+const NAMESPACE: Draft = {
+  method: 'POST',
+  path: '/api/v1/namespaces',
+  headers: { 'content-type': 'application/json' },
+  body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: '{ns}' } },
+};
+
+const shown = ({ method, path, headers, body, raw }: Draft): string =>
+  [method, path, JSON.stringify(headers), raw ?? (body === undefined ? '' : JSON.stringify(body))].join(' ');
