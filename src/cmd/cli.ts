@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up.ts')).upCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
   plan: async () => (await import('./plan.ts')).planCommand(),
+  explain: async () => (await import('./explain.ts')).explainCommand(),
   checkpoint: async () => (await import('./checkpoint.ts')).checkpointCommand(),
   simulate: async () => (await import('./simulate.ts')).simulateCommand(),
   crds: async () => (await import('./crds.ts')).crdsCommand(),

@@ -1,0 +1,142 @@
+// lapse explain KIND/NAME: why an object ends or does not, when, by which rule, what blocks that, and what to do next.
+// Only reads, and only what is needed to answer.
+
+import { readFileSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { realClock } from '#base/clock';
+import { systemRandom } from '#base/random';
+import { type Client, createClient } from '#client/client';
+import { FAMILIES } from '#controllers/registry';
+import { reachCluster } from './cluster.ts';
+import { readGeneral } from './configuration/general.ts';
+import { loadConfiguration } from './configuration/load.ts';
+import { explanationJson, explanationYaml } from './explain/document.ts';
+import { explainObject } from './explain/explainObject.ts';
+import type { Explanation } from './explain/explanation.ts';
+import { findObject, Refused } from './explain/find.ts';
+import { parseTarget, resolveKind } from './explain/resolve.ts';
+import { explanationText } from './explain/text.ts';
+import { withSettings } from './flags.ts';
+import { collectModules as collect } from './modules.ts';
+import { openManifests } from './plan/files.ts';
+import { readingFrom } from './plan/snapshot.ts';
+import { selectFamilies } from './selection.ts';
+import { explained } from './usage.ts';
+
+const FORMATS = ['text', 'json', 'yaml'] as const;
+
+interface ExplainFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly config?: string;
+  readonly namespace?: string;
+  readonly filename?: readonly string[];
+  readonly output: (typeof FORMATS)[number];
+  readonly cascade?: boolean;
+}
+
+/** An explanation decides nothing, elects nobody, and writes nowhere. */
+const OF_NO_USE =
+  /^(namespace|dry-run|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
+
+export function explainCommand(): Command {
+  const command = new Command('explain')
+    .description('why one object ends or does not, when, by which rule, and what blocks it; only reads')
+    .argument('<object...>', 'KIND/NAME, such as job/report-42')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
+    .option('-n, --namespace <name>', 'where the object is (default: as the kubeconfig says)')
+    .option('-f, --filename <file>', 'manifests instead of a cluster; may be repeated', collect)
+    .addOption(new Option('-o, --output <format>', FORMATS.join(', ')).choices(FORMATS).default('text'))
+    .option('--cascade', 'also say what the garbage collector takes along; reads the metadata of all kinds');
+  const settings = withSettings(command, FAMILIES, (flag) => OF_NO_USE.test(flag));
+  return command
+    .addHelpText('after', HELP)
+    .action(async (words: readonly string[], flags: ExplainFlags, parsed: Command) => {
+      const target = parseTarget(words);
+      const document = loadConfiguration(FAMILIES, {
+        flags: settings.given(parsed),
+        environment: process.env,
+        // Nobody has signed a file yet, and nobody will be asked about it.
+        ...(flags.filename === undefined ? {} : { defaults: { actAs: 'controller' } }),
+        ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
+      });
+      const general = readGeneral(document);
+      const origin = await (flags.filename === undefined ? fromCluster(flags) : fromFiles(flags.filename));
+      try {
+        const { client } = origin;
+        const served = await client.discovery.all();
+        const kind = resolveKind(served, target.kind);
+        const namespace = flags.namespace ?? origin.namespace;
+        const found = await findObject(client, kind, { name: target.name, namespace });
+        const explanation = await explainObject(
+          {
+            client,
+            served,
+            read: readingFrom(client),
+            now: realClock.now(),
+            general,
+            document,
+            known: FAMILIES,
+            selected: selectFamilies(FAMILIES, general.controllers ?? ['*']),
+            cascade: flags.cascade === true,
+          },
+          kind,
+          found,
+        );
+        process.stdout.write(rendered(explanation, flags.output));
+        process.exitCode = explanation.unread.length === 0 ? 0 : 3;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        process.stderr.write(`lapse: ${error.message}\n`);
+        process.exitCode = 3;
+      } finally {
+        await origin.close();
+      }
+    });
+}
+
+function rendered(explanation: Explanation, format: ExplainFlags['output']): string {
+  switch (format) {
+    case 'json':
+      return explanationJson(explanation);
+    case 'yaml':
+      return explanationYaml(explanation);
+    case 'text':
+      return explanationText(explanation, process.stdout.isTTY === true);
+  }
+}
+
+interface Origin {
+  readonly client: Client;
+  /** Where objects are looked for unless told. */
+  readonly namespace: string;
+  close(): Promise<void>;
+}
+
+async function fromFiles(files: readonly string[]): Promise<Origin> {
+  const { client, close } = await openManifests(files);
+  return { client, namespace: 'default', close };
+}
+
+async function fromCluster(flags: ExplainFlags): Promise<Origin> {
+  const { transport, credentials, namespace, close } = await reachCluster(flags, process.env, realClock);
+  const client = createClient({ transport, credentials, clock: realClock, random: systemRandom });
+  return { client, namespace: namespace ?? 'default', close };
+}
+
+const readConfig = (name: string) => ({
+  name,
+  text: explained(`--config ${name}`, () => readFileSync(name, 'utf8')),
+});
+
+const HELP = `
+Exit codes: 0 explained, 2 a mistake in the command (an unknown kind, no such object), 3 something could not be read.
+
+Examples:
+  lapse explain job/report-42
+  lapse explain pod report-42-x7k2p -n ci
+  lapse explain cleaner/preview-182 -n previews -o yaml
+  lapse explain job/report-42 --cascade
+  lapse explain job/report-42 -f jobs.yaml -f policies.yaml`;

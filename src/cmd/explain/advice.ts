@@ -1,0 +1,157 @@
+// What somebody who reads an explanation may want to do next: keep it, let it go, clear what is in the way. Commands are
+// kubectl's, ready to be pasted; nothing here is done by us.
+
+import type { ServedKind } from '#client/discovery';
+import type { ObjectName } from '#controllers/foresight';
+import { TTL_ANNOTATION } from '#lifecycle/expiry';
+import type { Explanation, Opinion, Verdict } from './explanation.ts';
+import { fullName } from './resolve.ts';
+
+export type Advice = Explanation['next'][number];
+
+export interface Question {
+  readonly object: ObjectName;
+  readonly kind: ServedKind;
+  readonly verdict: Verdict;
+  readonly off: readonly Opinion[];
+  readonly now: number;
+}
+
+export function adviseOn(question: Question): Advice[] {
+  const { verdict, off } = question;
+  return [...adviseOnVerdict(question), ...off.flatMap((opinion) => adviseOnSleeping(opinion, verdict))];
+}
+
+function adviseOnVerdict(question: Question): Advice[] {
+  const { verdict, now } = question;
+  switch (verdict.kind) {
+    case 'ends':
+      return [
+        ...(verdict.at <= now
+          ? [{ what: 'it is overdue: does Lapse run, and may it?', command: 'lapse doctor' }]
+          : []),
+        ...howToKeep(question, verdict.by),
+      ];
+    case 'goesWith':
+      return [
+        {
+          what: `to keep it, keep ${verdict.what.kind} ${verdict.what.name}`,
+          command: explainCommand(verdict.what),
+        },
+      ];
+    case 'lingers':
+      return verdict.finalizers.length === 0
+        ? [{ what: 'nothing keeps it: it goes when its grace period is over' }]
+        : [
+            {
+              what: `whoever set ${verdict.finalizers.join(', ')} has to remove it: look at the controller behind it`,
+            },
+          ];
+    case 'held':
+      return howToRelease(question, verdict.by);
+    case 'changes':
+      return [];
+    case 'stays':
+      return howToEnd(question, verdict.by);
+    case 'unruled':
+      return question.off.length > 0 ? [] : [{ what: `a TTLPolicy for ${question.kind.kind} would end it` }];
+  }
+}
+
+const kubectl = ({ object, kind }: Pick<Question, 'object' | 'kind'>, verb: string, rest: string): string => {
+  const where = object.namespace === undefined ? '' : ` -n ${quoted(object.namespace)}`;
+  return `kubectl${where} ${verb} ${shortName(kind)} ${quoted(object.name)} ${rest}`;
+};
+
+/** Groups with a dot are somebody's own: without them another kind may be meant. */
+const shortName = (kind: ServedKind): string =>
+  kind.group.includes('.') ? fullName(kind) : kind.singular || kind.kind.toLowerCase();
+
+const quoted = (text: string): string =>
+  /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+export const explainCommand = ({ kind, name, namespace }: ObjectName): string =>
+  `lapse explain ${quoted(`${kind.toLowerCase()}/${name}`)}${namespace === undefined ? '' : ` -n ${quoted(namespace)}`}`;
+
+/** `TTLPolicy ci/tekton` → how kubectl names it. */
+function ruleObject(rule: string): { kind: string; namespace?: string; name: string } | undefined {
+  const [, kind, path] = /^(\w+) (\S+)$/.exec(rule.split(', ')[0]!) ?? [];
+  if (kind === undefined || path === undefined) return undefined;
+  const [first, second] = path.split('/');
+  return second === undefined ? { kind, name: first! } : { kind, namespace: first!, name: second };
+}
+
+function patchRule(rule: string, patch: string): string | undefined {
+  const found = ruleObject(rule);
+  if (found === undefined) return undefined;
+  const where = found.namespace === undefined ? '' : ` -n ${quoted(found.namespace)}`;
+  return `kubectl${where} patch ${found.kind.toLowerCase()} ${quoted(found.name)} --type=merge -p '${patch}'`;
+}
+
+function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
+  switch (family) {
+    case 'ttl-after-finished':
+    case 'ttl-policy':
+      return [{ what: 'to keep it', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}=never`) }];
+    case 'cleaner': {
+      const command = patchRule(rule, '{"spec":{"mode":"DryRun"}}');
+      return command === undefined ? [] : [{ what: 'to only try the Cleaner out', command }];
+    }
+    case 'request-ttl':
+    case 'volume-capture':
+    case 'volume-restore':
+    case 'manifest-capture':
+    case 'object-keeper':
+      return [{ what: 'to keep what it made, add a second owner to that before' }];
+    default:
+      return [];
+  }
+}
+
+/** Words of the family's own functions, which say what is in the way. */
+const RELEASES: readonly (readonly [RegExp, (question: Question, by: Opinion) => Advice | undefined])[] = [
+  [
+    /^(the policy is only tried out|the policy is paused)/,
+    (_, { rule }) => withCommand('to let the policy act', patchRule(rule, '{"spec":{"mode":"Enforce"}}')),
+  ],
+  [
+    /the Cleaner is only tried out/,
+    (_, { rule }) => withCommand('to let the Cleaner act', patchRule(rule, '{"spec":{"mode":"Enforce"}}')),
+  ],
+  [
+    /opted out/,
+    (question) => ({ what: 'to let it end', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}-`) }),
+  ],
+  [/invalid TTL/, () => ({ what: 'correct the TTL: until then it stays' })],
+  [
+    /finish time unknown/,
+    () => ({ what: 'it finished, and nobody wrote down when: it stays until somebody does' }),
+  ],
+];
+
+const withCommand = (what: string, command: string | undefined): Advice | undefined =>
+  command === undefined ? undefined : { what, command };
+
+function howToRelease(question: Question, by: Opinion): Advice[] {
+  for (const [pattern, advise] of RELEASES)
+    if (pattern.test(by.because)) {
+      const advice = advise(question, by);
+      return advice === undefined ? [] : [advice];
+    }
+  return [];
+}
+
+function howToEnd(question: Question, { family, rule, because }: Opinion): Advice[] {
+  if (because.startsWith('unfinished') || because.startsWith('it has not ended'))
+    return [{ what: 'its time starts when it has finished' }];
+  if (family !== 'ttl-after-finished' || because !== 'no TTL') return [];
+  const command = rule.startsWith('spec.')
+    ? kubectl(question, 'patch', `--type=merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`)
+    : kubectl(question, 'annotate', `${rule.replace(/^annotation /, '')}=3600`);
+  return [{ what: 'to give it an hour after it has finished', command }];
+}
+
+function adviseOnSleeping({ off = '', rule, says }: Opinion, verdict: Verdict): Advice[] {
+  if ((says !== 'ends' && says !== 'changes') || verdict.kind === 'lingers') return [];
+  return [{ what: `to have ${rule} acted on`, command: `lapse run ${off}` }];
+}

@@ -1,0 +1,33 @@
+// What a policy or a Cleaner does to others. Policies are asked about everything they select; a Cleaner names what it
+// deletes.
+
+import type { Family } from '#controllers/family';
+import type { ObjectName } from '#controllers/foresight';
+import { foretell } from '../plan/foretell.ts';
+import { createSnapshot } from '../plan/snapshot.ts';
+import type { Deed } from './explanation.ts';
+import type { Asking } from './opinions.ts';
+
+const RULES: ReadonlySet<string> = new Set(['TTLPolicy', 'ClusterTTLPolicy', 'Cleaner']);
+
+/** Undefined for what is no rule itself. The soonest first, then what is held, then what stays. */
+export async function findDeeds(
+  { served, read, onUnread, ...asking }: Asking,
+  object: ObjectName,
+): Promise<Deed[] | undefined> {
+  if (!RULES.has(object.kind)) return undefined;
+  const isOurs = (family: Family) => family.kinds.some(({ kind }) => kind.kind === object.kind);
+  const families = asking.known.filter(isOurs);
+  if (families.length === 0) return undefined;
+  const rule = `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}`;
+  const setting = { ...asking, snapshot: createSnapshot(served, read) };
+  const deeds: Deed[] = [];
+  for await (const { statement } of foretell(setting, families, () => undefined, onUnread)) {
+    if (statement.object.uid === object.uid || statement.kind === 'changes') continue;
+    if (!statement.rule.split(', ').includes(rule)) continue;
+    const { object: other, because } = statement;
+    const at = statement.kind === 'ends' ? { at: statement.at } : {};
+    deeds.push({ object: other, says: statement.kind, because, ...at });
+  }
+  return deeds.sort((a, b) => (a.at ?? Number.POSITIVE_INFINITY) - (b.at ?? Number.POSITIVE_INFINITY));
+}

@@ -1,0 +1,192 @@
+// Explains one object: its own rules first, then what it goes with (owners, its namespace, what a keeper follows), each
+// explained the same way, upwards only. The earliest end is the one that counts.
+
+import type { Kind } from '#api/kind';
+import { Namespace } from '#api/kinds/builtin';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { apiVersionOf, type KubeObject, type OwnerReference } from '#api/object';
+import { ApiError } from '#api/status';
+import { type Instant, instant, parseTime } from '#base/instant';
+import type { Client } from '#client/client';
+import { nameOf, type ObjectName } from '#controllers/foresight';
+import { FOREGROUND, ORPHAN } from '#standins/ownerGc/compute';
+import type { Opinion, Verdict } from './explanation.ts';
+import { type Asking, askRules } from './opinions.ts';
+
+export interface Explaining extends Asking {
+  readonly client: Pick<Client, 'get'>;
+}
+
+/** What is known about one object, before anything is said about it. */
+export interface Found {
+  readonly object: ObjectName;
+  readonly opinions: readonly Opinion[];
+  readonly verdict: Verdict;
+}
+
+/** Owners of owners; nobody has more. */
+const MOST_STEPS = 8;
+
+type Path = readonly string[];
+
+export async function judge(
+  explaining: Explaining,
+  kind: Kind,
+  found: KubeObject,
+  path: Path = [],
+): Promise<Found> {
+  const object = nameOf(kind, found);
+  const steps = [...path, object.uid];
+  const { deletionTimestamp, finalizers = [] } = found.metadata;
+  const opinions = await askRules(explaining, object, await endsOfFollowed(explaining, found, steps));
+  if (deletionTimestamp !== undefined) {
+    const since = parseTime(deletionTimestamp);
+    return { object, opinions, verdict: { kind: 'lingers', since, finalizers } };
+  }
+  const company = [
+    await withOwners(explaining, found, steps),
+    await withNamespace(explaining, found, steps),
+  ].flatMap((verdict) => verdict ?? []);
+  return { object, opinions, verdict: decide(opinions, company) };
+}
+
+/** The earliest end counts; without one, what stands in the way of an end; without that, why it stays. */
+function decide(opinions: readonly Opinion[], company: readonly Verdict[]): Verdict {
+  const own = opinions.flatMap((by): Verdict[] =>
+    by.says === 'ends' && by.at !== undefined ? [{ kind: 'ends', at: by.at, by }] : [],
+  );
+  const [earliest] = [...own, ...company].sort((a, b) => timeOf(a) - timeOf(b));
+  if (earliest !== undefined) return earliest;
+  const said = (what: Opinion['says']) => opinions.filter(({ says }) => says === what);
+  const [held] = said('held');
+  if (held !== undefined) return { kind: 'held', by: held };
+  const [change] = said('changes').sort((a, b) => a.at! - b.at!);
+  if (change !== undefined) return { kind: 'changes', at: change.at!, by: change };
+  const [stays] = said('stays');
+  return stays === undefined ? { kind: 'unruled' } : { kind: 'stays', by: stays };
+}
+
+const timeOf = (verdict: Verdict): number =>
+  verdict.kind === 'ends' || verdict.kind === 'goesWith' ? verdict.at : Number.POSITIVE_INFINITY;
+
+/** When an object is gone, as far as is known; a finalizer of somebody else keeps it for nobody knows how long. */
+function goneAt({ verdict }: Found, { metadata }: KubeObject, now: Instant): Instant | undefined {
+  if (foreignFinalizers(metadata.finalizers).length > 0) return undefined;
+  if (verdict.kind === 'lingers') return now;
+  return verdict.kind === 'ends' || verdict.kind === 'goesWith' ? laterOf(verdict.at, now) : undefined;
+}
+
+/** What is overdue goes now: nobody sees it go earlier. */
+const laterOf = (at: Instant, now: Instant): Instant => instant(Math.max(at, now));
+
+export const foreignFinalizers = (finalizers: readonly string[] = []): string[] =>
+  finalizers.filter((finalizer) => finalizer !== FOREGROUND && finalizer !== ORPHAN);
+
+/** The garbage collector takes what has lost all its owners. */
+async function withOwners(
+  explaining: Explaining,
+  found: KubeObject,
+  path: Path,
+): Promise<Verdict | undefined> {
+  const { ownerReferences = [], namespace } = found.metadata;
+  if (ownerReferences.length === 0 || path.length > MOST_STEPS) return undefined;
+  let last: Extract<Verdict, { kind: 'goesWith' }> | undefined;
+  for (const reference of ownerReferences) {
+    const end = await endOfOwner(explaining, reference, namespace, path);
+    if (end === undefined) return undefined;
+    if (last === undefined || end.at > last.at) last = end;
+  }
+  return last;
+}
+
+async function endOfOwner(
+  explaining: Explaining,
+  reference: OwnerReference,
+  namespace: string | undefined,
+  path: Path,
+): Promise<Extract<Verdict, { kind: 'goesWith' }> | undefined> {
+  const { served, now } = explaining;
+  const kind = served.find(
+    (one) => apiVersionOf(one) === reference.apiVersion && one.kind === reference.kind,
+  );
+  if (kind === undefined || path.includes(reference.uid)) return undefined;
+  const home = kind.namespaced && namespace !== undefined ? { namespace } : {};
+  const owner = await readIfAllowed(explaining, kind, { ...home, name: reference.name });
+  if (owner === 'unreadable') return undefined;
+  const what: ObjectName = {
+    apiVersion: reference.apiVersion,
+    kind: reference.kind,
+    ...home,
+    name: reference.name,
+    uid: reference.uid,
+  };
+  if (owner === undefined || owner.metadata.uid !== reference.uid)
+    return { kind: 'goesWith', at: now, what, how: 'owner', because: 'its owner does not exist any more' };
+  const judged = await judge(explaining, kind, owner, path);
+  const at = goneAt(judged, owner, now);
+  return at === undefined
+    ? undefined
+    : { kind: 'goesWith', at, what, how: 'owner', because: wordsOf(judged.verdict) };
+}
+
+/** Whatever is in a namespace goes with it. */
+async function withNamespace(
+  explaining: Explaining,
+  found: KubeObject,
+  path: Path,
+): Promise<Verdict | undefined> {
+  const { namespace } = found.metadata;
+  if (namespace === undefined || namespace === '' || path.length > MOST_STEPS) return undefined;
+  const home = await readIfAllowed(explaining, Namespace as Kind, { name: namespace });
+  if (home === undefined || home === 'unreadable') return undefined;
+  const judged = await judge(explaining, Namespace as Kind, home, path);
+  const at = goneAt(judged, home, explaining.now);
+  if (at === undefined) return undefined;
+  return { kind: 'goesWith', at, what: judged.object, how: 'namespace', because: wordsOf(judged.verdict) };
+}
+
+/** Why something else goes, in words that stand behind its name. */
+function wordsOf(verdict: Verdict): string {
+  if (verdict.kind === 'ends') {
+    const { because, rule } = verdict.by;
+    return because.includes(rule) ? because : `${because} (${rule})`;
+  }
+  if (verdict.kind === 'goesWith')
+    return `goes with ${verdict.what.kind} ${verdict.what.name}: ${verdict.because}`;
+  return 'is being deleted';
+}
+
+/** A keeper goes when what it follows goes: that is found out first. */
+async function endsOfFollowed(
+  explaining: Explaining,
+  found: KubeObject,
+  path: Path,
+): Promise<(uid: string) => Instant | undefined> {
+  const { followObjectRef: ref } = (found as ObjectKeeper).spec ?? {};
+  const isKeeper = found.apiVersion === apiVersionOf(ObjectKeeper) && found.kind === ObjectKeeper.kind;
+  if (!isKeeper || ref === undefined || path.length > MOST_STEPS || path.includes(ref.uid))
+    return () => undefined;
+  const kind = explaining.served.find((one) => apiVersionOf(one) === ref.apiVersion && one.kind === ref.kind);
+  if (kind === undefined) return () => undefined;
+  const home = kind.namespaced ? { namespace: ref.namespace } : {};
+  const followed = await readIfAllowed(explaining, kind, { ...home, name: ref.name });
+  if (followed === undefined || followed === 'unreadable' || followed.metadata.uid !== ref.uid)
+    return () => undefined;
+  const at = goneAt(await judge(explaining, kind, followed, path), followed, explaining.now);
+  return (uid) => (uid === ref.uid ? at : undefined);
+}
+
+/** Whoever may not read an owner is told so, and is told the rest. */
+async function readIfAllowed(
+  { client, onUnread }: Explaining,
+  kind: Kind,
+  key: { readonly name: string; readonly namespace?: string },
+): Promise<KubeObject | 'unreadable' | undefined> {
+  try {
+    return await client.get(kind, key);
+  } catch (error) {
+    if (!(error instanceof ApiError) || (error.code !== 401 && error.code !== 403)) throw error;
+    onUnread(`${kind.kind} ${key.name}: ${error.message}`);
+    return 'unreadable';
+  }
+}
