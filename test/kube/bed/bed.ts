@@ -10,7 +10,7 @@ import { Agent, request } from 'undici';
 import { apiserverArguments, controllerManagerArguments, etcdArguments, type Ports } from './arguments.ts';
 import { type Binaries, ensureBinaries } from './build.ts';
 import { type CertificateFiles, writeCertificates } from './certificates.ts';
-import { compactEtcd } from './etcd.ts';
+import { compactEtcd, putEtcd } from './etcd.ts';
 import { writeAuditPolicy, writeKubeconfig, writeTokens } from './files.ts';
 import { freePorts } from './ports.ts';
 import { type Supervised, supervise } from './processes.ts';
@@ -44,6 +44,8 @@ export interface Bed {
   kubectl(...args: string[]): Promise<string>;
   /** Makes etcd forget its history. */
   compact(): Promise<void>;
+  /** Very many objects, straight into etcd: `key` is `/registry/jobs/default/x`, `value` the object as JSON. */
+  plant(count: number, entry: (i: number) => { key: string; value: string }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -133,6 +135,7 @@ async function bringUp(bins: Binaries, options: BedOptions, stage: Stage): Promi
     getJson: async (path, accept) => JSON.parse(await get(path, accept)) as unknown,
     kubectl: async (...args) => (await run(bins.kubectl, [`--kubeconfig=${kubeconfig}`, ...args])).stdout,
     compact: () => compactEtcd(`http://127.0.0.1:${ports.etcdClient}`),
+    plant: (count, entry) => putEtcd(`http://127.0.0.1:${ports.etcdClient}`, count, entry),
     async stop() {
       await agent.destroy();
       await stop();

@@ -1,0 +1,91 @@
+// `lapse plan` on a real API server with a hundred thousand Jobs: it says when each of them ends, what goes with it, in
+// bounded memory, and it never asks for anything but to read.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bed, startBed } from '../bed/bed.ts';
+import { finishedAt, jobName, PODS_PER, plantCrowd, ttlOf } from './crowd.ts';
+import { type PlanRun, runPlan } from './process.ts';
+
+const JOBS = 100_000;
+const DAYS = 7;
+/** Most memory of the objects of the process, and of the whole process. */
+const HEAP_MB = 400;
+const MOST_MB = 900;
+
+interface PlannedEnd {
+  readonly at: string;
+  readonly object: { readonly kind: string; readonly name: string };
+  readonly takes: readonly { readonly object: { readonly kind: string; readonly name: string } }[];
+}
+interface Document {
+  readonly made: string;
+  readonly ends: readonly PlannedEnd[];
+  readonly held: readonly { readonly object: { readonly name: string }; readonly because: string }[];
+  readonly more: number;
+  readonly unread: readonly string[];
+}
+
+let bed: Bed;
+let run: PlanRun;
+let plan: Document;
+const planted = Date.now();
+
+beforeAll(async () => {
+  bed = await startBed({ auditLog: true });
+  await plantCrowd(bed, JOBS, planted);
+  await bed.kubectl('annotate', 'job', jobName(7), 'lapse.dev/ttl=never');
+  run = await runPlan(['-o', 'json', '--for', `${DAYS}d`], bed.kubeconfig, HEAP_MB);
+  plan = JSON.parse(run.stdout) as Document;
+  const { seconds, peak } = run;
+  process.stdout.write(
+    `lapse plan of ${JOBS} Jobs: ${seconds.toFixed(1)} s, ${Math.round(peak / 2 ** 20)} MB at most\n`,
+  );
+});
+afterAll(() => bed?.stop());
+
+test('every Job ends when its TTL says so; those beyond the horizon are counted', () => {
+  expect(run).toMatchObject({ code: 0, stderr: '' });
+  const until = Date.parse(plan.made) + DAYS * 86_400_000;
+  const endOf = (i: number) => finishedAt(i, planted) + ttlOf(i) * 1000;
+  const wanted = new Map<string, number>();
+  for (let i = 0; i < JOBS; i++) if (i !== 7 && endOf(i) <= until) wanted.set(jobName(i), endOf(i));
+  expect(plan.ends.length).toBe(wanted.size);
+  for (const { object, at } of plan.ends)
+    if (Date.parse(at) !== wanted.get(object.name)) expect({ object, at }).toBe('as planted');
+  expect(plan.more).toBe(JOBS - 1 - wanted.size);
+  expect(plan.unread).toEqual([]);
+  const times = plan.ends.map(({ at }) => Date.parse(at));
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+});
+
+test('the Job that opted out is held', () => {
+  expect(plan.held).toMatchObject([{ object: { name: jobName(7) }, because: 'opted out' }]);
+});
+
+test('Pods go with their Jobs', () => {
+  const takes = plan.ends.filter(({ takes: all }) => all.length > 0);
+  const planned = new Set(plan.ends.map(({ object }) => object.name));
+  const owners = Array.from({ length: JOBS / PODS_PER }, (_, i) => jobName(i * PODS_PER));
+  expect(takes.map(({ object }) => object.name).sort()).toEqual(
+    owners.filter((name) => planned.has(name)).sort(),
+  );
+  expect(
+    takes.every(({ object, takes: all }) => all.length === 1 && all[0]!.object.name === `${object.name}-pod`),
+  ).toBe(true);
+});
+
+test('memory is bounded, and it is not a matter of minutes', () => {
+  expect(run.peak).toBeLessThan(MOST_MB * 2 ** 20);
+  expect(run.seconds).toBeLessThan(120);
+});
+
+test('it only reads: no other verb, not even as a dry run', () => {
+  const requests = readFileSync(bed.auditLogFile!, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"userAgent":"lapse/'))
+    .map((line) => JSON.parse(line) as { verb: string; requestURI: string });
+  expect(requests.length).toBeGreaterThan(200);
+  expect([...new Set(requests.map(({ verb }) => verb))].sort()).toEqual(['get', 'list']);
+  expect(requests.filter(({ requestURI }) => requestURI.includes('dryRun'))).toEqual([]);
+});
