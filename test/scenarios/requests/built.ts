@@ -39,7 +39,13 @@ export function captureOptions(more: Partial<CaptureOptions> = {}): CaptureOptio
   };
 }
 
-const NAMES = new Set(['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl']);
+const NAMES = new Set([
+  'volume-capture',
+  'volume-restore',
+  'manifest-capture',
+  'object-keeper',
+  'request-ttl',
+]);
 
 /** The controllers of the families of requests, in the default configuration, to look at. */
 export function servicesForRights(

@@ -1,0 +1,445 @@
+// The pattern of fire-and-forget requests as numbered rules, for captures of manifests. Volumes have theirs in
+// ../requests/rules.test.ts; the history of every test here is checked by ../requests/invariants.ts as well (rules 3, 11,
+// 20, 22, 30, 56). Rule 19 is ../requests/words.test.ts, rule 54 compute.test.ts and reasons.test.ts.
+
+import { describe, expect, test } from 'vitest';
+import type { Kind } from '#api/kind';
+import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
+import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { hours, minutes, seconds } from '#base/instant';
+import { manifestCaptureController } from '#controllers/manifest-capture/controller';
+import { rightsOf } from '#runtime/definition';
+import type { Simulation } from '#sim/simulate';
+import { servicesForRights } from '../requests/built.ts';
+import { requestScenario as rule } from '../requests/invariants.ts';
+import { readyOf } from '../requests/kit.ts';
+import type { Scene } from '../words.ts';
+import {
+  checkpointOf,
+  configMap,
+  FAMILIES,
+  manifests,
+  manifestWorld,
+  REF,
+  target,
+  type WorldOptions,
+} from './kit.ts';
+
+const WHOLE: WorldOptions = { families: FAMILIES };
+const MISSING = [target('ConfigMap', 'none')];
+
+const creates = (simulation: Simulation): Record<string, number> => {
+  const count: Record<string, number> = {};
+  for (const { verb, resource, status } of simulation.writes())
+    if (verb === 'create' && status === 201) count[resource] = (count[resource] ?? 0) + 1;
+  return count;
+};
+const ONE_EACH = { objectkeepers: 1, manifestcheckpoints: 1, manifestcheckpointcontentchunks: 1 };
+
+async function captured(
+  { given, when, then }: Scene,
+  world: WorldOptions = {},
+): Promise<ManifestCaptureRequest> {
+  await manifestWorld(given, world);
+  await when.user.apply(manifests());
+  expect(await readyOf(then, REF)).toBe('True Completed');
+  return then.object<ManifestCaptureRequest>(REF);
+}
+const keeperOf = ({ metadata }: ManifestCaptureRequest) => `objectkeeper/ret-mcr-${metadata.uid}`;
+
+describe('fire and forget', () => {
+  rule('1, 9. captured once, however often it is looked at; a second run does nothing', async (scene) => {
+    await captured(scene);
+    for (let i = 0; i < 3; i++)
+      await scene.when.user.patch(REF, { metadata: { labels: { look: String(i) } } });
+    await scene.when.processRestarts();
+    await scene.when.timePasses(minutes(9));
+    expect(creates(await scene.simulation())).toEqual(ONE_EACH);
+  });
+
+  rule(
+    '2, 48, 51. no second try after an error; what appears later does not revive it; a new request succeeds',
+    async (scene) => {
+      const { given, when, then, simulation } = scene;
+      await manifestWorld(given);
+      await when.user.apply(manifests('before', MISSING));
+      expect(await readyOf(then, REF)).toBe('False NotFound');
+      await when.user.apply(configMap('none'));
+      await when.user.patch(REF, { metadata: { labels: { look: 'again' } } });
+      await when.timePasses(minutes(6));
+      expect(await readyOf(then, REF)).toBe('False NotFound');
+      expect(creates(await simulation())).toEqual({});
+      await when.user.delete(REF);
+      await when.user.apply(manifests('before', MISSING));
+      expect(await readyOf(then, REF)).toBe('True Completed');
+    },
+  );
+
+  rule('3, 10, 12. pending, then Ready, and never back', async (scene) => {
+    await captured(scene);
+    const states = (await scene.simulation()).changes
+      .filter(({ kind }) => kind === 'ManifestCaptureRequest')
+      .map(({ after }) => (after as ManifestCaptureRequest).status?.conditions?.[0]?.status ?? 'pending');
+    expect([...new Set(states)]).toEqual(['pending', 'True']);
+  });
+
+  rule(
+    '4. a request is never reused: metadata edits change nothing, spec edits are refused',
+    async (scene) => {
+      const before = await captured(scene);
+      const { when, then, simulation } = scene;
+      await expect(when.user.patch(REF, { spec: { targets: MISSING } })).rejects.toThrow(
+        'delete it and create another',
+      );
+      const writes = (await simulation()).writes().length;
+      await when.user.patch(REF, { metadata: { labels: { a: 'b' } } });
+      expect((await then.object(REF)).status).toEqual(before.status);
+      expect((await simulation()).writes()).toHaveLength(writes);
+    },
+  );
+
+  rule(
+    '5, 17. its writes: keeper, checkpoint, chunks, the two statuses, its annotation; then nothing',
+    async (scene) => {
+      await captured(scene);
+      await scene.when.timePasses(hours(1));
+      const writes = (await scene.simulation())
+        .writes()
+        .map(
+          ({ verb, resource, subresource }) =>
+            `${verb} ${subresource ? `${resource}/${subresource}` : resource}`,
+        );
+      expect(writes.filter((text) => !text.endsWith(' events'))).toEqual([
+        'create objectkeepers',
+        'create manifestcheckpoints',
+        'create manifestcheckpointcontentchunks',
+        'patch manifestcheckpoints/status',
+        'patch manifestcapturerequests/status',
+        'patch manifestcapturerequests',
+      ]);
+    },
+  );
+
+  rule('6, 13, 14. what is tampered with or deleted afterwards is left alone', async (scene) => {
+    await captured(scene);
+    const { when, then, simulation } = scene;
+    const { metadata } = await checkpointOf(then);
+    await when.user.delete(`mcpchunk/${metadata.name}-0`);
+    await when.user.patch(`mcp/${metadata.name}`, { metadata: { annotations: { tampered: 'yes' } } });
+    const writes = (await simulation()).writes().length;
+    await when.processRestarts();
+    await when.timePasses(minutes(6));
+    await then.isGone(`mcpchunk/${metadata.name}-0`);
+    expect((await simulation()).writes()).toHaveLength(writes);
+  });
+
+  rule(
+    '15, 16. an ended request costs no request at all, and stays as it is over a restart',
+    async (scene) => {
+      const { metadata } = await captured(scene);
+      const { when, then, simulation } = scene;
+      await when.processRestarts();
+      const asked = (await simulation()).requests.length;
+      await when.user.patch(REF, { metadata: { labels: { a: 'b' } } });
+      await when.user.patch(REF, { metadata: { labels: { a: null } } });
+      expect((await simulation()).requests.slice(asked).filter(({ verb }) => verb !== 'watch')).toEqual([]);
+      expect((await then.object(REF)).metadata.annotations).toEqual(metadata.annotations);
+    },
+  );
+});
+
+describe('ownership', () => {
+  rule(
+    '21, 24, 25, 27. the keeper follows the request, and is read back before it owns anything',
+    async (scene) => {
+      const request = await captured(scene);
+      const { then, simulation } = scene;
+      const keeper = await then.object<ObjectKeeper>(keeperOf(request));
+      const { name, namespace, uid } = request.metadata;
+      expect(keeper.spec).toEqual({
+        mode: 'FollowObject',
+        followObjectRef: { apiVersion: request.apiVersion, kind: request.kind, name, namespace, uid },
+      });
+      const checkpoint = await checkpointOf(then);
+      expect(checkpoint.metadata.ownerReferences).toEqual([
+        expect.objectContaining({ kind: 'ObjectKeeper', uid: keeper.metadata.uid, controller: true }),
+      ]);
+      const chunk = await then.object(`mcpchunk/${checkpoint.metadata.name}-0`);
+      expect(chunk.metadata.ownerReferences).toEqual([
+        expect.objectContaining({
+          kind: 'ManifestCheckpoint',
+          uid: checkpoint.metadata.uid,
+          controller: true,
+        }),
+      ]);
+      const order = (await simulation()).requests
+        .filter(
+          ({ resource, verb }) =>
+            resource.startsWith('objectkeepers') || (resource === 'manifestcheckpoints' && verb === 'create'),
+        )
+        .filter(({ verb }) => verb === 'get' || verb === 'create')
+        .map(({ verb, resource }) => `${verb} ${resource}`);
+      expect(order).toEqual(['create objectkeepers', 'get objectkeepers', 'create manifestcheckpoints']);
+    },
+  );
+
+  rule('23, 26. with the request go keeper, checkpoint and chunks, and nothing else', async (scene) => {
+    await captured(scene, WHOLE);
+    const { when, then, simulation } = scene;
+    await when.timePasses(minutes(9));
+    await then.exists(REF);
+    await when.user.delete(REF);
+    await when.timePasses(seconds(5));
+    for (const kind of [ObjectKeeper, ManifestCheckpoint, ManifestCheckpointContentChunk] as Kind[])
+      expect((await (await simulation()).user.list(kind)).items).toEqual([]);
+    await then.exists('configmap/a');
+  });
+
+  rule('with retention, the checkpoint outlives its request; adopted, it stays', async (scene) => {
+    const world = { ...WHOLE, configuration: { retention: { mode: 'FollowObjectWithTTL', ttl: '1h' } } };
+    await captured(scene, world);
+    const { when, then } = scene;
+    const { metadata } = await checkpointOf(then);
+    const owner = await then.object('configmap/a');
+    const ownerReferences = [
+      ...metadata.ownerReferences!,
+      { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: owner.metadata.uid! },
+    ];
+    await when.timePasses(minutes(20));
+    await then.isGone(REF);
+    await when.user.patch(`mcp/${metadata.name}`, { metadata: { ownerReferences } });
+    await when.timePasses(hours(2));
+    await then.exists(`mcp/${metadata.name}`);
+    await then.exists(`mcpchunk/${metadata.name}-0`);
+  });
+
+  rule(
+    '28, 31. a read-back that fails ends the attempt: no checkpoint; then it goes on',
+    async ({ given, when, then, simulation }) => {
+      await manifestWorld(given);
+      // One attempt and its repetition by the client.
+      when.serverAnswers('get objectkeepers', 500, { times: 2 });
+      await when.user.apply(manifests());
+      expect(creates(await simulation())).toEqual({ objectkeepers: 1 });
+      await when.timePasses(seconds(9));
+      expect(await readyOf(then, REF)).toBe('True Completed');
+      expect(creates(await simulation())).toEqual(ONE_EACH);
+    },
+  );
+
+  rule('a stale keeper of an older request of this name is left alone', async (scene) => {
+    const first = await captured(scene);
+    const { when, then } = scene;
+    await when.user.delete(REF);
+    await when.user.apply(manifests());
+    await when.timePasses(seconds(1));
+    const second = await then.object<ManifestCaptureRequest>(REF);
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    await then.exists(keeperOf(first));
+    await then.exists(keeperOf(second));
+    expect(second.status?.checkpointName).not.toBe(first.status?.checkpointName);
+  });
+
+  rule('52. a keeper that is refused ends the request, once', async ({ given, when, then, simulation }) => {
+    await manifestWorld(given);
+    when.serverAnswers('create objectkeepers', 403, { times: 99 });
+    await when.user.apply(manifests());
+    await when.timePasses(hours(1));
+    expect(await readyOf(then, REF)).toBe('False RBACDenied');
+    expect(
+      (await simulation()).requests.filter(
+        ({ verb, resource }) => verb === 'create' && resource === 'objectkeepers',
+      ),
+    ).toHaveLength(1);
+  });
+
+  rule(
+    '26. deleted while it is captured: nothing stays behind',
+    async ({ given, when, then, simulation }) => {
+      await manifestWorld(given, WHOLE);
+      when.justBefore('create manifestcheckpointcontentchunks', () => when.user.delete(REF));
+      await when.user.apply(manifests());
+      await when.timePasses(minutes(10));
+      await then.isGone(REF);
+      for (const kind of [ObjectKeeper, ManifestCheckpoint, ManifestCheckpointContentChunk] as Kind[])
+        expect((await (await simulation()).user.list(kind)).items).toEqual([]);
+    },
+  );
+});
+
+describe('time to live', () => {
+  rule(
+    '32, 33, 34. ten minutes after it ended, whatever the annotation says',
+    async ({ given, when, then }) => {
+      await manifestWorld(given, WHOLE);
+      await when.user.apply(
+        manifests('before', MISSING, { annotations: { 'state-snapshotter.deckhouse.io/ttl': '1s' } }),
+      );
+      await when.timePasses(seconds(599));
+      const { metadata } = await then.object(REF);
+      expect(metadata.annotations).toEqual({ 'state-snapshotter.deckhouse.io/ttl': '1s' });
+      await when.timePasses(seconds(1));
+      await then.isGone(REF);
+    },
+  );
+  rule('the annotation has the configured text, set once', async (scene) => {
+    const world = { ...WHOLE, configuration: { requestTTL: { ttl: '90m' } } };
+    const { metadata } = await captured(scene, world);
+    expect(metadata.annotations).toEqual({ 'state-snapshotter.deckhouse.io/ttl': '90m' });
+    await scene.when.timePasses(minutes(89));
+    await scene.then.exists(REF);
+    await scene.when.timePasses(minutes(1));
+    await scene.then.isGone(REF);
+  });
+  rule('35. without request-ttl nobody deletes it, and nobody waits', async (scene) => {
+    await captured(scene);
+    await scene.when.timePasses(hours(9));
+    await scene.when.processRestarts();
+    await scene.then.exists(REF);
+    expect((await scene.simulation()).passes.at(-1)!.outcome.kind).toBe('settled');
+  });
+  rule('where the annotation decides, this controller deletes', async (scene) => {
+    await captured(scene, {
+      families: ['manifest-capture'],
+      configuration: { requestTTL: { mode: 'annotation' } },
+    });
+    await scene.when.timePasses(minutes(11));
+    await scene.then.isGone(REF);
+  });
+  rule(
+    '55. a crash before the annotation: the next look adds it, and nothing else',
+    async ({ given, when, then, simulation }) => {
+      await manifestWorld(given);
+      when.serverAnswers(
+        (request) =>
+          request.verb === 'patch' &&
+          request.resource === 'manifestcapturerequests' &&
+          request.subresource === undefined,
+        { hang: 'before' },
+      );
+      await when.user.apply(manifests());
+      (await simulation()).crash();
+      const before = await then.object<ManifestCaptureRequest>(REF);
+      expect(before.metadata.annotations).toBeUndefined();
+      await when.processRestarts();
+      await when.timePasses(seconds(1));
+      const after = await then.object<ManifestCaptureRequest>(REF);
+      expect(after.metadata.annotations).toEqual({ 'state-snapshotter.deckhouse.io/ttl': '10m' });
+      expect(after.status).toEqual(before.status);
+    },
+  );
+});
+
+describe('reads, rights and errors', () => {
+  rule(
+    '41–43. targets, checkpoints and chunks are read live, and nothing of them is listed or watched',
+    async (scene) => {
+      await captured(scene);
+      const watched = new Set(
+        (await scene.simulation()).requests
+          .filter(({ verb }) => verb === 'list' || verb === 'watch')
+          .map(({ resource }) => resource),
+      );
+      expect([...watched].sort()).toEqual(['manifestcapturerequests', 'objectkeepers']);
+    },
+  );
+
+  test('42, 57. who may what with chunks and statuses', () => {
+    const families = servicesForRights();
+    const rights = families.flatMap(({ name, controllers }) =>
+      controllers.flatMap(rightsOf).map((right) => ({ ...right, name })),
+    );
+    const of = (resource: string) =>
+      rights
+        .filter((right) => right.resource === resource)
+        .map(({ name, verbs }) => `${name}: ${verbs.join(' ')}`);
+    expect(of('manifestcheckpointcontentchunks')).toEqual(['manifest-capture: create get']);
+    expect(of('manifestcheckpoints')).toEqual(['manifest-capture: create get']);
+    expect(of('manifestcheckpoints/status')).toEqual(['manifest-capture: patch']);
+    expect(of('manifestcapturerequests/status')).toEqual(['manifest-capture: patch']);
+    expect(rights.filter(({ name, resource }) => name === 'manifest-capture' && resource === '*')).toEqual(
+      [],
+    );
+  });
+
+  test('44, 45. without what it needs no controller is built', () => {
+    expect(() => manifestCaptureController({} as never)).toThrow('controller manifest-capture needs rules');
+  });
+
+  rule(
+    '46. a request that only a stale cache still has is not captured',
+    async ({ given, when, simulation }) => {
+      await manifestWorld(given);
+      (await simulation()).crash();
+      await when.user.apply(manifests());
+      await when.processRestarts();
+      expect(creates(await simulation())).toEqual(ONE_EACH);
+    },
+  );
+
+  rule.each(
+    {
+      '47. a transport error is no answer: reads': 'get configmaps',
+      '47. a transport error is no answer: chunks': 'create manifestcheckpointcontentchunks',
+      '47. a transport error is no answer: the checkpoint’s status': 'patch manifestcheckpoints/status',
+    },
+    async ({ given, when, then }, matcher) => {
+      await manifestWorld(given);
+      when.serverAnswers(matcher, 503, { times: 8 });
+      await when.user.apply(manifests());
+      expect(await readyOf(then, REF)).toBeUndefined();
+      await when.timePasses(minutes(5));
+      expect(await readyOf(then, REF)).toBe('True Completed');
+    },
+  );
+
+  rule('50. a conflict on the status is repeated', async ({ given, when, then, simulation }) => {
+    await manifestWorld(given);
+    when.justBefore('patch manifestcapturerequests/status', () =>
+      when.user.patch(REF, { metadata: { labels: { x: 'y' } } }),
+    );
+    await when.user.apply(manifests());
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    const passes = (await simulation()).passes.filter(({ controller }) => controller === 'manifest-capture');
+    expect(passes[0]!.outcome.kind).toBe('settled');
+  });
+
+  rule(
+    '53. what a lost answer left behind is success: no second checkpoint, no second chunk',
+    async ({ given, when, then, simulation }) => {
+      await manifestWorld(given);
+      when.serverAnswers('create manifestcheckpoints', { drop: 'after' });
+      when.serverAnswers('create manifestcheckpointcontentchunks', { drop: 'after' });
+      await when.user.apply(manifests());
+      await when.timePasses(minutes(1));
+      expect(await readyOf(then, REF)).toBe('True Completed');
+      const made = (await simulation()).changes.filter(
+        ({ kind, before }) => /^ManifestCheckpoint/.test(kind) && before === undefined,
+      );
+      expect(made).toHaveLength(2);
+    },
+  );
+
+  rule('two leaders: one checkpoint, and one end', async ({ given, when, then, simulation }) => {
+    await manifestWorld(given);
+    // Another process is faster by one step, and stops there.
+    when.serverAnswers('create manifestcheckpoints', { duplicate: true });
+    when.serverAnswers('create manifestcheckpointcontentchunks', { duplicate: true });
+    await when.user.apply(manifests());
+    await when.timePasses(minutes(1));
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    expect((await (await simulation()).user.list(ManifestCheckpoint)).items).toHaveLength(1);
+  });
+
+  rule('a dry run reads everything and writes nothing', async ({ given, when, then, simulation }) => {
+    given.noDoubleRun('a dry run stops at the keeper each time');
+    await manifestWorld(given, { configuration: { dryRun: true } });
+    await when.user.apply(manifests());
+    expect(await readyOf(then, REF)).toBeUndefined();
+    expect((await (await simulation()).user.list(ManifestCheckpoint)).items).toEqual([]);
+    const [event] = await then.events('ManifestCaptureRequest/before');
+    expect(event?.note).toBe('would capture 2 targets (dry run)');
+  });
+});
