@@ -1,6 +1,5 @@
 // lapse run: controllers against a cluster.
 
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { realClock } from '#base/clock';
@@ -9,9 +8,11 @@ import { nameSuffix, systemRandom } from '#base/random';
 import { VERSION } from '#base/version';
 import { FAMILIES } from '#controllers/registry';
 import { type Assembly, assemble } from './assemble.ts';
+import { readApiFor } from './checkpoint/readApi.ts';
 import { type Cluster, reachCluster } from './cluster.ts';
 import { type General, readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
+import { readConfig } from './configuration/readConfig.ts';
 import { withSettings } from './flags.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 import { openLog } from './logs.ts';
@@ -19,7 +20,7 @@ import { collectModules, joinFamilies, loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
 import { leave, untilAskedToStop } from './signals.ts';
 import { tellWhatRuns } from './startup.ts';
-import { explained, UsageError } from './usage.ts';
+import { UsageError } from './usage.ts';
 
 interface RunFlags {
   readonly kubeconfig?: string;
@@ -78,7 +79,9 @@ async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promis
     const { client } = services;
     const { namespace } = cluster;
     const context = { general, inCluster, manager, registry, admission, clock: realClock, log };
-    hosts = await openHosts({ ...context, client, namespace });
+    const names = families.map(({ family }) => family.name);
+    const readApi = readApiFor(names, { client, maxObjects: general.api.maxObjects });
+    hosts = await openHosts({ ...context, client, namespace, ...readApi });
     manager.start();
     void tellWhatRuns({ client, log, families, lease, ...only(general.namespace) });
     log.info({ signal: await stop }, 'stopping');
@@ -90,11 +93,6 @@ async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promis
 }
 
 const only = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });
-
-const readConfig = (name: string) => ({
-  name,
-  text: explained(`--config ${name}`, () => readFileSync(name, 'utf8')),
-});
 
 function helpText(): string {
   const list = FAMILIES.map(

@@ -8,7 +8,8 @@ import { VIRTUAL_START } from '#base/virtualClock';
 import { type ControllerDefinition, defineController } from '#runtime/definition';
 import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
-import { type Simulation, type SimulationOptions, simulate } from './simulate.ts';
+import type { SimulationOptions } from './options.ts';
+import { type Simulation, simulate } from './simulate.ts';
 
 export const EXPIRES = 'test/expires';
 

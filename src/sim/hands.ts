@@ -105,11 +105,10 @@ export function readManifests(manifests: Manifests): KubeObject[] {
     if (document.errors.length > 0) throw document.errors[0]!;
     const json: unknown = document.toJS();
     if (json === null || json === undefined) continue;
-    if (!isObject(json) || typeof json.kind !== 'string' || !isObject(json.metadata))
+    if (isObject(json) && isList(json)) objects.push(...(json.items as unknown as KubeObject[]));
+    else if (!isObject(json) || typeof json.kind !== 'string' || !isObject(json.metadata))
       throw new Error('a document is not a Kubernetes object: it needs apiVersion, kind and metadata');
-    objects.push(
-      ...(isList(json) ? (json.items as unknown as KubeObject[]) : [json as unknown as KubeObject]),
-    );
+    else objects.push(json as unknown as KubeObject);
   }
   return objects;
 }

@@ -99,7 +99,11 @@ export class History {
     const kind = String(list.kind).replace(/List$/, '');
     const followed: Followed = { ...at, kind, state: new Map() };
     for (const item of (list.items ?? []) as unknown as KubeObject[])
-      followed.state.set(keyOf(item), { ...item, kind: item.kind ?? kind });
+      followed.state.set(keyOf(item), {
+        ...item,
+        kind: item.kind ?? kind,
+        apiVersion: item.apiVersion ?? String(list.apiVersion),
+      });
     const version = isObject(list.metadata) ? String(list.metadata.resourceVersion) : '';
     const response = await lasting(this.#options.handler)({
       method: 'GET',

@@ -4,6 +4,7 @@ import type { CustomKind } from '#api/kinds/customKind';
 import type { Instant } from '#base/instant';
 import type { Log } from '#base/log';
 import type { ControllerDefinition } from '#runtime/definition';
+import type { Change } from './history.ts';
 import type { Compose } from './process.ts';
 import type { Simulation } from './simulate.ts';
 import type { RequestRecord } from './wire.ts';
@@ -21,6 +22,8 @@ export interface SimulationOptions {
   readonly prepare?: (simulation: Simulation) => Promise<void>;
   /** Hears of every request of the process as it is made, in the context of whoever makes it. */
   readonly onRequest?: (record: RequestRecord) => void;
+  /** Hears of everything the server accepted, as it happens. */
+  readonly onChange?: (change: Change) => void;
   /** Of the process under test. */
   readonly log?: Log;
 }

@@ -8,9 +8,9 @@ import { type Random, seededRandom } from '#base/random';
 import { VIRTUAL_START, VirtualClock } from '#base/virtualClock';
 import { type Client, createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
-import type { Manager } from '#runtime/manager';
+import type { ControllerDefinition } from '#runtime/definition';
 import type { Registry } from '#runtime/metrics/registry';
-import { createBystanders } from './bystanders.ts';
+import { Bystanders } from './bystanders.ts';
 import { type DoubleRun, runAgain } from './doubleRun.ts';
 import { Faults } from './faults.ts';
 import { createHands, type Hands, type Manifests } from './hands.ts';
@@ -43,7 +43,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   readonly #history: History;
   readonly #timeline: Timeline;
   readonly #narrator: Narrator;
-  readonly #standins: Manager | undefined;
+  readonly #standins: Bystanders;
   readonly #kinds = new Map<string, string>();
   #processOffset = millis(0);
   #life: Life | undefined;
@@ -74,6 +74,8 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       onChange: (change) => {
         this.#kinds.set(`${change.group}/${change.resource}`, change.kind);
         this.#narrator.change(change);
+        options.onChange?.(change);
+        this.#standins.change(change);
       },
     });
     this.user = createClient({
@@ -85,7 +87,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
       fieldManager: 'user',
     });
     this.hands = createHands(this.user);
-    this.#standins = createBystanders(options.standins ?? [], {
+    this.#standins = new Bystanders(options.standins ?? [], {
       handler: this.#history.handlerFor('stand-in'),
       clock: serverClock,
       random: seededRandom((options.seed ?? 1) * 2 + 2),
@@ -95,6 +97,10 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   /** What the server accepted, in order. */
   get changes(): readonly Change[] {
     return this.#history.changes;
+  }
+  /** What the process that runs, or ran last, is made of. */
+  get controllers(): readonly ControllerDefinition[] {
+    return this.#lastLife?.controllers ?? [];
   }
   /** Whether the process under test is up. */
   get running(): boolean {
@@ -117,11 +123,12 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
 
   #rest = (): Promise<void> =>
     settle({
-      activities: () =>
-        [this.#life?.manager, this.#standins].filter((m) => m !== undefined).map((m) => m.activity()),
+      activities: () => this.#standins.activities(this.#life?.manager),
       undelivered: () => this.server.undelivered(),
-      progress: () => this.requests.length + this.#answers + this.passes.length + this.changes.length,
+      progress: () => this.requests.length + this.#answers + this.passes.length + this.#others(),
     });
+
+  #others = (): number => this.changes.length + this.#standins.passes;
 
   /** Time passes, from one due instant to the next; everything comes to rest in between. */
   async timePasses(length: Millis): Promise<void> {
@@ -209,7 +216,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
   async close(): Promise<void> {
     this.faults.heal();
     this.crash();
-    const stopped = this.#standins?.stop();
+    const stopped = this.#standins.stop();
     await this.clock.advance(millis(60_000), this.#rest);
     await stopped;
     this.#history.close();
@@ -222,7 +229,7 @@ export class Simulation implements Omit<Hands, 'create' | 'status'> {
     if (kinds.length > 0) await this.apply(kinds.map(({ crd }) => crd));
     const life = prepare === undefined ? undefined : this.#createProcess();
     await prepare?.(this);
-    this.#standins?.start();
+    await this.#standins.start();
     await this.settle();
     this.#startProcess(life);
     await this.settle();

@@ -1,0 +1,35 @@
+// Objects out of files, each known by the file it came from.
+
+import { readFileSync } from 'node:fs';
+import type { KubeObject } from '#api/object';
+import { parseApiVersion } from '#api/object';
+import { readManifests } from '#sim/hands';
+import { explained, UsageError } from '../usage.ts';
+
+/** `team-a/job/report`, as messages name it. */
+export function describeObject({ kind, metadata }: KubeObject): string {
+  const { namespace, name = metadata.generateName ?? '?' } = metadata;
+  return `${namespace === undefined ? '' : `${namespace}/`}${kind.toLowerCase()}/${name}`;
+}
+
+/** `-` is the standard input. Throws UsageError that names the file. */
+export function readObjects(files: readonly string[]): KubeObject[] {
+  return files.flatMap((file) => {
+    const text = explained(file, () => readFileSync(file === '-' ? 0 : file, 'utf8'));
+    const objects = explained(file, () => readManifests(text));
+    for (const object of objects) explained(file, () => check(object));
+    if (objects.length === 0) throw new UsageError(`${file}: there is no object in it`);
+    return objects;
+  });
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+function check(object: KubeObject): void {
+  if (typeof object !== 'object' || object === null || typeof object.metadata !== 'object')
+    throw new Error('an item is not a Kubernetes object: it needs apiVersion, kind and metadata');
+  if (!isText(object.apiVersion) || parseApiVersion(object.apiVersion) === undefined)
+    throw new Error(`${String(object.kind)}: apiVersion is missing, or not one`);
+  if (!isText(object.kind)) throw new Error('an item has no kind');
+  if (!isText(object.metadata.name)) throw new Error(`a ${object.kind} has no metadata.name`);
+}

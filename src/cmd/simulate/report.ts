@@ -1,0 +1,93 @@
+// What a simulation says: a table for people, a document for programs.
+
+import { formatTime, type Instant, type Millis, minus } from '#base/instant';
+import { lengthText } from '#sim/timeline';
+import type { Contrast } from './difference.ts';
+import { type End, refOfEnd } from './endings.ts';
+
+export interface Report {
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly seed: number;
+  readonly objects: number;
+  readonly ends: readonly End[];
+  /** Undefined: nothing was changed. */
+  readonly difference?: readonly Contrast[];
+  readonly notes: readonly string[];
+  readonly problems: readonly string[];
+}
+
+const day = (at: Instant): string => formatTime(at).slice(0, 19).replace('T', ' ');
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i]!))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function endRow(end: End): string[] {
+  const held = end.gone === undefined ? ' (terminating: something holds it)' : '';
+  return [day(end.at), refOfEnd(end), end.by, `${end.because}${held}`];
+}
+
+function contrastRow(contrast: Contrast): string[] {
+  const { kind, end } = contrast;
+  const ref = refOfEnd(end);
+  if (kind === 'only with') return ['+', day(end.at), ref, `ends only with it: ${end.by}`];
+  if (kind === 'only without') return ['-', day(end.at), ref, `ends only without it: ${end.by}`];
+  const by = lengthText(contrast.by);
+  return [kind === 'earlier' ? '<' : '>', day(end.at), ref, `${by} ${kind}, was ${day(contrast.before.at)}`];
+}
+
+const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+
+export function reportText(report: Report): string {
+  const { from, until, objects, ends, difference, notes, problems } = report;
+  const length = lengthText(minus(until, from) as Millis);
+  const lines = [
+    `${day(from)} to ${day(until)} UTC (${length}): ${counted(objects, 'object')}, ${counted(ends.length, 'end')}`,
+  ];
+  if (ends.length > 0) lines.push('', ...table([['WHEN', 'WHAT', 'BY', 'WHY'], ...ends.map(endRow)]));
+  if (difference !== undefined) lines.push('', ...differenceLines(difference));
+  if (problems.length > 0) lines.push('', 'Problems', ...problems.map((problem) => `  ${problem}`));
+  if (notes.length > 0) lines.push('', 'Not simulated', ...notes.map((note) => `  ${note}`));
+  return `${lines.join('\n')}\n`;
+}
+
+function differenceLines(difference: readonly Contrast[]): string[] {
+  if (difference.length === 0) return ['--with makes no difference'];
+  const count = (kind: Contrast['kind']) => difference.filter((one) => one.kind === kind).length;
+  const kinds = ['only with', 'only without', 'earlier', 'later'] as const;
+  const sums = kinds.filter((kind) => count(kind) > 0).map((kind) => `${count(kind)} ${kind}`);
+  return [`The difference that --with makes: ${sums.join(', ')}`, ...table(difference.map(contrastRow))];
+}
+
+function endJson({ at, gone, ...end }: End) {
+  return { at: formatTime(at), ...(gone === undefined ? {} : { gone: formatTime(gone) }), ...end };
+}
+
+export function reportJson(report: Report): string {
+  const { from, until, seed, objects, ends, difference, notes, problems } = report;
+  const contrasts = difference?.map((contrast) => ({
+    kind: contrast.kind,
+    end: endJson(contrast.end),
+    ...('before' in contrast
+      ? { before: formatTime(contrast.before.at), bySeconds: contrast.by / 1000 }
+      : {}),
+  }));
+  const document = {
+    from: formatTime(from),
+    until: formatTime(until),
+    seed,
+    objects,
+    ends: ends.map(endJson),
+    ...(contrasts === undefined ? {} : { difference: contrasts }),
+    problems,
+    notSimulated: notes,
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
