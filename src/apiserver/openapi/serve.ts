@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '#api/http';
+import type { JsonObject } from '#api/json';
 import { writeJson } from '#api/jsonWrite';
 import { formatHttpDate } from '#base/httpDate';
 import { hours, type Instant, plus } from '#base/instant';
@@ -10,9 +11,10 @@ import { nextTurn } from '#base/turn';
 import type { Core } from '../context.ts';
 import { parseAccept } from '../negotiate.ts';
 import type { Registry } from '../registry.ts';
-import { textResponse } from '../respond.ts';
+import { JSON_TYPE, textResponse } from '../respond.ts';
 import { documentSources, type Source } from './documents.ts';
 import { swagger } from './swagger.ts';
+import { swaggerProtobuf } from './swaggerProtobuf.ts';
 
 interface Document {
   readonly body: Uint8Array;
@@ -26,17 +28,19 @@ interface Document {
 const kept = new WeakMap<Registry, Map<string, Document>>();
 
 /** A document, made when it is first needed and when something it was made of has changed. */
-function keep(core: Core, name: string, { inputs, make }: Source): Document {
+function keep(core: Core, name: string, { inputs, make }: Source, encode = encodeJson): Document {
   const documents = kept.get(core.registry) ?? new Map<string, Document>();
   kept.set(core.registry, documents);
   const known = documents.get(name);
   if (known && isSame(known.inputs, inputs)) return known;
-  const body = Buffer.from(writeJson(make()));
+  const body = encode(make());
   const hash = createHash('sha512').update(body).digest('hex').toUpperCase();
   const document = { body, hash, made: core.clock.now(), inputs };
   documents.set(name, document);
   return document;
 }
+
+const encodeJson = (value: JsonObject): Uint8Array => Buffer.from(writeJson(value));
 
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((value, i) => value === b[i]);
@@ -90,23 +94,40 @@ function serveDocument(core: Core, { path, document, hash }: Asked, request: Htt
   return fromCache(document, { ...headers, 'cache-control': 'public, immutable', expires }, request);
 }
 
+const SWAGGER_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** The first of the accepted types that there is; undefined: none. */
+function swaggerType({ headers }: HttpRequest): string | undefined {
+  const accept = headers['accept'] ?? '';
+  if (accept === '') return JSON_TYPE;
+  for (const { type } of parseAccept(accept)) {
+    if (JSON_TYPES.includes(type)) return JSON_TYPE;
+    if (type.replace('@', '.') === SWAGGER_PROTOBUF) return SWAGGER_PROTOBUF;
+  }
+  return undefined;
+}
+
 async function serveSwagger(core: Core, request: HttpRequest): Promise<HttpResponse> {
-  if (!acceptsJson(request)) return empty(406, { vary: 'Accept' });
+  const type = swaggerType(request);
+  if (type === undefined) return empty(406, { vary: 'Accept' });
   const sources = [...documentSources(core).values()];
   const inputs = sources.flatMap((source) => source.inputs);
-  const document = keep(core, '/openapi/v2', {
-    inputs,
-    make: () => swagger(sources.map((source) => source.make())),
-  });
-  const headers = { 'content-type': 'application/json', etag: `"${document.hash}"`, vary: 'Accept' };
+  const source = { inputs, make: () => swagger(sources.map((one) => one.make())) };
+  const document =
+    type === JSON_TYPE
+      ? keep(core, '/openapi/v2', source)
+      : keep(core, '/openapi/v2.pb', source, swaggerProtobuf);
+  const headers = { 'content-type': type, etag: `"${document.hash}"`, vary: 'Accept' };
   return fromCache(document, headers, request);
 }
+
+const JSON_TYPES = ['application/json', 'application/*', '*/*'];
 
 // There is a protobuf form of these documents, too, which is not served.
 function acceptsJson(request: HttpRequest): boolean {
   const accept = request.headers['accept'] ?? '';
   if (accept === '') return true;
-  return parseAccept(accept).some(({ type }) => ['application/json', 'application/*', '*/*'].includes(type));
+  return parseAccept(accept).some(({ type }) => JSON_TYPES.includes(type));
 }
 
 function fromCache(

@@ -68,8 +68,19 @@ describe('version 2', () => {
     });
   });
 
-  test('is not served as protobuf', async () => {
-    const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+  test.each(['.', '@'])('is served as protobuf, which Go clients ask for (%s)', async (sign) => {
+    const accept = `application/com.github.proto-openapi.spec.v2${sign}v1.0+protobuf`;
+    const { status, headers, body } = await api.send('GET', '/openapi/v2', undefined, { accept });
+    expect([status, headers['content-type']]).toEqual([
+      200,
+      'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+    ]);
+    // The first field is the version.
+    expect(Buffer.from(body as Uint8Array).subarray(0, 5)).toEqual(Buffer.from([0x0a, 3, 0x32, 0x2e, 0x30]));
+  });
+
+  test('any other form is refused', async () => {
+    const accept = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
     expect((await api.send('GET', '/openapi/v2', undefined, { accept })).status).toBe(406);
   });
 });
