@@ -2,6 +2,7 @@
 
 import { badRequest } from '#api/errors';
 import { type FieldError, forbidden, invalid, invalidError, notSupported, tooLong } from '#api/fieldErrors';
+import { parseFieldSelector, parseLabelSelector, SelectorError } from '#api/selectors';
 
 export type Query = URLSearchParams;
 
@@ -70,9 +71,21 @@ export function parseListOptions(query: Query, watchPath: boolean): ListOptions 
     continue: query.get('continue') ?? '',
     sendInitialEvents: booleanParam(query, 'sendInitialEvents'),
   };
+  // Selectors are read with the other options; only what can be read is judged.
+  checkSelectors(options);
   const errors = options.watch ? validateWatch(options) : validateList(options);
   if (errors.length > 0) throw invalidError({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
   return options;
+}
+
+function checkSelectors({ labelSelector, fieldSelector }: ListOptions): void {
+  try {
+    parseLabelSelector(labelSelector);
+    parseFieldSelector(fieldSelector);
+  } catch (cause) {
+    if (cause instanceof SelectorError) throw badRequest(cause.message);
+    throw cause;
+  }
 }
 
 const MATCH = 'resourceVersionMatch';

@@ -32,7 +32,7 @@ export function customStrategy(kind: CustomKind): Strategy {
       if (status) keepStatus(asJson(next), asJson(old));
       bumpGeneration(next, old);
     },
-    validateUpdate: (next, old, context) => validateUpdate(kind, next, old, context),
+    validateUpdate: (next, old, context, meta) => validateUpdate(kind, { next, old, meta }, context),
   };
   return {
     ...main,
@@ -43,7 +43,7 @@ export function customStrategy(kind: CustomKind): Strategy {
       if (status) delete (object as unknown as JsonObject)['status'];
       object.metadata.generation = 1;
     },
-    validate: (object, context) => validateCreate(kind, object, context),
+    validate: (object, context, meta) => validateCreate(kind, { next: object, meta }, context),
     confirmCreate: (object) => refuseWhenTerminating(kind, object),
     subresources: {
       ...(status ? { status: statusStrategy(kind) } : {}),
@@ -84,31 +84,36 @@ function statusStrategy(kind: CustomKind): UpdateStrategy {
       if (status === undefined) delete target['status'];
       else target['status'] = status;
     },
-    validateUpdate(next, old, context) {
+    validateUpdate(next, old, context, meta) {
       const object = asJson(next);
       const errors = [
         ...kind.structure().validateStatus(object, asJson(old)),
         ...scaleErrors(kind, (scale) => validateScaleStatus(object, scale)),
       ];
-      return withRules(kind, errors, { object, old: asJson(old) }, context);
+      return withRules(kind, { errors, meta }, { object, old: asJson(old) }, context);
     },
   };
 }
 
-function validateCreate(kind: CustomKind, created: KubeObject, context: StrategyContext): FieldError[] {
-  checkType(kind, created);
-  const object = asJson(created);
+interface Write {
+  readonly next: KubeObject;
+  readonly old?: KubeObject;
+  readonly meta: readonly FieldError[];
+}
+
+function validateCreate(kind: CustomKind, { next, meta }: Write, context: StrategyContext): FieldError[] {
+  checkType(kind, next);
+  const object = asJson(next);
   const errors = [
     ...kind.structure().validate(object),
     ...scaleErrors(kind, (s) => [...validateScaleSpec(object, s), ...validateScaleStatus(object, s)]),
   ];
-  return withRules(kind, errors, { object, old: undefined }, context);
+  return withRules(kind, { errors, meta }, { object, old: undefined }, context);
 }
 
 function validateUpdate(
   kind: CustomKind,
-  next: KubeObject,
-  old: KubeObject,
+  { next, old, meta }: Required<Write>,
   context: StrategyContext,
 ): FieldError[] {
   checkType(kind, next);
@@ -117,7 +122,7 @@ function validateUpdate(
     ...kind.structure().validate(object, asJson(old)),
     ...scaleErrors(kind, (s) => [...validateScaleSpec(object, s), ...validateScaleStatus(object, s)]),
   ];
-  return withRules(kind, errors, { object, old: asJson(old) }, context);
+  return withRules(kind, { errors, meta }, { object, old: asJson(old) }, context);
 }
 
 const scaleErrors = (kind: CustomKind, check: (scale: ScaleSubresource) => FieldError[]): FieldError[] =>
@@ -155,13 +160,13 @@ const UNCHECKED = invalid(
 /** Rules see only objects of the right shape. */
 function withRules(
   kind: CustomKind,
-  errors: FieldError[],
+  { errors, meta }: { errors: FieldError[]; meta: readonly FieldError[] },
   input: RuleInput,
   context: StrategyContext,
 ): FieldError[] {
   const rules = kind.rules();
   if (!rules) return errors;
-  if (errors.some((e) => BLOCKING.has(e.reason))) return [...errors, UNCHECKED];
+  if ([...meta, ...errors].some((e) => BLOCKING.has(e.reason))) return [...errors, UNCHECKED];
   const outcome = rules(input);
   for (const warning of outcome.warnings) context.warn(warning);
   return [...errors, ...outcome.errors];

@@ -65,7 +65,13 @@ export interface UserInfo {
 export interface UpdateStrategy {
   /** Resets what this endpoint may not change, computes what it must. `next` may be edited. */
   prepareForUpdate?(next: KubeObject, old: KubeObject, context: StrategyContext): void;
-  validateUpdate?(next: KubeObject, old: KubeObject, context: StrategyContext): FieldError[];
+  /** `meta` is what is wrong with the metadata; it need not be answered again. */
+  validateUpdate?(
+    next: KubeObject,
+    old: KubeObject,
+    context: StrategyContext,
+    meta: readonly FieldError[],
+  ): FieldError[];
   /** validateUpdate checks metadata itself, where Kubernetes does; otherwise the generic check is repeated before it. */
   readonly validatesMeta?: boolean;
   /** The last touch, on create and update, after validation. */
@@ -85,7 +91,10 @@ export interface Strategy extends UpdateStrategy {
   /** What validating admission plugins of a default server check, after validation. Throws to refuse. */
   approve?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate?(object: KubeObject, context: StrategyContext): void;
-  validate?(object: KubeObject, context: StrategyContext): FieldError[];
+  /** `meta` is what is wrong with the metadata; it need not be answered again. */
+  validate?(object: KubeObject, context: StrategyContext, meta: readonly FieldError[]): FieldError[];
+  /** Metadata is looked at only when `validate` finds nothing. */
+  readonly metaLast?: boolean;
   /** A last look at a new object, in the turn in which it is stored: webhooks may have taken their time. May refuse. */
   confirmCreate?(object: KubeObject): void;
   /** PUT on a missing object creates it (Lease, Event, …). */
@@ -106,6 +115,8 @@ export interface Strategy extends UpdateStrategy {
   deleteWarnings?(options: DeleteOptions): string[];
   /** A terminating object without finalizers goes only if this agrees (Namespace). */
   isReleased?(object: KubeObject): boolean;
+  /** With markDeleted: finalizers follow the propagation policy (Namespace). */
+  readonly propagates?: boolean;
   /** A chance to take over DELETE entirely (Namespace): answers the next state instead of removal. */
   markDeleted?(object: KubeObject, context: StrategyContext): 'delete' | 'keep';
   /** POST is a question that is answered and never stored (access reviews). */

@@ -156,11 +156,12 @@ function fillSystemFields(call: Call, object: KubeObject, context: StrategyConte
 function validateNew(call: Call, object: KubeObject, context: StrategyContext): void {
   const { strategy, namespaced, custom } = call.resource;
   const { finalizers } = object.metadata;
-  const errors = [
+  const meta = [
     ...validateMeta(object.metadata, namespaced, strategy.nameRule),
     ...(custom || strategy.anyFinalizer ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers')),
-    ...(strategy.validate?.(object, context) ?? []),
   ];
+  const own = strategy.validate?.(object, context, meta) ?? [];
+  const errors = strategy.metaLast && own.length > 0 ? own : [...meta, ...own];
   if (errors.length > 0) throw invalidError(refusedKind(call.resource), object.metadata.name ?? '', errors);
   if (custom) for (const text of finalizerWarnings(finalizers)) context.warn(text);
   for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);

@@ -118,6 +118,7 @@ function decideFate(call: Call, next: KubeObject, options: DeleteOptions): 'remo
   const context = strategyContext(call, options.dryRun);
   if (strategy.markDeleted) {
     const before = next.metadata.deletionTimestamp;
+    if (strategy.propagates && !before) setFinalizers(next, finalizersAfter(call, next, options));
     if (strategy.markDeleted(next, context) === 'delete') return 'removed';
     return before ? 'unchanged' : 'kept';
   }
@@ -125,8 +126,7 @@ function decideFate(call: Call, next: KubeObject, options: DeleteOptions): 'remo
   if (grace === 'pending') return 'unchanged';
   const finalizers = finalizersAfter(call, next, options);
   const changed = finalizers.join() !== (next.metadata.finalizers ?? []).join();
-  if (finalizers.length > 0) next.metadata.finalizers = finalizers;
-  else delete next.metadata.finalizers;
+  setFinalizers(next, finalizers);
   if (grace === 'started')
     return finalizers.length > 0 || next.metadata.deletionGracePeriodSeconds! > 0 ? 'kept' : 'removed';
   if (finalizers.length === 0) return 'removed';
@@ -143,6 +143,11 @@ export function markDeleted({ metadata }: KubeObject, now: Instant): boolean {
   if (first || parseTime(metadata.deletionTimestamp!) > now) metadata.deletionTimestamp = formatTime(now);
   metadata.deletionGracePeriodSeconds = 0;
   return changed;
+}
+
+function setFinalizers({ metadata }: KubeObject, finalizers: string[]): void {
+  if (finalizers.length > 0) metadata.finalizers = finalizers;
+  else delete metadata.finalizers;
 }
 
 /** Graceful deletion (Pods): starts or shortens the wait; `none` where the object goes at once. */

@@ -204,12 +204,12 @@ function validateUpdate(
   const { finalizers } = next.metadata;
   const meta = validateMetaUpdate(next.metadata, old.metadata);
   const kube = custom || kind.anyFinalizer ? [] : validateKubeFinalizers(finalizers, 'metadata.finalizers');
-  const errors = [
+  const common = [
     ...validateMeta(next.metadata, namespaced, checkPathSegment),
     ...meta,
     ...(strategy.validatesMeta ? [] : [...meta, ...kube]),
-    ...(strategy.validateUpdate?.(next, old, context) ?? []),
   ];
+  const errors = [...common, ...(strategy.validateUpdate?.(next, old, context, common) ?? [])];
   if (errors.length > 0) throw invalidError(refusedKind(call.resource), call.name!, errors);
   const fresh = (finalizers ?? []).filter((f) => !old.metadata.finalizers?.includes(f));
   if (custom) for (const text of finalizerWarnings(fresh)) context.warn(text);

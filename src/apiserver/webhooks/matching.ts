@@ -2,9 +2,10 @@
 
 import type { JsonObject } from '#api/json';
 import { asJson, type KubeObject } from '#api/object';
-import { compile, DYN, type Environment, kubernetesEnvironment } from '#cel/cel';
+import { compile } from '#cel/cel';
 import type { Write } from '../admission.ts';
 import type { Call } from '../context.ts';
+import { hookEnvironment } from '../strategies/admission/matchConditions.ts';
 import { selects } from '../strategies/labelSelector.ts';
 import type { Rule, Webhook } from './configuration.ts';
 
@@ -69,10 +70,6 @@ function isNamespaceSelected(selector: JsonObject, call: Call, object: KubeObjec
   return namespace !== undefined && selects(selector, labelsOf(namespace)) === true;
 }
 
-let environment: Environment | undefined;
-const conditions = (): Environment =>
-  (environment ??= kubernetesEnvironment({ variables: { object: DYN, oldObject: DYN, request: DYN } }));
-
 /** One false condition is a no, whatever the others say. */
 export function evaluateConditions(webhook: Webhook, request: JsonObject, { object, old }: Write): Match {
   const problems: string[] = [];
@@ -82,7 +79,7 @@ export function evaluateConditions(webhook: Webhook, request: JsonObject, { obje
     request,
   };
   for (const { name, expression } of webhook.matchConditions) {
-    const compiled = compile(expression, conditions());
+    const compiled = compile(expression, hookEnvironment());
     if (compiled.kind === 'invalid') {
       problems.push(`expression '${expression}' resulted in error: ${compiled.message}`);
       continue;

@@ -35,7 +35,7 @@ function typeOf(schema: JsonObject, outer: Scope): FieldType {
 function plainType(schema: JsonObject, scope: Scope): FieldType {
   switch (schema['type']) {
     case 'string':
-      return scalarType('string');
+      return scalarType(isPlainText(schema) ? 'string' : 'untyped');
     case 'integer':
     case 'number':
       return scalarType('numeric');
@@ -49,6 +49,10 @@ function plainType(schema: JsonObject, scope: Scope): FieldType {
       return UNTYPED;
   }
 }
+
+/** Texts of a format may be what else that format is written as. */
+const isPlainText = ({ format }: JsonObject): boolean =>
+  format === undefined || format === '' || format === 'byte';
 
 function listType(schema: JsonObject, scope: Scope): FieldType {
   const items = isObject(schema['items']) ? schema['items'] : {};

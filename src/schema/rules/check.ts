@@ -118,7 +118,7 @@ class Walk {
       if (node.uncorrelatable === undefined) return;
       const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${node.uncorrelatable}`;
       this.errors.push(invalid(`${at}.rule`, rule.source.rule, why));
-    } else if (rule.source.optionalOldSelf !== undefined && rule.problem === undefined) {
+    } else if (rule.source.optionalOldSelf !== undefined) {
       const why = 'may not be set if oldSelf is not used in rule';
       this.errors.push(invalid(`${at}.optionalOldSelf`, rule.source.optionalOldSelf, why));
     }

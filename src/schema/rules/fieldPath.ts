@@ -4,7 +4,7 @@ import { getOwn, isObject, type JsonObject } from '#api/json';
 
 const STEP = /\.([^.[\]]+)|\['((?:\\.|[^'\\])*)'\]/gy;
 
-/** Empty when there is none. Paths that lead nowhere are refused when the definition is written. */
+/** Empty when there is none, and when it leads nowhere (which is refused when the definition is written). */
 export function fieldPathOf(path: string, root: JsonObject): string {
   let schema: unknown = root;
   let shown = '';
@@ -12,9 +12,11 @@ export function fieldPathOf(path: string, root: JsonObject): string {
     const name = plain ?? quoted!.replace(/\\(.)/g, '$1');
     const properties: unknown = isObject(schema) ? schema['properties'] : undefined;
     const property = isObject(properties) ? getOwn(properties, name) : undefined;
+    const values: unknown = isObject(schema) ? schema['additionalProperties'] : undefined;
+    if (property === undefined && values === undefined) return '';
     if (property !== undefined) shown += shown === '' ? name : `.${name}`;
     else shown += `[${name}]`;
-    schema = property ?? (isObject(schema) ? schema['additionalProperties'] : undefined);
+    schema = property ?? values;
   }
   return shown;
 }

@@ -132,6 +132,7 @@ function customSubject({ group, seed, cluster, schema, version }: Parts): Subjec
     cluster,
     custom: true,
     onlyDry: false,
+    rewritten: false,
     subresources: Object.keys(version['subresources'] as JsonObject),
     selectable: ['metadata.name', ...selectable.map(({ jsonPath }) => jsonPath.slice(1))],
     base: () => ({ spec: fitting(properties['spec'] as JsonObject, new Picker(seed + 1)) }),

@@ -16,12 +16,14 @@ const UID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 export class Normaliser {
   readonly #space: string;
   readonly #custom: boolean;
+  readonly #rewritten: boolean;
   readonly #uids = new Map<string, string>();
   readonly #versions = new Map<string, string>();
 
-  constructor(space: string, custom: boolean) {
+  constructor(space: string, { custom, rewritten }: { custom: boolean; rewritten: boolean }) {
     this.#space = space;
     this.#custom = custom;
+    this.#rewritten = rewritten;
   }
 
   seen({ status, headers, body }: Answer): Seen {
@@ -62,11 +64,12 @@ export class Normaliser {
   }
 
   #text(text: string, name = ''): string {
+    if (name === 'resourceVersion' && this.#rewritten) return '<version>';
     if (name === 'resourceVersion') return numbered(this.#versions, text, 'version');
-    const quoted = QUOTED_PATCH.exec(text);
-    if (quoted) return text.replace(QUOTED_PATCH, `$1${this.#quoted(quoted[2]!)}: `);
     if (name === 'cells' && /^\d+s$/.test(text)) return '<age>';
     const masked = text
+      .replace(QUOTED_PATCH, (_, lead: string, quoted: string) => `${lead}${this.#quoted(quoted)}: `)
+      .replace(/selfType\d+/g, 'selfType')
       .replaceAll(this.#space, '{ns}')
       .replace(UID, (uid) => (/^(00000000|11111111)-/.test(uid) ? uid : numbered(this.#uids, uid, 'uid')))
       .replace(/20(2[5-9]|[3-9]\d)-\d\d-\d\dT[0-9:.]+Z/g, '<time>')

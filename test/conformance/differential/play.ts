@@ -97,7 +97,7 @@ export async function playOn(target: Target, subject: Subject, steps: readonly S
 /** The first step that was answered differently. */
 export function firstDisagreement(subject: Subject, theirs: Played, ours: Played): Disagreement | undefined {
   const [real, embedded] = [theirs, ours].map(({ space, answers }) => {
-    const normaliser = new Normaliser(space, subject.custom);
+    const normaliser = new Normaliser(space, subject);
     return answers.map((answer) => normaliser.seen(answer));
   }) as [Seen[], Seen[]];
   const at = real.findIndex((answer, i) => JSON.stringify(answer) !== JSON.stringify(embedded[i]));

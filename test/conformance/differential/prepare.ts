@@ -10,6 +10,7 @@ import type { Disagreement } from './play.ts';
 import type { Subject } from './types.ts';
 
 const WIDTH = 12;
+const CUSTOM = { custom: true, rewritten: false };
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 export interface Prepared {
@@ -39,7 +40,7 @@ export async function prepareDefinitions(
   for (const [i, pair] of answers.entries()) {
     const made = making[i]!;
     prepared.answers.push(pair[0]);
-    const [theirs, ours] = pair.map((answer) => new Normaliser('no space', true).seen(answer)) as [
+    const [theirs, ours] = pair.map((answer) => new Normaliser('no space', CUSTOM).seen(answer)) as [
       Seen,
       Seen,
     ];

@@ -91,6 +91,7 @@ export function builtinSubject(kind: FuzzKind): Subject {
     cluster: kind.cluster === true,
     custom: false,
     onlyDry: isWebhook(kind.kind),
+    rewritten: kind.kind === 'PersistentVolumeClaim',
     subresources: kind.status ? ['status'] : [],
     selectable: ['metadata.name'],
     base: () => clone(kind.base) as JsonObject,

@@ -14,6 +14,8 @@ export interface Subject {
   readonly custom: boolean;
   /** Every write but the very first is a dry run: a real one would change other sequences. */
   readonly onlyDry: boolean;
+  /** The real server may write an object anew that was sent as it is: its versions are not compared. */
+  readonly rewritten: boolean;
   readonly subresources: readonly string[];
   /** Fields that a selector may name. */
   readonly selectable: readonly string[];

@@ -9,9 +9,9 @@ import { validateConditions } from '../conditions.ts';
 import { validateLabelSelector } from '../labelSelector.ts';
 import { pathSegmentName, subdomainName } from '../names.ts';
 import { child, copyField, has, list, objects, text, texts } from '../values.ts';
+import { policyEnvironment, validateMatchConditions } from './matchConditions.ts';
 import { annotationErrors, paramKindErrors, validationErrors, variableErrors } from './policyFields.ts';
 import { validateOperationsRule } from './rules.ts';
-import { validateMatchConditions } from './webhooks.ts';
 
 function validatePolicy(policy: KubeObject): FieldError[] {
   const spec = specOf(policy);
@@ -29,7 +29,7 @@ function validatePolicy(policy: KubeObject): FieldError[] {
     ...(constraints && list(constraints, 'resourceRules').length === 0
       ? [required('spec.matchConstraints.resourceRules')]
       : []),
-    ...validateMatchConditions(objects(spec, 'matchConditions'), 'spec.matchConditions'),
+    ...validateMatchConditions(objects(spec, 'matchConditions'), 'spec.matchConditions', policyEnvironment),
     ...variableErrors(spec),
     ...(empty ? [required('spec.validations', nothing), required('spec.auditAnnotations', nothing)] : []),
     ...validationErrors(spec),

@@ -1,20 +1,19 @@
-// ValidatingWebhookConfiguration and MutatingWebhookConfiguration: whom to call for what, and how. CEL expressions of
-// match conditions are compiled where webhooks are called, not here.
+// ValidatingWebhookConfiguration and MutatingWebhookConfiguration: whom to call for what, and how.
 
-import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '#api/fieldErrors';
+import { duplicate, type FieldError, invalid, notSupported, required } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import type { Strategy } from '../../resources/resource.ts';
-import { metaOf, oneOf, qualifiedName } from '../checks.ts';
+import { metaOf, oneOf } from '../checks.ts';
 import { validateLabelSelector } from '../labelSelector.ts';
 import { label1035Name, subdomainName } from '../names.ts';
 import { child, has, number, objects, part, text, texts } from '../values.ts';
 import { validateServiceReference, validateWebhookUrl } from './clientConfig.ts';
+import { hookEnvironment, validateMatchConditions } from './matchConditions.ts';
 import { validateOperationsRule } from './rules.ts';
 
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
 const VERSIONS = ['v1', 'v1beta1'];
-const MAX_CONDITIONS = 64;
 
 function validateHook(hook: JsonObject, path: string, mutating: boolean): FieldError[] {
   const choice = (field: string, values: string[]) =>
@@ -34,7 +33,7 @@ function validateHook(hook: JsonObject, path: string, mutating: boolean): FieldE
     ...selector('objectSelector'),
     ...(mutating ? choice('reinvocationPolicy', ['IfNeeded', 'Never']) : []),
     ...clientErrors(part(hook, 'clientConfig'), `${path}.clientConfig`),
-    ...validateMatchConditions(objects(hook, 'matchConditions'), `${path}.matchConditions`),
+    ...validateMatchConditions(objects(hook, 'matchConditions'), `${path}.matchConditions`, hookEnvironment),
     ...versionErrors(texts(hook, 'admissionReviewVersions'), `${path}.admissionReviewVersions`),
   ];
 }
@@ -73,19 +72,6 @@ function versionErrors(versions: string[], path: string): FieldError[] {
   );
   if (!versions.some((v) => VERSIONS.includes(v)))
     errors.push(invalid(path, versions, `must include at least one of ${VERSIONS.join(', ')}`));
-  return errors;
-}
-
-/** Named expressions; names are unique. */
-export function validateMatchConditions(conditions: JsonObject[], path: string): FieldError[] {
-  const errors = conditions.length > MAX_CONDITIONS ? [tooMany(path, conditions.length, MAX_CONDITIONS)] : [];
-  conditions.forEach((condition, i) => {
-    const [name, at] = [text(condition, 'name'), `${path}[${i}]`];
-    if (text(condition, 'expression').trim() === '') errors.push(required(`${at}.expression`));
-    errors.push(...(name === '' ? [required(`${at}.name`)] : qualifiedName(name, `${at}.name`)));
-    if (name !== '' && conditions.slice(0, i).some((c) => text(c, 'name') === name))
-      errors.push(duplicate(`${at}.name`, name));
-  });
   return errors;
 }
 

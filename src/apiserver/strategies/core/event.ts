@@ -92,7 +92,11 @@ const FIXED: readonly (readonly [string, string])[] = [
   ['reportingInstance', 'reportingInstance'],
 ];
 
-const fieldOf = (event: KubeObject, name: string): Json | undefined => value(event, name) ?? undefined;
+const TEXTS = new Set(['reason', 'message', 'type', 'action', 'reportingComponent', 'reportingInstance']);
+
+/** Absent texts are empty ones, in comparisons and in what refusals quote. */
+const fieldOf = (event: KubeObject, name: string): Json | undefined =>
+  value(event, name) ?? (TEXTS.has(name) ? '' : undefined);
 
 function validateModernUpdate(next: KubeObject, old: KubeObject): FieldError[] {
   return [
@@ -114,6 +118,7 @@ export const eventStrategy: Strategy = {
   // The old API checks only that the name fits a URL.
   nameRule: pathSegmentName,
   anyFinalizer: true,
+  metaLast: true,
   validate: (event) => validateShared(event, 'reportingComponent'),
   validateUpdate: (next) => validateShared(next, 'reportingComponent'),
 };

@@ -60,6 +60,7 @@ export const namespaceStrategy: Strategy = {
     ...metaUpdate(next, old),
   ],
   isReleased: (namespace) => texts(specOf(namespace), 'finalizers').length === 0,
+  propagates: true,
   markDeleted(namespace, { now }) {
     const { metadata } = namespace;
     if (metadata.deletionTimestamp !== undefined)
