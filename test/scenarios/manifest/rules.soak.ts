@@ -369,6 +369,25 @@ describe('reads, rights and errors', () => {
   });
 
   rule(
+    'with reviews: the author is signed, and what they may read is captured',
+    async ({ given, when, then }) => {
+      const configuration = { actAs: 'author', capture: { authorization: 'Webhook' } };
+      const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lapse-system' } };
+      await manifestWorld(given, { configuration, objects: [place, configMap('a'), configMap('b')] });
+      await when.user.apply(manifests());
+      expect(await readyOf(then, REF)).toBe('True Completed');
+      const { metadata } = await then.object(REF);
+      expect(Object.keys(metadata.annotations!)).toEqual([
+        'lapse.dev/author',
+        'state-snapshotter.deckhouse.io/ttl',
+      ]);
+      await expect(when.user.create(manifests('x', [target('Node', 'n')]))).rejects.toThrow(
+        'it is in no namespace',
+      );
+    },
+  );
+
+  rule(
     '46. a request that only a stale cache still has is not captured',
     async ({ given, when, simulation }) => {
       await manifestWorld(given);
