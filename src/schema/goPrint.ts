@@ -30,7 +30,7 @@ export function goTypeOf(value: Json | undefined): string {
     case 'boolean':
       return 'bool';
     case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64';
+      return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'int64' : 'float64';
     case 'bigint':
       return 'int64';
     default:

@@ -8,8 +8,8 @@ export interface Deliberate {
 
 export const DELIBERATE: readonly Deliberate[] = [
   {
-    what: 'Answers are never protobuf. Requests may be, for every built-in kind.',
-    why: 'Every client that asks for protobuf also accepts JSON; only requests come without an alternative.',
+    what: 'Answers are never protobuf, but for `/openapi/v2`. Requests may be, for every built-in kind.',
+    why: 'Clients that ask for protobuf also accept JSON, except for that document; requests come without an alternative.',
   },
   {
     what: '`/openapi/v3` has no descriptions, so `kubectl explain` shows fields and types without prose.',
@@ -24,6 +24,10 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'None of the kinds served here changes shape between versions.',
   },
   { what: 'No exec, attach, port-forward, log or proxy.', why: 'There is no kubelet: Pods are records.' },
+  {
+    what: 'OpenAPI documents of aggregated APIs are not merged, and Services lead to the first of their endpoints.',
+    why: 'Nothing here reads the documents, and there is no network of Services.',
+  },
   {
     what: 'No `authorizer` variable in CEL.',
     why: 'Only ValidatingAdmissionPolicy uses it, and those are stored, not enforced.',
@@ -41,7 +45,7 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'It is how a first hour should be; with RBAC the roles and bindings in the store decide, as on the real server.',
   },
   {
-    what: 'Under RBAC the server begins with seven default roles, and `admin`, `edit` and `view` are written out instead of aggregated.',
+    what: 'Under RBAC the server begins with eight default roles, and `admin`, `edit` and `view` are written out instead of aggregated.',
     why: "The roles of Kubernetes' own components have nobody to serve here, and nothing aggregates.",
   },
   {

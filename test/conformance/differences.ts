@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEPT, REFUSED } from './badInput/suite.ts';
 import { DELIBERATE } from './deliberate.ts';
+import { EXCEPTIONS } from './differential/exceptions.ts';
 import { type KnownList, loadKnown, type Needs } from './known.ts';
 import { SESSIONS } from './kubectl/sessions.ts';
 import { loadCases } from './replay/cases.ts';
@@ -52,6 +53,8 @@ export function renderDifferences(): string {
     '',
   );
   if (badInput.length > 0) lines.push(...section(`Not alike (${badInput.length})`, badInput));
+  lines.push('## Random sequences', '', 'What `differential.kube.ts` leaves out.', '');
+  lines.push(...Object.values(EXCEPTIONS).map(({ what, why }) => `- **${what}** ${why}`), '');
   lines.push('## kubectl', '', 'Commands of `kubectl/sessions.ts` that print something else, and why.', '');
   lines.push('```text', ...kubectlLines(), '```', '');
   return `${lines.join('\n').trimEnd()}\n`;

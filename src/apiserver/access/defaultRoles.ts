@@ -1,5 +1,5 @@
-// The roles a cluster with RBAC begins with: everything for administrators, discovery for everybody, and the three that
-// people bind most. The hundred roles of Kubernetes' own components are left out.
+// The roles a cluster with RBAC begins with: everything for administrators, discovery for everybody, reviews for servers of
+// aggregated APIs, and the three that people bind most. The hundred roles of Kubernetes' own components are left out.
 
 import type { JsonObject } from '#api/json';
 import { formatTime } from '#base/instant';
@@ -84,6 +84,11 @@ const ROLES: Readonly<Record<string, JsonObject[]>> = {
   'system:basic-user': [
     on(['authorization.k8s.io'], ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),
     on(['authentication.k8s.io'], ['selfsubjectreviews'], ['create']),
+  ],
+  // For servers of aggregated APIs.
+  'system:auth-delegator': [
+    on(['authentication.k8s.io'], ['tokenreviews'], ['create']),
+    on(['authorization.k8s.io'], ['subjectaccessreviews'], ['create']),
   ],
   admin,
   edit,

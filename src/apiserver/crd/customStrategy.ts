@@ -4,6 +4,7 @@ import { forbidden, internalError } from '#api/errors';
 import { type FieldError, invalid, invalidError } from '#api/fieldErrors';
 import { clone, equal, type Json, type JsonObject } from '#api/json';
 import { apiVersionOf, asJson, type KubeObject, parseApiVersion } from '#api/object';
+import type { ApiError } from '#api/status';
 import type { Strategy, StrategyContext, UpdateStrategy } from '../resources/resource.ts';
 import { subdomainName } from '../strategies/names.ts';
 import type { ScaleSubresource, Subresources } from './definition.ts';
@@ -102,8 +103,11 @@ interface Write {
 }
 
 function validateCreate(kind: CustomKind, { next, meta }: Write, context: StrategyContext): FieldError[] {
-  checkType(kind, next);
+  checkVersion(next);
   const object = asJson(next);
+  const odd = typeErrors(kind, next);
+  if (odd.length > 0)
+    throw refusedType(next, withRules(kind, { errors: odd, meta }, { object, old: undefined }, context));
   const errors = [
     ...kind.structure().validate(object),
     ...scaleErrors(kind, (s) => [...validateScaleSpec(object, s), ...validateScaleStatus(object, s)]),
@@ -116,8 +120,11 @@ function validateUpdate(
   { next, old, meta }: Required<Write>,
   context: StrategyContext,
 ): FieldError[] {
-  checkType(kind, next);
+  checkVersion(next);
   const object = asJson(next);
+  const input = { object, old: asJson(old) };
+  const odd = typeErrors(kind, next);
+  if (odd.length > 0) throw refusedType(next, withRules(kind, { errors: odd, meta }, input, context));
   const errors = [
     ...kind.structure().validate(object, asJson(old)),
     ...scaleErrors(kind, (s) => [...validateScaleSpec(object, s), ...validateScaleStatus(object, s)]),
@@ -128,19 +135,24 @@ function validateUpdate(
 const scaleErrors = (kind: CustomKind, check: (scale: ScaleSubresource) => FieldError[]): FieldError[] =>
   kind.subresources?.scale ? check(kind.subresources.scale) : [];
 
-/** Kind and version are what the client says they are; what they must be is validated first. */
-function checkType(kind: CustomKind, next: KubeObject): void {
-  if (!next.apiVersion) {
+function checkVersion(next: KubeObject): void {
+  if (!next.apiVersion)
     throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
-  }
-  const errors: FieldError[] = [];
-  if (next.kind !== kind.kind) errors.push(invalid('kind', next.kind, `must be ${kind.kind}`));
-  if (next.apiVersion !== apiVersionOf(kind)) {
-    errors.push(invalid('apiVersion', next.apiVersion, `must be ${apiVersionOf(kind)}`));
-  }
-  if (errors.length === 0) return;
-  const { group } = parseApiVersion(next.apiVersion) ?? kind;
-  throw invalidError({ group, kind: next.kind ?? '' }, next.metadata.name ?? '', errors);
+}
+
+/** Kind and version are what the client says they are. Where they are wrong, nothing but the rules is looked at. */
+function typeErrors(kind: CustomKind, next: KubeObject): FieldError[] {
+  const version = apiVersionOf(kind);
+  return [
+    ...(next.kind === kind.kind ? [] : [invalid('kind', next.kind, `must be ${kind.kind}`)]),
+    ...(next.apiVersion === version ? [] : [invalid('apiVersion', next.apiVersion, `must be ${version}`)]),
+  ];
+}
+
+/** Refused as what it says it is. */
+function refusedType(next: KubeObject, errors: FieldError[]): ApiError {
+  const { group } = parseApiVersion(next.apiVersion!) ?? { group: '' };
+  return invalidError({ group, kind: next.kind ?? '' }, next.metadata.name ?? '', errors);
 }
 
 const BLOCKING = new Set([

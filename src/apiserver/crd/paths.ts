@@ -63,5 +63,6 @@ function goType(value: Json): string {
   if (isObject(value)) return 'map[string]interface {}';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
-  return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64';
+  const whole = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < 2 ** 63);
+  return whole ? 'int64' : 'float64';
 }

@@ -107,6 +107,7 @@ const KEYS = [
 
 /** Values by which fields of a name are more interesting. */
 const BY_NAME: Readonly<Record<string, readonly string[]>> = {
+  expression: ['true', 'object.x == 1', 'Odd', 'a/b', '1', ' ', "has(object.spec) && request.name != ''"],
   operator: ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Equal', 'Odd'],
   name: ['c', 'd', 'vol', 'a', 'A_b', ''],
   mountPath: ['/x', '/y', '', 'a:b'],
@@ -225,6 +226,6 @@ export class Fuzzer {
     if (field.enum && this.#chance() < 0.8) return this.pick([...field.enum, 'Odd', '']);
     if (field.t !== 'string') return Object.hasOwn(SCALARS, field.t) ? this.pick(SCALARS[field.t]!) : {};
     const better = Object.hasOwn(BY_NAME, name) ? BY_NAME[name]! : undefined;
-    return better && this.#chance() < 0.7 ? this.pick(better) : this.pick(TEXTS);
+    return better && (name === 'expression' || this.#chance() < 0.7) ? this.pick(better) : this.pick(TEXTS);
   }
 }

@@ -97,6 +97,7 @@ export function parsePatch(call: Call, type: string, structType = call.resource.
     reportOperations(call, operations.problems);
     return (old) => guard(() => applyJsonPatch(old, operations));
   }
+  if (value === null && type === MERGE_PATCH) throw badRequest('Invalid JSON Patch');
   if (!isObject(value)) {
     const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : goName(value);
     const why = `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;

@@ -229,9 +229,9 @@ async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): P
   const show = (object: KubeObject) => objectResponse(call, 200, plan.show?.(object) ?? object);
   const showStored = (stored: Stored) =>
     plan.show ? show(resource.codec.show(stored)) : storedResponse(call, 200, stored);
+  next.metadata.resourceVersion = String(head.revision);
+  if (dryRun) return show(throughStorage(resource.codec, next));
   const storage = resource.codec.toStorage(next);
-  storage.metadata.resourceVersion = String(head.revision);
-  if (dryRun) return show(throughStorage(resource.codec, storage));
   delete (storage.metadata as Record<string, unknown>)['selfLink'];
   if (isReleased(call, next, head.object)) {
     const { revision } = await core.store.remove(resource.storage, head.key, head.revision);

@@ -2,6 +2,7 @@
 
 import { clone, isObject, type Json, type JsonObject } from '#api/json';
 import { Picker } from '../apply/histories.ts';
+import { replacesAll } from './exceptions.ts';
 import { editMetadata, placesOf } from './maimed.ts';
 import type { Demand, Memory, Step, Subject } from './types.ts';
 
@@ -84,10 +85,11 @@ const POINTERS = [
 ];
 
 /** Operations on the places of an edited object. */
-export function jsonPatch(object: JsonObject, pick: Picker): Json {
+export function jsonPatch(object: JsonObject, { subject, pick }: { subject: Subject; pick: Picker }): Json {
   if (pick.chance(0.04)) return pick.one<Json>([{}, [{}], [{ op: 'odd', path: '/x' }], 'text', [null], []]);
   const places = pointersOf(object).filter(([pointer]) => !/^\/(apiVersion|kind)$/.test(pointer));
-  return Array.from({ length: pick.one([1, 1, 2, 3]) }, () => operation(places, pick));
+  const patch = Array.from({ length: pick.one([1, 1, 2, 3]) }, () => operation(places, pick));
+  return !subject.custom && replacesAll(patch) ? [] : patch;
 }
 
 function operation(places: readonly [string, Json][], pick: Picker): Json {

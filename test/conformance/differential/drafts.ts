@@ -63,7 +63,7 @@ const DRAFTS: Readonly<Record<Verb, (task: Task) => Draft>> = {
       JSON_TYPE,
     );
   },
-  jsonPatch: (task) => onItem(task, 'PATCH', jsonPatch(editedFresh(task), task.pick), JSON_PATCH),
+  jsonPatch: (task) => onItem(task, 'PATCH', jsonPatch(editedFresh(task), task), JSON_PATCH),
   mergePatch: (task) =>
     onItem(task, 'PATCH', demandingPatch(mergePatch(editedFresh(task), task.pick), task), MERGE),
   strategicPatch: (task) => onItem(task, 'PATCH', strategicPatch(editedFresh(task), task.pick), STRATEGIC),
@@ -121,7 +121,7 @@ function onStatus(task: Task): Draft {
   const target = `/${nameOf(subject, step.name)}/status`;
   if (mode === 'apply') return write(task, 'PATCH', target, object, APPLY);
   if (mode === 'json')
-    return write(task, 'PATCH', target, jsonPatch({ status: object['status'] ?? {} }, pick), JSON_PATCH);
+    return write(task, 'PATCH', target, jsonPatch({ status: object['status'] ?? {} }, task), JSON_PATCH);
   const { apiVersion: _, kind: __, metadata: ___, ...rest } = object;
   return write(task, 'PATCH', target, pick.chance(0.2) ? rest : { status: rest['status'] ?? {} }, MERGE);
 }
@@ -163,7 +163,8 @@ function deletion({ subject, step, pick, memory }: Task): Draft {
   );
   if (pick.chance(0.05)) options['orphanDependents'] = pick.chance(0.5);
   if (pick.chance(0.03)) options['unknownOption'] = 1;
-  if (subject.onlyDry || pick.chance(0.15)) options['dryRun'] = ['All'];
+  if (subject.onlyDry || (options['propagationPolicy'] === undefined && pick.chance(0.15)))
+    options['dryRun'] = ['All'];
   if (pick.chance(0.5)) Object.assign(options, { apiVersion: 'v1', kind: 'DeleteOptions' });
   return sent('DELETE', path, options, JSON_TYPE);
 }

@@ -62,7 +62,6 @@ const ODD: readonly Odd[] = [
   patch('application/json-patch+json', '{}'),
   patch('application/json-patch+json', '[{"op":"replace","path":"/metadata/name","value":"other"}]'),
   patch('application/json-patch+json', '[{"op":"remove","path":"/metadata"}]'),
-  patch('application/json-patch+json', '[{"op":"replace","path":"","value":{}}]'),
   patch('application/apply-patch+yaml', '{}'),
   patch('application/apply-patch+yaml', '[]'),
   patch('application/apply-patch+yaml', 'x'),

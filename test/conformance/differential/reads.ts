@@ -28,7 +28,9 @@ export function listQuery(subject: Subject, pick: Picker, memory: Memory): strin
     query.push(
       `fieldSelector=${encodeURIComponent(fieldSelector(subject, pick)).replace('%7Bns%7D', '{ns}')}`,
     );
-  if (pick.chance(0.4)) query.push(`limit=${pick.one(['1', '2', '500', '0', '-1', 'x'])}`);
+  // Whether there is more depends on other sequences where there is no namespace.
+  if (!subject.cluster && pick.chance(0.4))
+    query.push(`limit=${pick.one(['1', '2', '500', '0', '-1', 'x'])}`);
   if (pick.chance(0.2) && memory.continueToken !== undefined) query.push(`continue=${memory.continueToken}`);
   if (pick.chance(0.03)) query.push('continue=bogus');
   if (pick.chance(0.1)) query.push(`resourceVersion=${pick.one(['0', 'x', '-1'])}`);

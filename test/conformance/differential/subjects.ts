@@ -3,6 +3,7 @@
 
 import { clone, type JsonObject } from '#api/json';
 import { FUZZ_KINDS, Fuzzer, type FuzzKind } from '../../../src/apiserver/strategies/fuzz.testkit.ts';
+import { withoutEmptyBundles } from './exceptions.ts';
 import { GENTLE_CHANCE, maimed } from './maimed.ts';
 import type { Subject } from './types.ts';
 
@@ -98,6 +99,7 @@ export function builtinSubject(kind: FuzzKind): Subject {
     edit(object, pick) {
       if (pick.chance(GENTLE_CHANCE)) new Fuzzer(pick.int(2 ** 31)).edit(object, kind, fields);
       else maimed(object, pick);
+      withoutEmptyBundles(object);
     },
     editStatus(object, pick) {
       if (pick.chance(GENTLE_CHANCE)) new Fuzzer(pick.int(2 ** 31)).edit(object, kind, ['status']);

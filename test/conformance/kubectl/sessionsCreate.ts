@@ -9,8 +9,13 @@ const typed = (line: string, read: string): Command[] => [
   k(`get ${read} -o yaml`),
 ];
 
-// An error on both, in other words: kubectl asks for the old OpenAPI document in protobuf when it knows no such kind.
-const NO_OPENAPI_V2 = { kind: 'differs' as const, reason: 'answers are never protobuf, /openapi/v2 neither' };
+// kubectl judges a List by the old OpenAPI document, and takes that in protobuf only.
+const LIST = `apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: listed}, data: {a: b}}
+- {apiVersion: v1, kind: Secret, metadata: {name: listed}, stringData: {a: b}}
+`;
 
 export const CREATE_SESSIONS: readonly Session[] = [
   {
@@ -58,7 +63,10 @@ export const CREATE_SESSIONS: readonly Session[] = [
       k('create -f -', { stdin: CONFIG }),
       k('create -f - --dry-run=server', { stdin: CONFIG.replace('settings', 'dry') }),
       k('create -f -', { stdin: CONFIG.replace('\ndata:', '\ndada:').replace('settings', 'misspelt') }),
-      k('create -f -', { stdin: CONFIG.replace('ConfigMap', 'ConfigMop'), compare: NO_OPENAPI_V2 }),
+      k('create -f -', { stdin: CONFIG.replace('ConfigMap', 'ConfigMop') }),
+      k('create -f -', { stdin: LIST }),
+      k('create -f -', { stdin: LIST.replace('data:', 'dada:').replaceAll('listed', 'odd') }),
+      k('get cm,secret listed -o yaml'),
       k('create -f -', { stdin: CONFIG.replace('red', '[1, 2]').replace('settings', 'mistyped') }),
       k('create -f -', { stdin: JOB.replace('Never', 'Sometimes').replace('report', 'invalid') }),
       k('create -f -', { stdin: CONFIG.replace('name: settings', 'generateName: settings-') }),

@@ -74,9 +74,11 @@ export const toModern = (event: KubeObject): KubeObject => ({
 /** The codec of events.k8s.io over that of its own struct: what is stored is the core form. */
 export function modernEventCodec(own: Codec): Codec {
   const decodeProtobuf = own.decodeProtobuf?.bind(own);
+  const convert = own.convert?.bind(own);
   return {
     decode: (body, notes): Decoded => own.decode(body, notes),
     ...(decodeProtobuf ? { decodeProtobuf } : {}),
+    ...(convert ? { convert } : {}),
     verbatim: () => false,
     show: (stored) => toModern(stored.object),
     toStorage: toCore,
