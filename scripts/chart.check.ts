@@ -4,17 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { realClock } from '#base/clock';
-import { silentLog } from '#base/log';
-import { systemRandom } from '#base/random';
-import { anonymous } from '#client/credentials';
-import type { Transport } from '#client/transport';
-import { assemble } from '#cmd/assemble';
-import { readGeneral } from '#cmd/configuration/general';
-import { loadConfiguration } from '#cmd/configuration/load';
 import { RESOURCES } from '#cmd/manifests/workload';
-import { FAMILIES } from '#controllers/registry';
-import { webhookHandler } from '#runtime/host/webhook';
+import { metricsOfProcess } from './chart/processMetrics.ts';
 import { CHART, chartFiles, definitionFiles } from './chart.ts';
 
 const read = (path: string): string => readFileSync(join(CHART, path), 'utf8');
@@ -33,31 +24,6 @@ describe('generated files (node scripts/chart.ts writes them)', () => {
 test('the resources of the chart are those of the plain manifests', () => {
   expect(parse(read('values.yaml')).resources).toEqual(RESOURCES);
 });
-
-/** Every metric that a process registers when it has everything. */
-async function metricsOfProcess(): Promise<Set<string>> {
-  const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
-  const transport = (async () => {
-    throw new Error('no cluster');
-  }) as unknown as Transport;
-  const wires = { transport, leaseTransport: transport, credentials: anonymous, namespace: 'none' };
-  const { manager, registry, families } = assemble({
-    wires,
-    general: readGeneral(document),
-    document,
-    known: FAMILIES,
-    selected: FAMILIES,
-    clock: realClock,
-    random: systemRandom,
-    log: silentLog,
-    identity: 'nobody',
-  });
-  const functions = families.flatMap(({ admission }) => admission);
-  webhookHandler({ functions, clock: realClock, log: silentLog, registry });
-  manager.start();
-  await manager.stop();
-  return new Set([...registry.text().matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
-}
 
 /** Names in an expression: neither labels, nor strings, nor functions. */
 function metricsIn(expression: string): string[] {

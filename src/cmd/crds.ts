@@ -6,12 +6,14 @@ import { stringify } from 'yaml';
 import { CustomResourceDefinition } from '#api/kinds/builtin';
 import { type CustomKind, OURS } from '#api/kinds/customKind';
 import type { KubeObject } from '#api/object';
-import type { Clock } from '#base/clock';
+import { type Clock, realClock } from '#base/clock';
 import { millis } from '#base/instant';
+import { systemRandom } from '#base/random';
 import { sleep } from '#base/sleep';
-import { type Client, objectOf } from '#client/client';
+import { type Client, createClient, objectOf } from '#client/client';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
+import { type ClusterFlags, reachCluster } from './cluster.ts';
 import { selectFamilies } from './selection.ts';
 
 /** Every kind once, by name. */
@@ -61,23 +63,49 @@ async function untilServed(client: Client, clock: Clock, name: string): Promise<
   throw new Error(`the definition ${name} was accepted but is not served`);
 }
 
-interface CrdsFlags {
+interface CrdsFlags extends ClusterFlags {
   readonly controllers: string;
   readonly output: 'yaml' | 'json';
+  readonly apply?: boolean;
 }
 
 export function crdsCommand(): Command {
   return new Command('crds')
-    .description('print the CustomResourceDefinitions of the controllers, to be applied')
+    .description('print the CustomResourceDefinitions of the controllers, or apply them')
     .option('--controllers <names>', 'only of these, as for lapse run', '*')
+    .option('--apply', 'apply them to the cluster; those that are not ours are left alone')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
+    .option('--context <name>', 'which context of the kubeconfig')
     .addOption(new Option('-o, --output <format>', 'yaml or json').choices(['yaml', 'json']).default('yaml'))
-    .addHelpText('after', '\nExample:\n  lapse crds | kubectl apply --server-side -f -')
-    .action(({ controllers, output }: CrdsFlags) => {
+    .addHelpText(
+      'after',
+      '\nExamples:\n  lapse crds --controllers=ttl-policy,cleaner --apply\n  lapse crds | kubectl apply --server-side -f -',
+    )
+    .action(async (flags: CrdsFlags) => {
       const everything = FAMILIES.map((family) => ({ ...family, defaultOn: true }));
-      const selected = selectFamilies(everything, controllers.split(',').filter(Boolean));
-      const definitions = kindsOf(selected).map(({ crd }) => crd);
-      process.stdout.write(output === 'json' ? asJsonList(definitions) : asYaml(definitions));
+      const selected = selectFamilies(everything, flags.controllers.split(',').filter(Boolean));
+      const kinds = kindsOf(selected);
+      if (flags.apply === true) return applyToCluster(flags, kinds);
+      const definitions = kinds.map(({ crd }) => crd);
+      process.stdout.write(flags.output === 'json' ? asJsonList(definitions) : asYaml(definitions));
     });
+}
+
+async function applyToCluster(flags: ClusterFlags, kinds: readonly CustomKind[]): Promise<void> {
+  const cluster = await reachCluster(flags, process.env, realClock);
+  try {
+    const { transport, credentials } = cluster;
+    const client = createClient({ transport, credentials, clock: realClock, random: systemRandom });
+    const foreign = await applyCrds(client, realClock, kinds);
+    for (const { crd } of kinds) {
+      const name = crd.metadata.name!;
+      process.stdout.write(
+        `${name} ${foreign.includes(name) ? "is somebody else's, left alone" : 'applied'}\n`,
+      );
+    }
+  } finally {
+    await cluster.close();
+  }
 }
 
 const asYaml = (objects: readonly KubeObject[]): string =>

@@ -22,6 +22,14 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<string, string>;
 };
 
+const commands = [
+  ...readFileSync(join(root, 'src/cmd/cli.ts'), 'utf8').matchAll(/^ {2}'?([a-z][\w-]*)'?: async \(\) =>/gm),
+].map((m) => m[1]!);
+const SHOWN = new RegExp(
+  `(?:^|[\\s\`(])(?:bin/)?lapse (${commands.join('|')})((?: --?[a-z][\\w-]*(?:[ =][^\\s\`-]\\S*)?)*)`,
+  'gm',
+);
+
 const helps = new Map<string, string>();
 function helpOf(command: string): string {
   const help =
@@ -37,22 +45,32 @@ describe.each(pages)('$path', ({ path, text }) => {
   });
 
   test('every relative link leads to a file', () => {
-    const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)(?:#[^)]*)?\)/g)].map((m) => m[1]!);
+    const links = [
+      ...text.matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)(?:#[^)]*)?\)/g),
+      ...text.matchAll(/^\[[\w-]+\]: (?!https?:|#|mailto:)([^\s#]+)/gm),
+    ].map((m) => m[1]!);
     expect(links.filter((link) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
   });
 
   test('every flag of a lapse command it shows is understood', () => {
-    const shown = [
-      ...text.matchAll(
-        /(?:^|[\s`(])(?:bin\/)?lapse (server|up|run|crds)((?: --?[a-z][\w-]*(?:[ =][^\s`-]\S*)?)*)/gm,
-      ),
-    ];
+    const shown = [...text.matchAll(SHOWN)];
     for (const [, command, flags] of shown) {
       const help = helpOf(command!);
       for (const [flag] of flags!.matchAll(/--[a-z][\w-]*/g))
         expect(help, `${command} ${flag}`).toContain(flag);
     }
   });
+});
+
+test('every command of the program is looked for', () => {
+  expect(commands).toEqual(expect.arrayContaining(['up', 'run', 'crds', 'manifests', 'server']));
+});
+
+test('every reference of the README is defined, and every definition used', () => {
+  const { text } = pages.find((p) => p.path === 'README.md')!;
+  const used = new Set([...text.matchAll(/\]\[([\w-]+)\]/g)].map((m) => m[1]!));
+  const defined = new Set([...text.matchAll(/^\[([\w-]+)\]: /gm)].map((m) => m[1]!));
+  expect([...used].sort()).toEqual([...defined].sort());
 });
 
 test('the README starts with the two commands', () => {

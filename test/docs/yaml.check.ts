@@ -1,0 +1,73 @@
+// Every manifest and every configuration on a page is taken: by the embedded API server with all our kinds, or by the
+// schema of the configuration.
+
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { KubeObject } from '#api/object';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { realClock } from '#base/clock';
+import { systemRandom } from '#base/random';
+import { type Client, createClient } from '#client/client';
+import { inProcessTransport } from '#client/inProcess';
+import { loadConfiguration } from '#cmd/configuration/load';
+import { applyCrds, kindsOf } from '#cmd/crds';
+import { FAMILIES } from '#controllers/registry';
+import { createHands } from '#sim/hands';
+import { blocksOf } from './blocks.ts';
+
+const root = join(import.meta.dirname, '../..');
+const pages = [
+  'README.md',
+  ...globSync('docs/**/*.md', { cwd: root }),
+  ...globSync('config/**/*.md', { cwd: root }),
+]
+  .map((path) => ({
+    path,
+    manifests: blocksOf(join(root, path))
+      .filter(({ language }) => language === 'yaml')
+      .flatMap(({ text }) =>
+        parseAllDocuments(text).map((one) => ({ text: String(one), object: one.toJS() })),
+      )
+      .filter(({ object }) => object?.kind !== undefined) as { text: string; object: KubeObject }[],
+  }))
+  .filter(({ manifests }) => manifests.length > 0);
+
+let server: ApiServer;
+let client: Client;
+beforeAll(async () => {
+  server = await createServer();
+  client = createClient({
+    transport: inProcessTransport(server.handle),
+    clock: realClock,
+    random: systemRandom,
+  });
+  await applyCrds(client, realClock, kindsOf(FAMILIES));
+});
+afterAll(() => server?.close());
+
+test('there are pages with manifests', () => {
+  expect(pages.map(({ path }) => path)).toContain('docs/quick-start.md');
+});
+
+describe.each(pages)('$path', ({ path, manifests }) => {
+  test.each(manifests)('$object.kind', async ({ text, object }) => {
+    if (object.kind === 'LapseConfiguration') {
+      const file = { name: path, text };
+      expect(() => loadConfiguration(FAMILIES, { flags: {}, environment: {}, file })).not.toThrow();
+      return;
+    }
+    const hands = createHands(client);
+    const { namespace } = object.metadata;
+    if (namespace !== undefined)
+      await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } } as KubeObject);
+    await hands.apply(object);
+  });
+});
+
+test('a page that is wrong is noticed', async () => {
+  const text = readFileSync(join(root, 'docs/quick-start.md'), 'utf8').match(/^```yaml\n(.*?)^```$/ms)![1]!;
+  const wrong = text.replace('mode: Enforce', 'mode: Sometimes');
+  await expect(createHands(client).apply(wrong)).rejects.toThrow(/mode/);
+});
