@@ -15,6 +15,8 @@ export interface Question {
   readonly verdict: Verdict;
   readonly off: readonly Opinion[];
   readonly now: number;
+  /** A policy or a Cleaner. */
+  readonly isRule: boolean;
 }
 
 export function adviseOn(question: Question): Advice[] {
@@ -22,17 +24,24 @@ export function adviseOn(question: Question): Advice[] {
   return [...adviseOnVerdict(question), ...off.flatMap((opinion) => adviseOnSleeping(opinion, verdict))];
 }
 
+/** What is due this very second is not late. */
+export const isOverdue = (at: number, now: number): boolean => now - at >= 1000;
+
 function adviseOnVerdict(question: Question): Advice[] {
   const { verdict, now } = question;
   switch (verdict.kind) {
     case 'ends':
       return [
-        ...(verdict.at <= now
-          ? [{ what: 'it is overdue: does Lapse run, and may it?', command: 'lapse doctor' }]
+        ...(isOverdue(verdict.at, now)
+          ? [{ what: 'it is overdue; to see whether Lapse runs and may act', command: 'lapse doctor' }]
           : []),
         ...howToKeep(question, verdict.by),
       ];
     case 'goesWith':
+      if (verdict.how === 'lost')
+        return [
+          { what: 'to keep it, strike the owner from its metadata before the garbage collector comes' },
+        ];
       return [
         {
           what: `to keep it, keep ${verdict.what.kind} ${verdict.what.name}`,
@@ -54,7 +63,9 @@ function adviseOnVerdict(question: Question): Advice[] {
     case 'stays':
       return howToEnd(question, verdict.by);
     case 'unruled':
-      return question.off.length > 0 ? [] : [{ what: `a TTLPolicy for ${question.kind.kind} would end it` }];
+      return question.off.length > 0 || question.isRule
+        ? []
+        : [{ what: `a TTLPolicy for ${question.kind.kind} would end it` }];
   }
 }
 
@@ -142,7 +153,7 @@ function howToRelease(question: Question, by: Opinion): Advice[] {
 }
 
 function howToEnd(question: Question, { family, rule, because }: Opinion): Advice[] {
-  if (because.startsWith('unfinished') || because.startsWith('it has not ended'))
+  if (/(^|: )unfinished$|^it has not ended/.test(because))
     return [{ what: 'its time starts when it has finished' }];
   if (family !== 'ttl-after-finished' || because !== 'no TTL') return [];
   const command = rule.startsWith('spec.')

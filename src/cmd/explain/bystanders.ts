@@ -25,9 +25,9 @@ export async function askBystanders(
     for (const { metadata, spec } of await policiesFor(asking, kind, object)) {
       if (spec?.target?.apiVersion !== object.apiVersion || spec.target.kind !== object.kind) continue;
       const rule = `${kind.kind} ${kind.namespaced ? `${metadata.namespace}/` : ''}${metadata.name}`;
-      if (spoken.has(rule)) continue;
+      if (spoken.has(rule) || opinions.some(({ because }) => because.includes(`${rule}: `))) continue;
       const why = broken.get(metadata.uid ?? '');
-      const because = why === undefined ? 'does not select it' : `does not act: ${why}`;
+      const because = why === undefined ? 'it is not selected' : `the policy does not act: ${why}`;
       found.push({ family: family.name, rule, says: 'stays', because });
     }
   return found;

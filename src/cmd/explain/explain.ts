@@ -121,7 +121,7 @@ async function endOfOwner(
     uid: reference.uid,
   };
   if (owner === undefined || owner.metadata.uid !== reference.uid)
-    return { kind: 'goesWith', at: now, what, how: 'owner', because: 'its owner does not exist any more' };
+    return { kind: 'goesWith', at: now, what, how: 'lost', because: 'does not exist any more' };
   const judged = await judge(explaining, kind, owner, path);
   const at = goneAt(judged, owner, now);
   return at === undefined

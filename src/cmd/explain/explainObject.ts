@@ -40,12 +40,13 @@ export async function explainObject(
     object,
     now,
     verdict,
-    also: opinions.filter((opinion) => opinion !== deciding(verdict)),
+    // That it is being deleted every rule says.
+    also: verdict.kind === 'lingers' ? [] : opinions.filter((opinion) => opinion !== deciding(verdict)),
     off,
     finalizers: foreignFinalizers(found.metadata.finalizers),
     ...(deeds === undefined ? {} : { deeds }),
     ...(takes === undefined ? {} : { takes }),
-    next: adviseOn({ object, kind, verdict, off, now }),
+    next: adviseOn({ object, kind, verdict, off, now, isRule: deeds !== undefined }),
     unread: [...unread],
   };
 }

@@ -26,7 +26,8 @@ export type Verdict =
       readonly kind: 'goesWith';
       readonly at: Instant;
       readonly what: ObjectName;
-      readonly how: 'owner' | 'namespace';
+      /** `lost`: the owner is gone already. */
+      readonly how: 'owner' | 'lost' | 'namespace';
       readonly because: string;
     }
   /** It was deleted already, and is still there. */

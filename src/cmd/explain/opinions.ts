@@ -85,7 +85,7 @@ export async function askSleeping(
   const said = new Set(awake.map(({ rule, family }) => `${family} ${rule}`));
   const listen = async (family: Family, off: string, gates: Readonly<Record<string, boolean>>) => {
     for await (const { statement } of heard(asking, [family], object, { endOf: () => undefined, gates }))
-      if (isAbout(statement, object) && !said.has(`${family.name} ${statement.rule}`))
+      if (isAbout(statement, object) && !said.has(`${family.name} ${statement.rule}`) && !isIdle(statement))
         opinions.push({ ...opinionOf(family.name, statement), off });
   };
   const states = computeGates(asking.known, asking.general.featureGates);
@@ -99,6 +99,9 @@ export async function askSleeping(
   }
   return opinions;
 }
+
+/** Whether a rule is on makes no difference to what never asked for it. */
+const isIdle = ({ kind, because }: Statement): boolean => kind === 'stays' && because === 'no TTL';
 
 const isAbout = ({ object }: Statement, { uid }: ObjectName): boolean => object.uid === uid;
 

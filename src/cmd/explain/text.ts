@@ -6,10 +6,13 @@ import type { Instant } from '#base/instant';
 import type { ObjectName } from '#controllers/foresight';
 import { plainText } from '../plan/page/escape.ts';
 import { relativeTime, timeText } from '../plan/times.ts';
+import { isOverdue } from './advice.ts';
 import type { Deed, Explanation, Opinion, Verdict } from './explanation.ts';
 
 type Line = readonly [label: string, text: string];
 
+/** Its time is known, only nobody acts. */
+const TRIED = /only tried out|policy is paused/;
 const WIDTH = 9;
 const MOST_NAMED = 10;
 
@@ -29,10 +32,11 @@ const when = (at: Instant, now: Instant): string => `${timeText(at)} (${relative
 function linesOf(explanation: Explanation): Line[] {
   const { verdict, now, also, off, finalizers, next, unread } = explanation;
   return [
-    ['', headOf(verdict, now)],
+    ['', verdict.kind === 'unruled' ? unruledText(explanation) : headOf(verdict, now)],
     ...reasonOf(verdict),
     ...blocksOf(verdict, finalizers),
-    ...also.map((opinion): Line => ['also', opinionText(opinion, now)]),
+    ...also.slice(0, MOST_NAMED).map((opinion): Line => ['also', opinionText(opinion, now)]),
+    ...(also.length > MOST_NAMED ? [['', `and ${also.length - MOST_NAMED} more`] as const] : []),
     ...off.map((opinion): Line => ['off', `${opinionText(opinion, now)}; switched on by ${opinion.off}`]),
     ...takesOf(explanation),
     ...deedsOf(explanation),
@@ -41,24 +45,37 @@ function linesOf(explanation: Explanation): Line[] {
   ];
 }
 
-function headOf(verdict: Verdict, now: Instant): string {
+/** Nothing ends it. A rule itself is fine when nothing is to be said about it. */
+function unruledText({ deeds, off }: Explanation): string {
+  if (off.length > 0) return 'stays: the rule for it is switched off';
+  if (deeds === undefined) return 'stays: no rule means it';
+  const ending = deeds.filter(({ says }) => says === 'ends').length;
+  return `works: ${ending} of ${deeds.length} that it looks at ${ending === 1 ? 'ends' : 'end'} by it`;
+}
+
+function headOf(verdict: Exclude<Verdict, { kind: 'unruled' }>, now: Instant): string {
   switch (verdict.kind) {
     case 'ends':
-      return verdict.at <= now ? `is due since ${when(verdict.at, now)}` : `ends ${when(verdict.at, now)}`;
+      return isOverdue(verdict.at, now)
+        ? `is due since ${when(verdict.at, now)}`
+        : `ends ${when(verdict.at, now)}`;
     case 'goesWith':
-      return `goes ${when(verdict.at, now)} with ${objectText(verdict.what)}`;
+      return verdict.how === 'lost'
+        ? `goes any moment: it has lost its owner ${objectText(verdict.what)}`
+        : `goes ${when(verdict.at, now)} with ${objectText(verdict.what)}`;
     case 'lingers':
       return `is being deleted since ${timeText(verdict.since)}`;
     case 'held': {
-      const { at } = verdict.by;
-      return at === undefined ? 'is held' : `is held, looked at again ${when(at, now)}`;
+      const { at, because } = verdict.by;
+      if (at === undefined) return 'is held';
+      return TRIED.test(because)
+        ? `is held, or it would end ${when(at, now)}`
+        : `is held, looked at again ${when(at, now)}`;
     }
     case 'changes':
       return `stays, and changes ${when(verdict.at, now)}`;
     case 'stays':
       return 'stays';
-    case 'unruled':
-      return 'stays: no rule means it';
   }
 }
 
@@ -73,12 +90,17 @@ function reasonOf(verdict: Verdict): Line[] {
       return [['because', because], ['rule', `${rule} (${family})`], ...manner];
     }
     case 'goesWith':
-      return [['because', `${verdict.how === 'owner' ? 'owned by it' : 'in it'}; it ${verdict.because}`]];
+      return [['because', goingText(verdict)]];
     case 'lingers':
     case 'unruled':
       return [];
   }
 }
+
+const RELATIONS = { owner: 'owned by it', lost: 'was owned by it', namespace: 'is in it' } as const;
+
+const goingText = ({ how, because }: Extract<Verdict, { kind: 'goesWith' }>): string =>
+  `${RELATIONS[how]}; it ${because}`;
 
 function blocksOf(verdict: Verdict, finalizers: readonly string[]): Line[] {
   if (verdict.kind === 'lingers')

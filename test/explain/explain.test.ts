@@ -1,0 +1,131 @@
+// `lapse explain`, situation by situation, with its exact words; and what it says to what it cannot explain.
+
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { explanationJson, explanationYaml } from '../../src/cmd/explain/document.ts';
+import { Refused } from '../../src/cmd/explain/find.ts';
+import { parseTarget, resolveKind } from '../../src/cmd/explain/resolve.ts';
+import { explanationText } from '../../src/cmd/explain/text.ts';
+import { UsageError } from '../../src/cmd/usage.ts';
+import { explainIn } from './answer.ts';
+import { readSituations } from './situations.ts';
+import { makeWorld, parseObjects, SERVED } from './world.ts';
+
+const situations = readSituations();
+
+test('there are many situations, about every family', () => {
+  expect(situations.length).toBeGreaterThanOrEqual(40);
+  expect(new Set(situations.map(({ file }) => file)).size).toBeGreaterThanOrEqual(7);
+});
+
+test.each(situations.map((it) => [`${it.file}: ${it.name}`, it] as const))('%s', async (_, it) => {
+  const [lapse, explain, ...words] = it.command;
+  expect([lapse, explain]).toEqual(['lapse', 'explain']);
+  const explanation = await explainIn(makeWorld(parseObjects(it.given)), words, it.given);
+  expect(explanationText(explanation, false)).toBe(it.answer);
+});
+
+const JOB = `
+apiVersion: batch/v1
+kind: Job
+metadata: { name: report, namespace: ci }
+spec: { ttlSecondsAfterFinished: 3600 }
+status: { conditions: [{ type: Complete, status: "True", lastTransitionTime: 2026-03-01T11:30:00Z }] }
+`;
+
+describe('for programs', () => {
+  test('JSON and YAML say the same, with times as Kubernetes writes them', async () => {
+    const explanation = await explainIn(makeWorld(parseObjects(JOB)), ['job/report', '-n', 'ci']);
+    const json: unknown = JSON.parse(explanationJson(explanation));
+    expect(parse(explanationYaml(explanation))).toEqual(json);
+    expect(json).toMatchObject({
+      object: { apiVersion: 'batch/v1', kind: 'Job', namespace: 'ci', name: 'report' },
+      now: '2026-03-01T12:00:00Z',
+      verdict: {
+        kind: 'ends',
+        at: '2026-03-01T12:30:00Z',
+        by: { family: 'ttl-after-finished', propagation: 'Foreground' },
+      },
+      unread: [],
+    });
+  });
+});
+
+describe('what cannot be explained', () => {
+  const ask = (words: string[], forbidden: string[] = []) =>
+    explainIn(makeWorld(parseObjects(JOB), forbidden), words);
+
+  test.each([
+    [['job'], '"job" names no object: say KIND/NAME, such as job/report-42'],
+    [['/report'], '"/report" names no object: say KIND/NAME, such as job/report-42'],
+    [['job/'], '"job/" names no object: say KIND/NAME, such as job/report-42'],
+    [['job/a', 'job/b'], '"job/a job/b" names more than one object: one KIND/NAME at a time'],
+    [['job/a/b'], '"job/a/b" names more than one object: one KIND/NAME at a time'],
+    [['jbo/report'], 'the cluster serves no kind "jbo"; did you mean jobs.batch?'],
+    [['pipelinrun/x'], 'the cluster serves no kind "pipelinrun"; did you mean pipelineruns.tekton.dev?'],
+    [['dragon/x'], 'the cluster serves no kind "dragon"'],
+    [['jobs.apps/x'], 'the cluster serves no kind "jobs.apps"; did you mean jobs.batch?'],
+    [['pr/x'], '"pr" is more than one kind: say pipelineruns.tekton.dev or previews.shop.example.com'],
+    [['job/nope'], 'there is no jobs.batch "nope" in namespace default'],
+    [['job/report'], 'there is no jobs.batch "report" in namespace default; there is one in ci: add -n ci'],
+    [['node/report'], 'there is no nodes "report"'],
+  ])('%j', async (words, message) => {
+    await expect(ask(words)).rejects.toThrow(new UsageError(message));
+  });
+
+  test('what may not be read is said, in the words of the cluster', async () => {
+    await expect(ask(['job/report', '-n', 'ci'], ['jobs'])).rejects.toThrow(
+      new Refused(
+        'may not read jobs.batch "report" in namespace ci: jobs is forbidden: User "dev" cannot read it',
+      ),
+    );
+  });
+
+  test('what else may not be read is said beside the answer', async () => {
+    const { verdict, unread } = await ask(['job/report', '-n', 'ci'], ['ttlpolicies', 'namespaces']);
+    expect(verdict.kind).toBe('ends');
+    expect(unread).toEqual([
+      'ttl-policy: ttlpolicies: ttlpolicies is forbidden: User "dev" cannot read it',
+      'Namespace ci: namespaces is forbidden: User "dev" cannot read it',
+    ]);
+  });
+});
+
+describe('words for kinds', () => {
+  test.each([
+    ['job', 'jobs'],
+    ['JOBS', 'jobs'],
+    ['Job.batch', 'jobs'],
+    ['jobs.v1.batch', 'jobs'],
+    ['po', 'pods'],
+    ['pr.tekton.dev', 'pipelineruns'],
+    ['cln', 'cleaners'],
+  ])('%s', (word, resource) => expect(resolveKind(SERVED, word).resource).toBe(resource));
+
+  test('the core comes before others of the same name, and preferred versions before older ones', () => {
+    const pods = SERVED.find(({ resource }) => resource === 'pods')!;
+    const old = { ...SERVED.find(({ resource }) => resource === 'jobs')!, version: 'v1beta1' };
+    const more = [{ ...pods, group: 'metrics.k8s.io' }, ...SERVED, old];
+    expect(resolveKind(more, 'pods').group).toBe('');
+    expect(resolveKind(more, 'job').version).toBe('v1');
+    expect(resolveKind(more, 'jobs.v1beta1.batch').version).toBe('v1beta1');
+  });
+
+  test('two words are as good as a slash', () => {
+    expect(parseTarget(['job', 'report'])).toEqual(parseTarget(['job/report']));
+  });
+});
+
+test('only what is needed is read', async () => {
+  const world = makeWorld(parseObjects(JOB));
+  await explainIn(world, ['job/report', '-n', 'ci']);
+  const jobs = world.reads.filter((read) => read.includes('jobs'));
+  expect(jobs).toEqual(['get jobs report', 'list jobs in ci metadata.name=report']);
+  expect(world.reads.length).toBe(new Set(world.reads).size);
+});
+
+test('names cannot steer the terminal', async () => {
+  const world = makeWorld(parseObjects(JOB.replaceAll('3600', '"\\u001b[31mred\\u202e"')));
+  const text = explanationText(await explainIn(world, ['job/report', '-n', 'ci']), false);
+  expect(text).not.toMatch(/[\u001b\u202e]/);
+});

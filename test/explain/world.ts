@@ -1,0 +1,139 @@
+// A cluster that is only looked at: some objects, read as a server would let them be read. Cheaper than a server by far,
+// and able to refuse.
+
+import { parseAllDocuments } from 'yaml';
+import { isObject, type Json } from '#api/json';
+import { defineKind, type Kind, type ObjectKey } from '#api/kind';
+import { ConfigMap, CustomResourceDefinition, Job, Namespace, Node, Pod, Secret } from '#api/kinds/builtin';
+import { PersistentVolume, PersistentVolumeClaim, VolumeSnapshotContent } from '#api/kinds/volumes';
+import { apiVersionOf, type KubeObject } from '#api/object';
+import { matchesFields, matchesLabels, parseFieldSelector, parseLabelSelector } from '#api/selectors';
+import { ApiError } from '#api/status';
+import type { Client } from '#client/client';
+import type { ServedKind } from '#client/discovery';
+import { Unreadable } from '#controllers/foresight';
+import { FAMILIES } from '#controllers/registry';
+import { kindsOf } from '../../src/cmd/crds.ts';
+import type { Read } from '../../src/cmd/plan/snapshot.ts';
+
+const PipelineRun = defineKind({
+  group: 'tekton.dev',
+  version: 'v1',
+  kind: 'PipelineRun',
+  resource: 'pipelineruns',
+  namespaced: true,
+});
+const Release = { ...PipelineRun, group: 'shop.example.com', kind: 'Preview', resource: 'previews' };
+
+const SHORT: Readonly<Record<string, readonly string[]>> = {
+  configmaps: ['cm'],
+  namespaces: ['ns'],
+  pipelineruns: ['pr'],
+  previews: ['pr'],
+  pods: ['po'],
+};
+
+const served = (kind: Kind, shortNames: readonly string[] = SHORT[kind.resource] ?? []): ServedKind => ({
+  ...kind,
+  verbs: ['get', 'list', 'watch', 'delete', 'create', 'update', 'patch'],
+  shortNames,
+  categories: [],
+  singular: kind.kind.toLowerCase(),
+  subresources: [],
+});
+
+const BUILTIN = [Namespace, Job, Pod, Node, ConfigMap, Secret, CustomResourceDefinition] as readonly Kind[];
+const VOLUMES = [PersistentVolume, PersistentVolumeClaim, VolumeSnapshotContent] as readonly Kind[];
+
+export const SERVED: readonly ServedKind[] = [
+  ...[...BUILTIN, ...VOLUMES, PipelineRun, Release].map((kind) => served(kind)),
+  ...kindsOf(FAMILIES)
+    .filter(({ kind }) => !VOLUMES.some(({ resource }) => resource === kind.resource))
+    .map(({ kind, crd }) => served(kind, shortNamesOf(crd))),
+];
+
+function shortNamesOf(crd: KubeObject): readonly string[] {
+  const { names } = (crd as { spec?: { names?: { shortNames?: string[] } } }).spec ?? {};
+  return names?.shortNames ?? [];
+}
+
+/** Objects from YAML, with what a server would have added. */
+export function parseObjects(yaml: string): KubeObject[] {
+  const documents = parseAllDocuments(yaml);
+  if ('empty' in documents) return [];
+  return documents.flatMap((document) => {
+    for (const error of document.errors) throw error;
+    const json = document.toJS() as Json;
+    if (!isObject(json)) throw new Error('not an object');
+    const object = json as unknown as KubeObject;
+    const { kind, metadata } = object;
+    if (kind === 'LapseConfiguration') return [];
+    const added = {
+      uid: `uid-of-${metadata.name}`,
+      generation: 1,
+      creationTimestamp: '2026-03-01T10:00:00Z',
+    };
+    return [{ ...object, kind, metadata: { ...added, ...metadata } }];
+  });
+}
+
+export interface World {
+  readonly client: Pick<Client, 'get' | 'list'>;
+  readonly read: Read;
+  /** Every read, in words. */
+  readonly reads: string[];
+}
+
+/** `forbidden`: resources nobody may read here. */
+export function makeWorld(objects: readonly KubeObject[], forbidden: readonly string[] = []): World {
+  const reads: string[] = [];
+  const of = (kind: Kind): KubeObject[] => {
+    if (forbidden.includes(kind.resource))
+      throw new ApiError(403, 'Forbidden', `${kind.resource} is forbidden: User "dev" cannot read it`);
+    return objects.filter((one) => one.kind === kind.kind && one.apiVersion === apiVersionOf(kind));
+  };
+  const list = (
+    kind: Kind,
+    options: { namespace?: string; labelSelector?: string; fieldSelector?: string },
+  ) => {
+    const { namespace, labelSelector, fieldSelector } = options;
+    reads.push(
+      `list ${kind.resource}${namespace ? ` in ${namespace}` : ''}${fieldSelector ? ` ${fieldSelector}` : ''}`,
+    );
+    const labels = parseLabelSelector(labelSelector ?? '');
+    const fields = parseFieldSelector(fieldSelector ?? '');
+    return of(kind).filter(
+      (one) =>
+        (namespace === undefined || one.metadata.namespace === namespace) &&
+        matchesLabels(labels, one.metadata.labels ?? {}) &&
+        matchesFields(fields, fieldsOf(one)),
+    );
+  };
+  const get = (kind: Kind, { namespace, name }: ObjectKey) => {
+    reads.push(`get ${kind.resource} ${name}`);
+    return of(kind).find((one) => one.metadata.name === name && one.metadata.namespace === namespace);
+  };
+  return {
+    reads,
+    client: {
+      get: async (kind: Kind, key: ObjectKey) => get(kind, key),
+      list: async (kind: Kind, options = {}) => ({ items: list(kind, options) }),
+    } as unknown as World['client'],
+    read: async (source) => {
+      try {
+        const found = list(source.kind as Kind, source);
+        const { projection } = source;
+        return (
+          projection === undefined ? found : found.map((one) => projection.project(one as never))
+        ) as never[];
+      } catch (error) {
+        throw error instanceof ApiError ? new Unreadable(`${source.kind.resource}: ${error.message}`) : error;
+      }
+    },
+  };
+}
+
+const fieldsOf = (object: KubeObject): Record<string, string> => ({
+  'metadata.name': object.metadata.name ?? '',
+  'status.phase': (object as { status?: { phase?: string } }).status?.phase ?? '',
+});
