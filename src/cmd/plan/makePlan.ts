@@ -137,13 +137,31 @@ function settle(
   const cascade = new Cascade(ownership);
   const ends: PlannedEnd[] = [];
   const later = new Set<string>();
-  for (const end of [...foretold].sort((a, b) => a.at - b.at)) {
-    const { uid } = end.object;
-    if (cascade.endOf(uid) !== undefined) continue;
-    if (end.at > until) later.add(uid);
-    else ends.push(plannedEnd(end, cascade));
+  const sorted = [...foretold].sort((a, b) => a.at - b.at);
+  for (let from = 0; from < sorted.length; ) {
+    const { at } = sorted[from]!;
+    let to = from;
+    while (sorted[to]?.at === at) to++;
+    const now = withoutGone(sorted.slice(from, to), cascade);
+    from = to;
+    if (at > until) for (const { object } of now) later.add(object.uid);
+    else {
+      // What ends by itself in this instant does not go with its owner.
+      for (const end of now) cascade.mark(end);
+      for (const end of now) ends.push(plannedEnd(end, cascade));
+    }
   }
   return { ends, more: later.size, cascade };
+}
+
+/** Each object once. */
+function withoutGone(ends: readonly ForetoldEnd[], cascade: Cascade): ForetoldEnd[] {
+  const seen = new Set<string>();
+  return ends.filter(({ object: { uid } }) => {
+    const isNew = cascade.endOf(uid) === undefined && !seen.has(uid);
+    seen.add(uid);
+    return isNew;
+  });
 }
 
 function plannedEnd(end: ForetoldEnd, cascade: Cascade): PlannedEnd {

@@ -40,7 +40,9 @@ export async function findDoomed(
   const objects = found.flatMap(({ target, kind, objects: all }) =>
     target.delete
       ? all
-          .filter(({ metadata }) => uids.delete(metadata.uid ?? ''))
+          .filter(
+            ({ metadata }) => uids.delete(metadata.uid ?? '') && metadata.deletionTimestamp === undefined,
+          )
           .map((object) => ({ object: nameOf(kind, object), why: `target ${target.name}` }))
       : [],
   );

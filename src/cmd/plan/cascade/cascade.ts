@@ -4,7 +4,14 @@
 import type { ObjectMeta, OwnerReference } from '#api/object';
 import type { Instant } from '#base/instant';
 import type { Ends, ObjectName } from '#controllers/foresight';
-import { computeFate, computeRole, type OwnerState, type Propagation } from '#standins/ownerGc/compute';
+import {
+  computeFate,
+  computeRole,
+  FOREGROUND,
+  inheritedPropagation,
+  type OwnerState,
+  type Propagation,
+} from '#standins/ownerGc/compute';
 import type { Taken } from '../plan.ts';
 import { type Member, nameOfMember, type Ownership } from './ownership.ts';
 
@@ -50,11 +57,17 @@ export class Cascade {
     return this.#ownership?.keptBy(uid) ?? [];
   }
 
+  /** Deletes one object, without asking yet what else goes: for what goes in the same instant. */
+  mark({ object, at }: Pick<Ends, 'object' | 'at'>): void {
+    this.#gone.set(object.uid, { at, state: 'dangling' });
+  }
+
   /** Deletes one object, and answers what else goes. */
   delete({ object, at, ...asked }: Pick<Ends, 'object' | 'at' | 'propagation'>): Takes {
     const propagation = asked.propagation ?? this.#ownership?.mannerOf(object.uid) ?? 'Background';
     const takes: Taken[] = [];
     let takesMore = 0;
+    const removed = [object.uid];
     const queue = this.#remove(object.uid, at, propagation, 1);
     if (isNamespace(object)) queue.push(...this.#contents(object.name));
     for (let i = 0; i < queue.length; i++) {
@@ -65,7 +78,9 @@ export class Cascade {
       if (takes.length < MOST_NAMED) takes.push({ object: nameOfMember(member), depth });
       else takesMore++;
       queue.push(...this.#remove(uid, at, manner, depth + 1));
+      removed.push(uid);
     }
+    this.#settle(removed);
     return { takes, takesMore, propagation };
   }
 
@@ -81,6 +96,15 @@ export class Cascade {
     if (propagation !== 'Orphan') return dependents.map((member) => ({ member, depth }));
     for (const { metadata } of dependents) this.#strike(metadata.uid ?? '', uid);
     return [];
+  }
+
+  /** Once nobody waits any more, what finalizers of others keep is an owner like any other. */
+  #settle(removed: readonly string[]): void {
+    for (const uid of removed) {
+      const gone = this.#gone.get(uid);
+      if (gone?.state === 'waiting')
+        this.#gone.set(uid, { at: gone.at, state: this.keptBy(uid).length > 0 ? 'solid' : 'dangling' });
+    }
   }
 
   #strike(dependent: string, owner: string): void {
@@ -110,9 +134,9 @@ export class Cascade {
     switch (fate.kind) {
       case 'delete':
         return fate.propagation;
-      // Blocks nobody any more, and is judged again with the same result.
+      // Blocks nobody any more: its owner goes, and then it goes as it asked for itself.
       case 'unblock':
-        return 'Foreground';
+        return inheritedPropagation(metadata);
       case 'strip': {
         const left = new Set(fate.references.map(({ uid }) => uid));
         for (const { uid } of references) if (!left.has(uid)) this.#strike(metadata.uid ?? '', uid);
@@ -131,12 +155,18 @@ export class Cascade {
       : ownerReferences.filter((reference) => !struck.has(reference.uid));
   }
 
+  /** As they are at this moment: those that wait for what they own are still there. */
   #livingDependents(uid: string): ObjectMeta[] {
-    return this.#ownership!.dependentsOf(uid)
-      .filter((member) => !this.#gone.has(member.metadata.uid ?? ''))
-      .map(({ metadata }) => metadata);
+    return this.#ownership!.dependentsOf(uid).flatMap(({ metadata }) => {
+      const gone = this.#gone.get(metadata.uid ?? '');
+      if (gone === undefined || gone.state === 'solid') return [metadata];
+      return gone.state === 'waiting' ? [{ ...metadata, ...WAITING }] : [];
+    });
   }
 }
+
+/** The marks of an object that is being deleted in the foreground. */
+const WAITING = { deletionTimestamp: '1970-01-01T00:00:00Z', finalizers: [FOREGROUND] };
 
 const isNamespace = ({ apiVersion, kind }: ObjectName): boolean =>
   apiVersion === 'v1' && kind === 'Namespace';
