@@ -1,6 +1,7 @@
 // What `lapse explain` answers in a situation, without a process around it.
 
 import { Command } from 'commander';
+import type { JsonObject } from '#api/json';
 import { parseTime } from '#base/instant';
 import { FAMILIES } from '#controllers/registry';
 import { readGeneral } from '../../src/cmd/configuration/general.ts';
@@ -15,24 +16,35 @@ import { SERVED, type World } from './world.ts';
 
 export const NOW = parseTime('2026-03-01T12:00:00Z');
 
+/** The flags are one table for all situations; of configurations there are few. */
+const command = new Command()
+  .argument('<object...>')
+  .option('-n, --namespace <name>')
+  .option('--cascade')
+  .option('--config <file>')
+  .exitOverride();
+const settings = withSettings(command, FAMILIES, (flag) => flag === 'namespace');
+const documents = new Map<string, JsonObject>();
+
+function configure(flags: Readonly<Record<string, string>>, text: string | undefined): JsonObject {
+  const id = JSON.stringify([flags, text]);
+  const file = text === undefined ? {} : { file: { name: 'lapse.yaml', text } };
+  const known = documents.get(id) ?? loadConfiguration(FAMILIES, { flags, environment: {}, ...file });
+  documents.set(id, known);
+  return known;
+}
+
 export async function explainIn(
   { client, read }: World,
   words: readonly string[],
   given = '',
 ): Promise<Explanation> {
-  const command = new Command()
-    .argument('<object...>')
-    .option('-n, --namespace <name>')
-    .option('--cascade')
-    .option('--config <file>');
-  const settings = withSettings(command, FAMILIES, (flag) => flag === 'namespace');
-  command.exitOverride().parse([...words], { from: 'user' });
+  command.parse([...words], { from: 'user' });
   const flags = command.opts<{ namespace?: string; cascade?: boolean; config?: string }>();
-  const document = loadConfiguration(FAMILIES, {
-    flags: settings.given(command),
-    environment: {},
-    ...(flags.config === undefined ? {} : { file: { name: flags.config, text: configIn(given) } }),
-  });
+  const document = configure(
+    settings.given(command),
+    flags.config === undefined ? undefined : configIn(given),
+  );
   const general = readGeneral(document);
   const target = parseTarget(command.args);
   const kind = resolveKind(SERVED, target.kind);
