@@ -207,6 +207,25 @@ test.each([
   expect(world.calls.length).toBe(before);
 });
 
+test('a version with a dot in it is not the group of another', async () => {
+  const world = await start();
+  await register(world);
+  const before = world.calls.length;
+  expect((await world.get('/apis/example.com/v1.demo/reports')).status).toBe(404);
+  expect(world.calls.length).toBe(before);
+});
+
+test.each([
+  [BASE, 5000],
+  [`${BASE}/reports/r`, 60_000],
+  [`${BASE}/reports?watch=true`, undefined],
+])('nobody is waited for without end, but for watches: %s', async (path, timeout) => {
+  const world = await start();
+  await register(world);
+  await world.get(path);
+  expect(world.calls.at(-1)!.timeout).toBe(timeout);
+});
+
 test('a redirect is not passed on', async () => {
   const world = await start();
   await register(world);

@@ -64,7 +64,7 @@ export class Aggregator {
   find(path: Path): Registration | undefined {
     if (this.#remotes.size === 0) return undefined;
     const isTheirs = path.kind === 'resource' || (path.kind === 'discovery' && path.level === 'version');
-    return isTheirs ? this.#remotes.get(`${path.version}.${path.group}`)?.registration : undefined;
+    return isTheirs ? this.#remote(path.group, path.version)?.registration : undefined;
   }
 
   registrations(): Registration[] {
@@ -73,11 +73,17 @@ export class Aggregator {
 
   /** What somebody else says about a group version: an APIVersionDiscovery; undefined when nobody was asked yet. */
   entryOf(group: string, version: string): JsonObject | undefined {
-    return this.#remotes.get(`${version}.${group}`)?.entry;
+    return this.#remote(group, version)?.entry;
   }
 
   isRemote(group: string, version: string): boolean {
-    return this.#remotes.has(`${version}.${group}`);
+    return this.#remote(group, version) !== undefined;
+  }
+
+  /** Versions in paths may have dots, too: the name alone could be another's. */
+  #remote(group: string, version: string): Remote | undefined {
+    const found = this.#remotes.get(`${version}.${group}`);
+    return found?.registration.version === version ? found : undefined;
   }
 
   #observe(change: Change): void {

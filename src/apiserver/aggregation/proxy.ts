@@ -3,7 +3,7 @@
 
 import { badRequest } from '#api/errors';
 import type { HttpRequest, HttpResponse } from '#api/http';
-import { seconds } from '#base/instant';
+import { type Millis, seconds } from '#base/instant';
 import type { Path } from '../path.ts';
 import type { UserInfo } from '../resources/resource.ts';
 import { textResponse } from '../respond.ts';
@@ -15,6 +15,8 @@ import type { Registration } from './registration.ts';
 import { Relayed } from './relayed.ts';
 import { resolveService } from './resolve.ts';
 
+/** Of silence: as long as this server takes for a request of its own. Watches are silent for as long as they like. */
+const TIMEOUT = seconds(60);
 /** Discovery is asked often and by everybody: nobody waits long for it. */
 const DISCOVERY_TIMEOUT = seconds(5);
 
@@ -40,7 +42,7 @@ export async function proxy(
       path: request.path,
       user,
       headers: onTheWay(request),
-      ...(path.kind === 'resource' ? {} : { timeout: DISCOVERY_TIMEOUT }),
+      ...timeoutOf(path, request),
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     });
@@ -48,6 +50,11 @@ export async function proxy(
   } catch (cause) {
     return unavailable(`error trying to reach service: ${whyUnreachable(cause)}`);
   }
+}
+
+function timeoutOf(path: Path, { path: text }: HttpRequest): { timeout?: Millis } {
+  if (path.kind !== 'resource') return { timeout: DISCOVERY_TIMEOUT };
+  return path.watch || /[?&]watch=(1|true)\b/i.test(text) ? {} : { timeout: TIMEOUT };
 }
 
 // Dots, backslashes and the rest would lead to another path than the one that the user was allowed.
