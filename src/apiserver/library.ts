@@ -3,10 +3,12 @@
 
 export type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#api/admission';
 export type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
+export type { FrontProxy } from './aggregation/frontProxy.ts';
+export { type LocalService, localOutbound } from './aggregation/localOutbound.ts';
 export { type Authenticator, parseTokenFile, tokenAuthenticator } from './auth.ts';
-export { type ServingCertificate, servingCertificate } from './certificates.ts';
+export { frontProxyCertificate, type ServingCertificate, servingCertificate } from './certificates.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
 export { type ApiServer, createServer, type ServerOptions } from './server.ts';
 export { openSqliteJournal } from './store/sqlite.ts';
 export { Store } from './store/store.ts';
-export { httpsOutbound, type Outbound } from './webhooks/outbound.ts';
+export { httpsOutbound, noOutbound, type Outbound } from './webhooks/outbound.ts';
