@@ -23,6 +23,7 @@ import type { ControllerDefinition } from '#runtime/definition';
 import type { Family, Services } from '../family.ts';
 import { captureAuthor, captureRules } from './admission.ts';
 import { manifestCaptureController } from './controller.ts';
+import { foreseeManifestCaptures } from './foresee.ts';
 import { captureMetrics } from './metrics.ts';
 import type { Authorization, ManifestPolicy, SecretsMode } from './policy.ts';
 
@@ -101,4 +102,5 @@ export const manifestCapture: Family = {
         : [],
     };
   },
+  foresight: foreseeManifestCaptures,
 };
