@@ -4,7 +4,14 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './json.ts';
-import { invalidCharacter, invalidInLiteral, JsonRangeError, unexpectedEnd } from './jsonErrors.ts';
+import {
+  aboutByte,
+  invalidCharacter,
+  invalidInLiteral,
+  JsonRangeError,
+  JsonSyntaxError,
+  unexpectedEnd,
+} from './jsonErrors.ts';
 import { JsonNumbers } from './jsonNumber.ts';
 import { decodeLikeGo, JsonStrings } from './jsonText.ts';
 
@@ -60,8 +67,13 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
 /** Reads one JSON text. Throws JsonSyntaxError, or JsonRangeError for 1e999. */
 export function parseJson(input: Uint8Array | string, options: ParseOptions = {}): ParsedJson {
-  const text = typeof input === 'string' ? input : bytesToText(input);
-  return new Parser(text, options).parse();
+  if (typeof input === 'string') return new Parser(input, options).parse();
+  const text = bytesToText(input);
+  try {
+    return new Parser(text, options).parse();
+  } catch (cause) {
+    throw cause instanceof JsonSyntaxError ? aboutByte(cause, text, input) : cause;
+  }
 }
 
 function bytesToText(bytes: Uint8Array): string {

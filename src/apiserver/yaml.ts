@@ -3,28 +3,30 @@
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
 import { BodyError, type ParsedBody } from './body.ts';
+import { describeYamlProblem } from './yamlProblem.ts';
 
 const GO_DEPTH = 10_000;
 // Aliases may repeat parts of a document; a document that is mostly repetitions is an attack.
 const MAX_ALIASES = 1000;
+
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /** Throws BodyError with the parser's complaint. */
 export function parseYaml(text: string, maxDepth: number): ParsedBody {
   const depth = nesting(text);
   if (depth > GO_DEPTH) throw new BodyError(`yaml: exceeded max depth of ${GO_DEPTH}`);
   if (depth > maxDepth) throw new BodyError(`yaml: exceeded max depth of ${maxDepth}`);
+  if (CONTROL.test(text)) throw new BodyError('yaml: control characters are not allowed');
   const lines = new LineCounter();
   const options = { version: '1.1', intAsBigInt: true, uniqueKeys: false, logLevel: 'silent' } as const;
   const document = parseDocument(text, { ...options, lineCounter: lines });
-  const [problem] = document.errors;
-  if (problem) {
-    const { line } = lines.linePos(problem.pos[0]);
-    throw new BodyError(`yaml: line ${line}: ${problem.message.split('\n')[0]!.replace(/ at line .*$/, '')}`);
-  }
+  if (document.errors.length > 0) throw new BodyError(describeYamlProblem(text, document.errors));
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
+  } catch (cause) {
+    const [, anchor] = /^Unresolved alias.*: (.*)$/.exec(cause instanceof Error ? cause.message : '') ?? [];
+    if (anchor !== undefined) throw new BodyError(`yaml: unknown anchor '${anchor}' referenced`);
     throw new BodyError('yaml: document contains excessive aliasing');
   }
   return { value: toJson(value, maxDepth) ?? {}, problems: repeatedKeys(document, lines) };
