@@ -1,0 +1,19 @@
+// Random clusters, plans made of them now and then, and what happened held against the plans.
+
+import { expect, test } from 'vitest';
+import { seedsFor } from '../robustness/seeds.ts';
+import { playPlans } from './planRound.ts';
+
+const MOST = 25_000;
+
+test('what happens is what was planned, to the second, with what goes along', async () => {
+  let rounds = 0;
+  for (const seed of seedsFor(1000, MOST)) {
+    const problems = await playPlans(seed, { size: 40, plans: 4 });
+    expect(problems, `LAPSE_SEED=${seed} npx vitest run --project soak test/scenarios/plan.soak.ts`).toEqual(
+      [],
+    );
+    rounds++;
+  }
+  expect(rounds).toBeGreaterThan(0);
+});
