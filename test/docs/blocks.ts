@@ -7,12 +7,22 @@ export interface Block {
   readonly text: string;
   /** `// count-entries.ts` in its first line. */
   readonly file?: string;
+  /** The text after it says "Save it as `policy.yaml`". */
+  readonly saved?: string;
 }
 
 export function blocksOf(page: string): Block[] {
   const text = readFileSync(page, 'utf8');
-  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', body = '']) => {
-    const file = /^\/\/ ([\w.-]+\.ts)\n/.exec(body)?.[1];
-    return { language, text: body, ...(file === undefined ? {} : { file }) };
-  });
+  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(
+    ({ 0: whole, 1: language = '', 2: body = '', index }) => {
+      const file = /^\/\/ ([\w.-]+\.ts)\n/.exec(body)?.[1];
+      const saved = /^\s*Save it as `([\w.-]+)`/.exec(text.slice(index + whole.length))?.[1];
+      return {
+        language,
+        text: body,
+        ...(file === undefined ? {} : { file }),
+        ...(saved === undefined ? {} : { saved }),
+      };
+    },
+  );
 }

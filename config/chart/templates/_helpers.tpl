@@ -79,7 +79,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- range keys .Values.config -}}
   {{- if has . $own -}}{{- fail (printf "config.%s: there is a value of the chart for this" .) -}}{{- end -}}
 {{- end -}}
-{{- $key := dict "authorKeySecret" (dict "namespace" .Release.Namespace) -}}
 {{- $configuration := dict
   "apiVersion" "lapse.dev/v1alpha1"
   "kind" "LapseConfiguration"
@@ -88,9 +87,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   "actAs" .Values.actAs
   "dryRun" .Values.dryRun
   "log" (dict "format" "json")
-  "metrics" (dict "bindAddress" ":8080")
-  "ttlPolicy" $key
-  "cleaner" (deepCopy $key) -}}
+  "metrics" (dict "bindAddress" ":8080") -}}
+{{- $namespace := .Release.Namespace -}}
+{{- range (include "lapse.families" . | fromJson).families -}}
+  {{- range .authorSections -}}
+    {{- $_ := set $configuration . (dict "authorKeySecret" (dict "namespace" $namespace)) -}}
+  {{- end -}}
+{{- end -}}
 {{- if (include "lapse.hooks" . | fromJson).hooks -}}
   {{- $webhook := dict "bindAddress" ":9443" -}}
   {{- if .Values.webhook.certManager.enabled -}}

@@ -61,20 +61,19 @@ export function familyRules({ featureGates }: Installation, family: FamilyNeeds)
 
 /** What the process reads from `--config`. */
 export function configurationOf(installation: Installation): JsonObject {
-  const { name, namespace, controllers, featureGates, actAs, dryRun } = installation;
-  const authorKeySecret = { namespace };
+  const { name, namespace, controllers, featureGates, actAs, dryRun, families } = installation;
+  const sections = families.flatMap(({ authorSections }) => authorSections);
   const hooks = hooksOf(installation).length > 0;
   return {
     apiVersion: 'lapse.dev/v1alpha1',
     kind: 'LapseConfiguration',
     actAs,
-    cleaner: { authorKeySecret },
     controllers: [...controllers],
     dryRun,
     featureGates: { ...featureGates },
     log: { format: 'json' },
     metrics: { bindAddress: `:${METRICS_PORT}` },
-    ttlPolicy: { authorKeySecret },
+    ...Object.fromEntries(sections.map((section) => [section, { authorKeySecret: { namespace } }])),
     ...(hooks
       ? {
           webhook: {

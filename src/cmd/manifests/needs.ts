@@ -2,7 +2,7 @@
 // every gate on its own), webhooks. Manifests and the chart are made from this and from nothing else.
 
 import type { AdmissionFunction } from '#api/admission';
-import type { JsonObject } from '#api/json';
+import { isObject, type JsonObject } from '#api/json';
 import { realClock } from '#base/clock';
 import { silentLog } from '#base/log';
 import { systemRandom } from '#base/random';
@@ -37,6 +37,8 @@ export interface FamilyNeeds {
   readonly rules: readonly Rule[];
   /** What each gate adds when it is open. */
   readonly gates: readonly GateNeeds[];
+  /** Sections of its configuration that say where the key is with which authors are signed. */
+  readonly authorSections: readonly string[];
   /** In the namespace of the process, where authors act. */
   readonly authorRules: readonly Rule[];
   readonly webhooks: readonly Hook[];
@@ -99,6 +101,9 @@ export function needsOf(family: Family, known: readonly Family[], file?: JsonObj
       default: usual,
       rules: clusterRules(made('author', name)).filter((rule) => !rules.some(same(rule))),
     })),
+    authorSections: Object.entries(family.configuration)
+      .filter(([, schema]) => isObject(schema.properties) && 'authorKeySecret' in schema.properties)
+      .map(([section]) => section),
     authorRules: rulesOf(author.rights ?? []),
     webhooks: author.admission.map(({ name, phase, resources }) => ({
       name,

@@ -98,7 +98,15 @@ export const manifestCapture: Family = {
       controllers: [controller as ControllerDefinition],
       admission: [...(isReviewed ? [captureAuthor(admission)] : []), captureRules(admission)],
       rights: isReviewed
-        ? [{ namespace: secret.namespace, group: '', resource: 'secrets', verbs: ['create', 'get'] }]
+        ? [
+            {
+              namespace: secret.namespace,
+              group: '',
+              resource: 'secrets',
+              verbs: ['create', 'get'],
+              names: [secret.name],
+            },
+          ]
         : [],
     };
   },
