@@ -1,7 +1,7 @@
 // A plan as the page carries it: every kind, namespace, rule and family named once, the fullest first, and no more of
 // the cascade than somebody would read.
 
-import type { Held, ObjectName, Plan, PlannedEnd, Taken } from '../plan.ts';
+import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from '../plan.ts';
 import type { PageData, Row, TakenRow } from './browser/data.ts';
 import { plainText } from './escape.ts';
 
@@ -13,11 +13,12 @@ export function pageData(plan: Plan): PageData {
   const label = labelsOf(plan);
   const kinds = indexed(plan, label);
   const namespaces = indexed(plan, ({ namespace }) => namespace ?? '', ['']);
-  const rules = indexedNames([...plan.ends, ...plan.held].map(({ rule }) => rule));
-  const families = indexedNames([...plan.ends, ...plan.held].map(({ family }) => family));
+  const all = [...plan.ends, ...plan.held, ...(plan.changes ?? [])];
+  const rules = indexedNames(all.map(({ rule }) => rule));
+  const families = indexedNames(all.map(({ family }) => family));
   let named = 0;
 
-  const rowOf = ({ object, rule, family, because }: PlannedEnd | Held) => ({
+  const rowOf = ({ object, rule, family, because }: Change | Held) => ({
     kind: kinds.at(label(object)),
     namespace: namespaces.at(object.namespace ?? ''),
     rule: rules.at(rule),
@@ -46,7 +47,8 @@ export function pageData(plan: Plan): PageData {
     };
   };
   const heldOf = (held: Held): Row => ({ at: timeOf(held.until), held: true, ...rowOf(held) });
-  const rows = [...plan.ends.map(endOf), ...plan.held.map(heldOf)];
+  const changeOf = (change: Change): Row => ({ at: timeOf(change.at), changes: true, ...rowOf(change) });
+  const rows = [...plan.ends.map(endOf), ...(plan.changes ?? []).map(changeOf), ...plan.held.map(heldOf)];
   return {
     cluster: plainText(plan.cluster, 300),
     made: plan.made,
@@ -57,6 +59,7 @@ export function pageData(plan: Plan): PageData {
     rules: rules.names,
     families: families.names,
     rows,
+    unread: (plan.unread ?? []).map((what) => plainText(what)),
   };
 }
 
@@ -79,6 +82,7 @@ const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiV
 function* objectsOf(plan: Plan): Generator<ObjectName> {
   for (const { object } of plan.ends) yield object;
   for (const { object } of plan.held) yield object;
+  for (const { object } of plan.changes ?? []) yield object;
   for (const { takes } of plan.ends) for (const { object } of takes) yield object;
 }
 

@@ -59,6 +59,7 @@ describe('the page', () => {
       namespaces: ['(cluster)', 'ci'],
       rules: ['metadata.annotations', 'spec.ttlSecondsAfterFinished'],
       families: ['ttl-after-finished'],
+      unread: [],
       rows: [
         {
           at: at(5),
@@ -86,6 +87,17 @@ describe('the page', () => {
     });
   });
 
+  test('says what could not be read, and what only changes', () => {
+    const { propagation: _, takes: __, takesMore: ___, ...change } = end('pool', 4);
+    const told = planPage(plan([], { changes: [change], unread: ['pods: <forbidden>', ...'abcdef'] }));
+    expect(told).toContain('<b>Could not be read</b>');
+    expect(told).toContain('<bdi>pods: &lt;forbidden&gt;</bdi>');
+    expect(told).toContain('<li>and 2 more</li>');
+    expect(told).toContain('<b>1</b> changing');
+    expect(dataOf(told).rows).toMatchObject([{ changes: true, at: at(4), name: 'pool' }]);
+    expect(page).not.toContain('Could not be read');
+  });
+
   test('names of the cluster stay text', () => {
     const hostile = planPage(hostilePlan());
     expect(scripts(hostile)).toEqual([pageScript()]);
@@ -100,6 +112,41 @@ describe('the page', () => {
   test('thousands of ends are less than a megabyte, nothing is an empty page', () => {
     expect(planPage(manyEnds(2000)).length).toBeLessThan(1_000_000);
     expect(dataOf(planPage(plan([]))).rows).toEqual([]);
+  });
+});
+
+describe('the colours', () => {
+  const [styles = ''] = parts(planPage(plan([])), /<style>([\s\S]*?)<\/style>/g);
+  const themes = ['light', 'dark'].map((theme) => {
+    const [rules = ''] = parts(styles, new RegExp(`:root\\[data-theme=${theme}\\]\\{([^}]*)\\}`, 'g'));
+    return [
+      theme,
+      Object.fromEntries(parts(rules, /(--[\w-]+:#[0-9a-f]{6});/g).map((it) => it.split(':'))),
+    ] as const;
+  });
+
+  /** WCAG 2: relative luminance and contrast. */
+  const luminance = (colour: string): number => {
+    const [r, g, b] = [1, 3, 5].map((from) => {
+      const share = Number.parseInt(colour.slice(from, from + 2), 16) / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    }) as [number, number, number];
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (one: string, other: string): number => {
+    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+    return (light + 0.05) / (dark + 0.05);
+  };
+
+  test.each(themes)('%s: words are read easily, marks are seen', (_, ink) => {
+    for (const words of ['--text', '--quiet', '--overdue', '--accent'])
+      for (const ground of ['--surface', '--page', '--stripe'])
+        expect(contrast(ink[words]!, ink[ground]!), `${words} on ${ground}`).toBeGreaterThanOrEqual(4.5);
+    const kinds = Object.keys(ink).filter((name) => /^--c\d$/.test(name));
+    expect(kinds).toHaveLength(8);
+    // Numbers are written in the colour of the surface on marks.
+    for (const kind of kinds)
+      expect(contrast(ink[kind]!, ink['--surface']!), kind).toBeGreaterThanOrEqual(4.5);
   });
 });
 

@@ -57,14 +57,14 @@ const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(
 const count = (n: number): string => n.toLocaleString('en');
 
 function header(data: PageData): string {
-  const counts = { coming: 0, overdue: 0, held: 0 };
+  const counts = { coming: 0, overdue: 0, held: 0, changes: 0 };
   for (const { state } of itemsOf(data)) counts[state] += 1;
   const chip = (state: string, number: number, words: string) =>
     `<button type="button" class="chip ${state}" id="state-${state}" aria-pressed="false"${
-      number === 0 && state !== 'all' ? ' disabled' : ''
+      number === 0 && state !== 'all' ? (state === 'changes' ? ' hidden' : ' disabled') : ''
     }><b>${count(number)}</b> ${words}</button>`;
   const length = lengthInWords(data.until - data.made);
-  const all = counts.coming + counts.overdue + counts.held;
+  const all = data.rows.length;
   return `<header>
 <div>
 <h1>What will end</h1>
@@ -75,9 +75,22 @@ ${chip('all', all, 'in all')}
 ${chip('coming', counts.coming, 'coming')}
 ${chip('overdue', counts.overdue, 'overdue')}
 ${chip('held', counts.held, 'held')}
+${chip('changes', counts.changes, 'changing')}
 ${data.more > 0 ? `<span class="beyond">${count(data.more)} later</span>` : ''}
 </div>
-</header>`;
+</header>
+${unreadNote(data.unread)}`;
+}
+
+const MOST_UNREAD = 5;
+
+/** A plan that does not speak of everything says so. */
+function unreadNote(unread: readonly string[]): string {
+  if (unread.length === 0) return '';
+  const items = unread.slice(0, MOST_UNREAD).map((what) => `<li><bdi>${escapeMarkup(what)}</bdi></li>`);
+  const left = unread.length - items.length;
+  if (left > 0) items.push(`<li>and ${count(left)} more</li>`);
+  return `<div class="unread" role="note"><b>Could not be read</b>, so nothing is said about it:<ul>${items.join('')}</ul></div>`;
 }
 
 function toolbar(): string {

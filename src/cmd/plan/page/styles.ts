@@ -43,6 +43,8 @@ button:disabled{cursor:default;color:var(--quiet);opacity:.55}
 .chip.overdue:not(:disabled) b{color:var(--overdue)}
 .chip[aria-pressed=true]{background:var(--soft);border-color:var(--accent)}
 .chip.overdue[aria-pressed=true]{background:var(--overdue-soft);border-color:var(--overdue)}
+.unread{margin:0 24px 14px;padding:10px 16px;background:var(--overdue-soft);border:1px solid var(--overdue);border-radius:10px;overflow-wrap:anywhere}
+.unread ul{margin:4px 0 0;padding-left:20px}
 .bar{display:flex;flex-wrap:wrap;gap:8px;align-items:center;padding:0 24px 14px}
 .bar select{max-width:190px;text-overflow:ellipsis}
 .bar input[type=search]{flex:1 1 180px;max-width:300px}
@@ -89,9 +91,10 @@ kbd+kbd{margin-left:0}
 .row-rule{max-width:170px;justify-self:end}
 .when{white-space:nowrap;font-size:12.5px;justify-self:end}
 .when.overdue{color:var(--overdue);font-weight:600}
-.when.held{color:var(--quiet)}
+.when.held,.when.changes{color:var(--quiet)}
 .dot{width:10px;height:10px;border-radius:50%;background:var(--dot);justify-self:center;flex:none}
 .dot.overdue{border-radius:1px;background:var(--overdue);transform:rotate(45deg) scale(.85)}
+.dot.changes{background:none;border:2px solid var(--dot);border-radius:2px}
 .dot.held{background:none;border:2px solid var(--dot)}
 #details{flex:none;max-height:46%;overflow:auto;border-top:1px solid var(--edge);padding:16px 18px;background:var(--stripe)}
 #card{position:fixed;z-index:5;width:360px;max-width:calc(100vw - 16px);padding:14px 16px;background:var(--surface);border:1px solid var(--edge);border-radius:12px;box-shadow:var(--shadow);pointer-events:none}

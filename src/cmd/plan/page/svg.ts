@@ -13,6 +13,7 @@ import {
   lanesOf,
   type Mark,
   marksOf,
+  type State,
   sizeOf,
 } from './browser/model.ts';
 import { lengthInWords, longTime, shortTime, ticksOf } from './browser/times.ts';
@@ -106,14 +107,16 @@ export function svgOf(data: PageData, options: SvgOptions = {}): string {
 }
 
 function summaryOf(data: PageData): string {
-  const counts = { coming: 0, overdue: 0, held: 0 };
+  const counts = { coming: 0, overdue: 0, held: 0, changes: 0 };
   for (const { state } of itemsOf(data)) counts[state] += 1;
   const parts = [
     `${counts.coming.toLocaleString('en')} end in the next ${lengthInWords(data.until - data.made)}`,
   ];
   if (counts.overdue > 0) parts.push(`${counts.overdue.toLocaleString('en')} overdue`);
   if (counts.held > 0) parts.push(`${counts.held.toLocaleString('en')} held`);
+  if (counts.changes > 0) parts.push(`${counts.changes.toLocaleString('en')} changing`);
   if (data.more > 0) parts.push(`${data.more.toLocaleString('en')} later`);
+  if (data.unread.length > 0) parts.push('not everything could be read');
   return parts.join(' · ');
 }
 
@@ -165,7 +168,9 @@ function laneOf(sheet: Sheet, lane: Lane, index: number): string {
   const y = HEAD + AXIS + index * LANE + LANE / 2;
   const overdue = heapOf(lane.overdue, from - GUTTER / 2);
   const held = heapOf(lane.held, to + GUTTER / 2);
-  const coming = marksOf(lane.coming, wholeOf(data.made, data.until), to - from);
+  const coming = [lane.coming, lane.changes].flatMap((items) =>
+    marksOf(items, wholeOf(data.made, data.until), to - from),
+  );
   return [
     `<g>${text(20, y + 4.5, shortened(lane.label, 18), `fill="${ink.text}" font-weight="500"`)}`,
     text(
@@ -186,25 +191,31 @@ function markOf({ data, ink }: Sheet, { items, x, radius }: Mark, y: number): st
   const [first] = items;
   const { state } = first!;
   const colour = state === 'overdue' ? ink.overdue : ink.kinds[first!.kind % ink.kinds.length]!;
-  const look =
-    state === 'held'
-      ? `fill="${ink.page}" stroke="${colour}" stroke-width="2"`
-      : `fill="${colour}" stroke="${ink.page}" stroke-width="1.5"`;
-  const [cx, reach] = [round(x), round(radius * 1.4)];
-  const shape =
-    state === 'overdue'
-      ? `<path d="M${cx} ${y - reach}l${reach} ${reach}l${-reach} ${reach}l${-reach} ${-reach}z" ${look}/>`
-      : `<circle cx="${cx}" cy="${y}" r="${round(radius)}" ${look}/>`;
+  const isHollow = state === 'held' || state === 'changes';
+  const look = isHollow
+    ? `fill="${ink.page}" stroke="${colour}" stroke-width="2"`
+    : `fill="${colour}" stroke="${ink.page}" stroke-width="1.5"`;
+  const cx = round(x);
+  const shape = shapeOf(state, cx, y, round(radius), look);
   const number =
     items.length > 1
       ? text(
           x,
           y + 4,
           shortCount(items.length),
-          `fill="${state === 'held' ? ink.text : ink.page}" font-size="11" font-weight="600" text-anchor="middle"`,
+          `fill="${isHollow ? ink.text : ink.page}" font-size="11" font-weight="600" text-anchor="middle"`,
         )
       : '';
   return `<g><title>${escapeMarkup(wordsOf(items, data))}</title>${shape}${number}</g>`;
+}
+
+/** As in the page: a circle, a diamond for what is overdue, a square for what only changes. */
+function shapeOf(state: State, x: number, y: number, radius: number, look: string): string {
+  if (state === 'changes')
+    return `<rect x="${round(x - radius)}" y="${round(y - radius)}" width="${radius * 2}" height="${radius * 2}" rx="2" ${look}/>`;
+  if (state !== 'overdue') return `<circle cx="${x}" cy="${y}" r="${radius}" ${look}/>`;
+  const reach = round(radius * 1.4);
+  return `<path d="M${x} ${round(y - reach)}l${reach} ${reach}l${-reach} ${reach}l${-reach} ${-reach}z" ${look}/>`;
 }
 
 const shortCount = (n: number): string => (n < 1000 ? String(n) : `${Math.floor(n / 1000)}k`);

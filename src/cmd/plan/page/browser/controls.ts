@@ -3,7 +3,7 @@
 
 import type { PageData } from './data.ts';
 import { browser, byId, type Element, h } from './dom.ts';
-import { countBy, type Filter, type Grouping, type Item, type State } from './model.ts';
+import { countBy, type Filter, type Grouping, type Item, STATES } from './model.ts';
 
 export interface ControlEvents {
   onFilter(change: Partial<Filter>): void;
@@ -26,7 +26,7 @@ export function makeControls(data: PageData, items: readonly Item[], events: Con
   }
   const search = byId('search');
   search.addEventListener('input', () => events.onFilter({ text: search.value }));
-  for (const state of ['all', 'coming', 'overdue', 'held'] as const)
+  for (const state of ['all', ...STATES] as const)
     byId(`state-${state}`).addEventListener('click', () => events.onFilter({ state }));
   byId('zoom-in').addEventListener('click', () => events.onZoom(0.5));
   byId('zoom-out').addEventListener('click', () => events.onZoom(2));
@@ -69,7 +69,7 @@ function turnTheme(events: ControlEvents): void {
 }
 
 export function showControls(filter: Filter, shown: number, all: number): void {
-  for (const state of ['all', 'coming', 'overdue', 'held'] satisfies (State | 'all')[])
+  for (const state of ['all', ...STATES] as const)
     byId(`state-${state}`).setAttribute('aria-pressed', String(filter.state === state));
   const isFiltered = shown !== all;
   byId('clear').hidden = !isFiltered && filter.text === '';

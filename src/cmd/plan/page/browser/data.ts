@@ -8,6 +8,8 @@ export interface Row {
   /** Epoch milliseconds; null when nobody knows. */
   readonly at: number | null;
   readonly held?: true;
+  /** It stays; something about it changes then. */
+  readonly changes?: true;
   /** Indexes into the lists below. Namespace 0 is "none": the object belongs to the cluster. */
   readonly kind: number;
   readonly namespace: number;
@@ -33,4 +35,6 @@ export interface PageData {
   readonly rules: readonly string[];
   readonly families: readonly string[];
   readonly rows: readonly Row[];
+  /** What could not be read, in words. */
+  readonly unread: readonly string[];
 }

@@ -4,7 +4,7 @@
 import { COLOURS } from './colours.ts';
 import type { PageData } from './data.ts';
 import { type Element, h } from './dom.ts';
-import type { Item, Mark } from './model.ts';
+import { type Item, isInTime, type Mark } from './model.ts';
 import { fromNow, lengthInWords, longTime, shortTime } from './times.ts';
 
 const NAMED_IN_CARD = 8;
@@ -14,6 +14,7 @@ const FIRST_OF_CROWD = 4;
 export function whenOf(item: Item, made: number): string {
   if (item.state === 'held') return item.at === null ? 'held' : `held until ${shortTime(item.at)}`;
   if (item.at === null) return 'at an unknown time';
+  if (item.state === 'changes') return `changes ${fromNow(item.at, made)}`;
   return item.state === 'overdue' ? `overdue by ${lengthInWords(made - item.at)}` : fromNow(item.at, made);
 }
 
@@ -26,10 +27,12 @@ export const placeOf = (item: Item, data: PageData): string =>
 export const dotOf = (item: Item): Element =>
   h('span', { class: `dot ${item.state} c${item.kind % COLOURS}`, 'aria-hidden': 'true' });
 
+const TIMES = { coming: 'Ends', overdue: 'Ends', held: 'Until', changes: 'Changes' } as const;
+
 /** One item as a card. */
 export function cardOf(item: Item, data: PageData): Element {
   const facts: (readonly [string, string])[] = [];
-  if (item.at !== null) facts.push([item.state === 'held' ? 'Until' : 'Ends', longTime(item.at)]);
+  if (item.at !== null) facts.push([TIMES[item.state], longTime(item.at)]);
   facts.push(['Rule', data.rules[item.rule]!], ['Controller', data.families[item.family]!]);
   if (item.propagation !== undefined) facts.push(['Deletion', item.propagation]);
   return h(
@@ -95,7 +98,7 @@ export function crowdOf(mark: Mark, data: PageData): Element {
     h(
       'div',
       { class: 'quiet' },
-      first!.state === 'coming' ? 'Click or Enter: look closer' : 'Click or Enter: list them',
+      isInTime(first!.state) ? 'Click or Enter: look closer' : 'Click or Enter: list them',
     ),
   );
 }
@@ -113,6 +116,7 @@ function headOf(items: readonly Item[]): string {
   const count = items.length.toLocaleString('en');
   const { state } = items[0]!;
   if (state === 'held') return `${count} held`;
+  if (state === 'changes') return `${count} changes`;
   return state === 'overdue' ? `${count} overdue` : `${count} ends`;
 }
 

@@ -1,7 +1,7 @@
 // Where everything of the picture is: the columns (labels, overdue, time, held), the lanes, and the marks in them. Pure;
 // the painter draws it, the mouse and the keyboard find marks in it.
 
-import { heapOf, type Item, type Lane, type Mark, marksOf, type Window } from './model.ts';
+import { heapOf, type Item, isInTime, type Lane, type Mark, marksOf, type Window } from './model.ts';
 
 export const AXIS_HEIGHT = 36;
 const LANE_HEIGHT = { least: 46, most: 72 };
@@ -41,20 +41,20 @@ export interface Placed extends Mark {
 export function placeLane(lane: Lane, index: number, columns: Columns, window: Window): Placed[] {
   const y = AXIS_HEIGHT + (index + 0.5) * columns.laneHeight;
   const place = (mark: Mark, x: number): Placed => ({ ...mark, x, lane: index, y });
+  const inTime = (items: readonly Item[]): Placed[] =>
+    marksOf(items, window, columns.to - columns.from).map((mark) => place(mark, columns.from + mark.x));
   const overdue = heapOf(lane.overdue, columns.from - GUTTER / 2);
   const held = heapOf(lane.held, columns.to + GUTTER / 2);
   return [
     ...(overdue ? [place(overdue, overdue.x)] : []),
-    ...marksOf(lane.coming, window, columns.to - columns.from).map((mark) =>
-      place(mark, columns.from + mark.x),
-    ),
+    ...[...inTime(lane.coming), ...inTime(lane.changes)].sort((one, other) => one.x - other.x),
     ...(held ? [place(held, held.x)] : []),
   ];
 }
 
 /** False for an end outside the window; heaps are always seen. */
 export const isSeen = (mark: Placed, columns: Columns): boolean =>
-  mark.items[0]!.state !== 'coming' ||
+  !isInTime(mark.items[0]!.state) ||
   (mark.x >= columns.from - mark.radius && mark.x <= columns.to + mark.radius);
 
 /** The mark under a point, or the nearest one a few pixels away. */

@@ -7,7 +7,16 @@ import { cardOf } from './describe.ts';
 import { browser, byId, perFrame } from './dom.ts';
 import { columnsOf } from './layout.ts';
 import { makeList } from './list.ts';
-import { EVERYTHING, type Filter, filterItems, type Grouping, type Item, itemsOf, lanesOf } from './model.ts';
+import {
+  EVERYTHING,
+  type Filter,
+  filterItems,
+  type Grouping,
+  type Item,
+  isInTime,
+  itemsOf,
+  lanesOf,
+} from './model.ts';
 import { followOverview, paintOverview } from './overview.ts';
 import { readInk } from './paint.ts';
 import { makePicture } from './picture.ts';
@@ -44,7 +53,7 @@ export function start(): void {
     onFocus: (item) => select(item),
     onWhole: () => change({ window: whole }),
     onOpen(mark) {
-      if (mark.items.length > 1 && mark.items[0]!.state === 'coming')
+      if (mark.items.length > 1 && isInTime(mark.items[0]!.state))
         change({ window: around(mark.items, whole) });
       else if (mark.items.length > 1) change({ filter: { ...state.filter, state: mark.items[0]!.state } });
     },
@@ -63,7 +72,7 @@ export function start(): void {
 
   /** The same end is meant everywhere: ringed in the picture, marked in the list, told in the details. */
   function select(item: Item | undefined): void {
-    const isComing = item?.at !== undefined && item.at !== null && item.state === 'coming';
+    const isComing = item?.at !== undefined && item.at !== null && isInTime(item.state);
     change({ focused: item, ...(isComing ? { window: showing(state.window, item.at, whole) } : {}) });
     if (item !== undefined) list.reveal(item);
   }

@@ -57,6 +57,14 @@ test.each<[string, Partial<Filter>, string[]]>([
   ['characters of patterns are letters', { text: '.*' }, []],
 ])('the filter: %s', (_, filter, left) => expect(names(filter)).toEqual(left));
 
+test('what only changes stands in time, apart from what ends', () => {
+  const { propagation: _, takes: __, takesMore: ___, ...change } = end('pool', 2);
+  const both = pageData(plan([end('build', 2)], { changes: [change] }));
+  const [lane] = lanesOf(itemsOf(both), 'kind', both);
+  const placed = placeLane(lane!, 0, columnsOf(1000, 500, [lane!]), wholeOf(MADE, MADE + DAY));
+  expect(placed.map(({ items: [item] }) => item!.state)).toEqual(['coming', 'changes']);
+});
+
 test('lanes: the fullest first, each state apart', () => {
   const lanes = lanesOf(items, 'namespace', data);
   expect(lanes.map((it) => [it.label, it.coming.length, it.overdue.length, it.held.length])).toEqual([

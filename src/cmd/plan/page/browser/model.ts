@@ -3,7 +3,8 @@
 
 import type { PageData, Row } from './data.ts';
 
-export type State = 'coming' | 'overdue' | 'held';
+export type State = 'coming' | 'overdue' | 'held' | 'changes';
+export const STATES: readonly State[] = ['coming', 'overdue', 'held', 'changes'];
 export type Grouping = 'kind' | 'namespace' | 'rule';
 
 export interface Item extends Row {
@@ -41,6 +42,7 @@ const whenOf = (row: Row): number => row.at ?? Number.MAX_SAFE_INTEGER;
 
 function stateOf(row: Row, made: number): State {
   if (row.held) return 'held';
+  if (row.changes) return 'changes';
   return row.at !== null && row.at <= made ? 'overdue' : 'coming';
 }
 
@@ -69,6 +71,7 @@ export interface Lane {
   readonly coming: readonly Item[];
   readonly overdue: readonly Item[];
   readonly held: readonly Item[];
+  readonly changes: readonly Item[];
 }
 
 /** One lane per value, the fullest first, equal ones by name. */
@@ -77,7 +80,14 @@ export function lanesOf(items: readonly Item[], by: Grouping, data: PageData): L
   for (const item of items) {
     let lane = lanes.get(item[by]);
     if (lane === undefined) {
-      lane = { key: item[by], label: labelOf(item[by], by, data), coming: [], overdue: [], held: [] };
+      lane = {
+        key: item[by],
+        label: labelOf(item[by], by, data),
+        coming: [],
+        overdue: [],
+        held: [],
+        changes: [],
+      };
       lanes.set(item[by], lane);
     }
     lane[item.state].push(item);
@@ -85,7 +95,10 @@ export function lanesOf(items: readonly Item[], by: Grouping, data: PageData): L
   return [...lanes.values()].sort((a, b) => sizeOf(b) - sizeOf(a) || (a.label < b.label ? -1 : 1));
 }
 
-export const sizeOf = (lane: Lane): number => lane.coming.length + lane.overdue.length + lane.held.length;
+export const sizeOf = (lane: Lane): number => STATES.reduce((sum, state) => sum + lane[state].length, 0);
+
+/** Drawn where its time is; the others have columns of their own. */
+export const isInTime = (state: State): boolean => state === 'coming' || state === 'changes';
 
 const LISTS = { kind: 'kinds', namespace: 'namespaces', rule: 'rules' } as const;
 

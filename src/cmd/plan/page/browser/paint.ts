@@ -4,7 +4,7 @@
 import { COLOURS } from './colours.ts';
 import { browser, type Canvas, type Pen } from './dom.ts';
 import { AXIS_HEIGHT, type Columns, type Placed } from './layout.ts';
-import { type Item, type Lane, sizeOf, type Window } from './model.ts';
+import { type Item, isInTime, type Lane, type State, sizeOf, type Window } from './model.ts';
 import { ticksOf } from './times.ts';
 
 export interface Ink {
@@ -70,12 +70,12 @@ export function paintPicture(pen: Pen, picture: Picture, ink: Ink): void {
   paintTime(pen, picture, ink);
   clipped(pen, [0, AXIS_HEIGHT, picture.columns.width, picture.height], () => {
     const { from, to } = picture.columns;
-    const inTime = picture.marks.filter(({ items }) => items[0]!.state === 'coming');
+    const inTime = picture.marks.filter(({ items }) => isInTime(items[0]!.state));
     clipped(pen, [from, 0, to - from, picture.height], () => paintMarks(pen, picture, inTime, ink));
     paintMarks(
       pen,
       picture,
-      picture.marks.filter(({ items }) => items[0]!.state !== 'coming'),
+      picture.marks.filter(({ items }) => !isInTime(items[0]!.state)),
       ink,
     );
   });
@@ -178,28 +178,31 @@ function paintTime(pen: Pen, picture: Picture, ink: Ink): void {
 }
 
 function paintMarks(pen: Pen, picture: Picture, marks: readonly Placed[], ink: Ink): void {
+  const { focused, hovered, scroll } = picture;
   for (const mark of marks) {
-    const y = mark.y - picture.scroll;
-    const { state } = mark.items[0]!;
-    const colour = state === 'overdue' ? ink.overdue : colourOf(mark.items, ink);
-    if (takesAlong(mark)) halo(pen, mark, y, colour);
-    outline(pen, mark.x, y, mark.radius, state === 'overdue');
-    pen.fillStyle = state === 'held' ? ink.surface : colour;
-    pen.fill();
-    pen.strokeStyle = state === 'held' ? colour : ink.surface;
-    pen.lineWidth = state === 'held' ? 2 : 1.5;
-    pen.stroke();
-    if (mark.items.length > 1) {
-      pen.font = `600 ${mark.items.length < 10 ? 10 : 11}px ${FONT}`;
-      pen.textAlign = 'center';
-      pen.fillStyle = state === 'held' ? ink.text : ink.surface;
-      pen.fillText(shortCount(mark.items.length), mark.x, y + 0.5);
-    }
-    if (picture.focused !== undefined && mark.items.includes(picture.focused))
-      ring(pen, mark, y, ink.accent, 3);
-    else if (picture.hovered !== undefined && mark.items.includes(picture.hovered))
-      ring(pen, mark, y, ink.quiet, 1.5);
+    const y = mark.y - scroll;
+    paintMark(pen, mark, y, ink);
+    if (focused !== undefined && mark.items.includes(focused)) ring(pen, mark, y, ink.accent, 3);
+    else if (hovered !== undefined && mark.items.includes(hovered)) ring(pen, mark, y, ink.quiet, 1.5);
   }
+}
+
+function paintMark(pen: Pen, mark: Placed, y: number, ink: Ink): void {
+  const { state } = mark.items[0]!;
+  const isHollow = state === 'held' || state === 'changes';
+  const colour = state === 'overdue' ? ink.overdue : colourOf(mark.items, ink);
+  if (takesAlong(mark)) halo(pen, mark, y, colour);
+  outline(pen, mark.x, y, mark.radius, state);
+  pen.fillStyle = isHollow ? ink.surface : colour;
+  pen.fill();
+  pen.strokeStyle = isHollow ? colour : ink.surface;
+  pen.lineWidth = isHollow ? 2 : 1.5;
+  pen.stroke();
+  if (mark.items.length === 1) return;
+  pen.font = `600 ${mark.items.length < 10 ? 10 : 11}px ${FONT}`;
+  pen.textAlign = 'center';
+  pen.fillStyle = isHollow ? ink.text : ink.surface;
+  pen.fillText(shortCount(mark.items.length), mark.x, y + 0.5);
 }
 
 /** A crowd has the colour of the kind most of it has. */
@@ -225,10 +228,14 @@ function halo(pen: Pen, mark: Placed, y: number, colour: string): void {
   pen.globalAlpha = 1;
 }
 
-/** A circle, or a diamond for what is overdue. */
-function outline(pen: Pen, x: number, y: number, radius: number, isDiamond: boolean): void {
+/** A circle; a diamond for what is overdue, a square for what only changes. */
+function outline(pen: Pen, x: number, y: number, radius: number, state: State): void {
   pen.beginPath();
-  if (!isDiamond) {
+  if (state === 'changes') {
+    pen.roundRect(x - radius, y - radius, radius * 2, radius * 2, 2);
+    return;
+  }
+  if (state !== 'overdue') {
     pen.arc(x, y, radius, 0, Math.PI * 2);
     return;
   }

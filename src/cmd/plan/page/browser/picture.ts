@@ -14,7 +14,7 @@ import {
   type Placed,
   placeLane,
 } from './layout.ts';
-import type { Item, Lane, Window } from './model.ts';
+import { type Item, isInTime, type Lane, type Window } from './model.ts';
 import { type Ink, paintPicture, penOf } from './paint.ts';
 
 export interface Scene {
@@ -188,7 +188,7 @@ export function makePicture(data: PageData, events: PictureEvents): { show(scene
 
   function focusShare(): number {
     const mark = scene?.focused && markOf(marks, scene.focused);
-    return mark && isSeen(mark, columns) && mark.items[0]!.state === 'coming' ? shareAt(mark.x) : 0.5;
+    return mark && isSeen(mark, columns) && isInTime(mark.items[0]!.state) ? shareAt(mark.x) : 0.5;
   }
 
   /** To the next mark in the lane, or to the nearest one in another lane. */
