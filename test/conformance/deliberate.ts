@@ -25,7 +25,7 @@ export const DELIBERATE: readonly Deliberate[] = [
   },
   { what: 'No exec, attach, port-forward, log or proxy.', why: 'There is no kubelet: Pods are records.' },
   {
-    what: 'OpenAPI documents of aggregated APIs are not merged, and Services lead to the first of their endpoints.',
+    what: 'OpenAPI v2 documents of aggregated APIs are not merged, and Services lead to the first of their endpoints.',
     why: 'Nothing here reads the documents, and there is no network of Services.',
   },
   {

@@ -5,6 +5,7 @@ import {
   apiService,
   BASE,
   condition,
+  DOCUMENT,
   demo,
   RESOURCES,
   register,
@@ -75,6 +76,16 @@ test('discovery shows it in both forms, in the place its priority gives it', asy
   expect(after.text).not.toContain('demo.example.com');
   expect(after.headers['etag']).not.toBe(headers['etag']);
   expect((await world.get(BASE)).status).toBe(404);
+});
+
+test('its OpenAPI document is listed and passed on; those of others are not its to list', async () => {
+  const world = await start();
+  expect((await world.get(DOCUMENT)).status).toBe(404);
+  await register(world);
+  const { paths } = JSON.parse((await world.get('/openapi/v3')).text);
+  expect(paths['apis/demo.example.com/v1']).toEqual({ serverRelativeURL: `${DOCUMENT}?hash=1` });
+  expect(paths['api/v1'].serverRelativeURL).not.toBe('/mine');
+  expect((await world.get(`${DOCUMENT}?hash=1`)).body).toEqual({ openapi: '3.0.0' });
 });
 
 test('one that stops answering is stale and 503 until it answers again', async () => {

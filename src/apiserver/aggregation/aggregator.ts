@@ -10,7 +10,7 @@ import type { Change } from '../store/history.ts';
 import { checkAvailability, withVerdict } from './availability.ts';
 import type { Wires } from './call.ts';
 import { API_SERVICES, parseRegistration, type Registration } from './registration.ts';
-import { fetchVersion } from './remoteDiscovery.ts';
+import { documentName, fetchDocumentUrl, fetchVersion } from './remoteDiscovery.ts';
 
 const LOOK_EVERY = seconds(30);
 const FIRST_RETRY = millis(100);
@@ -21,6 +21,8 @@ interface Remote {
   registration: Registration;
   /** An APIVersionDiscovery; undefined before anybody was asked. */
   entry: JsonObject | undefined;
+  /** Of its OpenAPI document; undefined: it has none. */
+  documentUrl: string | undefined;
   failures: number;
   looking: Promise<void> | undefined;
   again: boolean;
@@ -63,8 +65,22 @@ export class Aggregator {
   /** Who else serves what the path asks for; undefined when that is this server's own matter. */
   find(path: Path): Registration | undefined {
     if (this.#remotes.size === 0) return undefined;
+    if (path.kind === 'other') return this.#documented(path.path);
     const isTheirs = path.kind === 'resource' || (path.kind === 'discovery' && path.level === 'version');
     return isTheirs ? this.#remote(path.group, path.version)?.registration : undefined;
+  }
+
+  #documented(path: string): Registration | undefined {
+    const [, group = '', version = ''] = /^\/openapi\/v3\/apis\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    const remote = this.#remote(group, version);
+    return remote?.documentUrl === undefined ? undefined : remote.registration;
+  }
+
+  /** Names and URLs of the OpenAPI documents that others have. */
+  documents(): [name: string, url: string][] {
+    return [...this.#remotes.values()].flatMap(({ registration, documentUrl }) =>
+      documentUrl === undefined ? [] : [[documentName(registration), documentUrl] as [string, string]],
+    );
   }
 
   registrations(): Registration[] {
@@ -105,6 +121,7 @@ export class Aggregator {
     const remote: Remote = {
       registration,
       entry: undefined,
+      documentUrl: undefined,
       failures: 0,
       looking: undefined,
       again: false,
@@ -160,11 +177,13 @@ export class Aggregator {
 
   async #lookOnce(remote: Remote): Promise<boolean> {
     const { registration } = remote;
-    const [verdict, entry] = await Promise.all([
+    const [verdict, entry, documentUrl] = await Promise.all([
       checkAvailability(this.wires, registration),
       fetchVersion(this.wires, registration).catch(() => undefined),
+      fetchDocumentUrl(this.wires, registration).catch(() => remote.documentUrl),
     ]);
     if (!this.#isCurrent(remote)) return true;
+    remote.documentUrl = documentUrl;
     const stale = remote.entry ?? { version: registration.version };
     const next = entry ? { ...entry, freshness: 'Current' } : { ...stale, freshness: 'Stale' };
     if (JSON.stringify(next) !== JSON.stringify(remote.entry)) {

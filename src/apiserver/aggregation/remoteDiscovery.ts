@@ -37,6 +37,21 @@ export async function fetchVersion(wires: Wires, registration: Registration): Pr
   return { version, resources: fromLegacy(objects(list, 'resources')) };
 }
 
+/** Where its OpenAPI document is, on any server in front of it, too; undefined when it has none. */
+export async function fetchDocumentUrl(
+  wires: Wires,
+  registration: Registration,
+): Promise<string | undefined> {
+  const index = await ask(wires, registration, '/openapi/v3', 'application/json');
+  const paths = part(await parsed(index), 'paths');
+  const url = text(part(paths, documentName(registration)), 'serverRelativeURL');
+  return index.status === 200 && url.startsWith('/openapi/v3/') ? url : undefined;
+}
+
+/** In the index of documents. */
+export const documentName = ({ group, version }: { group: string; version: string }): string =>
+  `apis/${group}/${version}`;
+
 async function ask(
   wires: Wires,
   registration: Registration,

@@ -23,6 +23,8 @@ export const RESOURCES = [
   { name: 'reports/pages', singularName: '', namespaced: true, kind: 'Report', verbs: ['get'] },
 ];
 
+export const DOCUMENT = '/openapi/v3/apis/demo.example.com/v1';
+
 /** A server that knows only the older form of discovery. */
 export function demo({ path }: HttpRequest): HttpResponse {
   if (path === BASE)
@@ -32,6 +34,14 @@ export function demo({ path }: HttpRequest): HttpResponse {
       groupVersion: 'demo.example.com/v1',
       resources: RESOURCES,
     });
+  if (path === '/openapi/v3')
+    return json({
+      paths: {
+        'apis/demo.example.com/v1': { serverRelativeURL: `${DOCUMENT}?hash=1` },
+        'api/v1': { serverRelativeURL: '/mine' },
+      },
+    });
+  if (path.startsWith(DOCUMENT)) return json({ openapi: '3.0.0' });
   if (path === '/apis') return json({ kind: 'APIGroupList', groups: [] });
   if (path.split('?')[0]!.endsWith('/reports/r')) return json({ kind: 'Report', metadata: { name: 'r' } });
   if (path.endsWith('/away')) return { ...json({}, 302), headers: { location: 'https://example.org/' } };

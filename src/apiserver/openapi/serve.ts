@@ -73,6 +73,7 @@ async function index(core: Core): Promise<HttpResponse> {
     // A document just made took its time: others have their turn before the next.
     if (document.inputs === source.inputs) await nextTurn();
   }
+  for (const [name, serverRelativeURL] of core.aggregator.documents()) paths[name] = { serverRelativeURL };
   // The real server's aggregator leaves the type to Go's guess, which is text.
   return textResponse(200, writeJson({ paths }));
 }

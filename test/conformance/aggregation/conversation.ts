@@ -202,7 +202,9 @@ const CLAIMING = {
   'x-other': 'kept',
 };
 
-const isOwn = ({ headers }: Call): boolean => headers['x-remote-user']?.[0] === 'system:kube-aggregator';
+/** The server itself, asking what there is. */
+const isOwn = ({ headers }: Call): boolean =>
+  /^system:(kube-)?aggregator$/.test(headers['x-remote-user']?.[0] ?? '');
 
 // Of the connection, of Go's own client, or about the client's address, which the embedded server does not know.
 const INCOMPARABLE = new Set([
