@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { HttpHandler } from '#api/http';
+import { type LocalService, localOutbound } from '#apiserver/aggregation/localOutbound';
 import { parseTokenFile, tokenAuthenticator } from '#apiserver/auth';
 import { frontProxyCertificate, servingCertificate, writePrivate } from '#apiserver/certificates';
 import { type Listener, listen } from '#apiserver/listen';
@@ -26,6 +27,8 @@ export interface EmbeddedOptions {
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
   /** The time that objects are stamped with; certificates always know the real one. */
   readonly clock?: Clock;
+  /** What answers in this process for Services, by `<name>.<namespace>.svc`. */
+  readonly services?: Readonly<Record<string, LocalService>>;
   /** Sees every request; the answer of the server passes through it. */
   readonly around?: (handle: HttpHandler, token: string) => HttpHandler;
   readonly onUnexpected: (cause: unknown) => void;
@@ -60,7 +63,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     authenticator: tokenAuthenticator(tokens),
     ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
     tokenKey: Buffer.from(admin),
-    outbound: httpsOutbound,
+    outbound: localOutbound(options.services ?? {}, httpsOutbound),
     frontProxy,
     onUnexpected: options.onUnexpected,
   });

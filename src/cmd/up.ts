@@ -5,6 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { HttpHandler } from '#api/http';
+import type { LocalService } from '#apiserver/aggregation/localOutbound';
 import { realClock } from '#base/clock';
 import { millis } from '#base/instant';
 import { systemRandom } from '#base/random';
@@ -13,6 +14,7 @@ import { FAMILIES } from '#controllers/registry';
 import { createHands } from '#sim/hands';
 import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
 import { STANDINS, standinsNamed } from '#standins/standins';
+import { LOCAL_READ_API, localReadApi, registerLocalReadApi } from './checkpoint/local.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { type Embedded, startEmbedded } from './embedded.ts';
@@ -70,6 +72,8 @@ export function upCommand(): Command {
     tempo.start(() => everything.rest(embedded.server));
     const hosts = await openStatusHost(everything, plan);
     await everything.start(embedded.server);
+    const isRead = plan.selected.some(({ name }) => name === 'manifest-capture');
+    await registerLocalReadApi(everything.assembly.services.client, isRead);
     const first = greet(flags, plan, embedded);
     if (first) await applyExamples(everything, view, () => stopping);
     if (first && !stopping && flags.store === 'sqlite') writeFileSync(marker(flags), '');
@@ -130,8 +134,22 @@ async function startAll(flags: UpFlags, plan: Plan): Promise<Started> {
     everything = new Everything(handle, token, plan);
     return options.around?.(everything.handle) ?? everything.handle;
   };
-  const embedded = await startEmbedded({ ...options, around, clock: plan.clock });
+  const services = { [LOCAL_READ_API]: readApiOf(plan, () => everything!) };
+  const embedded = await startEmbedded({ ...options, around, services, clock: plan.clock });
   return { embedded, everything: everything! };
+}
+
+/** Checkpoints through the API server, as in a cluster; made when it is first called. */
+function readApiOf({ clock, log, general }: Plan, of: () => Everything): LocalService {
+  let made: LocalService | undefined;
+  const make = () => {
+    const { client } = of().assembly.services;
+    return localReadApi({ client, clock, log, maxObjects: general.api.maxObjects });
+  };
+  return (request, headers) => {
+    made ??= make();
+    return made(request, headers);
+  };
 }
 
 function openStatusHost({ assembly, user }: Everything, { general, clock, log }: Plan): Promise<Hosts> {

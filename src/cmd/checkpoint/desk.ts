@@ -142,3 +142,6 @@ export function bytesText(bytes: number): string {
   for (; value >= 1000 && unit < UNITS.length - 1; unit++) value /= 1000;
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
+
+/** `1 object`, `2 objects`. */
+export const counted = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;

@@ -9,7 +9,7 @@ import { parseTime } from '#base/instant';
 import { MAX_OBJECTS, readinessOf } from '#checkpoint/read';
 import { type ChunkReport, verifyCheckpoint } from '#checkpoint/verify';
 import { UsageError } from '../usage.ts';
-import { bytesText, type Desk, type ExitCode, findCheckpoint, styled, table } from './desk.ts';
+import { bytesText, counted, type Desk, type ExitCode, findCheckpoint, styled, table } from './desk.ts';
 import { fetchFrom } from './fetch.ts';
 import { objectsOf } from './objects.ts';
 
@@ -112,12 +112,15 @@ export async function verifyCommand(desk: Desk, name: string, flags: VerifyFlags
     await desk.out(
       `${JSON.stringify({ checkpoint: name, ok: bad === 0, objects, chunks: reports }, null, 2)}\n`,
     );
-  else if (bad === 0) await desk.out(`${name} is whole: ${objects} objects in ${reports.length} chunks\n`);
-  else await desk.out(`${name} is damaged: ${bad} of ${reports.length} chunks\n`);
+  else if (bad === 0)
+    await desk.out(
+      `${name} is whole: ${counted(objects, 'object')} in ${counted(reports.length, 'chunk')}\n`,
+    );
+  else await desk.out(`${name} is damaged: ${bad} of ${counted(reports.length, 'chunk')}\n`);
   return bad === 0 ? 0 : 1;
 }
 
 function reportLine(desk: Desk, { name, objects, bytes, problem }: ChunkReport): string {
   if (problem !== undefined) return `${styled(desk, 'red', 'bad')}  ${problem}\n`;
-  return `${styled(desk, 'green', 'ok ')}  ${name}  ${objects} objects, ${bytesText(bytes)}\n`;
+  return `${styled(desk, 'green', 'ok ')}  ${name}  ${counted(objects, 'object')}, ${bytesText(bytes)}\n`;
 }

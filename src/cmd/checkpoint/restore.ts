@@ -7,7 +7,7 @@ import type { Change } from '#checkpoint/restore/diff';
 import { type PlanOptions, planRestore, type Step } from '#checkpoint/restore/plan';
 import { type Prepared, prepareRestore } from '#checkpoint/restore/prepare';
 import { UsageError } from '../usage.ts';
-import { type Desk, type ExitCode, findCheckpoint, styled } from './desk.ts';
+import { counted, type Desk, type ExitCode, findCheckpoint, styled } from './desk.ts';
 import { objectsOf } from './objects.ts';
 
 export interface RestoreFlags {
@@ -37,6 +37,7 @@ export async function restoreCheckpoint(desk: Desk, name: string, flags: Restore
   if (flags.output === 'text') await desk.out(planText(desk, restore, steps));
   const isAllowed = flags.skipRefused === true || !steps.some(({ kind }) => kind === 'refused');
   const acts = flags.yes === true && flags.dryRun !== true && isAllowed;
+  if (acts && flags.output === 'text') await desk.out('\n');
   const done = acts ? await act(desk, restore, steps, flags) : [];
   const report = { restore, steps, done, acts, isAllowed };
   await desk.out(flags.output === 'json' ? jsonText(report) : endText(report, flags));
@@ -101,7 +102,7 @@ async function act(
 
 function planText(desk: Desk, { name, source, target, prepared }: Restore, steps: readonly Step[]): string {
   const to = source === target ? '' : ` into ${target}`;
-  const title = `Restore of ${name}: ${prepared.length} objects of namespace ${source}${to}\n\n`;
+  const title = `Restore of ${name}: ${counted(prepared.length, 'object')} of namespace ${source}${to}\n\n`;
   return title + steps.map((step) => stepText(desk, step)).join('');
 }
 
