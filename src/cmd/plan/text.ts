@@ -2,9 +2,9 @@
 // the eye is.
 
 import { styleText } from 'node:util';
-import type { Instant } from '#base/instant';
+import { formatTime, type Instant } from '#base/instant';
 import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from './plan.ts';
-import { localTime, relativeTime } from './times.ts';
+import { relativeTime } from './times.ts';
 
 export interface TextOptions {
   readonly colour: boolean;
@@ -69,7 +69,7 @@ function endsTable(ends: readonly PlannedEnd[], now: Instant, { bold, wide }: Ma
   const rows = ends.map(
     (end): Row => [
       relativeTime(end.at, now),
-      localTime(end.at),
+      formatTime(end.at),
       objectText(end.object),
       plain(end.rule),
       takesText(end),
@@ -94,7 +94,7 @@ const takenLines = ({ takes, takesMore }: PlannedEnd): string[] => [
 
 const changeRow = ({ at, object, because }: Change, now: Instant): Row => [
   relativeTime(at, now),
-  localTime(at),
+  formatTime(at),
   objectText(object),
   plain(because),
 ];
@@ -109,7 +109,7 @@ function summary({ cluster, made, until, ends, held, more }: Plan): string[] {
   const taken = ends.reduce((sum, end) => sum + end.takes.length + end.takesMore, 0);
   const overdue = ends.filter(({ at }) => at <= made).length;
   const parts = [
-    `${counted(ends.length, 'object ends', 'objects end')} by ${localTime(until)}`,
+    `${counted(ends.length, 'object ends', 'objects end')} by ${formatTime(until)}`,
     ...(overdue === 0 ? [] : [`${overdue} of them overdue`]),
     ...(taken === 0 ? [] : [`${counted(taken, 'more goes', 'more go')} with them`]),
     ...(held.length === 0 ? [] : [`${held.length} held`]),

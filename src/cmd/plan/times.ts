@@ -60,11 +60,3 @@ export function relativeTime(at: Instant, now: Instant): string {
 
 /** RFC 3339, with milliseconds where there are any. */
 export const timeText = (at: Instant): string => toDate(at).toISOString().replace('.000Z', 'Z');
-
-/** As the clock on the wall shows it: `2026-03-01 10:00:00`. */
-export function localTime(at: Instant): string {
-  const date = toDate(at);
-  const two = (value: number) => String(value).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-}
