@@ -75,7 +75,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{/* What the process reads: a LapseConfiguration. */}}
 {{- define "lapse.configuration" -}}
-{{- $own := list "apiVersion" "kind" "controllers" "featureGates" "actAs" "dryRun" "webhook" -}}
+{{- $own := list "apiVersion" "kind" "controllers" "featureGates" "actAs" "dryRun" "webhook" "api" -}}
 {{- range keys .Values.config -}}
   {{- if has . $own -}}{{- fail (printf "config.%s: there is a value of the chart for this" .) -}}{{- end -}}
 {{- end -}}
@@ -94,6 +94,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
     {{- $_ := set $configuration . (dict "authorKeySecret" (dict "namespace" $namespace)) -}}
   {{- end -}}
 {{- end -}}
+{{- if .Values.readApi.enabled -}}
+  {{- $_ := set $configuration "api" (dict "bindAddress" ":9444") -}}
+{{- end -}}
 {{- if (include "lapse.hooks" . | fromJson).hooks -}}
   {{- $webhook := dict "bindAddress" ":9443" -}}
   {{- if .Values.webhook.certManager.enabled -}}
@@ -101,7 +104,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
     {{- $_ := set $webhook "keyFile" "/etc/lapse-webhook/tls.key" -}}
   {{- else -}}
     {{- $_ := set $webhook "configurations" (list .Release.Name) -}}
-    {{- $_ := set $webhook "hosts" (list (printf "%s-webhook.%s.svc" .Release.Name .Release.Namespace)) -}}
+    {{- $hosts := list (printf "%s-webhook.%s.svc" .Release.Name .Release.Namespace) -}}
+    {{- if .Values.readApi.enabled -}}
+      {{- $hosts = append $hosts (printf "%s-api.%s.svc" .Release.Name .Release.Namespace) -}}
+    {{- end -}}
+    {{- $_ := set $webhook "hosts" $hosts -}}
     {{- $_ := set $webhook "secret" (printf "%s-webhook" .Release.Name) -}}
   {{- end -}}
   {{- $_ := set $configuration "webhook" $webhook -}}

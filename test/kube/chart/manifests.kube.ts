@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { KubeObject } from '#api/object';
+import { buildReadApi } from '#cmd/checkpoint/apiService';
+import { readGeneral } from '#cmd/configuration/general';
+import { loadConfiguration } from '#cmd/configuration/load';
 import { buildManifests, readInstallation } from '#cmd/manifests';
 import { FAMILIES } from '#controllers/registry';
 import { type Helm, type HelmMajor, helmFor } from '../helm/build.ts';
@@ -115,6 +118,24 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
       expect(crd.metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
   });
 
+  test('the read API is registered when asked for, as config/read-api says', async () => {
+    const on = ['controllers={*,manifest-capture}', 'readApi.enabled=true', 'crds.install=false'];
+    const rendered = documentsOf(await template(...on));
+    const selector = { 'app.kubernetes.io/name': 'lapse', 'app.kubernetes.io/instance': 'lapse' };
+    const place = { name: 'lapse', namespace: NAMESPACE, selector, targetPort: 9444 };
+    for (const wanted of buildReadApi(place)) {
+      const { name } = wanted.metadata;
+      const found = rendered.find((one) => one.kind === wanted.kind && one.metadata.name === name);
+      expect({ ...found, metadata: undefined }).toEqual({ ...wanted, metadata: undefined });
+      expect(found?.metadata.namespace).toBe(wanted.metadata.namespace);
+    }
+    const map = rendered.find(({ kind }) => kind === 'ConfigMap') as { data?: Record<string, string> };
+    const file = { name: 'lapse.yaml', text: map.data!['lapse.yaml']! };
+    const { api, webhook } = readGeneral(loadConfiguration(FAMILIES, { flags: {}, environment: {}, file }));
+    expect(api.bindAddress).toBe(':9444');
+    expect(webhook.hosts).toContain('lapse-api.lapse-system.svc');
+  });
+
   test('monitoring and cert-manager are there when asked for', async () => {
     const values = ['serviceMonitor.enabled=true', 'prometheusRule.enabled=true', 'dashboard.enabled=true'];
     const objects = documentsOf(
@@ -138,6 +159,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     ['controllers={dance}', /"dance" is none of/],
     ['controllers={-cleaner}', /nothing is left to run/],
     ['config.controllers={cleaner}', /config.controllers: there is a value/],
+    ['readApi.enabled=true', /needs manifest-capture/],
     ['actAs=root', /actAs/],
     ['replicas=-1', /replicas/],
     ['colour=red', /colour/],
