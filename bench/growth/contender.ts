@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { Binaries } from '../../test/kube/bed/build.ts';
 import { supervise } from '../../test/kube/bed/processes.ts';
 import { lapse as lapseContender } from '../head-to-head/contenders.ts';
@@ -74,7 +75,7 @@ async function pidSoon(text: string): Promise<number> {
 
 export async function measureOne(contender: Contender, jobs: number): Promise<Measured> {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-growth-'));
-  const script = join(import.meta.dirname, 'server.ts');
+  const script = fileURLToPath(new URL('./server.ts', import.meta.url));
   const server = spawn(process.execPath, [script, String(jobs), directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
