@@ -67,11 +67,18 @@ export function invalidInLiteral(text: string, index: number, where: string): Js
   return invalidCharacter(text, index, where);
 }
 
-/** The same refusal, about the byte that was there: a byte that is no UTF-8 stands in the text as U+FFFD. */
-export function aboutByte(error: JsonSyntaxError, text: string, bytes: Uint8Array): JsonSyntaxError {
-  if (text[error.offset] !== '\ufffd') return error;
-  let at = 0;
-  for (const letter of text.slice(0, error.offset)) at += letter === '\ufffd' ? 1 : Buffer.byteLength(letter);
-  const message = error.message.replace("'ï'", () => quoteByte(bytes[at]!));
-  return new JsonSyntaxError(message, error.offset);
+/** Refusals are about the byte that was there: one that is no UTF-8 stands in the text as U+FFFD. */
+export function blaming<T>(bytes: Uint8Array, text: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    if (!(cause instanceof JsonSyntaxError) || text[cause.offset] !== '\ufffd') throw cause;
+    let at = 0;
+    for (const letter of text.slice(0, cause.offset))
+      at += letter === '\ufffd' ? 1 : Buffer.byteLength(letter);
+    throw new JsonSyntaxError(
+      cause.message.replace("'ï'", () => quoteByte(bytes[at]!)),
+      cause.offset,
+    );
+  }
 }

@@ -4,14 +4,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './json.ts';
-import {
-  aboutByte,
-  invalidCharacter,
-  invalidInLiteral,
-  JsonRangeError,
-  JsonSyntaxError,
-  unexpectedEnd,
-} from './jsonErrors.ts';
+import { blaming, invalidCharacter, invalidInLiteral, JsonRangeError, unexpectedEnd } from './jsonErrors.ts';
 import { JsonNumbers } from './jsonNumber.ts';
 import { decodeLikeGo, JsonStrings } from './jsonText.ts';
 
@@ -69,11 +62,7 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 export function parseJson(input: Uint8Array | string, options: ParseOptions = {}): ParsedJson {
   if (typeof input === 'string') return new Parser(input, options).parse();
   const text = bytesToText(input);
-  try {
-    return new Parser(text, options).parse();
-  } catch (cause) {
-    throw cause instanceof JsonSyntaxError ? aboutByte(cause, text, input) : cause;
-  }
+  return blaming(input, text, () => new Parser(text, options).parse());
 }
 
 function bytesToText(bytes: Uint8Array): string {
