@@ -25,7 +25,7 @@ import { standinsNamed } from '#standins/standins';
 import { type Bed, startBed } from '../../kube/bed/bed.ts';
 import { composeFamilies, findFamily } from '../compose.ts';
 
-const families = ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'].map(findFamily);
+const VOLUMES = ['volume-capture', 'volume-restore', 'object-keeper', 'request-ttl'];
 
 const rbac = (kind: string, resource: string) =>
   defineKind({ group: 'rbac.authorization.k8s.io', version: 'v1', kind, resource, namespaced: false });
@@ -83,7 +83,9 @@ export async function applyKinds(admin: Client, crds: readonly KubeObject[]): Pr
 export async function startCluster(
   configuration: JsonObject,
   kinds: readonly KubeObject[],
+  names: readonly string[] = VOLUMES,
 ): Promise<Cluster> {
+  const families = names.map(findFamily);
   const bed = await startBed({
     controllers: [
       'garbage-collector-controller',

@@ -1,0 +1,121 @@
+// Captures of manifests on a real Kubernetes: the definitions are taken, with their rules within the cost limit; RBAC is as
+// declared; integers survive the real server's encoding; the real garbage collector ends what a request made.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { equal, type Json } from '#api/json';
+import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
+import type { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
+import { asJson, type KubeObject } from '#api/object';
+import { noise } from '#checkpoint/checkpoint.testkit';
+import { decodeChunk } from '#checkpoint/decode';
+import { type Cluster, eventually, startCluster } from '../requests/cluster.testkit.ts';
+import { configMap, FAMILIES, manifests, secret, target } from './kit.ts';
+
+const WIDGETS: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.lapse.dev' },
+  spec: {
+    group: 'example.lapse.dev',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+const LARGE = [1, 2, 3].map((i) => configMap(`large-${i}`, { x: noise(700_000, i) }));
+
+let cluster: Cluster;
+beforeAll(async () => {
+  const configuration = { actAs: 'controller', requestTTL: { ttl: '20s' } };
+  cluster = await startCluster(configuration, [WIDGETS], FAMILIES);
+  await cluster.hands.apply([
+    configMap('a', { text: 'Zürich 🚀' }),
+    secret(),
+    {
+      apiVersion: 'example.lapse.dev/v1',
+      kind: 'Widget',
+      metadata: { name: 'w', namespace: 'default' },
+      spec: { big: 9_007_199_254_740_993n },
+    } as unknown as KubeObject,
+    ...LARGE,
+  ]);
+});
+afterAll(async () => {
+  await cluster?.stop();
+});
+
+const ended = (name: string, how: string): Promise<ManifestCaptureRequest> =>
+  eventually(async () => {
+    const request = await cluster.hands.get<ManifestCaptureRequest>(`mcr/${name}`);
+    const ready = request?.status?.conditions?.[0];
+    expect(`${ready?.status} ${ready?.reason}`).toBe(how);
+    return request!;
+  });
+
+async function objectsOf(checkpoint: ManifestCheckpoint): Promise<KubeObject[]> {
+  const objects: KubeObject[] = [];
+  for (const { name, index, checksum, objectsCount } of checkpoint.status!.chunks!) {
+    const chunk = await cluster.admin.get(ManifestCheckpointContentChunk, { name });
+    const expected = { checkpointName: checkpoint.metadata.name!, index, checksum, objectsCount };
+    const decoded = decodeChunk(chunk!, expected);
+    if (decoded.kind === 'damaged') throw new Error(decoded.why);
+    objects.push(...decoded.objects);
+  }
+  return objects;
+}
+
+test('objects as they are, in several chunks; everything ends with the request', async () => {
+  const targets = [
+    target('Widget', 'w', 'example.lapse.dev/v1'),
+    target('Namespace', 'default'),
+    target('Secret', 'db'),
+    ...['a', 'large-1', 'large-2', 'large-3'].map((name) => target('ConfigMap', name)),
+  ];
+  await cluster.hands.create(manifests('real', targets));
+  const { status, metadata } = await ended('real', 'True Completed');
+  const checkpoint = (await cluster.hands.get<ManifestCheckpoint>(`mcp/${status!.checkpointName}`))!;
+  expect(checkpoint.status!.chunks!.length).toBeGreaterThan(2);
+  const objects = await objectsOf(checkpoint);
+  expect(objects).toHaveLength(targets.length);
+  for (const object of objects) {
+    const live = (await cluster.hands.get(`${object.kind.toLowerCase()}/${object.metadata.name}`))!;
+    const { managedFields: _, ...rest } = live.metadata;
+    expect(equal(asJson(object), asJson({ ...live, metadata: rest }) as Json), object.metadata.name).toBe(
+      true,
+    );
+  }
+  const widget = objects.find(({ kind }) => kind === 'Widget')!;
+  expect((widget['spec'] as { big: bigint }).big).toBe(9_007_199_254_740_993n);
+  for (const ref of [
+    `mcr/${metadata.name}`,
+    `mcp/${status!.checkpointName}`,
+    `mcpchunk/${status!.checkpointName}-0`,
+  ])
+    await eventually(async () => expect(await cluster.hands.get(ref)).toBeUndefined());
+});
+
+test('a target that is missing ends it; nothing is left', async () => {
+  await cluster.hands.create(manifests('typo', [target('ConfigMap', 'a'), target('ConfigMap', 'none')]));
+  const { metadata } = await ended('typo', 'False NotFound');
+  expect(await cluster.hands.get(`objectkeeper/ret-mcr-${metadata.uid}`)).toBeUndefined();
+});
+
+test('10,000 targets are taken, 10,001 are not; a spec cannot be changed', async () => {
+  const many = Array.from({ length: 10_000 }, (_, i) => target('ConfigMap', `none-${i}-${'x'.repeat(40)}`));
+  await cluster.hands.create(manifests('many', many));
+  await ended('many', 'False NotFound');
+  await expect(cluster.hands.create(manifests('more', [...many, many[0]!]))).rejects.toThrow(
+    /must have at most 10000 items/,
+  );
+  await expect(
+    cluster.hands.patch('mcr/many', { spec: { targets: [target('ConfigMap', 'a')] } }),
+  ).rejects.toThrow('one operation');
+});
