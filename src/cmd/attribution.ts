@@ -11,6 +11,8 @@ export interface Deed {
   readonly controller: string;
   /** Of the pass: the object itself, or what it was decided by (a Cleaner, say). */
   readonly key: string;
+  /** Why the key was looked at: `VolumeCaptureRequest deleted`, `deadline: ttl`. */
+  readonly reason: string;
 }
 
 interface Target {
@@ -59,7 +61,9 @@ export class Attribution {
     return {
       ...definition,
       reconcile: (pass) =>
-        this.#current.run({ controller, key: keyText(pass.key) }, () => reconcile.call(definition, pass)),
+        this.#current.run({ controller, key: keyText(pass.key), reason: pass.reason }, () =>
+          reconcile.call(definition, pass),
+        ),
     };
   }
 }

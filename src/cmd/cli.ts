@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   plan: async () => (await import('./plan.ts')).planCommand(),
   explain: async () => (await import('./explain.ts')).explainCommand(),
   checkpoint: async () => (await import('./checkpoint.ts')).checkpointCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
   simulate: async () => (await import('./simulate.ts')).simulateCommand(),
   crds: async () => (await import('./crds.ts')).crdsCommand(),
   manifests: async () => (await import('./manifests.ts')).manifestsCommand(),

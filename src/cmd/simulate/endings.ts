@@ -139,6 +139,6 @@ function reasonOf(end: Omit<End, 'because'>, deed: Deed, waits: Waits, sources: 
     .get(`${deed.controller} ${deed.key}`)
     ?.filter(({ at, outcome }) => at < end.at && outcome.kind === 'waitUntil' && isDue(outcome.at, end.at))
     .at(-1)?.outcome;
-  const due = wait?.kind === 'waitUntil' ? `${wait.why}, due ${formatTime(wait.at)}` : 'its time has come';
+  const due = wait?.kind === 'waitUntil' ? `${wait.why}, due ${formatTime(wait.at)}` : deed.reason;
   return decidedBy === '' ? due : `${decidedBy}: ${due}`;
 }

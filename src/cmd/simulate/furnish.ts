@@ -31,6 +31,7 @@ export async function furnish(simulation: Simulation, furnishing: Furnishing): P
       if (problem !== undefined) left.set(problem, (left.get(problem) ?? 0) + 1);
     }
   };
+  await ageDefinitions(simulation, furnishing);
   await place(definitions);
   await simulation.settle();
   simulation.user.discovery.invalidate();
@@ -38,6 +39,32 @@ export async function furnish(simulation: Simulation, furnishing: Furnishing): P
   await createNamespaces(simulation, rest);
   await place(rest.filter((object) => !isNamespace(object)));
   return [...left].map(([problem, count]) => `${count} left out: ${problem}`);
+}
+
+/**
+ * The definitions of this version stand for those of the cluster, and are as old as those: what is older than the
+ * definition of its kind would look like something that outlived it.
+ */
+async function ageDefinitions(simulation: Simulation, { objects, given }: Furnishing): Promise<void> {
+  const theirs = new Map(
+    objects
+      .filter(({ kind }) => kind === CustomResourceDefinition.kind)
+      .map((crd) => [crd.metadata.name, crd]),
+  );
+  const times = objects
+    .map(({ metadata }) => metadata.creationTimestamp)
+    .filter((time) => time !== undefined);
+  const [oldest] = times.sort();
+  for (const name of given) {
+    const made = await simulation.user.get(CustomResourceDefinition, { name });
+    if (made === undefined) continue;
+    const { uid, creationTimestamp = oldest } = theirs.get(name)?.metadata ?? {};
+    const age = {
+      ...(uid === undefined ? {} : { uid }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    };
+    await simulation.server.importObject({ ...made, metadata: { ...made.metadata, ...age } });
+  }
 }
 
 /** What stands in the way of a snapshot's object is answered; of a person's it is thrown. */

@@ -1,0 +1,79 @@
+// lapse doctor: looks at a cluster as `lapse run` would meet it, and says what is in the way. It changes nothing.
+
+import { Command, Option } from 'commander';
+import { realClock } from '#base/clock';
+import { silentLog } from '#base/log';
+import { systemRandom } from '#base/random';
+import { FAMILIES } from '#controllers/registry';
+import { assemble } from './assemble.ts';
+import { reachCluster } from './cluster.ts';
+import { readGeneral } from './configuration/general.ts';
+import { loadConfiguration } from './configuration/load.ts';
+import { readConfig } from './configuration/readConfig.ts';
+import { examine } from './doctor/examine.ts';
+import { lookOnly } from './doctor/lookOnly.ts';
+import { exitCodeOf, type Report, reportJson, reportText } from './doctor/report.ts';
+import { withSettings } from './flags.ts';
+import { selectFamilies } from './selection.ts';
+import { styles } from './up/screen.ts';
+
+interface DoctorFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly config?: string;
+  readonly output: 'text' | 'json';
+}
+
+const EXAMPLES = `
+Examples:
+  lapse doctor                                     the cluster that kubectl would talk to
+  lapse doctor --controllers=*,volume-capture      with families that are off unless asked for
+  lapse doctor --namespace team-a -o json          rights in one namespace, for a program
+
+Looked at: connection and version, clocks, rights of each controller, definitions of our kinds and whose they are, who
+else acts on the same fields, the snapshot stack, the webhook. Only GET, and reviews of one's own rights.
+Exit codes: 0 nothing in the way (warnings and notes may be), 1 a problem was found, 2 bad input.`;
+
+export function doctorCommand(): Command {
+  const command = new Command('doctor')
+    .description('look at a cluster before running there: rights, clocks, definitions, who else acts')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
+    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
+  const settings = withSettings(command, FAMILIES, (flag) => /^(metrics|log|verbosity)/.test(flag));
+  return command.addHelpText('after', EXAMPLES).action(async (flags: DoctorFlags, parsed: Command) => {
+    const report = await examineCluster(flags, settings.given(parsed));
+    const { green, yellow, red, dim } = styles(process.stdout.isTTY === true);
+    const paint = { ok: green, note: dim, warning: yellow, problem: red };
+    process.stdout.write(
+      flags.output === 'json' ? reportJson(report) : reportText(report, (level, text) => paint[level](text)),
+    );
+    process.exitCode = exitCodeOf(report);
+  });
+}
+
+async function examineCluster(flags: DoctorFlags, given: Readonly<Record<string, string>>): Promise<Report> {
+  const document = loadConfiguration(FAMILIES, {
+    flags: given,
+    environment: process.env,
+    ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
+  });
+  const general = readGeneral(document);
+  const selected = selectFamilies(FAMILIES, general.controllers ?? ['*']);
+  const cluster = await reachCluster(flags, process.env, realClock);
+  try {
+    const wires = {
+      ...cluster,
+      transport: lookOnly(cluster.transport),
+      leaseTransport: lookOnly(cluster.leaseTransport),
+    };
+    const context = { clock: realClock, random: systemRandom, log: silentLog, identity: 'doctor' };
+    const assembly = assemble({ ...context, wires, general, document, known: FAMILIES, selected });
+    const { client } = assembly.services;
+    const findings = await examine({ client, clock: realClock, general, selected, assembly });
+    return { cluster: cluster.description, server: cluster.server, findings };
+  } finally {
+    await cluster.close();
+  }
+}

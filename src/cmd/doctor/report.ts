@@ -1,0 +1,46 @@
+// What was found, for people and for programs.
+
+import type { Finding, Level } from './finding.ts';
+
+export interface Report {
+  /** How people know the cluster. */
+  readonly cluster: string;
+  readonly server: string;
+  readonly findings: readonly Finding[];
+}
+
+const WORDS: Readonly<Record<Level, string>> = {
+  ok: 'ok',
+  note: 'note',
+  warning: 'WARNING',
+  problem: 'PROBLEM',
+};
+
+const count = (findings: readonly Finding[], level: Level): number =>
+  findings.filter((finding) => finding.level === level).length;
+
+/** 0: nothing is in the way; 1: a problem was found. */
+export const exitCodeOf = ({ findings }: Report): number => (count(findings, 'problem') > 0 ? 1 : 0);
+
+const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
+
+export function reportText(report: Report, paint: (level: Level, text: string) => string): string {
+  const { cluster, server, findings } = report;
+  const lines = [`${cluster} (${server})`];
+  let check = '';
+  for (const finding of findings) {
+    if (finding.check !== check) lines.push('', finding.check);
+    check = finding.check;
+    const word = paint(finding.level, WORDS[finding.level].padEnd(7));
+    lines.push(`  ${word}  ${finding.about}: ${finding.message}`);
+    if (finding.hint !== undefined) lines.push(`           ${finding.hint}`);
+  }
+  const sums = `${plural(count(findings, 'problem'), 'problem')}, ${plural(count(findings, 'warning'), 'warning')}`;
+  return `${[...lines, '', sums].join('\n')}\n`;
+}
+
+export function reportJson({ cluster, server, findings }: Report): string {
+  const problems = count(findings, 'problem');
+  const warnings = count(findings, 'warning');
+  return `${JSON.stringify({ cluster, server, problems, warnings, findings }, null, 2)}\n`;
+}
