@@ -8,6 +8,7 @@ import { hours, parseTime, plus } from '#base/instant';
 import { VirtualClock } from '#base/virtualClock';
 import { readGeneral } from '#cmd/configuration/general';
 import { compileConfiguration } from '#cmd/configuration/schema';
+import { Owners } from '#cmd/plan/cascade/read';
 import { openManifests } from '#cmd/plan/files';
 import { makePlan } from '#cmd/plan/makePlan';
 import { createSnapshot, readingFrom } from '#cmd/plan/snapshot';
@@ -27,8 +28,11 @@ test('docs/plan.md shows what is said about its example', async () => {
   const { client, unknown, close } = await openManifests([file], new VirtualClock(now));
   try {
     expect(unknown).toEqual([]);
+    const served = await client.discovery.all();
+    const owners = new Owners(served);
     const plan = await makePlan({
-      snapshot: createSnapshot(await client.discovery.all(), readingFrom(client)),
+      snapshot: createSnapshot(served, readingFrom(client, { witness: owners })),
+      owners,
       now,
       until: plus(now, hours(7 * 24)),
       cluster: 'manifests.yaml',
@@ -36,7 +40,6 @@ test('docs/plan.md shows what is said about its example', async () => {
       document,
       known: FAMILIES,
       selected: FAMILIES.filter(({ defaultOn }) => defaultOn),
-      cascade: true,
     });
     expect(planText(plan, { colour: false, wide: true })).toBe(block(''));
   } finally {
