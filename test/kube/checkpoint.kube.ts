@@ -231,6 +231,22 @@ describe('through the API server', () => {
     expect(statusOf(post)).toMatchObject({ code: 405, reason: 'MethodNotAllowed' });
   });
 
+  test('a chunk that is missing ends the stream: nobody takes half for the whole', async () => {
+    await capture(admin, 'mcp-torn', objects, { namespace: 'shop', most: 700 });
+    await bed.kubectl('delete', 'manifestcheckpointcontentchunk', 'mcp-torn-1');
+    await expect(bed.kubectl('get', '--raw', manifestsPath('mcp-torn'))).rejects.toThrow();
+    const verified = await command(['verify', 'mcp-torn']);
+    expect([verified.code, verified.out]).toEqual([
+      1,
+      expect.stringMatching(/chunk mcp-torn-1 .* is missing/),
+    ]);
+    await bed.kubectl('delete', 'manifestcheckpointcontentchunk', 'mcp-torn-0');
+    expect(statusOf(await raw(admin, manifestsPath('mcp-torn')))).toMatchObject({
+      code: 500,
+      message: expect.stringContaining('mcp-torn-0'),
+    });
+  });
+
   test('403 without the right, which is that of reading this one checkpoint', async () => {
     expect(statusOf(await raw(nobody, manifestsPath(checkpoint)))).toMatchObject({
       code: 403,
