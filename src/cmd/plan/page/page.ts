@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Plan } from '../plan.ts';
+import { legendOf } from './browser/colours.ts';
 import type { PageData } from './browser/data.ts';
 import { itemsOf } from './browser/model.ts';
 import { lengthInWords, longTime } from './browser/times.ts';
@@ -39,7 +40,7 @@ export function planPage(plan: Plan): string {
 ${header(data)}
 ${toolbar()}
 <main>
-${PICTURE}
+${picture(data)}
 ${LIST}
 </main>
 <div id="card" role="tooltip" hidden></div>
@@ -117,14 +118,19 @@ ${filters.join('\n')}
 </div>`;
 }
 
-const PICTURE = `<section class="left" aria-label="Timeline">
+const picture = (data: PageData): string => `<section class="left" aria-label="Timeline">
 <div id="strip"><canvas id="overview" aria-hidden="true"></canvas></div>
+<div class="stage">
 <div id="picture" tabindex="0" role="application" aria-roledescription="timeline" aria-label="Timeline of ends" aria-describedby="keys">
 <canvas id="canvas" aria-hidden="true"></canvas>
 <div id="spacer"></div>
 </div>
-<p id="keys" class="hint"><kbd>←</kbd> <kbd>→</kbd> next end <kbd>↑</kbd> <kbd>↓</kbd> lane <kbd>+</kbd> <kbd>−</kbd> zoom <kbd>Shift</kbd>+<kbd>←</kbd> <kbd>→</kbd> move <kbd>Enter</kbd> look closer <kbd>0</kbd> all <kbd>/</kbd> search</p>
 <div id="empty" hidden><svg viewBox="0 0 120 60" width="120" height="60" aria-hidden="true"><path d="M8 44h104" class="ground"/><path d="M34 44a26 26 0 0 1 52 0" class="sun"/></svg><p id="empty-why"></p></div>
+</div>
+<p id="keys" class="hint"><kbd>←</kbd> <kbd>→</kbd> next end <kbd>↑</kbd> <kbd>↓</kbd> lane <kbd>+</kbd> <kbd>−</kbd> zoom <kbd>Shift</kbd>+<kbd>←</kbd> <kbd>→</kbd> move <kbd>Enter</kbd> look closer <kbd>0</kbd> all <kbd>/</kbd> search</p>
+<p class="legend">${legendOf(data)
+  .map(({ colour, name }) => `<span><i class="dot c${colour}"></i><bdi>${escapeMarkup(name)}</bdi></span>`)
+  .join('')}</p>
 </section>`;
 
 const LIST = `<aside class="right" aria-label="List of ends">

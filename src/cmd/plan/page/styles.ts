@@ -74,7 +74,12 @@ main{flex:1;min-height:0;display:grid;grid-template-columns:minmax(0,1fr) 390px;
 .hint{flex:none;margin:0;padding:8px 16px;font-size:12px;border-top:1px solid var(--line)}
 kbd{font:inherit;font-size:11px;padding:0 5px;border:1px solid var(--edge);border-radius:4px;margin-left:8px;background:var(--stripe)}
 kbd+kbd{margin-left:0}
-#empty{position:absolute;inset:57px 0 37px;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;background:var(--surface);color:var(--quiet);font-size:16px}
+.legend{flex:none;display:flex;flex-wrap:wrap;gap:2px 16px;margin:0;padding:8px 16px;font-size:12px;border-top:1px solid var(--line);color:var(--quiet);max-height:54px;overflow:hidden}
+.legend span{display:flex;align-items:center;gap:6px;min-width:0}
+.legend bdi{max-width:180px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.legend:empty{display:none}
+.stage{position:relative;flex:1;min-height:0;display:flex;flex-direction:column}
+#empty{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;background:var(--surface);color:var(--quiet);font-size:16px}
 #empty p{margin:0}
 .ground{stroke:var(--edge);stroke-width:2;stroke-linecap:round}
 .sun{fill:var(--soft);stroke:var(--accent);stroke-width:2}

@@ -2,7 +2,7 @@
 // style sheet of others, no font, no link. Every mark tells its reason when pointed at.
 
 import type { Plan } from '../plan.ts';
-import { DARK, LIGHT } from './browser/colours.ts';
+import { DARK, LIGHT, legendOf } from './browser/colours.ts';
 import type { PageData } from './browser/data.ts';
 import {
   type Grouping,
@@ -74,6 +74,8 @@ interface Sheet {
   readonly ink: Ink;
   readonly width: number;
   readonly height: number;
+  /** Below the lanes; with room for the kinds where the lanes do not name them. */
+  readonly foot: number;
   readonly lanes: readonly Lane[];
   readonly hidden: readonly Lane[];
   /** Where time starts and ends. */
@@ -90,7 +92,9 @@ export function svgOf(data: PageData, options: SvgOptions = {}): string {
   const from = LABELS + (lanes.some(({ overdue }) => overdue.length > 0) ? GUTTER : 0);
   const to = width - (lanes.some(({ held }) => held.length > 0) ? GUTTER : 16);
   const rows = Math.max(1, lanes.length) + (hidden.length > 0 ? 1 : 0);
-  const sheet = { data, ink, width, height: HEAD + AXIS + rows * LANE + 14, lanes, hidden, from, to };
+  const foot = options.by === undefined || options.by === 'kind' ? 14 : 40;
+  const height = HEAD + AXIS + rows * LANE + foot;
+  const sheet = { data, ink, width, height, foot, lanes, hidden, from, to };
   const title = escapeMarkup(`What will end in ${data.cluster}`);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${sheet.height}" width="${width}" height="${sheet.height}" role="img" aria-label="${title}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif" font-size="13">`,
@@ -102,6 +106,7 @@ export function svgOf(data: PageData, options: SvgOptions = {}): string {
     axis(sheet),
     ...lanes.map((lane, index) => laneOf(sheet, lane, index)),
     rest(sheet),
+    legend(sheet),
     '</svg>',
   ].join('\n');
 }
@@ -118,6 +123,21 @@ function summaryOf(data: PageData): string {
   if (data.more > 0) parts.push(`${data.more.toLocaleString('en')} later`);
   if (data.unread.length > 0) parts.push('not everything could be read');
   return parts.join(' · ');
+}
+
+function legend({ data, ink, width, height, foot }: Sheet): string {
+  if (foot < 40) return '';
+  let x = 24;
+  return legendOf(data)
+    .map(({ colour, name }) => {
+      const words = shortened(name, 24);
+      const at = x;
+      x += 34 + words.length * 7;
+      if (x > width) return '';
+      const dot = `<circle cx="${at}" cy="${height - 18}" r="5" fill="${ink.kinds[colour]}"/>`;
+      return dot + text(at + 11, height - 14, words, `fill="${ink.quiet}" font-size="12"`);
+    })
+    .join('\n');
 }
 
 function text(x: number, y: number, words: string, attributes: string): string {
@@ -139,10 +159,10 @@ function stripe({ ink, width }: Sheet, index: number): string {
   return `<rect y="${HEAD + AXIS + index * LANE}" width="${width}" height="${LANE}" fill="${ink.stripe}"/>`;
 }
 
-function axis({ data, ink, from, to, width, height, lanes }: Sheet): string {
+function axis({ data, ink, from, to, width, height, foot, lanes }: Sheet): string {
   const whole = wholeOf(data.made, data.until);
   const at = (time: number) => from + ((time - whole.from) / (whole.to - whole.from)) * (to - from);
-  const bottom = height - 14;
+  const bottom = height - foot;
   const out: string[] = [];
   for (const tick of ticksOf(whole.from, whole.to, to - from)) {
     const x = round(at(tick.at));

@@ -1,6 +1,8 @@
 // One colour per kind, in the order of how often kinds occur: told apart on light and on dark, also with the usual
 // colour blindness (blue, orange, teal, purple, …), and never the only sign of anything.
 
+import type { PageData } from './data.ts';
+
 export const LIGHT = [
   '#3563c9',
   '#b4580a',
@@ -23,3 +25,13 @@ export const DARK = [
 ] as const;
 
 export const COLOURS = LIGHT.length;
+
+/** Kinds that have a mark in the picture, each with the number of its colour; the most frequent first. */
+export function legendOf({ kinds, rows }: PageData): { readonly colour: number; readonly name: string }[] {
+  const seen = new Set(rows.map(({ kind }) => kind));
+  return kinds
+    .map((name, index) => ({ name, index }))
+    .filter(({ index }) => seen.has(index))
+    .slice(0, COLOURS)
+    .map(({ name, index }) => ({ name, colour: index % COLOURS }));
+}

@@ -3,7 +3,7 @@
 
 import type { PageData } from './data.ts';
 import { browser, byId, type Element, h } from './dom.ts';
-import { countBy, type Filter, type Grouping, type Item, STATES } from './model.ts';
+import { countBy, type Filter, type Grouping, type Item, NATURAL, STATES } from './model.ts';
 
 export interface ControlEvents {
   onFilter(change: Partial<Filter>): void;
@@ -45,7 +45,7 @@ export function makeControls(data: PageData, items: readonly Item[], events: Con
 
 function fillSelect(select: Element, counts: ReadonlyMap<number, number>, names: readonly string[]): void {
   const options = [...counts]
-    .sort((a, b) => b[1] - a[1] || (names[a[0]]! < names[b[0]]! ? -1 : 1))
+    .sort((a, b) => b[1] - a[1] || NATURAL.compare(names[a[0]]!, names[b[0]]!))
     .map(([index, count]) =>
       h('option', { value: String(index) }, `${names[index]} (${count.toLocaleString('en')})`),
     );

@@ -74,6 +74,9 @@ export interface Lane {
   readonly changes: readonly Item[];
 }
 
+/** `team-2` before `team-10`. */
+export const NATURAL = new Intl.Collator('en', { numeric: true });
+
 /** One lane per value, the fullest first, equal ones by name. */
 export function lanesOf(items: readonly Item[], by: Grouping, data: PageData): Lane[] {
   const lanes = new Map<number, Lane & Record<State, Item[]>>();
@@ -92,7 +95,7 @@ export function lanesOf(items: readonly Item[], by: Grouping, data: PageData): L
     }
     lane[item.state].push(item);
   }
-  return [...lanes.values()].sort((a, b) => sizeOf(b) - sizeOf(a) || (a.label < b.label ? -1 : 1));
+  return [...lanes.values()].sort((a, b) => sizeOf(b) - sizeOf(a) || NATURAL.compare(a.label, b.label));
 }
 
 export const sizeOf = (lane: Lane): number => STATES.reduce((sum, state) => sum + lane[state].length, 0);
