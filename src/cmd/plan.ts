@@ -10,6 +10,7 @@ import { reachCluster } from './cluster.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { withSettings } from './flags.ts';
+import { Owners } from './plan/cascade/read.ts';
 import { planJson, planYaml } from './plan/document.ts';
 import { openManifests } from './plan/files.ts';
 import { makePlan } from './plan/makePlan.ts';
@@ -73,8 +74,10 @@ export function planCommand(): Command {
       try {
         const served = await source.client.discovery.all();
         const now = realClock.now();
+        const owners = flags.cascade ? new Owners(served, general.namespace) : undefined;
+        const watching = { onRead: progress.read, ...(owners === undefined ? {} : { witness: owners }) };
         const plan = await makePlan({
-          snapshot: createSnapshot(served, readingFrom(source.client, progress.read)),
+          snapshot: createSnapshot(served, readingFrom(source.client, watching)),
           now,
           until: horizon(now, span),
           cluster: source.name,
@@ -82,7 +85,7 @@ export function planCommand(): Command {
           document,
           known: FAMILIES,
           selected,
-          cascade: flags.cascade,
+          ...(owners === undefined ? {} : { owners }),
         });
         progress.done();
         const complete = withUnread(plan, source.unread);

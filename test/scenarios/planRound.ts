@@ -7,6 +7,7 @@ import type { KubeObject } from '#api/object';
 import { type Instant, type Millis, millis, plus } from '#base/instant';
 import { readGeneral } from '#cmd/configuration/general';
 import { compileConfiguration } from '#cmd/configuration/schema';
+import { Owners } from '#cmd/plan/cascade/read';
 import { makePlan } from '#cmd/plan/makePlan';
 import type { Plan } from '#cmd/plan/plan';
 import { createSnapshot, readingFrom } from '#cmd/plan/snapshot';
@@ -31,8 +32,11 @@ async function planOf(simulation: Simulation, span: Millis): Promise<Plan> {
   const document = settings();
   const now = simulation.clock.now();
   simulation.user.discovery.invalidate();
+  const served = await simulation.user.discovery.all();
+  const owners = new Owners(served);
   return makePlan({
-    snapshot: createSnapshot(await simulation.user.discovery.all(), readingFrom(simulation.user)),
+    snapshot: createSnapshot(served, readingFrom(simulation.user, { witness: owners })),
+    owners,
     now,
     until: plus(now, span),
     cluster: 'simulation',
@@ -40,7 +44,6 @@ async function planOf(simulation: Simulation, span: Millis): Promise<Plan> {
     document,
     known: FAMILIES,
     selected: families,
-    cascade: true,
   });
 }
 

@@ -5,7 +5,7 @@ import type { Instant } from '#base/instant';
 import type { Ends, Holds } from '#controllers/foresight';
 import { Cascade } from './cascade/cascade.ts';
 import type { Ownership } from './cascade/ownership.ts';
-import { readOwnership } from './cascade/read.ts';
+import type { Owners } from './cascade/read.ts';
 import { type Foretold, foretell, type Setting } from './foretell.ts';
 import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
 
@@ -13,8 +13,8 @@ export interface PlanOptions extends Setting {
   readonly until: Instant;
   /** How people know it. */
   readonly cluster: string;
-  /** False: only the objects themselves. */
-  readonly cascade: boolean;
+  /** Unset: only the objects themselves. What it has seen need not be read again. */
+  readonly owners?: Owners;
 }
 
 type ForetoldEnd = Ends & { readonly family: string };
@@ -39,13 +39,8 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   let ownership: Ownership | undefined;
   let settled = settle([...said.ends, ...following.ends], options, ownership);
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    if (ownership === undefined && options.cascade && settled.ends.length > 0) {
-      ownership = await readOwnership({
-        ...options,
-        ...only(options),
-        endingNamespaces: namespacesIn(settled.ends),
-        onUnread,
-      });
+    if (ownership === undefined && options.owners !== undefined && settled.ends.length > 0) {
+      ownership = await options.owners.read(options.snapshot, namespacesIn(settled.ends), onUnread);
       settled = settle([...said.ends, ...following.ends], options, ownership);
     }
     if (followers.length === 0) break;
@@ -77,9 +72,6 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
 
 const laterOf = (end: Instant | undefined, now: Instant): Instant | undefined =>
   end === undefined || end > now ? end : now;
-
-const only = ({ general }: PlanOptions) =>
-  general.namespace === undefined ? {} : { namespace: general.namespace };
 
 const split = (families: Setting['selected']) => {
   const follows = families.filter(({ foresight }) => foresight?.followsOthers === true);

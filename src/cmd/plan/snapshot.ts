@@ -60,8 +60,20 @@ function focused<T extends KubeObject>(source: Source<T>, focus: Focus): Source<
 
 const PAGE = 500;
 
-/** `onRead` is told how many objects of a kind a page brought. */
-export function readingFrom(client: Client, onRead: (kind: Kind, count: number) => void = () => {}): Read {
+/** Sees objects as they are read, before they are cut down. */
+export interface Witness {
+  see(kind: Kind, object: KubeObject): void;
+  /** Everything of this source was seen. */
+  saw(source: Source): void;
+}
+
+export interface Watching {
+  /** Told how many objects of a kind a page brought. */
+  readonly onRead?: (kind: Kind, count: number) => void;
+  readonly witness?: Witness;
+}
+
+export function readingFrom(client: Client, { onRead, witness }: Watching = {}): Read {
   const readAll = async <T extends KubeObject>(source: Source<T>, limit: number): Promise<T[]> => {
     const { kind, namespace, labelSelector, fieldSelector, projection } = source;
     const project = (projection?.project ?? whole.project) as (object: T) => T;
@@ -78,9 +90,13 @@ export function readingFrom(client: Client, onRead: (kind: Kind, count: number) 
         if (limit === 0) throw page.error;
         return readAll(source, 0);
       }
-      for (const item of page.items) objects.push(project(item));
-      onRead(kind as Kind, page.items.length);
+      for (const item of page.items) {
+        witness?.see(kind as Kind, item);
+        objects.push(project(item));
+      }
+      onRead?.(kind as Kind, page.items.length);
     }
+    witness?.saw(source as unknown as Source);
     return objects;
   };
   return async (source) => {

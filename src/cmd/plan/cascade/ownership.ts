@@ -58,8 +58,10 @@ export class Ownership {
     this.#endingNamespaces = endingNamespaces;
   }
 
+  /** The same object may come more than once. */
   add(kind: Kind, { metadata }: KubeObject): void {
     const { uid = '', namespace = '', ownerReferences = [] } = metadata;
+    if (this.#present.has(uid)) return;
     this.#present.set(uid, presenceOf(metadata));
     const ends = namespace !== '' && this.#endingNamespaces.has(namespace);
     if (ownerReferences.length === 0 && !ends) return;

@@ -1,61 +1,97 @@
-// Reads who owns whom: the metadata of everything that the garbage collector looks at, a few kinds at a time.
+// Reads who owns whom: the metadata of everything that the garbage collector looks at, a few kinds at a time. What was
+// read for another reason has been seen on the way, and is not read again.
 
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
+import type { ServedKind } from '#client/discovery';
 import { type Snapshot, Unreadable } from '#controllers/foresight';
-import { computeCollected } from '#standins/ownerGc/kinds';
+import type { Source } from '#runtime/source';
+import { computeCollected, resourceId } from '#standins/ownerGc/kinds';
+import type { Witness } from '../snapshot.ts';
 import { Ownership } from './ownership.ts';
+
+const AT_ONCE = 4;
+
+export class Owners implements Witness {
+  readonly #served: readonly ServedKind[];
+  readonly #namespace: string | undefined;
+  readonly #complete = new Set<string>();
+  #ownership: Ownership;
+
+  /** With a namespace nothing outside it is read: what is owned is where its owner is, so nothing is missed. */
+  constructor(served: readonly ServedKind[], namespace?: string) {
+    this.#served = served;
+    this.#namespace = namespace;
+    this.#ownership = new Ownership(served, new Set());
+  }
+
+  see(kind: Kind, object: KubeObject): void {
+    const { representation: _, ...plain } = kind;
+    this.#ownership.add(plain, object);
+  }
+
+  saw({ kind, namespace, labelSelector, fieldSelector }: Source): void {
+    const isAll = namespace === undefined || namespace === this.#namespace;
+    if (isAll && !labelSelector && !fieldSelector) this.#complete.add(resourceId(kind));
+  }
+
+  /** Reads what is missing. Of namespaces that end everything must be known, so all is read anew. */
+  async read(
+    snapshot: Snapshot,
+    endingNamespaces: ReadonlySet<string>,
+    onUnread: (what: string) => void,
+  ): Promise<Ownership> {
+    if (endingNamespaces.size > 0) {
+      this.#ownership = new Ownership(this.#served, endingNamespaces);
+      this.#complete.clear();
+    }
+    const queue = computeCollected(this.#served).filter(
+      (kind) => (this.#namespace === undefined || kind.namespaced) && !this.#complete.has(resourceId(kind)),
+    );
+    const lane = async () => {
+      for (let kind = queue.shift(); kind !== undefined; kind = queue.shift())
+        await this.#readKind(snapshot, kind as Kind, onUnread);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    return this.#ownership;
+  }
+
+  async #readKind(snapshot: Snapshot, kind: Kind, onUnread: (what: string) => void): Promise<void> {
+    const namespace = this.#namespace === undefined ? {} : { namespace: this.#namespace };
+    // Seen as its page comes in; nothing of it is kept beside that.
+    const project = (object: KubeObject): KubeObject => {
+      this.see(kind, object);
+      return NOTHING;
+    };
+    try {
+      for await (const _ of snapshot.each({
+        kind,
+        projection: { name: 'ownership', project },
+        ...namespace,
+      }));
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      onUnread(`what is owned: ${error.message}`);
+    }
+  }
+}
+
+const NOTHING: KubeObject = { apiVersion: '', kind: '', metadata: {} };
 
 export interface Reading {
   readonly snapshot: Snapshot;
-  /** Set: nothing outside this namespace. What is owned is where its owner is, so nothing is missed. */
+  /** Set: nothing outside this namespace. */
   readonly namespace?: string;
   /** Names of namespaces that end. */
   readonly endingNamespaces: ReadonlySet<string>;
   readonly onUnread: (what: string) => void;
 }
 
-const AT_ONCE = 4;
-
-export async function readOwnership(reading: Reading): Promise<Ownership> {
-  const { snapshot, namespace, endingNamespaces } = reading;
-  const ownership = new Ownership(snapshot.served, endingNamespaces);
-  const kinds = computeCollected(snapshot.served).filter(
-    ({ namespaced }) => namespace === undefined || namespaced,
-  );
-  const queue = [...kinds];
-  const worker = async () => {
-    for (let kind = queue.shift(); kind !== undefined; kind = queue.shift())
-      await readKind(kind as Kind, ownership, reading);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return ownership;
-}
-
-async function readKind(
-  kind: Kind,
-  ownership: Ownership,
-  { snapshot, namespace, onUnread }: Reading,
-): Promise<void> {
-  const { representation: _, ...plain } = kind;
-  // Nothing is kept by the projection: every object is looked at as its page comes in.
-  const projection = {
-    name: 'ownership',
-    project(object: KubeObject): KubeObject {
-      ownership.add(plain, object);
-      return NOTHING;
-    },
-  };
-  try {
-    for await (const _page of snapshot.each({
-      kind,
-      projection,
-      ...(namespace === undefined ? {} : { namespace }),
-    }));
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    onUnread(`what is owned: ${error.message}`);
-  }
-}
-
-const NOTHING: KubeObject = { apiVersion: '', kind: '', metadata: {} };
+/** When nothing has been seen yet. */
+export const readOwnership = ({
+  snapshot,
+  namespace,
+  endingNamespaces,
+  onUnread,
+}: Reading): Promise<Ownership> =>
+  new Owners(snapshot.served, namespace).read(snapshot, endingNamespaces, onUnread);
