@@ -53,9 +53,11 @@ export class FieldSet {
   union(other: FieldSet): FieldSet {
     if (other.isEmpty || this === other) return this;
     if (this.isEmpty) return other;
-    return this.#combined(other, (a, b) => {
-      if (a === undefined || b === undefined) return a ?? b;
-      return { member: a.member || b.member, below: a.below.union(b.below) };
+    return this.#changed(other, (a, b) => {
+      if (a === undefined) return b;
+      const member = a.member || b.member;
+      const below = a.below.union(b.below);
+      return member === a.member && below === a.below ? a : { member, below };
     });
   }
 
@@ -70,18 +72,21 @@ export class FieldSet {
   /** Without the members of the other set; what lies below them stays. */
   difference(other: FieldSet): FieldSet {
     if (this.isEmpty || other.isEmpty) return this;
-    return this.#combined(other, (a, b) => {
-      if (a === undefined || b === undefined) return a;
-      return { member: a.member && !b.member, below: a.below.difference(b.below) };
+    return this.#changed(other, (a, b) => {
+      if (a === undefined) return undefined;
+      const member = a.member && !b.member;
+      const below = a.below.difference(b.below);
+      return member === a.member && below === a.below ? a : { member, below };
     });
   }
 
   /** Without the members of the other set and everything below them. */
   without(other: FieldSet): FieldSet {
     if (this.isEmpty || other.isEmpty) return this;
-    return this.#combined(other, (a, b) => {
-      if (a === undefined || b === undefined) return a;
-      return b.member ? undefined : { member: a.member, below: a.below.without(b.below) };
+    return this.#changed(other, (a, b) => {
+      if (a === undefined || b.member) return undefined;
+      const below = a.below.without(b.below);
+      return below === a.below ? a : { member: a.member, below };
     });
   }
 
@@ -114,6 +119,24 @@ export class FieldSet {
     for (const [element, { member, below }] of [...this.#branches].sort(([a], [b]) => compareElements(a, b)))
       out[element] = below.isEmpty ? {} : member ? { '.': {}, ...below.toJson() } : below.toJson();
     return out;
+  }
+
+  /** Asks about every branch of the other set; this very set when all answers are what was there. */
+  #changed(
+    other: FieldSet,
+    change: (mine: Branch | undefined, theirs: Branch) => Branch | undefined,
+  ): FieldSet {
+    let branches: Map<PathElement, Branch> | undefined;
+    for (const [element, theirs] of other.#branches) {
+      const mine = this.#branches.get(element);
+      const next = change(mine, theirs);
+      if (next === mine) continue;
+      branches ??= new Map(this.#branches);
+      if (next === undefined || (!next.member && next.below.isEmpty)) branches.delete(element);
+      else branches.set(element, next);
+    }
+    if (branches === undefined) return this;
+    return branches.size === 0 ? FieldSet.EMPTY : new FieldSet(branches);
   }
 
   #combined(other: FieldSet, combine: Combine): FieldSet {

@@ -67,8 +67,24 @@ function decodeSet(json: Json | undefined): FieldSet | undefined {
   if (!isObject(content)) return undefined;
   const known = decoded.get(content);
   if (known !== undefined) return known;
-  const set = parseFieldSet(content);
+  const set = parseKnown(content);
   if (set !== undefined) decoded.set(content, set);
+  return set;
+}
+
+// Objects of one kind and author have the same fields: clients send back what they read, object after object.
+const parsed = new Map<string, FieldSet>();
+const MOST_PARSED = 500;
+const LONGEST_PARSED = 16_384;
+
+function parseKnown(content: JsonObject): FieldSet | undefined {
+  const text = JSON.stringify(content);
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const set = parseFieldSet(content);
+  if (set === undefined || text.length > LONGEST_PARSED) return set;
+  if (parsed.size >= MOST_PARSED) parsed.clear();
+  parsed.set(text, set);
   return set;
 }
 
