@@ -8,7 +8,7 @@ import { parseTarget, resolveKind } from '../../src/cmd/explain/resolve.ts';
 import { explanationText } from '../../src/cmd/explain/text.ts';
 import { UsageError } from '../../src/cmd/usage.ts';
 import { explainIn } from './answer.ts';
-import { readSituations } from './situations.ts';
+import { readSituations, rewriteAnswer } from './situations.ts';
 import { makeWorld, parseObjects, SERVED } from './world.ts';
 
 const situations = readSituations();
@@ -22,7 +22,9 @@ test.each(situations.map((it) => [`${it.file}: ${it.name}`, it] as const))('%s',
   const [lapse, explain, ...words] = it.command;
   expect([lapse, explain]).toEqual(['lapse', 'explain']);
   const explanation = await explainIn(makeWorld(parseObjects(it.given)), words, it.given);
-  expect(explanationText(explanation, false)).toBe(it.answer);
+  const answer = explanationText(explanation, false);
+  if (process.env.UPDATE_SITUATIONS) rewriteAnswer(it, answer);
+  else expect(answer).toBe(it.answer);
 });
 
 const JOB = `

@@ -1,7 +1,7 @@
 // Situations are pages that people can read: a heading, what is in the cluster, a command, and what it answers. All of
 // them are at noon on the first of March 2026.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Situation {
@@ -12,8 +12,9 @@ export interface Situation {
   readonly answer: string;
 }
 
+const directory = join(import.meta.dirname, 'situations');
+
 export function readSituations(): Situation[] {
-  const directory = join(import.meta.dirname, 'situations');
   return readdirSync(directory)
     .filter((name) => name.endsWith('.md'))
     .sort()
@@ -31,4 +32,14 @@ function parse(file: string, text: string): Situation[] {
     else situations.push({ file, name, given, command: command!.split(' '), answer: answer! });
   }
   return situations;
+}
+
+/** Puts a new answer in the place of the old one: `UPDATE_SITUATIONS=1`, and then read what changed. */
+export function rewriteAnswer({ file, given, command, answer }: Situation, next: string): void {
+  const path = join(directory, file);
+  const text = readFileSync(path, 'utf8');
+  const block = (words: string) => `\`\`\`console\n$ ${command.join(' ')}\n${words}\`\`\``;
+  const from = text.indexOf(block(answer), text.indexOf(given));
+  if (from < 0) throw new Error(`${file}: the answer to rewrite is not there`);
+  writeFileSync(path, text.slice(0, from) + block(next) + text.slice(from + block(answer).length));
 }
