@@ -16,7 +16,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   crds: async () => (await import('./crds.ts')).crdsCommand(),
   manifests: async () => (await import('./manifests.ts')).manifestsCommand(),
   server: async () => (await import('./server.ts')).serverCommand(),
+  completion: async () => (await import('./completion.ts')).completionCommand(everyCommand),
 };
+
+const everyCommand = (): Promise<Command[]> => Promise.all(Object.values(COMMANDS).map((load) => load()));
 
 async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('lapse')

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
 import type { KubeObject } from '#api/object';
 import { createServer } from '#apiserver/server';
 import { hours, instant, millis, parseTime } from '#base/instant';
@@ -11,11 +12,14 @@ import { createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
 import { FAMILIES } from '#controllers/registry';
 import { readManifests } from '#sim/hands';
+import { simulate } from '#sim/simulate';
 import { loadConfiguration } from '../configuration/load.ts';
+import { kindsOf } from '../crds.ts';
 import { selectFamilies } from '../selection.ts';
 import { runForward } from './course.ts';
 import { computeDifference } from './difference.ts';
 import type { End } from './endings.ts';
+import { furnish } from './furnish.ts';
 import { readObjects } from './manifests.ts';
 import { readOnly } from './readOnly.ts';
 import { type Report, reportJson, reportText } from './report.ts';
@@ -126,6 +130,23 @@ describe('run forward', () => {
     );
     expect(notes).toEqual(['2 left out: the kind Odd of x.dev/v1 is not served here']);
   });
+});
+
+test('our definitions stand for those of the cluster, and are as old as those', async () => {
+  const [kind] = kindsOf(selectFamilies(FAMILIES, ['cleaner']));
+  const { name = '' } = kind!.crd.metadata;
+  const there = { uid: JOB, creationTimestamp: '2024-01-01T00:00:00Z', resourceVersion: '7' };
+  const world = await simulate({
+    kinds: [kind!],
+    start,
+    prepare: async (simulation) => {
+      const objects = [{ ...kind!.crd, metadata: { ...kind!.crd.metadata, ...there } }];
+      expect(await furnish(simulation, { objects, given: new Set([name]), isSnapshot: true })).toEqual([]);
+    },
+  });
+  const { resourceVersion: _, ...age } = there;
+  expect(await world.user.get(CustomResourceDefinition, { name })).toMatchObject({ metadata: age });
+  await world.close();
 });
 
 describe('a snapshot', () => {

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { Argument, Command, Option } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { bashScript } from './bash.ts';
+import { fishScript } from './fish.ts';
+import { describeCommands } from './tree.ts';
+import { zshScript } from './zsh.ts';
+
+const plan = new Command('plan')
+  .description("what will end; don't worry [yet]: it's $HOME `safe`")
+  .option('--for <length>', 'how far ahead')
+  .option('--dry-run [true|false]', 'only look')
+  .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']))
+  .addOption(new Option('--secret').hideHelp());
+const checkpoint = new Command('checkpoint').description('look into checkpoints');
+checkpoint.command('show').description('one of them').option('--raw', 'as it is').argument('<name>');
+const completion = new Command('completion').addArgument(new Argument('<shell>').choices(['bash', 'zsh']));
+const commands = describeCommands([plan, checkpoint, completion]);
+
+test('the commands, their flags and their choices', () => {
+  expect(commands.map(({ path }) => path)).toEqual([
+    '',
+    'plan',
+    'checkpoint',
+    'checkpoint show',
+    'completion',
+  ]);
+  const [root, first, second, , last] = commands;
+  expect(root!.children).toEqual(['plan', 'checkpoint', 'completion', 'help']);
+  expect(
+    first!.flags.map(({ long, short, takesValue, choices }) => [long, short, takesValue, choices]),
+  ).toEqual([
+    ['--for', '', true, []],
+    ['--dry-run', '', false, []],
+    ['--output', '-o', true, ['text', 'json']],
+    ['--help', '-h', false, []],
+  ]);
+  expect(second!.children).toEqual(['show']);
+  expect(last!.choices).toEqual(['bash', 'zsh']);
+});
+
+const hasShell = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
+
+/** What bash would offer for a line whose last word is being typed. */
+function offered(line: readonly string[]): string[] {
+  const words = line.map((word) => `'${word}'`).join(' ');
+  const script = `${bashScript('lapse', commands)}
+COMP_WORDS=(${words}); COMP_CWORD=${line.length - 1}; _lapse; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', script], {
+    encoding: 'utf8',
+    cwd: import.meta.dirname,
+  });
+  expect([stderr, status]).toEqual(['', 0]);
+  return stdout.split('\n').filter(Boolean);
+}
+
+describe.runIf(hasShell('bash'))('in bash', () => {
+  test.each<[string, string[], string[]]>([
+    ['commands', ['lapse', 'c'], ['checkpoint', 'completion']],
+    ['flags', ['lapse', 'plan', '--'], ['--for', '--dry-run', '--output', '--help']],
+    ['values of a choice', ['lapse', 'plan', '-o', ''], ['text', 'json']],
+    ['values after =', ['lapse', 'plan', '--output', '=', 'j'], ['json']],
+    ['commands below commands', ['lapse', 'checkpoint', ''], ['show']],
+    ['flags of those', ['lapse', 'checkpoint', 'show', '--r'], ['--raw']],
+    ['arguments that are a choice', ['lapse', 'completion', 'z'], ['zsh']],
+    ['files where anything may stand', ['lapse', 'plan', '--for', 'tree'], ['tree.ts']],
+    ['files as arguments', ['lapse', 'plan', 'fish'], ['fish.ts']],
+  ])('%s', (_rule, line, expected) => expect(offered(line)).toEqual(expected));
+});
+
+describe.each([
+  ['bash', bashScript],
+  ['zsh', zshScript],
+  ['fish', fishScript],
+] as const)('%s', (shell, write) => {
+  const script = write('lapse', commands);
+  test('names every command and every flag that is shown', () => {
+    for (const word of ['plan', 'checkpoint', 'show', 'for', 'output', 'raw']) expect(script).toContain(word);
+    expect(script).not.toContain('secret');
+  });
+  test.runIf(hasShell(shell))('is understood by the shell', () => {
+    const { stderr, status } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' });
+    expect([stderr, status]).toEqual(['', 0]);
+  });
+});
