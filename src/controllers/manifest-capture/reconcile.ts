@@ -137,7 +137,7 @@ function finish({ pass, request, options, started }: Work, ending: Ending): Prom
 
 /** The one write of the checkpoint's status. */
 async function patchCheckpoint(
-  { pass }: Work,
+  { pass, options }: Work,
   checkpoint: ManifestCheckpoint,
   ending: Ending,
   chunks: Stored['chunks'],
@@ -157,6 +157,8 @@ async function patchCheckpoint(
         Reason.Failed,
         `the status of ManifestCheckpoint ${name} was refused: ${answer.error.message}`,
       );
+    const live = await options.direct.get(pass, ManifestCheckpoint, keyOf(checkpoint));
+    if (live?.metadata.uid === uid) throw answer.error;
     return interrupted(`ManifestCheckpoint ${name} was deleted while it was written`);
   } catch (error) {
     return refusal(error, `writing the status of ManifestCheckpoint ${name}`);

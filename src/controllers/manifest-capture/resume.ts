@@ -70,6 +70,7 @@ function readStored(
   if (stranger !== undefined) return interrupted(`chunk ${name}: ${stranger}`);
   const decoded = decodeChunk(chunk, { checkpointName: checkpoint.metadata.name!, index });
   if (decoded.kind === 'damaged') return interrupted(`chunk ${name}: ${decoded.why}`);
+  if (decoded.objects.length === 0 && index > 0) return interrupted(`chunk ${name} holds nothing`);
   const next = advance(targets, from, decoded.objects);
   if (next === undefined) return interrupted(`chunk ${name} does not hold the objects that come next`);
   const { sizeBytes, checksum } = decoded.payload;

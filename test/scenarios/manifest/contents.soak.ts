@@ -8,9 +8,11 @@ import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
 import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
 import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
 import { asJson, type KubeObject } from '#api/object';
-import { encodeBase64 } from '#base/codec';
+import { encodeBase64, sha256 } from '#base/codec';
 import { minutes, seconds } from '#base/instant';
+import { seededRandom } from '#base/random';
 import { chunkObject, encodeAll, noise, configMap as plain } from '#checkpoint/checkpoint.testkit';
+import { decodeChunk } from '#checkpoint/decode';
 import { MAX_CHUNK_BYTES } from '#checkpoint/limits';
 import { requestScenario } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';
@@ -245,6 +247,27 @@ test('10,000 targets, each named twice or not: every object once, in order', asy
       /must have at most 10000 items/,
     );
   });
+});
+
+test('a chunk that somebody tampered with is never believed, and never breaks anything', () => {
+  const [good] = encodeAll([plain('a', { x: noise(300) }), plain('b')]);
+  const bytes = Buffer.from(good!.data, 'base64');
+  const random = seededRandom(3);
+  for (let i = 0; i < 3000; i++) {
+    const changed = Buffer.from(
+      bytes.subarray(0, random.next() < 0.1 ? Math.floor(random.next() * bytes.length) : bytes.length),
+    );
+    if (changed.length > 0)
+      changed[Math.floor(random.next() * changed.length)]! ^= 1 + Math.floor(random.next() * 255);
+    const forged = { ...good!, data: encodeBase64(changed) };
+    const expected = { checkpointName: 'mcp-1', index: 0 };
+    expect(decodeChunk(chunkObject('mcp-1', 0, forged), expected).kind).toBe('damaged');
+    // Even if its checksum was forged as well: what comes out is objects, or damage, and nothing else.
+    const consistent = { ...forged, checksum: sha256(changed) };
+    expect(['manifests', 'damaged']).toContain(
+      decodeChunk(chunkObject('mcp-1', 0, consistent), expected).kind,
+    );
+  }
 });
 
 /** The length of noise at which a ConfigMap of this name, alone, has exactly as many compressed bytes. */

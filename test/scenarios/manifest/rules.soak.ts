@@ -441,6 +441,34 @@ describe('reads, rights and errors', () => {
     },
   );
 
+  rule(
+    'a checkpoint that somebody deletes meanwhile: Interrupted, and it is not made again',
+    async ({ given, when, then, simulation }) => {
+      await manifestWorld(given);
+      when.justBefore('patch manifestcheckpoints/status', async () => {
+        const { user, hands } = await simulation();
+        for (const { metadata } of (await user.list(ManifestCheckpoint)).items)
+          await hands.delete(`mcp/${metadata.name}`);
+      });
+      await when.user.apply(manifests());
+      await when.timePasses(minutes(5));
+      expect(await readyOf(then, REF)).toBe('False Interrupted');
+      expect(creates(await simulation())).toEqual(ONE_EACH);
+    },
+  );
+
+  rule(
+    'a conflict on the checkpoint’s status is left to the next attempt, which goes on',
+    async ({ given, when, then, simulation }) => {
+      await manifestWorld(given);
+      when.serverAnswers('patch manifestcheckpoints/status', 409);
+      await when.user.apply(manifests());
+      await when.timePasses(minutes(1));
+      expect(await readyOf(then, REF)).toBe('True Completed');
+      expect(creates(await simulation())).toEqual(ONE_EACH);
+    },
+  );
+
   rule('two leaders: one checkpoint, and one end', async ({ given, when, then, simulation }) => {
     await manifestWorld(given);
     // Another process is faster by one step, and stops there.
@@ -462,3 +490,35 @@ describe('reads, rights and errors', () => {
     expect(event?.note).toBe('would capture 2 targets (dry run)');
   });
 });
+
+const VERBS = [
+  'get manifestcheckpoints',
+  'create manifestcheckpoints',
+  'create manifestcheckpointcontentchunks',
+  'patch manifestcheckpoints/status',
+  'patch manifestcapturerequests/status',
+  'patch manifestcapturerequests',
+  'get objectkeepers',
+  'create objectkeepers',
+];
+rule.each(
+  Object.fromEntries(VERBS.map((verb) => [`403 on ${verb}: never hot, never Completed by halves`, verb])),
+  async ({ given, when, simulation }, verb) => {
+    given.noDoubleRun('what is forbidden is tried again by the double run, and should be');
+    await manifestWorld(given, WHOLE);
+    (await simulation()).faults.answer(verb, 403, { times: 1e9 });
+    await when.user.apply(manifests());
+    await when.timePasses(hours(1));
+    const { requests, changes } = await simulation();
+    const refused = requests.filter(({ status }) => status === 403);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length, 'one per five minutes in the end').toBeLessThan(40);
+    const said = (kind: string) =>
+      changes.some(
+        (change) =>
+          change.kind === kind &&
+          (change.after as ManifestCaptureRequest | undefined)?.status?.conditions?.[0]?.status === 'True',
+      );
+    if (said('ManifestCaptureRequest')) expect(said('ManifestCheckpoint')).toBe(true);
+  },
+);
