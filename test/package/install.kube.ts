@@ -114,6 +114,9 @@ test('npx lapse up starts, with the examples, and stops when asked', async () =>
         if (/serving +https:/.test(said) && /waiting +until/.test(said)) resolve();
       });
   });
+  // A page has a program in it, which is read from files that only the compiled package has.
+  const page = await run('npx', 'lapse', 'plan', '--kubeconfig', 'data/kubeconfig', '--output', 'html');
+  expect(page).toMatch(/<script.*<\/html>/s);
   // npx passes no signal on: the whole group is asked.
   process.kill(-child.pid!, 'SIGINT');
   await ended;
