@@ -6,30 +6,18 @@ import type { Json, JsonObject } from '#api/json';
 import { type Embedded, startEmbedded } from '../../../test/conformance/embeddedTarget.ts';
 import { bedTarget } from '../../../test/conformance/replay/targets.ts';
 import { type Bed, startBed } from '../../../test/kube/bed/bed.ts';
-import { baseRequest, FUZZ_KINDS, Fuzzer, type FuzzRequest, fuzzRequest } from './fuzz.testkit.ts';
+import {
+  baseRequest,
+  FUZZ_KINDS,
+  Fuzzer,
+  type FuzzRequest,
+  fuzzRequest,
+  INCOMPARABLE_CAUSES,
+  INCOMPARABLE_REQUESTS,
+} from './fuzz.testkit.ts';
 import { play, type Speaker, type Step, softened } from './recorded.testkit.ts';
 
 const REQUESTS = 300;
-
-/** Field and message of causes that are not compared. */
-const INCOMPARABLE: readonly RegExp[] = [
-  // An empty list is nothing here; there it is something until it has been stored.
-  /resources\.claims: Forbidden: claims may not be set/,
-  /ephemeralContainers\[\d+\]\.\w+: Forbidden: cannot be set for an Ephemeral Container/,
-  /onExitCodes\.values: Invalid value: (null|\{…\}): at least one value/,
-  /spec\.capacity: Unsupported value/,
-  /^spec: Invalid value: .* either `defaultBackend` or `rules` must be specified/,
-  // CEL expressions are compiled where they are run.
-  /matchConditions\[\d+\]\.expression: Invalid value/,
-];
-/** Refusals of the real server that are judged by the request, for the same reasons. */
-const UNCOMPARED: readonly RegExp[] = [
-  /"overhead":\{\}/,
-  /"(egress|ingress|matchLabels|matchExpressions)":(\[\]|\{\})/,
-  /"matchConditions":\[\{/,
-  // Here the real server panics.
-  /"completionMode":"Indexed".*"successPolicy"|"successPolicy".*"completionMode":"Indexed"/,
-];
 
 let bed: Bed;
 let real: ReturnType<typeof bedTarget>;
@@ -62,7 +50,7 @@ function essence({ status, answer }: Step): Json {
   const details = (object['details'] ?? {}) as { causes?: { field: string; message: string }[] };
   const causes = (details.causes ?? [])
     .map(({ field, message }) => `${field}: ${message}`)
-    .filter((cause) => !INCOMPARABLE.some((form) => form.test(cause)))
+    .filter((cause) => !INCOMPARABLE_CAUSES.some((form) => form.test(cause)))
     .sort();
   // A refusal that only has incomparable causes may be an acceptance elsewhere.
   return details.causes && causes.length === 0 ? 'nothing to compare' : { status, causes };
@@ -75,7 +63,7 @@ test.each(FUZZ_KINDS.map((kind) => [kind.kind, kind] as const))('%s', async (nam
   ];
   const fuzzer = new Fuzzer(2 * name.length + 1);
   const requests = Array.from({ length: REQUESTS }, () => fuzzRequest(kind, fuzzer)).filter(
-    ({ body }) => !UNCOMPARED.some((form) => form.test(JSON.stringify(body))),
+    ({ body }) => !INCOMPARABLE_REQUESTS.some((form) => form.test(JSON.stringify(body))),
   );
   const steps = [baseRequest(kind), ...requests].map(step);
   const answers = await Promise.all(

@@ -1,6 +1,11 @@
 // What random sequences leave out because the servers are known to differ there, by name; differences.md lists it.
 
 import { isObject, type Json, type JsonObject } from '#api/json';
+import {
+  INCOMPARABLE_CAUSES,
+  INCOMPARABLE_REQUESTS,
+} from '../../../src/apiserver/strategies/fuzz.testkit.ts';
+import type { Seen } from './normalise.ts';
 
 interface Exception {
   readonly what: string;
@@ -24,6 +29,10 @@ export const EXCEPTIONS = {
     what: 'A JSON patch that replaces a whole built-in object by one without apiVersion records other managers.',
     why: 'The real server reads it as a struct of its own inside, which no client knows.',
   },
+  emptyIsNothing: {
+    what: 'An empty list or map is nothing from the start; the real server tells it from nothing until it has stored it, so a few refusals and generations differ.',
+    why: 'What is stored, and shown later, is the same.',
+  },
   quotedOrder: {
     what: 'A refusal that quotes an object, or several problems of an apply, names the fields in another order.',
     why: 'The real server writes them in the order of its structs, or in no order at all.',
@@ -33,6 +42,22 @@ export const EXCEPTIONS = {
     why: 'The real server shows names of Go fields, which are no part of the API.',
   },
 } as const satisfies Record<string, Exception>;
+
+/** Whether a step, by what was sent or by why it was refused, says nothing about agreement (emptyIsNothing). */
+export function isIncomparable(request: string, ...answers: readonly Seen[]): boolean {
+  return (
+    INCOMPARABLE_REQUESTS.some((form) => form.test(request)) ||
+    answers.some(({ body }) =>
+      causesOf(body).some((cause) => INCOMPARABLE_CAUSES.some((form) => form.test(cause))),
+    )
+  );
+}
+
+function causesOf(body: Json): string[] {
+  const details = isObject(body) && isObject(body['details']) ? body['details'] : {};
+  const causes = Array.isArray(details['causes']) ? details['causes'] : [];
+  return causes.filter(isObject).map(({ field, message }) => `${String(field)}: ${String(message)}`);
+}
 
 /** Removes empty `caBundle`s (emptyBytes). */
 export function withoutEmptyBundles(value: Json): void {

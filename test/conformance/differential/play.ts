@@ -5,6 +5,7 @@ import { buildRequest, exchange } from '../replay/exchange.ts';
 import type { Answer, Target } from '../replay/types.ts';
 import { nameOf } from './bodies.ts';
 import { draftOf, firstDraft } from './drafts.ts';
+import { isIncomparable } from './exceptions.ts';
 import { Normaliser, type Seen } from './normalise.ts';
 import type { Draft, Memory, Step, Subject } from './types.ts';
 
@@ -94,14 +95,19 @@ export async function playOn(target: Target, subject: Subject, steps: readonly S
   return played;
 }
 
-/** The first step that was answered differently. */
+/** The first step that was answered differently; none after a step that is not comparable. */
 export function firstDisagreement(subject: Subject, theirs: Played, ours: Played): Disagreement | undefined {
   const [real, embedded] = [theirs, ours].map(({ space, answers }) => {
     const normaliser = new Normaliser(space, subject);
     return answers.map((answer) => normaliser.seen(answer));
   }) as [Seen[], Seen[]];
-  const at = real.findIndex((answer, i) => JSON.stringify(answer) !== JSON.stringify(embedded[i]));
-  if (at < 0) return undefined;
+  const at = real.findIndex((answer, i) => {
+    const other = embedded[i]!;
+    return (
+      JSON.stringify(answer) !== JSON.stringify(other) || isIncomparable(theirs.requests[i]!, answer, other)
+    );
+  });
+  if (at < 0 || isIncomparable(theirs.requests[at]!, real[at]!, embedded[at]!)) return undefined;
   const requests = theirs.requests.slice(0, at + 1);
   return { subject: subject.name, requests, real: real[at]!, embedded: embedded[at]! };
 }
