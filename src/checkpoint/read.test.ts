@@ -284,3 +284,21 @@ test('whatever byte of whatever chunk is changed, reading and verifying notice',
   );
   expect(await problemsOf(world)).toEqual([]);
 });
+
+test('nor can the end of base64 be written in another way that means the same', async () => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=';
+  const paddings = new Set<number>();
+  for (const name of ['a', 'bcd', 'efghi', 'jklmnopq']) {
+    const world = worldOf([configMap(name)]);
+    const [chunk] = world.chunks.values();
+    const { data } = chunk!.spec!;
+    paddings.add(data.length - data.replace(/=+$/, '').length);
+    for (let at = data.length - 4; at < data.length; at++)
+      for (const other of alphabet) {
+        if (other === data[at]) continue;
+        chunk!.spec!.data = data.slice(0, at) + other + data.slice(at + 1);
+        await expect(read(world)).rejects.toMatchObject({ problem: 'damagedChunk' });
+      }
+  }
+  expect(paddings.size).toBeGreaterThan(1);
+});

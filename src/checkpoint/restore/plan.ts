@@ -21,6 +21,8 @@ export interface PlanOptions {
   readonly createNamespace?: boolean;
   /** Take fields over from whoever owns them. */
   readonly force?: boolean;
+  /** After each object that has been compared. */
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 interface About {
@@ -55,7 +57,12 @@ export async function planRestore(
 ): Promise<Step[]> {
   const isThere = await isNamespaceThere(client, options.namespace);
   const all = isThere ? prepared : withNamespace(prepared, options);
-  return inParallel(all, WIDTH, (one) => planOne(client, one, { ...options, isThere }));
+  let done = 0;
+  return inParallel(all, WIDTH, async (one) => {
+    const step = await planOne(client, one, { ...options, isThere });
+    options.onProgress?.(++done, all.length);
+    return step;
+  });
 }
 
 /** Somebody who may not look at namespaces may still be allowed to write into this one. */

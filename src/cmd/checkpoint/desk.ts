@@ -10,6 +10,7 @@ import { systemRandom } from '#base/random';
 import { CheckpointError } from '#checkpoint/read';
 import { RestoreError } from '#checkpoint/restore/plan';
 import { type Client, createClient } from '#client/client';
+import { TransportError } from '#client/transport';
 import { reachCluster } from '../cluster.ts';
 import { UsageError } from '../usage.ts';
 
@@ -20,6 +21,8 @@ export interface Desk {
   out(text: string): Promise<void>;
   /** For what else there is to say. */
   say(text: string): void;
+  /** How far something long is, for a person who waits; the next text takes its place, an empty one ends it. */
+  progress?(text: string): void;
   readonly colour: boolean;
 }
 
@@ -57,12 +60,21 @@ export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<
     onWarning: (warning) => say(`warning: ${warning}`),
   });
   try {
-    const desk = { client, clock: realClock, out: print, say, colour: process.stdout.isTTY === true };
+    const desk: Desk = {
+      client,
+      clock: realClock,
+      out: print,
+      say,
+      colour: process.stdout.isTTY === true,
+      ...(process.stderr.isTTY === true ? { progress: overwrite } : {}),
+    };
     process.exitCode = await explainingFailures(desk, work);
   } finally {
     await cluster.close();
   }
 }
+
+const overwrite = (text: string): void => void process.stderr.write(`\r\x1b[K${text}`);
 
 const print = (text: string): Promise<void> =>
   new Promise((resolve) => {
@@ -89,6 +101,8 @@ function explain(error: unknown): string | undefined {
   if (error instanceof UsageError) return undefined;
   if (error instanceof CheckpointError) return `${error.message}${HINTS[error.problem]}`;
   if (error instanceof RestoreError) return error.message;
+  if (error instanceof TransportError)
+    return `${error.message}; --kubeconfig and --context say which cluster`;
   if (!(error instanceof ApiError)) return undefined;
   return error.code === 403
     ? `${error.message}; ask for that right, or use another --context`

@@ -33,7 +33,7 @@ interface Restore {
 
 export async function restoreCheckpoint(desk: Desk, name: string, flags: RestoreFlags): Promise<ExitCode> {
   const restore = await readRestore(desk, name, flags);
-  const steps = await planRestore(desk.client, restore.prepared, restore.options);
+  const steps = await planWithProgress(desk, restore);
   if (flags.output === 'text') await desk.out(planText(desk, restore, steps));
   const isAllowed = flags.skipRefused === true || !steps.some(({ kind }) => kind === 'refused');
   const acts = flags.yes === true && flags.dryRun !== true && isAllowed;
@@ -65,16 +65,30 @@ async function readRestore(desk: Desk, name: string, flags: RestoreFlags): Promi
   };
 }
 
+/** Hundreds of comparisons take a while. */
+const SHOWN_EVERY = 25;
+
+async function planWithProgress(desk: Desk, { prepared, options }: Restore): Promise<Step[]> {
+  const onProgress = (done: number, total: number) => {
+    if (done % SHOWN_EVERY === 0) desk.progress?.(`compared ${done} of ${total}`);
+  };
+  try {
+    return await planRestore(desk.client, prepared, { ...options, onProgress });
+  } finally {
+    if (prepared.length >= SHOWN_EVERY) desk.progress?.('');
+  }
+}
+
 /** A namespace that is not there yet comes first; only then can the rest be checked, and is, before it is applied. */
 async function act(
   desk: Desk,
-  { prepared, options }: Restore,
+  restore: Restore,
   steps: readonly Step[],
   flags: RestoreFlags,
 ): Promise<Done[]> {
   const done: Done[] = [];
   const carry = async (some: readonly Step[]): Promise<boolean> => {
-    for await (const one of carryOut(desk.client, some, options)) {
+    for await (const one of carryOut(desk.client, some, restore.options)) {
       done.push(one);
       if (flags.output === 'text') await desk.out(doneLine(desk, one));
     }
@@ -86,7 +100,7 @@ async function act(
     return done;
   }
   if (!(await carry(steps.filter((step) => !isUnchecked(step))))) return done;
-  const checked = await planRestore(desk.client, prepared, options);
+  const checked = await planWithProgress(desk, restore);
   const refused = checked.filter((step) => step.kind === 'refused');
   if (refused.length > 0 && flags.skipRefused !== true) {
     for (const { what, because } of refused) {
