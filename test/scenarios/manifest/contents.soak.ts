@@ -270,29 +270,6 @@ test('a chunk that somebody tampered with is never believed, and never breaks an
   }
 });
 
-/** The length of noise at which a ConfigMap of this name, alone, has exactly as many compressed bytes. */
-function exactly(name: string, bytes: number): string {
-  const size = (length: number) => encodeAll([plain(name, { x: noise(length) })], bytes * 2)[0]!.sizeBytes;
-  let length = Math.floor(bytes / 0.7575);
-  for (let i = 0; i < 40; i++) {
-    const is = size(length);
-    if (is === bytes) return noise(length);
-    length += Math.round((bytes - is) / 0.7575) || Math.sign(bytes - is);
-  }
-  throw new Error(`no length comes to ${bytes}`);
-}
-
-test('786,432 bytes are a chunk; one byte more is too large', () => {
-  const fits = exactly('exact', MAX_CHUNK_BYTES);
-  const [chunk] = encodeAll([plain('exact', { x: fits })]);
-  expect(chunk!.sizeBytes).toBe(786_432);
-  expect(chunk!.data).toHaveLength(1_048_576);
-  const over = exactly('exact', MAX_CHUNK_BYTES + 1);
-  expect(() => encodeAll([plain('exact', { x: over })])).toThrow(
-    'v1 ConfigMap default/exact: compressed it has 786433 bytes',
-  );
-});
-
 requestScenario(
   'kinds: what is refused, what cannot be changed, what is shown',
   async ({ given, when, then, simulation }) => {
