@@ -1,5 +1,5 @@
-// The pattern of fire-and-forget requests as numbered rules, each a test. Rules about ManifestCaptureRequests (54) are
-// with their controller; the history of every test here is checked by invariants.ts as well (rules 3, 11, 20, 22, 30).
+// The pattern of fire-and-forget requests as numbered rules, each a test. ManifestCaptureRequests have theirs in
+// ../manifest/rules.soak.ts; the history of every test here is checked by invariants.ts as well (rules 3, 11, 20, 22, 30).
 
 import { describe, expect, test } from 'vitest';
 import type { RequestObject } from '#api/kinds/storage/request';
@@ -635,8 +635,9 @@ describe('who writes', () => {
     expect(Object.fromEntries(writers)).toEqual({
       'volumecapturerequests/status': 'volume-capture',
       'volumerestorerequests/status': 'volume-restore',
+      'manifestcapturerequests/status': 'manifest-capture',
     });
-    expect(writers).toHaveLength(2);
+    expect(writers).toHaveLength(3);
   });
 
   rule(
