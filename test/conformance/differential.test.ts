@@ -59,8 +59,9 @@ test('a single difference is found, and shown with nothing else', async () => {
     found = firstDisagreement(subjects[subject]!, a, b) ?? found;
     return firstDisagreement(subjects[subject]!, a, b) === undefined;
   });
-  const { failed, counterexample } = await fc.check(agrees, { numRuns: 60, seed: 1 });
+  const { failed } = await fc.check(agrees, { numRuns: 60, seed: 1 });
   expect(failed).toBe(true);
-  expect(counterexample![0].steps.filter(({ verb }) => !verb.startsWith('delete'))).toHaveLength(0);
+  // The beginning of every sequence, and the deletion.
+  expect(found!.requests).toHaveLength(2);
   expect(found).toMatchObject({ real: { status: 200 }, embedded: { status: 202 } });
 });
