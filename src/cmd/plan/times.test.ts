@@ -27,7 +27,7 @@ describe('how far ahead', () => {
     'NaN',
     '1e9d',
     '99999999999999999d',
-    '9'.repeat(400) + 'd',
+    `${'9'.repeat(400)}d`,
   ])('not %j', (text) => expect(() => parseSpan(text)).toThrow(/--for/));
 });
 

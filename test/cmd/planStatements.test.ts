@@ -1,0 +1,251 @@
+// What each family says beforehand about objects that will not simply end, by what is written in manifests. That ends are
+// right to the second is test/scenarios/plan.soak.ts' to say.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseTime } from '#base/instant';
+import { VirtualClock } from '#base/virtualClock';
+import { readGeneral } from '#cmd/configuration/general';
+import { compileConfiguration } from '#cmd/configuration/schema';
+import { openManifests } from '#cmd/plan/files';
+import { type Foretold, foretell } from '#cmd/plan/foretell';
+import { createSnapshot, type Focus, readingFrom } from '#cmd/plan/snapshot';
+import { FAMILIES } from '#controllers/registry';
+
+const NOW = parseTime('2026-03-01T10:00:00Z');
+const MANIFESTS = `
+apiVersion: batch/v1
+kind: Job
+metadata: { name: running, namespace: ns }
+spec: { ttlSecondsAfterFinished: 60 }
+---
+apiVersion: batch/v1
+kind: Job
+metadata: { name: kept, namespace: ns, annotations: { lapse.dev/ttl: never } }
+spec: { ttlSecondsAfterFinished: 60 }
+status: { conditions: [{ type: Complete, status: "True", lastTransitionTime: "2026-03-01T09:00:00Z" }] }
+---
+apiVersion: batch/v1
+kind: Job
+metadata: { name: ahead, namespace: ns }
+spec: { ttlSecondsAfterFinished: 60 }
+status: { conditions: [{ type: Complete, status: "True", lastTransitionTime: "2026-03-01T11:00:00Z" }] }
+---
+apiVersion: batch/v1
+kind: Job
+metadata: { name: stuck, namespace: ns, finalizers: [x.dev/hold], deletionTimestamp: "2026-03-01T09:30:00Z", deletionGracePeriodSeconds: 0 }
+spec: { ttlSecondsAfterFinished: 60 }
+status: { conditions: [{ type: Complete, status: "True", lastTransitionTime: "2026-03-01T09:00:00Z" }] }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: endless, namespace: ns, annotations: { lapse.dev/ttl-seconds-after-finished: "60" } }
+spec: { restartPolicy: Always, containers: [{ name: c, image: i }] }
+status: { phase: Succeeded, conditions: [{ type: Ready, status: "False", lastTransitionTime: "2026-03-01T09:00:00Z" }] }
+---
+apiVersion: lapse.dev/v1alpha1
+kind: TTLPolicy
+metadata: { name: broken, namespace: other }
+spec: { target: { apiVersion: v1, kind: ConfigMap }, from: Created, ttl: soon, mode: Enforce }
+---
+apiVersion: lapse.dev/v1alpha1
+kind: TTLPolicy
+metadata: { name: good, namespace: other }
+spec: { target: { apiVersion: v1, kind: ConfigMap }, from: Created, ttl: 1h, mode: Enforce }
+---
+apiVersion: lapse.dev/v1alpha1
+kind: TTLPolicy
+metadata: { name: paused, namespace: ns }
+spec: { target: { apiVersion: v1, kind: ConfigMap }, from: Created, ttl: 1h, mode: Paused }
+---
+apiVersion: lapse.dev/v1alpha1
+kind: TTLPolicy
+metadata: { name: nothing, namespace: ns }
+spec: { target: { apiVersion: example.com/v1, kind: Widget }, ttl: 1h, mode: Enforce }
+---
+apiVersion: lapse.dev/v1alpha1
+kind: ClusterTTLPolicy
+metadata: { name: own }
+spec: { target: { apiVersion: lapse.dev/v1alpha1, kind: TTLPolicy }, ttl: 1h, mode: Enforce }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: held, namespace: other }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: idle, namespace: ns }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: unreadable, namespace: ns, annotations: { lapse.dev/ttl: soon } }
+---
+apiVersion: cleaner.vtex.dev/v1alpha
+kind: Cleaner
+metadata: { name: waits, namespace: ns, creationTimestamp: "2026-03-01T08:00:00Z" }
+spec:
+  ttl: 1h
+  retry: { period: 10m }
+  targets: [{ name: map, reference: { kind: configmap, name: idle }, delete: true, includeWhenEvaluating: true }]
+  conditions: ['map.metadata.name == "busy"']
+---
+apiVersion: cleaner.vtex.dev/v1alpha
+kind: Cleaner
+metadata: { name: dry, namespace: ns, creationTimestamp: "2026-03-01T09:30:00Z" }
+spec:
+  ttl: 1h
+  mode: DryRun
+  targets: [{ name: map, reference: { kind: configmap, name: idle }, delete: true }]
+---
+apiVersion: cleaner.vtex.dev/v1alpha
+kind: Cleaner
+metadata: { name: misses, namespace: ns }
+spec:
+  ttl: 1h
+  retry: { period: 10m }
+  targets: [{ name: map, reference: { kind: configmap, name: nobody }, includeWhenEvaluating: true }]
+  conditions: ['true']
+---
+apiVersion: deckhouse.io/v1alpha1
+kind: ObjectKeeper
+metadata: { name: foreign }
+spec: { mode: FollowObject, followObjectRef: { apiVersion: v1, kind: ConfigMap, namespace: ns, name: idle, uid: u } }
+---
+apiVersion: deckhouse.io/v1alpha1
+kind: ObjectKeeper
+metadata: { name: nonsense }
+spec: { mode: TTL, ttl: soon }
+---
+apiVersion: storage.deckhouse.io/v1alpha1
+kind: VolumeCaptureRequest
+metadata: { name: pending, namespace: ns }
+spec: { mode: Snapshot, persistentVolumeClaimRef: { name: data } }
+---
+apiVersion: storage.deckhouse.io/v1alpha1
+kind: VolumeRestoreRequest
+metadata: { name: pending, namespace: ns, creationTimestamp: "2026-03-01T09:00:00Z" }
+spec: { sourceRef: { kind: VolumeSnapshotContent, name: s }, targetPVCName: data }
+---
+apiVersion: storage.deckhouse.io/v1alpha1
+kind: ReplicatedStoragePool
+metadata: { name: pool }
+spec: { type: LVM, lvmVolumeGroups: [], eligibleNodesPolicy: { notReadyGracePeriod: 10m } }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: sick }
+status: { conditions: [{ type: Ready, status: "False", lastTransitionTime: "2026-03-01T09:55:00Z" }] }
+`;
+
+let said: string[];
+let ask: (focus?: Focus, more?: object) => Promise<Foretold[]>;
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lapse-statements-'));
+  const file = join(directory, 'all.yaml');
+  writeFileSync(file, MANIFESTS);
+  const { client, unknown, close } = await openManifests([file], new VirtualClock(NOW));
+  closing.push(close, () => rmSync(directory, { recursive: true }));
+  expect(unknown).toEqual([]);
+  const served = await client.discovery.all();
+  ask = async (focus, more = { actAs: 'controller' }) => {
+    const given = { featureGates: { TTLAfterFinishedPods: true }, ...more };
+    const { document } = compileConfiguration(FAMILIES).complete(given);
+    const foretold = foretell(
+      {
+        snapshot: createSnapshot(served, readingFrom(client), focus),
+        now: NOW,
+        general: readGeneral(document),
+        document,
+        known: FAMILIES,
+        selected: FAMILIES,
+      },
+      FAMILIES,
+      () => undefined,
+      (what) => expect.fail(what),
+    );
+    return Array.fromAsync(foretold);
+  };
+  said = (await ask()).map(describeForetold);
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+function describeForetold({ family, statement }: Foretold): string {
+  const { kind, object, because } = statement;
+  const where = object.namespace === undefined ? '' : `${object.namespace}/`;
+  return `${family}: ${object.kind} ${where}${object.name} ${kind}: ${because}`;
+}
+
+describe('what is said', () => {
+  test.each([
+    'ttl-after-finished: Job ns/running stays: unfinished',
+    'ttl-after-finished: Job ns/kept held: opted out',
+    'ttl-after-finished: Job ns/ahead ends: finished 2026-03-01T11:00:00Z',
+    'ttl-after-finished: Job ns/stuck held: being deleted since 2026-03-01T09:30:00Z, kept by the finalizer x.dev/hold',
+    'ttl-after-finished: Pod ns/endless held: a Pod with restartPolicy Always does not finish by itself',
+    'ttl-policy: TTLPolicy other/broken held: TTLPolicy.lapse.dev "broken" is invalid: spec.ttl',
+    'ttl-policy: ConfigMap other/held held: waits for TTLPolicy other/broken, which cannot be understood',
+    'ttl-policy: ConfigMap ns/idle held: the policy is paused',
+    'ttl-policy: ConfigMap ns/unreadable held: TTLPolicy ns/paused: invalid TTL',
+    'ttl-policy: TTLPolicy ns/nothing held: the API server does not serve example.com/v1 Widget',
+    'ttl-policy: ClusterTTLPolicy own held: TTLPolicy objects cannot be ended by a policy',
+    'cleaner: Cleaner ns/waits held: the Cleaner itself goes last: created 2026-03-01T08:00:00Z, TTL 1h; 1 of 1 conditions are not true, and no time is known',
+    'cleaner: ConfigMap ns/idle held: target map: created 2026-03-01T08:00:00Z',
+    'cleaner: ConfigMap ns/idle held: target map: the Cleaner is only tried out (mode DryRun)',
+    'cleaner: Cleaner ns/misses held: the Cleaner itself goes last: ConfigMap nobody (map) does not exist',
+    'object-keeper: ObjectKeeper foreign held: objectKeeper.follow does not name configmaps',
+    'object-keeper: ObjectKeeper nonsense held: spec.ttl',
+    'volume-capture: VolumeCaptureRequest ns/pending stays: it has not ended: the snapshot of claim ns/data is not there yet',
+    'volume-restore: VolumeRestoreRequest ns/pending stays: it has not ended: VolumeSnapshotContent s as claim ns/data is not bound yet; nobody seems to serve it',
+    'request-ttl: VolumeCaptureRequest ns/pending stays: it has not ended: there is no Ready condition',
+    'storage-pool: ReplicatedStoragePool pool changes: node sick is not Ready and leaves the list',
+  ])('%s', (start) => {
+    const found = said.filter((line) => line.startsWith(start));
+    expect(found, said.filter((line) => line.startsWith(start.split(':')[0]!)).join('\n')).not.toEqual([]);
+  });
+
+  test('a grace period ends when it ends', async () => {
+    const changes = (await ask()).flatMap(({ statement }) =>
+      statement.kind === 'changes' ? statement.at : [],
+    );
+    expect(changes).toEqual([parseTime('2026-03-01T10:05:00Z')]);
+  });
+
+  test('a finish that is not believed yet ends by its own time all the same', async () => {
+    const ahead = (await ask()).find(({ statement }) => statement.object.name === 'ahead')!.statement;
+    expect(ahead).toMatchObject({
+      kind: 'ends',
+      at: parseTime('2026-03-01T11:01:00Z'),
+      propagation: 'Foreground',
+    });
+  });
+});
+
+describe('whose rights count', () => {
+  test('without an author nobody acts for one', async () => {
+    const held = (await ask(undefined, {})).map(describeForetold);
+    expect(held.filter((line) => line.includes('nobody can tell who wrote this'))).toHaveLength(2);
+    expect(
+      held.filter((line) => line.includes('nobody who may do this answers for this Cleaner')).length,
+    ).toBeGreaterThan(2);
+  });
+});
+
+describe('asked about one object', () => {
+  test('rules are asked about it alone', async () => {
+    const about = await ask({ group: '', kind: 'ConfigMap', namespace: 'ns', name: 'idle' });
+    const names = about
+      .filter(({ family }) => family !== 'cleaner')
+      .map(({ statement }) => `${statement.object.kind} ${statement.object.name}`);
+    expect([...new Set(names)].sort()).toEqual(
+      expect.arrayContaining(['ConfigMap idle', 'TTLPolicy broken', 'TTLPolicy nothing']),
+    );
+    expect(names).not.toContain('ConfigMap unreadable');
+    expect(names).not.toContain('Job running');
+  });
+});
