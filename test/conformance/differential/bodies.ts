@@ -10,7 +10,10 @@ const META_SHARE = 0.25;
 const NEVER_VERSION = '999999999';
 const NEVER_UID = '00000000-0000-0000-0000-000000000000';
 
-export const nameOf = (subject: Subject, name: string): string => (subject.cluster ? `{ns}-${name}` : name);
+export function nameOf({ existing, cluster }: Subject, name: string): string {
+  if (existing !== undefined) return name === 'a' ? existing : `${name}.${existing}`;
+  return cluster ? `{ns}-${name}` : name;
+}
 
 /** The object of a name as its creator would send it. */
 export function fresh(subject: Subject, name: string): JsonObject {

@@ -4,6 +4,7 @@ import { clone, isObject, type Json, type JsonObject } from '#api/json';
 import { Picker } from '../apply/histories.ts';
 import { maimed } from './maimed.ts';
 import { fitting, nudge, object } from './schemas.ts';
+import { builtinSubject } from './subjects.ts';
 import type { Subject } from './types.ts';
 
 const KINDS_OF_COLUMNS = ['string', 'integer', 'number', 'boolean', 'date'];
@@ -138,5 +139,26 @@ function customSubject({ group, seed, cluster, schema, version }: Parts): Subjec
     base: () => ({ spec: fitting(properties['spec'] as JsonObject, new Picker(seed + 1)) }),
     edit: edit('spec'),
     editStatus: edit('status'),
+  };
+}
+
+const KIND = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  cluster: true,
+  status: true,
+} as const;
+
+/** A definition that both servers have, to be changed in dry runs. */
+export function definitionSubject({ definition }: RandomDefinition): Subject {
+  const { spec, metadata } = definition as { spec: JsonObject; metadata: { name: string } };
+  return {
+    ...builtinSubject({ ...KIND, base: { spec } }),
+    name: `definition of ${metadata.name}`,
+    existing: metadata.name,
+    onlyDry: true,
+    // Refusals quote schemas as they are written.
+    custom: true,
   };
 }

@@ -40,7 +40,9 @@ export function draftOf(subject: Subject, step: Step, memory: Memory): Draft {
 
 /** How every sequence begins: a good object named a. */
 export const firstDraft = (subject: Subject): Draft =>
-  sent('POST', subject.collection, fresh(subject, 'a'), JSON_TYPE);
+  subject.existing === undefined
+    ? sent('POST', subject.collection, fresh(subject, 'a'), JSON_TYPE)
+    : { method: 'GET', path: itemOf(subject, 'a'), headers: {} };
 
 const DRAFTS: Readonly<Record<Verb, (task: Task) => Draft>> = {
   create: (task) => write(task, 'POST', '', created(task), JSON_TYPE),

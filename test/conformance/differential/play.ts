@@ -85,7 +85,7 @@ let serial = 0;
 export async function playOn(target: Target, subject: Subject, steps: readonly Step[]): Promise<Played> {
   const space = `d-${process.pid.toString(36)}-${(++serial).toString(36)}`;
   const player = new Player(target, subject, space);
-  await player.ask(NAMESPACE);
+  if (!subject.cluster) await player.ask(NAMESPACE);
   const played: Played = { space, requests: [], answers: [] };
   for (const step of [undefined, ...steps]) {
     const draft = step === undefined ? firstDraft(subject) : draftOf(subject, step, player);

@@ -4,12 +4,13 @@
 import type { JsonObject } from '#api/json';
 import { asker } from '../model/ask.ts';
 import type { Answer, Target } from '../replay/types.ts';
-import { randomDefinition } from './definitions.ts';
+import { definitionSubject, randomDefinition } from './definitions.ts';
 import { Normaliser, type Seen } from './normalise.ts';
 import type { Disagreement } from './play.ts';
 import type { Subject } from './types.ts';
 
 const WIDTH = 12;
+const CHANGED_DEFINITIONS = 12;
 const CUSTOM = { custom: true, rewritten: false };
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
@@ -53,8 +54,10 @@ export async function prepareDefinitions(
         embedded: ours,
       });
   }
+  const served = making.filter(({ subject }) => prepared.subjects.includes(subject));
   for (const subject of prepared.subjects)
     await Promise.all([embedded, ...(real ? [real] : [])].map((target) => untilServed(target, subject)));
+  prepared.subjects.push(...served.slice(0, CHANGED_DEFINITIONS).map(definitionSubject));
   return prepared;
 }
 

@@ -16,6 +16,8 @@ export interface Subject {
   readonly onlyDry: boolean;
   /** The real server may write an object anew that was sent as it is: its versions are not compared. */
   readonly rewritten: boolean;
+  /** The object named a is there already, under this name, and shared: nothing but dry runs may touch it. */
+  readonly existing?: string;
   readonly subresources: readonly string[];
   /** Fields that a selector may name. */
   readonly selectable: readonly string[];
