@@ -1,0 +1,153 @@
+// `lapse plan` as a person runs it: formats, exit codes, mistakes, and a server that does not let it read everything.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LapseProcess } from './lapseProcess.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'lapse-plan-cmd-'));
+const jobs = join(directory, 'jobs.yaml');
+const soon = new Date(Math.floor(Date.now() / 1000) * 1000 - 60_000).toISOString().replace('.000', '');
+
+beforeAll(() => {
+  writeFileSync(
+    jobs,
+    `apiVersion: batch/v1
+kind: List
+items:
+  - apiVersion: batch/v1
+    kind: Job
+    metadata: { name: report, namespace: ci }
+    spec: { ttlSecondsAfterFinished: 3600 }
+    status: { conditions: [{ type: Complete, status: "True", lastTransitionTime: "${soon}" }] }
+`,
+  );
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+async function plan(...args: string[]): Promise<{ code: number | null; out: string }> {
+  const lapse = new LapseProcess(['plan', ...args]);
+  const code = await lapse.exited;
+  return { code, out: lapse.out };
+}
+
+describe('formats', () => {
+  test.each([
+    ['text', /job\/report -n ci/],
+    ['wide', /1 object ends/],
+    ['json', /"name": "report"/],
+    ['yaml', /^made: /],
+    ['html', /^<!doctype html>/],
+    ['svg', /^<svg /],
+  ])('%s', async (format, pattern) => {
+    const { code, out } = await plan(jobs, '-o', format);
+    expect(code, out).toBe(0);
+    expect(out).toMatch(pattern);
+  });
+
+  test('json is for programs: it can be read, and says when', async () => {
+    const { ends, made } = JSON.parse((await plan(jobs, '-o', 'json')).out) as {
+      made: string;
+      ends: { at: string }[];
+    };
+    expect(ends.map(({ at }) => Date.parse(at))).toEqual([Date.parse(soon) + 3_600_000]);
+    expect(Math.abs(Date.parse(made) - Date.now())).toBeLessThan(600_000);
+  });
+
+  test('a horizon that is nearer leaves it out, and counts it', async () => {
+    expect((await plan(jobs, '--for', '10m')).out).toMatch(/0 objects end by .*, 1 ends later\./);
+  });
+});
+
+describe('mistakes', () => {
+  test.each([
+    [['--for', 'soon', jobs], /--for soon/],
+    [['-o', 'pdf', jobs], /pdf/],
+    [['--controllers=-ttl-policy', jobs], /leaves nothing/],
+    [['no-such-file.yaml'], /no-such-file.yaml/],
+    [['--kubeconfig', 'no-such-config'], /no-such-config/],
+  ])('%j', async (args, pattern) => {
+    const { code, out } = await plan(...args);
+    expect(out).toMatch(pattern);
+    expect(code).not.toBe(0);
+    expect(out).not.toMatch(/\n\s+at /);
+  });
+
+  test('a kind that nobody defines is named, and the plan is marked as incomplete', async () => {
+    const widget = join(directory, 'widget.yaml');
+    writeFileSync(widget, 'apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: w }\n');
+    const { code, out } = await plan(jobs, widget);
+    expect(out).toMatch(/could not be read: example.com\/v1 Widget: no definition/);
+    expect(code).toBe(3);
+  });
+});
+
+test('a server that refuses is said, with what it refused, and only reads were tried', async () => {
+  const methods = new Set<string>();
+  const server = createServer((request, response) => {
+    methods.add(request.method!);
+    const isDiscovery = /^\/apis?(\?|$)/.test(request.url!);
+    const body = isDiscovery ? discovery(request.url!) : refusal;
+    response.writeHead(isDiscovery ? 200 : 403, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const kubeconfig = join(directory, 'kubeconfig');
+    writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${port}`));
+    const { code, out } = await plan('--kubeconfig', kubeconfig);
+    expect(out).toMatch(/could not be read: ttl-after-finished: batch\/v1\/jobs.*forbidden/);
+    expect(code).toBe(3);
+    expect([...methods]).toEqual(['GET']);
+  } finally {
+    server.close();
+  }
+});
+
+const refusal = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  reason: 'Forbidden',
+  message: 'jobs is forbidden',
+  code: 403,
+};
+
+const discovery = (url: string) => ({
+  kind: 'APIGroupDiscoveryList',
+  apiVersion: 'apidiscovery.k8s.io/v2',
+  metadata: {},
+  items: url.startsWith('/apis')
+    ? [
+        {
+          metadata: { name: 'batch' },
+          versions: [
+            {
+              version: 'v1',
+              resources: [
+                {
+                  resource: 'jobs',
+                  responseKind: { group: 'batch', version: 'v1', kind: 'Job' },
+                  scope: 'Namespaced',
+                  singularResource: 'job',
+                  verbs: ['delete', 'list', 'watch', 'get'],
+                },
+              ],
+            },
+          ],
+        },
+      ]
+    : [],
+});
+
+const kubeconfigFor = (server: string) => `apiVersion: v1
+kind: Config
+current-context: c
+clusters: [{ name: c, cluster: { server: "${server}" } }]
+users: [{ name: u, user: {} }]
+contexts: [{ name: c, context: { cluster: c, user: u } }]
+`;
