@@ -3,7 +3,7 @@
 import { Reason } from '#api/kinds/storage/conditions';
 import type { KubeObject } from '#api/object';
 import { describeIdentity } from '#checkpoint/identity';
-import { type Failure, failure, isFailure } from '#lifecycle/requests/refusal';
+import { type Failure, failure } from '#lifecycle/requests/refusal';
 import { inOrder } from './inOrder.ts';
 import { computeManifest } from './profile.ts';
 import type { Target } from './targets.ts';
@@ -12,21 +12,27 @@ import { refusal, type Work } from './work.ts';
 /** Half of what the client lets out at once: others want to be served too. */
 const READS = 16;
 
-/** Undefined for an object that the profile leaves out. Throws what is no answer. */
+/** In a wrapping of its own: a kind of objects may be called anything, `failure` too. */
+export interface Read {
+  readonly kind: 'read';
+  /** Undefined: the profile leaves the object out. */
+  readonly manifest: KubeObject | undefined;
+}
+
+/** Throws what is no answer. */
 export async function* readManifests(
   work: Work,
   targets: readonly Target[],
-): AsyncGenerator<KubeObject | Failure | undefined, void> {
-  const { policy } = work.options;
-  for await (const object of inOrder(targets, READS, (target) => getTarget(work, target)))
-    yield isFailure(object) ? object : computeManifest(object, policy);
+): AsyncGenerator<Read | Failure, void> {
+  yield* inOrder(targets, READS, (target) => getTarget(work, target));
 }
 
-async function getTarget({ pass, options }: Work, target: Target): Promise<KubeObject | Failure> {
+async function getTarget({ pass, options }: Work, target: Target): Promise<Read | Failure> {
   const what = describeIdentity(target);
   try {
     const found = await options.targets.get(target.served, target.key, { signal: pass.signal });
-    return found ?? failure(Reason.NotFound, `${what} does not exist`);
+    if (found === undefined) return failure(Reason.NotFound, `${what} does not exist`);
+    return { kind: 'read', manifest: computeManifest(found, options.policy) };
   } catch (error) {
     return refusal(error, `reading ${what}`);
   }

@@ -87,10 +87,10 @@ async function write(
   targets: readonly Target[],
 ): Promise<Stored | Failure | Stop> {
   const encoder = new ChunkEncoder();
-  for await (const manifest of readManifests(work, targets)) {
-    if (isFailure(manifest)) return manifest;
-    if (manifest === undefined) continue;
-    const encoded = encoder.add(manifest);
+  for await (const read of readManifests(work, targets)) {
+    if (read.kind === 'failure') return read;
+    if (read.manifest === undefined) continue;
+    const encoded = encoder.add(read.manifest);
     if (encoded.kind === 'tooLarge') return tooLarge(encoded);
     const problem = await writer.take(encoded.chunks);
     if (problem !== undefined) return problem;

@@ -7,7 +7,7 @@ import { Reason } from '#api/kinds/storage/conditions';
 import { parseApiVersion } from '#api/object';
 import { compareIdentities, describeIdentity, type Identity } from '#checkpoint/identity';
 import type { Discovery, ServedKind } from '#client/discovery';
-import { type Failure, failure, isFailure } from '#lifecycle/requests/refusal';
+import { type Failure, failure } from '#lifecycle/requests/refusal';
 import type { ManifestPolicy } from './policy.ts';
 
 /** One object to be read. */
@@ -37,9 +37,10 @@ export async function findTargets(
     const type = `${target.apiVersion} ${target.kind}`;
     const served = kinds.get(type) ?? (await findKind(target, discovery, policy));
     kinds.set(type, served);
-    if (isFailure(served)) return served;
+    // Not by its kind: a kind of objects may be called anything, `failure` too.
+    if ('reason' in served) return served;
     const found = computeTarget(target, served, namespace);
-    if (isFailure(found)) return found;
+    if ('reason' in found) return found;
     targets.set(describeIdentity(found), found);
   }
   return [...targets.values()].sort(compareIdentities);

@@ -146,6 +146,22 @@ test('objects of any contents: capture, decode, compare', async () => {
   });
 });
 
+requestScenario(
+  'a kind may be called like a failure, and is captured',
+  async ({ given, when, then, simulation }) => {
+    const odd = structuredClone(widgets) as KubeObject & { spec: { names: object } };
+    odd.metadata.name = 'failures.example.com';
+    odd.spec.names = { kind: 'failure', plural: 'failures', singular: 'failure', listKind: 'failureList' };
+    const object = { ...widget('odd', { reason: 'none' }), kind: 'failure' };
+    await manifestWorld(given, { objects: [odd, object] });
+    await when.user.apply(manifests('before', [target('failure', 'odd', 'example.com/v1')]));
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    expect(names(await capturedObjects(await simulation(), await checkpointOf(then)))).toEqual([
+      'failure odd',
+    ]);
+  },
+);
+
 requestScenario('redacted: no value of a Secret is stored', async ({ given, when, then, simulation }) => {
   await manifestWorld(given, { configuration: { capture: { secrets: 'redact' } } });
   await when.user.apply(manifests('before', [target('Secret', 'db'), target('ConfigMap', 'a')]));
