@@ -9,6 +9,8 @@ import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointCon
 import { asJson, type KubeObject } from '#api/object';
 import { noise } from '#checkpoint/checkpoint.testkit';
 import { decodeChunk } from '#checkpoint/decode';
+import { reviewTargets } from '#controllers/manifest-capture/rights';
+import { findTargets, type Target } from '#controllers/manifest-capture/targets';
 import { type Cluster, eventually, startCluster } from '../requests/cluster.testkit.ts';
 import { configMap, FAMILIES, manifests, secret, target } from './kit.ts';
 
@@ -118,4 +120,46 @@ test('10,000 targets are taken, 10,001 are not; a spec cannot be changed', async
   await expect(
     cluster.hands.patch('mcr/many', { spec: { targets: [target('ConfigMap', 'a')] } }),
   ).rejects.toThrow('one operation');
+});
+
+test('what an author may read is the real authoriser’s word: by kind, by name, and the namespace inside of itself', async () => {
+  const rbac = 'rbac.authorization.k8s.io';
+  const metadata = { name: 'bob', namespace: 'default' };
+  await cluster.hands.create([
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'Role',
+      metadata,
+      rules: [
+        { apiGroups: [''], resources: ['configmaps', 'namespaces'], verbs: ['get'] },
+        { apiGroups: [''], resources: ['secrets'], resourceNames: ['db'], verbs: ['get'] },
+      ],
+    } as KubeObject,
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: rbac, kind: 'Role', name: 'bob' },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: 'bob' }],
+    } as KubeObject,
+  ]);
+  const wanted = [
+    target('ConfigMap', 'a'),
+    target('Namespace', 'default'),
+    target('Secret', 'db'),
+    target('Secret', 'root'),
+    target('Widget', 'w', 'example.lapse.dev/v1'),
+  ];
+  const policy = {
+    secrets: 'include',
+    profile: 'verbatim',
+    authorization: 'Webhook',
+    allowedKinds: [],
+    retention: { mode: 'FollowObject' },
+  } as const;
+  const targets = await findTargets(manifests('x', wanted), cluster.admin.discovery, policy);
+  await eventually(async () => {
+    const missing = await reviewTargets(cluster.admin, { username: 'bob' }, targets as readonly Target[]);
+    expect(missing.map(({ resource, name }) => `${resource} ${name}`)).toEqual(['widgets w', 'secrets root']);
+  });
 });
