@@ -188,6 +188,14 @@ describe('refused, by name', () => {
       'damagedChunk',
       /does not say its checksum/,
     ],
+    'another size than the checkpoint says': [
+      (world) => {
+        info(world, 0).sizeBytes++;
+        info(world, 1).sizeBytes--;
+      },
+      'damagedChunk',
+      /mcp-\w+-0 .* has \d+ bytes, its checkpoint says \d+/,
+    ],
     'line breaks in base64': [
       (world) =>
         (spec(world, 0).data = `${spec(world, 0).data.slice(0, 76)}\n${spec(world, 0).data.slice(76)}`),

@@ -270,6 +270,19 @@ describe('restoring', () => {
     expect(taken().out).toMatch(/\n1 created/);
   });
 
+  test('what can only be checked once its namespace is there is checked before anything else is written', async () => {
+    const odd = { ...objects.find(({ kind }) => kind === 'ConfigMap')!, data: { a: 1 } };
+    odd.metadata = { ...odd.metadata, name: 'odd' };
+    const of = `${name}-late`;
+    await capture(client, of, [...objects, odd], { namespace: shop });
+    writes = [];
+    expect(await restore({ namespace: copy, yes: true }, of)).toBe(1);
+    expect(taken().out).toMatch(/created +v1 Namespace copy\n +failed +v1 ConfigMap copy\/odd/);
+    expect(writes).toEqual([`PATCH /api/v1/namespaces/${copy}`]);
+    expect(await restore({ namespace: copy, yes: true, skipRefused: true }, of)).toBe(0);
+    expect(taken().out).toMatch(/\n8 created/);
+  });
+
   test('an object that changed since it was compared is left alone', async () => {
     const key = { namespace: shop, name: 'settings' };
     const patch = (text: string) =>
