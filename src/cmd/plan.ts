@@ -46,7 +46,7 @@ export function planCommand(): Command {
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
-    .option('-n, --namespace <name>', 'look at nothing outside this namespace')
+    .option('-n, --namespace <name>', 'only what ends in this namespace')
     .option('--for <time>', 'how far ahead to look: 12h, 7d, 2w', '7d')
     .addOption(new Option('-o, --output <format>', FORMATS.join(', ')).choices(FORMATS).default('text'))
     .option('--no-cascade', 'do not read who owns whom, and so not say what goes with each object')
@@ -57,10 +57,7 @@ export function planCommand(): Command {
     .action(async (files: readonly string[], flags: PlanFlags, parsed: Command) => {
       const span = parseSpan(flags.for);
       const document = loadConfiguration(FAMILIES, {
-        flags: {
-          ...settings.given(parsed),
-          ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
-        },
+        flags: settings.given(parsed),
         environment: process.env,
         // Nobody has signed a file yet, and nobody will be asked about it.
         ...(files.length === 0 ? {} : { defaults: { actAs: 'controller' } }),
@@ -74,10 +71,12 @@ export function planCommand(): Command {
       try {
         const served = await source.client.discovery.all();
         const now = realClock.now();
-        const owners = flags.cascade ? new Owners(served, general.namespace) : undefined;
+        const { namespace: view } = flags;
+        const owners = flags.cascade ? new Owners(served, view ?? general.namespace) : undefined;
         const watching = { onRead: progress.read, ...(owners === undefined ? {} : { witness: owners }) };
         const plan = await makePlan({
-          snapshot: createSnapshot(served, readingFrom(source.client, watching)),
+          snapshot: createSnapshot(served, readingFrom(source.client, watching), undefined, view),
+          ...(view === undefined ? {} : { view }),
           now,
           until: horizon(now, span),
           cluster: source.name,

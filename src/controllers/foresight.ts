@@ -108,3 +108,16 @@ export function describeLingering({ metadata }: KubeObject): string {
 /** Whether the server has the kind, in this version. */
 export const isServed = ({ served }: Snapshot, { group, version, resource }: Kind): boolean =>
   served.some((kind) => kind.group === group && kind.version === version && kind.resource === resource);
+
+/** One part after the other; what one of them cannot read does not keep the others from speaking. */
+export async function* inTurn(parts: readonly AsyncIterable<Statement>[]): AsyncGenerator<Statement> {
+  const problems: string[] = [];
+  for (const part of parts)
+    try {
+      yield* part;
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      problems.push(error.message);
+    }
+  if (problems.length > 0) throw new Unreadable(problems.join('; '));
+}

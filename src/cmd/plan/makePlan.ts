@@ -2,7 +2,7 @@
 // follow other objects (keepers) are asked again until nothing new is known.
 
 import type { Instant } from '#base/instant';
-import type { Ends, Holds } from '#controllers/foresight';
+import type { Ends, Holds, ObjectName } from '#controllers/foresight';
 import { Cascade } from './cascade/cascade.ts';
 import type { Ownership } from './cascade/ownership.ts';
 import type { Owners } from './cascade/read.ts';
@@ -13,6 +13,8 @@ export interface PlanOptions extends Setting {
   readonly until: Instant;
   /** How people know it. */
   readonly cluster: string;
+  /** Set: only what is in this namespace, or takes something of it along, is of interest. */
+  readonly view?: string;
   /** Unset: only the objects themselves. What it has seen need not be read again. */
   readonly owners?: Owners;
 }
@@ -53,11 +55,13 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     settled = settle([...said.ends, ...following.ends], options, ownership);
     if (following.ends.length === before) break;
   }
-  const { ends, more, cascade } = settled;
+  const { more, cascade } = settled;
+  const isSeen = seenFrom(options.view);
+  const ends = settled.ends.filter((end) => isSeen(end) || end.takes.some(isSeen));
   const held = [...said.held, ...following.held].filter(
-    ({ object }) => cascade.endOf(object.uid) === undefined,
+    (one) => isSeen(one) && cascade.endOf(one.object.uid) === undefined,
   );
-  const changes = [...said.changes, ...following.changes].filter(({ at }) => at <= until);
+  const changes = [...said.changes, ...following.changes].filter((one) => one.at <= until && isSeen(one));
   return {
     made: now,
     until,
@@ -69,6 +73,11 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     ...(unread.size === 0 ? {} : { unread: [...unread] }),
   };
 }
+
+const seenFrom =
+  (view: string | undefined) =>
+  ({ object }: { readonly object: ObjectName }): boolean =>
+    view === undefined || object.namespace === view;
 
 const laterOf = (end: Instant | undefined, now: Instant): Instant | undefined =>
   end === undefined || end > now ? end : now;
@@ -123,12 +132,13 @@ interface Settled {
 /** In the order of time: whoever is gone by then, by an earlier rule or with its owner, does not end again. */
 function settle(
   foretold: readonly ForetoldEnd[],
-  { until }: Pick<PlanOptions, 'until'>,
+  { until, view }: Pick<PlanOptions, 'until' | 'view'>,
   ownership: Ownership | undefined,
 ): Settled {
   const cascade = new Cascade(ownership);
   const ends: PlannedEnd[] = [];
   const later = new Set<string>();
+  const isSeen = seenFrom(view);
   const sorted = [...foretold].sort((a, b) => a.at - b.at);
   for (let from = 0; from < sorted.length; ) {
     const { at } = sorted[from]!;
@@ -136,7 +146,7 @@ function settle(
     while (sorted[to]?.at === at) to++;
     const now = withoutGone(sorted.slice(from, to), cascade);
     from = to;
-    if (at > until) for (const { object } of now) later.add(object.uid);
+    if (at > until) for (const { object } of now.filter(isSeen)) later.add(object.uid);
     else {
       // What ends by itself in this instant does not go with its owner.
       for (const end of now) cascade.mark(end);

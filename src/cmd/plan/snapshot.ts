@@ -22,8 +22,14 @@ export type Read = <T extends KubeObject>(source: Source<T>) => Promise<T[]>;
 /** Lists that are kept because another rule may ask for the same; a Cleaner asks for those of its namespace. */
 const MOST_KEPT = 64;
 
-/** With a focus, rules are asked about that object only. */
-export function createSnapshot(served: readonly ServedKind[], read: Read, focus?: Focus): Snapshot {
+/** With a focus, rules are asked about that object only; with a namespace, nothing in others is read. */
+export function createSnapshot(
+  served: readonly ServedKind[],
+  readAll: Read,
+  focus?: Focus,
+  namespace?: string,
+): Snapshot {
+  const read: Read = (source) => readAll(within(source, namespace));
   const kept = new Map<string, { readonly projection: unknown; readonly objects: Promise<KubeObject[]> }>();
   return {
     served,
@@ -44,6 +50,11 @@ export function createSnapshot(served: readonly ServedKind[], read: Read, focus?
     },
   };
 }
+
+const within = <T extends KubeObject>(source: Source<T>, namespace: string | undefined): Source<T> =>
+  namespace === undefined || source.namespace !== undefined || !source.kind.namespaced
+    ? source
+    : { ...source, namespace };
 
 /** Undefined: nothing of the source is asked about. */
 function focused<T extends KubeObject>(source: Source<T>, focus: Focus): Source<T> | undefined {

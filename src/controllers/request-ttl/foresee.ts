@@ -4,8 +4,9 @@
 import type { Kind } from '#api/kind';
 import type { RequestObject } from '#api/kinds/storage/request';
 import { parseRequestTtl } from '#lifecycle/requests/configuration';
+import type { RequestRules } from '#lifecycle/requests/rules';
 import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
-import type { Foresight } from '../foresight.ts';
+import { type Foresight, inTurn, type Outlook, type Statement } from '../foresight.ts';
 
 export interface ForeseenRequest {
   readonly kind: Kind<RequestObject>;
@@ -13,12 +14,13 @@ export interface ForeseenRequest {
 }
 
 export const foreseeRequestTtl = (requests: readonly ForeseenRequest[]): Foresight => ({
-  async *foresee(outlook) {
+  foresee(outlook) {
     const ttl = parseRequestTtl(outlook.configuration.requestTTL);
-    if (ttl.mode !== 'scanner') return;
-    for (const request of requests) {
-      const rules = { ...request, ttl };
-      for await (const found of eachRequest(outlook, rules)) yield statementOnTtl(found, rules, outlook);
-    }
+    const scanned = ttl.mode === 'scanner' ? requests : [];
+    return inTurn(scanned.map((request) => foreseeKind(outlook, { ...request, ttl })));
   },
 });
+
+async function* foreseeKind(outlook: Outlook, rules: RequestRules): AsyncGenerator<Statement> {
+  for await (const request of eachRequest(outlook, rules)) yield statementOnTtl(request, rules, outlook);
+}

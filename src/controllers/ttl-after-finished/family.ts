@@ -6,6 +6,7 @@ import type { KubeObject } from '#api/object';
 import type { Propagation } from '#client/delete';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family, Services } from '../family.ts';
+import { inTurn } from '../foresight.ts';
 import { type TtlOptions, ttlAfterFinished } from './controller.ts';
 import type { Finishable } from './finishable.ts';
 import { type Foreseen, foreseeFinished } from './foresee.ts';
@@ -140,10 +141,12 @@ export const ttlAfterFinishedFamily: Family = {
     return { controllers, admission: [] };
   },
   foresight: {
-    async *foresee(outlook) {
+    foresee(outlook) {
       const section = outlook.configuration[SECTION] ?? {};
-      yield* foreseeFinished(outlook, FORESEEN_JOBS, section);
-      yield* foreseeFinished(outlook, FORESEEN_PODS, section);
+      return inTurn([
+        foreseeFinished(outlook, FORESEEN_JOBS, section),
+        foreseeFinished(outlook, FORESEEN_PODS, section),
+      ]);
     },
   },
 };

@@ -14,6 +14,7 @@ import {
   type Propagation,
   stateOfPresent,
 } from '#standins/ownerGc/compute';
+import { resourceId } from '#standins/ownerGc/kinds';
 
 /** An object that may be taken along. */
 export interface Member {
@@ -52,6 +53,8 @@ export class Ownership {
   readonly #byOwner = new Map<string, Member[]>();
   readonly #byNamespace = new Map<string, Member[]>();
 
+  readonly #unread = new Set<string>();
+
   /** Of objects in namespaces that end all are kept. */
   constructor(served: readonly ServedKind[], endingNamespaces: ReadonlySet<string>) {
     this.#kinds = new Map(served.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
@@ -69,6 +72,11 @@ export class Ownership {
     for (const owner of new Set(ownerReferences.map((reference) => reference.uid)))
       append(this.#byOwner, owner, member);
     if (ends) append(this.#byNamespace, namespace, member);
+  }
+
+  /** Objects of this kind could not be read, or were not: they are taken to exist. */
+  doubt(kind: Kind): void {
+    this.#unread.add(resourceId(kind));
   }
 
   /** Finalizers of others: a deleted object stays until they are gone. */
@@ -99,6 +107,7 @@ export class Ownership {
     // A cluster-scoped object cannot be owned by something in a namespace: which one would it be?
     if (owner === undefined || (owner.namespaced && namespace === '')) return 'unknown';
     const present = this.#present.get(uid);
+    if (present === undefined && this.#unread.has(resourceId(owner))) return 'solid';
     const isHere = present !== undefined && (!owner.namespaced || present.namespace === namespace);
     return isHere ? present.state : 'dangling';
   }

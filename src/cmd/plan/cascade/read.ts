@@ -45,9 +45,10 @@ export class Owners implements Witness {
       this.#ownership = new Ownership(this.#served, endingNamespaces);
       this.#complete.clear();
     }
-    const queue = computeCollected(this.#served).filter(
-      (kind) => (this.#namespace === undefined || kind.namespaced) && !this.#complete.has(resourceId(kind)),
-    );
+    const collected = computeCollected(this.#served);
+    const isWanted = ({ namespaced }: Kind) => this.#namespace === undefined || namespaced;
+    for (const kind of collected) if (!isWanted(kind)) this.#ownership.doubt(kind);
+    const queue = collected.filter((kind) => isWanted(kind) && !this.#complete.has(resourceId(kind)));
     const lane = async () => {
       for (let kind = queue.shift(); kind !== undefined; kind = queue.shift())
         await this.#readKind(snapshot, kind as Kind, onUnread);
@@ -71,6 +72,7 @@ export class Owners implements Witness {
       }));
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
+      this.#ownership.doubt(kind);
       onUnread(`what is owned: ${error.message}`);
     }
   }
