@@ -5,8 +5,8 @@ import type { Hands } from '#sim/hands';
 import type { Bed } from '../bed/bed.ts';
 
 export interface Scenario {
-  /** Rights that this cluster cannot show in use, and where they are. */
-  readonly elsewhere?: Readonly<Record<string, string>>;
+  /** Rights that only a lost race needs, which nobody can bring about from outside, and which race that is. */
+  readonly races?: Readonly<Record<string, string>>;
   play?(world: { readonly bed: Bed; readonly hands: Hands }): Promise<void>;
 }
 
@@ -71,6 +71,7 @@ spec:
       reference: { apiGroup: nowhere.example.com, kind: nothing, name: x }
       includeWhenEvaluating: true
   conditions: ["true"]
+  retry: { period: 1h }
 `;
 
 const DETACHED = `
@@ -81,8 +82,10 @@ spec:
   accessModes: [ReadWriteOnce]
   capacity: { storage: 1Gi }
   storageClassName: fast
-  persistentVolumeReclaimPolicy: Delete
+  persistentVolumeReclaimPolicy: Retain
   csi: { driver: csi.example.com, volumeHandle: detach-0001 }
+  claimRef: { apiVersion: v1, kind: PersistentVolumeClaim, namespace: default, name: to-detach }
+status: { phase: Bound }
 ---
 apiVersion: v1
 kind: PersistentVolumeClaim
@@ -92,6 +95,7 @@ spec:
   storageClassName: fast
   volumeName: to-detach
   resources: { requests: { storage: 1Gi } }
+status: { phase: Bound }
 ---
 apiVersion: storage.deckhouse.io/v1alpha1
 kind: VolumeCaptureRequest
@@ -99,13 +103,72 @@ metadata: { name: detach, namespace: default }
 spec:
   mode: Detach
   persistentVolumeClaimRef: { name: to-detach }
+---
+apiVersion: storage.deckhouse.io/v1alpha1
+kind: VolumeCaptureRequest
+metadata: { name: for-the-keeper, namespace: default }
+spec:
+  mode: Snapshot
+  persistentVolumeClaimRef: { name: orders }
+`;
+
+const captureOf = (name: string) => `
+apiVersion: state-snapshotter.deckhouse.io/v1alpha1
+kind: ManifestCaptureRequest
+metadata: { name: ${name}, namespace: default }
+spec:
+  targets:
+    - { apiVersion: v1, kind: ConfigMap, name: to-capture }
+`;
+
+const CAPTURED = `
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: to-capture, namespace: default }
+---${captureOf('for-the-keeper')}---${captureOf('for-the-ttl')}`;
+
+/** Sources that are not there, and a target that somebody else has: looked at past the cache before a request ends. */
+const IMPOSSIBLE = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { name: taken, namespace: default }
+spec:
+  accessModes: [ReadWriteOnce]
+  storageClassName: fast
+  resources: { requests: { storage: 1Gi } }
+---
+apiVersion: storage.deckhouse.io/v1alpha1
+kind: VolumeRestoreRequest
+metadata: { name: no-content, namespace: default }
+spec:
+  sourceRef: { kind: VolumeSnapshotContent, name: not-there }
+  targetPVCName: never-made
+  storageClassName: fast
+---
+apiVersion: storage.deckhouse.io/v1alpha1
+kind: VolumeRestoreRequest
+metadata: { name: no-volume, namespace: default }
+spec:
+  sourceRef: { kind: PersistentVolume, name: not-there }
+  targetPVCName: never-made
+  storageClassName: fast
+---
+apiVersion: storage.deckhouse.io/v1alpha1
+kind: VolumeRestoreRequest
+metadata: { name: target-taken, namespace: default }
+spec:
+  sourceRef: { kind: VolumeSnapshotContent, name: orders-of-last-week }
+  targetPVCName: taken
+  storageClassName: fast
 `;
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'ttl-policy': {
     async play({ hands }) {
       await hands.apply(POLICIES);
-      await hands.apply(policy('maps', { target: { apiVersion: 'v1', kind: 'ConfigMap' } }) as KubeObject);
+      const maps = { apiVersion: 'v1', kind: 'ConfigMap' };
+      const namespaceSelector = { matchLabels: { team: 'none' } };
+      await hands.apply(policy('maps', { target: maps, namespaceSelector }) as KubeObject);
       await hands.apply(policy('nothing', { target: NOT_SERVED }) as KubeObject);
     },
   },
@@ -113,12 +176,22 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     play: ({ hands }) => hands.apply(CLEANERS).then(() => {}),
   },
   'volume-capture': {
+    races: {
+      'get volumesnapshotcontents snapshot.storage.k8s.io':
+        'a create that meets its own object, which the cache does not show yet',
+    },
     play: ({ hands }) => hands.apply(DETACHED).then(() => {}),
+  },
+  'volume-restore': {
+    play: ({ hands }) => hands.apply(IMPOSSIBLE).then(() => {}),
+  },
+  'manifest-capture': {
+    play: ({ hands }) => hands.apply(CAPTURED).then(() => {}),
   },
   'object-keeper': {
     async play({ bed }) {
-      const kinds = 'volumecapturerequests,volumerestorerequests,manifestcapturerequests';
-      await bed.kubectl('delete', kinds, '--all', '--all-namespaces');
+      for (const kind of ['volumecapturerequest', 'manifestcapturerequest'])
+        await bed.kubectl('delete', kind, 'for-the-keeper', '-n', 'default', '--ignore-not-found');
     },
   },
 };
