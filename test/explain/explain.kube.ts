@@ -1,0 +1,102 @@
+// `lapse explain` as people run it, on a real API server: discovery, short names, owners, refusals; and nothing is written.
+
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bed, startBed } from '../kube/bed/bed.ts';
+
+const root = join(import.meta.dirname, '../..');
+let bed: Bed;
+
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+  readonly error: string;
+}
+
+function explain(words: string, kubeconfig = bed.kubeconfig): Promise<Answer> {
+  const args = ['explain', ...words.split(' '), '--kubeconfig', kubeconfig];
+  return new Promise((resolve) => {
+    const child = execFile(join(root, 'bin/lapse'), args, (_, text, error) =>
+      resolve({ code: child.exitCode ?? -1, text, error }),
+    );
+  });
+}
+
+async function apply(object: object): Promise<void> {
+  const file = join(bed.directory, 'object.json');
+  writeFileSync(file, JSON.stringify(object));
+  await bed.kubectl('apply', '-f', file);
+}
+
+const TEMPLATE = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } };
+
+beforeAll(async () => {
+  bed = await startBed({ auditLog: true });
+  await apply({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'report', namespace: 'default' },
+    spec: { ttlSecondsAfterFinished: 2_000_000_000, template: TEMPLATE },
+  });
+  const uid = (await bed.kubectl('get', 'job', 'report', '-o', 'jsonpath={.metadata.uid}')).trim();
+  const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'report', uid, controller: true };
+  await apply({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'of-report', namespace: 'default', ownerReferences: [owner] },
+  });
+});
+afterAll(() => bed?.stop());
+
+test('a Job that runs', async () => {
+  const { code, text } = await explain('job/report');
+  expect(code).toBe(0);
+  expect(text).toBe(`job/report -n default stays
+  because   unfinished
+  rule      spec.ttlSecondsAfterFinished (ttl-after-finished)
+  next      its time starts when it has finished
+`);
+});
+
+test('a Job that finished, and what goes with it', async () => {
+  const at = '2026-03-01T12:00:00Z';
+  const condition = (type: string) => ({ type, status: 'True', lastTransitionTime: at });
+  const conditions = [condition('SuccessCriteriaMet'), condition('Complete')];
+  const patch = JSON.stringify({ status: { startTime: at, completionTime: at, conditions } });
+  await bed.kubectl('patch', 'job', 'report', '--subresource=status', '--type=merge', '-p', patch);
+  const job = await explain('jobs.batch report --cascade -n default');
+  expect(job.text).toContain('job/report -n default ends 2089-07-16T15:33:20Z');
+  expect(job.text).toContain('configmap/of-report -n default');
+  const owned = await explain('cm/of-report');
+  expect(owned.text).toMatch(
+    /^configmap\/of-report -n default goes 2089-07-16T15:33:20Z \(in .*\) with job\/report -n default\n/,
+  );
+});
+
+test('what cannot be explained', async () => {
+  expect(await explain('dragons/x')).toMatchObject({
+    code: 2,
+    error: 'lapse: the cluster serves no kind "dragons"\n',
+  });
+  expect(await explain('job/nope')).toMatchObject({ code: 2 });
+  expect((await explain('job/report -n kube-system')).error).toContain(
+    'there is one in default: add -n default',
+  );
+  const stranger = join(bed.directory, 'nobody.kubeconfig');
+  writeFileSync(stranger, readFileSync(bed.kubeconfig, 'utf8').replaceAll(bed.adminToken, bed.nobodyToken));
+  const refused = await explain('job/report', stranger);
+  expect(refused.code).toBe(3);
+  expect(refused.error).toMatch(
+    /^lapse: may not read jobs\.batch "report" in namespace default: .*forbidden/,
+  );
+});
+
+test('nothing was written', () => {
+  const verbs = readFileSync(bed.auditLogFile!, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"userAgent":"lapse/'))
+    .map((line) => (JSON.parse(line) as { verb: string }).verb);
+  expect(new Set(verbs)).toEqual(new Set(['get', 'list']));
+});
