@@ -1,8 +1,9 @@
-// The official Python client on the embedded server, over its socket: it lists, pages, watches and writes as it would on a
-// real one. Where Python or the way to its packages is missing, the test says so and is skipped.
+// The official Python client on the embedded server, over its socket: it lists, pages, watches and writes, and sees what it
+// sees on a real one. Where Python or the way to its packages is missing, the test says so and is skipped.
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Bed, startBed } from '../kube/bed/bed.ts';
 import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';
 import { ensurePython } from './python/environment.ts';
 
@@ -10,15 +11,21 @@ const python = await ensurePython();
 const why = python.kind === 'missing' ? ` (skipped: ${python.why})` : '';
 
 describe.skipIf(python.kind === 'missing')(`the official Python client${why}`, () => {
+  let bed: Bed;
   let embedded: EmbeddedSocket;
   let seen: Record<string, unknown>;
-  beforeAll(async () => {
-    embedded = await startEmbeddedSocket();
-    if (python.kind === 'missing') return;
+  const play = async (kubeconfig: string): Promise<Record<string, unknown>> => {
     const script = join(import.meta.dirname, 'python', 'session.py');
-    seen = JSON.parse(await python.run(script, embedded.kubeconfig));
+    return python.kind === 'missing' ? {} : JSON.parse(await python.run(script, kubeconfig));
+  };
+  beforeAll(async () => {
+    [bed, embedded] = await Promise.all([startBed(), startEmbeddedSocket()]);
+    seen = await play(embedded.kubeconfig);
   });
-  afterAll(() => embedded?.close());
+  afterAll(async () => {
+    await embedded?.close();
+    await bed?.stop();
+  });
 
   const maps = (...numbers: number[]) => numbers.map((n) => `map-${n}`);
 
@@ -47,6 +54,8 @@ describe.skipIf(python.kind === 'missing')(`the official Python client${why}`, (
     ['applied', [9, 'python']],
     ['left', maps(1, 3)],
   ])('%s', (about, wanted) => expect(seen[about]).toEqual(wanted));
+
+  test('on a real server it sees the same', async () => expect(await play(bed.kubeconfig)).toEqual(seen));
 
   test('nothing unexpected happened', () => expect(embedded.embedded.unexpected).toEqual([]));
 });
