@@ -1,4 +1,4 @@
-// The names of all metrics there are, from a process with every family that is started and stopped without a cluster.
+// All metrics there are, from a process with every family that is started and stopped without a cluster.
 
 import { realClock } from '#base/clock';
 import { silentLog } from '#base/log';
@@ -11,8 +11,14 @@ import { loadConfiguration } from '#cmd/configuration/load';
 import { FAMILIES } from '#controllers/registry';
 import { webhookHandler } from '#runtime/host/webhook';
 
+export interface Metric {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+}
+
 /** Every metric that a process registers when it has everything. */
-export async function metricsOfProcess(): Promise<Set<string>> {
+export async function metricsOfProcess(): Promise<Metric[]> {
   const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
   const transport = (async () => {
     throw new Error('no cluster');
@@ -33,5 +39,8 @@ export async function metricsOfProcess(): Promise<Set<string>> {
   webhookHandler({ functions, clock: realClock, log: silentLog, registry });
   manager.start();
   await manager.stop();
-  return new Set([...registry.text().matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
+  const text = registry.text();
+  return [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm)]
+    .map(([, name, help, type]) => ({ name: name!, help: help!, type: type! }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

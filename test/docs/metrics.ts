@@ -1,0 +1,27 @@
+// docs/reference/metrics.md, from what a process with everything registers. Run this file to write it; metrics.check.ts fails
+// when what is written is not what the program has.
+
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { metricsOfProcess } from '../../scripts/chart/processMetrics.ts';
+
+export const METRICS = fileURLToPath(new URL('../../docs/reference/metrics.md', import.meta.url));
+
+export async function writeMetrics(): Promise<string> {
+  const rows = (await metricsOfProcess()).map(
+    ({ name, type, help }) => `| \`${name}\` | ${type} | ${help.replaceAll('|', '\\|')} |`,
+  );
+  return [
+    '# Metrics',
+    '',
+    'Written by `node test/docs/metrics.ts`. Served at `/metrics` beside `/healthz` and `/readyz`. Names that are not ours',
+    'alone are those of controller-runtime, client-go and kube-controller-manager, so that dashboards for those work here.',
+    '',
+    '| Metric | Type | What it says |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(METRICS, await writeMetrics());
