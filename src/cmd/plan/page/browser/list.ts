@@ -3,7 +3,7 @@
 
 import type { PageData } from './data.ts';
 import { dotOf, placeOf, whenOf } from './describe.ts';
-import { byId, type Element, type Happening, h, perFrame } from './dom.ts';
+import { browser, byId, type Element, type Happening, h, perFrame } from './dom.ts';
 import type { Item } from './model.ts';
 import { longTime } from './times.ts';
 
@@ -85,6 +85,7 @@ export function makeList(data: PageData, events: ListEvents): List {
   };
 
   box.addEventListener('scroll', paint, { passive: true });
+  new browser.ResizeObserver(paint).observe(box);
   box.addEventListener('click', (event) => indexAt(event) >= 0 && select(indexAt(event)));
   box.addEventListener('dblclick', (event) => indexAt(event) >= 0 && events.onOpen(items[indexAt(event)]!));
   box.addEventListener('keydown', (event) => {
@@ -107,6 +108,7 @@ export function makeList(data: PageData, events: ListEvents): List {
 
   return {
     show(nextItems, nextSelected) {
+      if (nextItems === items && nextSelected === selected) return;
       if (nextItems !== items) box.scrollTop = Math.min(box.scrollTop, nextItems.length * ROW_HEIGHT);
       items = nextItems;
       selected = nextSelected;
