@@ -39,21 +39,19 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   const said = await listen(foretell(options, first, () => undefined, onUnread));
   let following = await listen(foretell(options, followers, () => undefined, onUnread));
   let ownership: Ownership | undefined;
-  let settled = settle([...said.ends, ...following.ends], options, ownership);
-  for (let round = 0; round < MOST_ROUNDS; round++) {
-    if (ownership === undefined && options.owners !== undefined && settled.ends.length > 0) {
-      ownership = await options.owners.read(options.snapshot, namespacesIn(settled.ends), onUnread);
-      settled = settle([...said.ends, ...following.ends], options, ownership);
-    }
-    if (followers.length === 0) break;
-    const before = following.ends.length;
+  let settled: Settled;
+  for (let round = 0; ; round++) {
+    const foretold = [...said.ends, ...following.ends];
+    ownership ??= await readOwnership(foretold, options, onUnread);
+    settled = settle(foretold, options, ownership);
+    if (followers.length === 0 || round === MOST_ROUNDS) break;
     const { cascade } = settled;
     // What is overdue goes now: nobody sees it go earlier.
     const endOf = (uid: string) =>
       cascade.keptBy(uid).length > 0 ? undefined : laterOf(cascade.endOf(uid), now);
+    const before = following.ends;
     following = await listen(foretell(options, followers, endOf, onUnread));
-    settled = settle([...said.ends, ...following.ends], options, ownership);
-    if (following.ends.length === before) break;
+    if (isSame(before, following.ends)) break;
   }
   const { more, cascade } = settled;
   const isSeen = seenFrom(options.view);
@@ -72,6 +70,22 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     ...(changes.length === 0 ? {} : { changes: changes.sort((a, b) => a.at - b.at) }),
     ...(unread.size === 0 ? {} : { unread: [...unread] }),
   };
+}
+
+/** Only when something ends. */
+async function readOwnership(
+  foretold: readonly ForetoldEnd[],
+  { owners, snapshot, until }: PlanOptions,
+  onUnread: (what: string) => void,
+): Promise<Ownership | undefined> {
+  const ends = foretold.filter(({ at }) => at <= until);
+  return ends.length === 0 ? undefined : owners?.read(snapshot, namespacesIn(ends), onUnread);
+}
+
+/** Whether followers say what they said before. */
+function isSame(before: readonly ForetoldEnd[], after: readonly ForetoldEnd[]): boolean {
+  const known = new Map(before.map(({ object, at }) => [object.uid, at]));
+  return before.length === after.length && after.every(({ object, at }) => known.get(object.uid) === at);
 }
 
 const seenFrom =
@@ -116,7 +130,7 @@ const heldOf = ({ object, family, rule, because, until }: Holds & { family: stri
   ...(until === undefined ? {} : { until }),
 });
 
-const namespacesIn = (ends: readonly PlannedEnd[]): ReadonlySet<string> =>
+const namespacesIn = (ends: readonly ForetoldEnd[]): ReadonlySet<string> =>
   new Set(
     ends
       .filter(({ object }) => object.apiVersion === 'v1' && object.kind === 'Namespace')
