@@ -288,7 +288,7 @@ test('whatever byte of whatever chunk is changed, reading and verifying notice',
         world.chunks.set(chunk, before);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
   expect(await problemsOf(world)).toEqual([]);
 });

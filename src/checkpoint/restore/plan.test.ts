@@ -90,7 +90,7 @@ describe('planned', () => {
     ],
     'what is nested too deeply is left': [
       {},
-      [configMap('a', { data: deep(100_000) })],
+      [configMap('a', { data: deep(20_000) })],
       ['skip it is nested too deeply'],
     ],
     'what has no name, or an apiVersion nobody can read, is left': [
