@@ -28,7 +28,7 @@ function settings(): JsonObject {
   return compileConfiguration(FAMILIES).complete({ ...CONFIGURATION, featureGates: { ...GATES } }).document;
 }
 
-async function planOf(simulation: Simulation, span: Millis): Promise<Plan> {
+export async function planOf(simulation: Simulation, span: Millis): Promise<Plan> {
   const document = settings();
   const now = simulation.clock.now();
   simulation.user.discovery.invalidate();

@@ -1,0 +1,61 @@
+// A Cleaner that uninstalls a Helm release: the plan names what the release owns, Helm's records and the Cleaner, and no
+// more; then that is what goes.
+
+import { expect } from 'vitest';
+import type { KubeObject } from '#api/object';
+import { formatTime, hours, instant, minutes, seconds } from '#base/instant';
+import { VIRTUAL_START } from '#base/virtualClock';
+import { document, installed, storedRelease } from '#helm/release.testkit';
+import { begin, cleaner, configMap } from './cleaner/kit.ts';
+import { planOf } from './planRound.ts';
+import { scenario } from './scenario.ts';
+
+const keep = '  annotations:\n    helm.sh/resource-policy: keep\n';
+const manifest = [
+  document('ConfigMap', 'settings'),
+  document('ConfigMap', 'kept', keep),
+  document('ConfigMap', 'somebody-elses'),
+  document('ConfigMap', 'never-made'),
+].join('');
+const objects = (status: string, more: object = {}): KubeObject[] => [
+  installed(configMap('settings')),
+  installed(configMap('kept')),
+  configMap('somebody-elses'),
+  storedRelease({ revision: 1, status: 'superseded', manifest }),
+  storedRelease({ revision: 2, status, manifest, ...more }),
+  cleaner({ ttl: '10m', helm: { release: 'shop', delete: true } }),
+];
+
+scenario('what a release owns is planned, and goes', async (scene) => {
+  begin(scene);
+  await scene.given.object(objects('deployed'));
+  const simulation = await scene.simulation();
+  const { ends, held } = await planOf(simulation, hours(1));
+  const planned = ends.map(
+    ({ object, at }) => `${object.kind} ${object.name} +${(at - VIRTUAL_START) / 60_000}`,
+  );
+  expect(planned.sort()).toEqual([
+    'Cleaner c +10',
+    'ConfigMap settings +10',
+    'Secret sh.helm.release.v1.shop.v1 +10',
+    'Secret sh.helm.release.v1.shop.v2 +10',
+  ]);
+  expect(held).toEqual([]);
+  await scene.when.timePasses(minutes(10));
+  const gone = scene.then
+    .requests('DELETE')
+    .filter(({ status }) => status === 200)
+    .map(({ name }) => name!);
+  expect(gone.sort()).toEqual(ends.map(({ object }) => object.name).sort());
+});
+
+scenario('a release that somebody is upgrading is held until that is over', async (scene) => {
+  begin(scene);
+  const lastDeployed = formatTime(instant(VIRTUAL_START + seconds(300)));
+  await scene.given.object(objects('pending-upgrade', { lastDeployed }));
+  const { ends, held } = await planOf(await scene.simulation(), hours(1));
+  expect(ends).toEqual([]);
+  expect(held.map(({ object, because, until }) => [object.kind, because, until])).toEqual([
+    ['Cleaner', expect.stringContaining('the release shop is pending-upgrade'), VIRTUAL_START + minutes(15)],
+  ]);
+});
