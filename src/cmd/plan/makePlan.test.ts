@@ -156,6 +156,24 @@ describe('ends', () => {
   });
 });
 
+test('a namespace takes along what is in it, also what was read before that was known', async () => {
+  const space: ServedKind = { ...map, kind: 'Namespace', resource: 'namespaces', namespaced: false };
+  const served = [map, space];
+  const owners = new Owners(served);
+  for (const one of [owned('a'), owned('b', 'a')]) owners.see(map, one);
+  owners.saw({ kind: map });
+  const snapshot = createSnapshot(served, async ({ kind, projection }) => {
+    const world = (kind as Kind).kind === 'ConfigMap' ? [owned('a'), owned('b', 'a')] : [];
+    for (const object of world) (projection as { project(one: KubeObject): KubeObject }).project(object);
+    return [];
+  });
+  const end: Statement = {
+    ...(ends('ns', 3) as Extract<Statement, { kind: 'ends' }>),
+    object: { apiVersion: 'v1', kind: 'Namespace', name: 'ns', uid: 'ns-uid' },
+  };
+  expect(shown(await plan([family('f', () => [end])], [], { snapshot, owners }))).toEqual(['f ns +3 [a,b]']);
+});
+
 describe('held and changes', () => {
   test('what ends all the same is not held', async () => {
     const made = await plan(
