@@ -27,7 +27,8 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
   const refuse = (why: string) =>
     say?.(why) ?? badRequest(`${kind} in version "${version}" cannot be handled as a ${wanted.kind}: ${why}`);
   if (!gv) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
-  if (call.core.registry.byKind(gv.group, gv.version, kind)) {
+  const isList = kind === 'List' && gv.group === '' && gv.version === 'v1';
+  if (isList || call.core.registry.byKind(gv.group, gv.version, kind)) {
     const internal = parseApiVersion(wanted.apiVersion)!.group.split('.')[0] || 'core';
     throw refuse(`converting (${gv.version}.${kind}) to (${internal}.${wanted.kind}): unknown conversion`);
   }

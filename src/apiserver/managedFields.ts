@@ -20,7 +20,13 @@ const builtinTypes = () => (builtins ??= new BuiltinFieldTypes(builtinTable(), d
 const endpoints = new WeakMap<Resource, Map<string, Endpoint>>();
 
 /** The endpoint of a request, as apply sees it. */
-export function endpointOf({ resource, subresource = '' }: Call): Endpoint {
+export function endpointOf({
+  resource,
+  subresource = '',
+}: {
+  readonly resource: Resource;
+  readonly subresource?: string | undefined;
+}): Endpoint {
   let known = endpoints.get(resource);
   if (known === undefined) {
     known = new Map();
@@ -113,6 +119,15 @@ export function recordManager(
   else next.metadata.managedFields = entries;
   if (!call.resource.custom) dropEmptyLists(next);
 }
+
+/** Records that the server itself wrote the status. */
+export function recordOwnStatus(resource: Resource, next: KubeObject, live: KubeObject, now: string): void {
+  const write = { manager: OWN_NAME, now, live: asJson(live) };
+  const entries = trackUpdate(endpointOf({ resource, subresource: 'status' }), write, asJson(next));
+  if (entries !== undefined) next.metadata.managedFields = entries;
+}
+
+const OWN_NAME = 'kube-apiserver';
 
 /**
  * Decoding takes empty lists for nothing. For those who record managers they are something: an empty `managedFields`

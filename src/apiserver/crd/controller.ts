@@ -4,8 +4,10 @@
 
 import { clone, type JsonObject } from '#api/json';
 import { asJson, asObject, type KubeObject } from '#api/object';
-import { plus, seconds } from '#base/instant';
+import { formatTime, plus, seconds } from '#base/instant';
 import type { Core } from '../context.ts';
+import { recordOwnStatus } from '../managedFields.ts';
+import type { Resource } from '../resources/resource.ts';
 import type { Change } from '../store/history.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
@@ -130,7 +132,9 @@ export class DefinitionController {
     }
     if (this.#cleaner.wants(head.object)) return this.#cleaner.step(head);
     const next = this.#compute(head.object);
-    if (next) await store.put(DEFINITIONS, name, head.revision, next);
+    if (!next) return;
+    recordOwnStatus(this.#ownKind(), next, head.object, formatTime(this.#now()));
+    await store.put(DEFINITIONS, name, head.revision, next);
   }
 
   /** The definition with the next thing its status should say; undefined when it says everything. */
@@ -186,6 +190,10 @@ export class DefinitionController {
   #withEstablished(object: KubeObject, definition: Definition): KubeObject | undefined {
     if (!isConditionTrue(object, 'NamesAccepted') || isConditionTrue(object, 'Established')) return undefined;
     return this.#withCondition(object, computeEstablished(definition));
+  }
+
+  #ownKind(): Resource {
+    return this.#core.registry.byKind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition')!;
   }
 
   #now() {

@@ -16,6 +16,7 @@ export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 export const definitionStrategy: Strategy = {
   nameRule: subdomainName,
+  anyFinalizer: true,
   generation: true,
   unconditionalUpdate: false,
   applyDefaults,

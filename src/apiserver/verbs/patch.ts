@@ -93,7 +93,10 @@ type Apply = (old: JsonObject) => Json;
 export function parsePatch(call: Call, type: string, structType = call.resource.patchType): Apply {
   const { value, notes } = readPatch(call, type);
   if (type === JSON_PATCH) {
-    const operations = guard(() => parseJsonPatch(value, notes));
+    const operations = guard(
+      () => parseJsonPatch(value, notes),
+      call.query.get('fieldValidation') === 'Ignore',
+    );
     reportOperations(call, operations.problems);
     return (old) => guard(() => applyJsonPatch(old, operations));
   }
@@ -134,13 +137,21 @@ function readPatch(call: Call, type: string): ParsedJson {
   }
 }
 
-function guard<T>(apply: () => T): T {
+/** Without validation of fields another decoder reads the patch, and speaks of its own types. */
+const malformed = (message: string, lenient: boolean): string =>
+  lenient
+    ? message
+        .replace('[]handlers.jsonPatchOp', 'jsonpatch.Patch')
+        .replace('handlers.jsonPatchOp', 'jsonpatch.Operation')
+    : `error decoding patch: ${message}`;
+
+function guard<T>(apply: () => T, lenient = false): T {
   try {
     return apply();
   } catch (cause) {
     if (cause instanceof StrategicMergeError) throw strategicRefusal(cause);
     if (!(cause instanceof JsonPatchError)) throw cause;
-    if (cause.kind === 'malformed') throw badRequest(`error decoding patch: ${cause.message}`);
+    if (cause.kind === 'malformed') throw badRequest(malformed(cause.message, lenient));
     if (cause.kind === 'tooLarge') throw new ApiError(413, 'RequestEntityTooLarge', cause.message);
     throw unprocessable();
   }

@@ -102,7 +102,8 @@ async function createMissing(call: Call, plan: UpdatePlan, options: WriteOptions
   const sent = plan.createIfMissing();
   const outcome = await createObject(
     call,
-    { ...sent, metadata: { ...sent.metadata, resourceVersion: '' } },
+    // A dry run shows the version it was sent.
+    options.dryRun ? sent : { ...sent, metadata: { ...sent.metadata, resourceVersion: '' } },
     options,
   );
   if (outcome.kind === 'dryRun') return objectResponse(call, 201, outcome.object);
@@ -144,7 +145,9 @@ function strategyOf(call: Call): UpdateStrategy {
 function wrongUid(call: Call, uid: string, present: string, dryRun: boolean) {
   const { plural, group } = call.resource;
   const root = dryRun ? '' : '/registry';
-  const key = `${root}/${group === '' || !call.resource.custom ? plural : `${group}/${plural}`}/${keyOf(call.namespace, call.name!)}`;
+  // The keys of definitions and of what they define have the group in them.
+  const isPlain = !call.resource.custom && group !== 'apiextensions.k8s.io';
+  const key = `${root}/${isPlain ? plural : `${group}/${plural}`}/${keyOf(call.namespace, call.name!)}`;
   const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present}`;
   const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
   return conflict(call.resource, call.name!, text);

@@ -153,7 +153,7 @@ class Evaluation {
     const result = program.evaluate(bindings, PER_CALL_LIMIT);
     if (result.cost > this.#budget) return this.#exhausted(at, node, OUT_OF_BUDGET);
     this.#budget -= result.cost;
-    const shown = source.rule.trim();
+    const shown = (source.message.trim() || source.rule).trim();
     if (result.kind === 'exhausted') {
       const why = `'${result.message}': no further validation rules will be run due to call cost exceeds limit for rule`;
       return this.#exhausted(at, node, `${why}: ${shown}`);

@@ -50,7 +50,7 @@ describe('evaluating', () => {
       ordered,
       { spec: { a: 2 } },
       undefined,
-      ['spec: Invalid value: "object": no such key: b evaluating rule: self.a < self.b'],
+      ['spec: Invalid value: "object": no such key: b evaluating rule: order'],
     ],
     ['an absent node has no rules to break', ordered, {}, undefined, []],
     ['null is not looked at', ordered, { spec: null }, undefined, []],

@@ -88,11 +88,11 @@ const POINTERS = [
 ];
 
 /** Operations on the places of an edited object. */
-export function jsonPatch(object: JsonObject, { subject, pick }: { subject: Subject; pick: Picker }): Json {
+export function jsonPatch(object: JsonObject, pick: Picker): Json {
   if (pick.chance(0.04)) return pick.one<Json>([{}, [{}], [{ op: 'odd', path: '/x' }], 'text', [null], []]);
   const places = pointersOf(object).filter(([pointer]) => !/^\/(apiVersion|kind)$/.test(pointer));
   const patch = Array.from({ length: pick.one([1, 1, 2, 3]) }, () => operation(places, pick));
-  return !subject.custom && replacesAll(patch) ? [] : patch;
+  return replacesAll(patch) ? [] : patch;
 }
 
 function operation(places: readonly [string, Json][], pick: Picker): Json {
@@ -143,8 +143,9 @@ const DIRECTIVES: readonly JsonObject[] = [
 ];
 
 /** A merge patch with directives of strategic merge in some of its objects. */
-export function strategicPatch(object: JsonObject, pick: Picker): JsonObject {
+export function strategicPatch(object: JsonObject, pick: Picker, directives: boolean): JsonObject {
   const patch = mergePatch(object, pick);
+  if (!directives) return patch;
   const objects = [
     patch,
     ...placesOf(patch).map(([holder, key]) => (isObject(holder) ? holder[key] : undefined)),

@@ -65,10 +65,16 @@ const DRAFTS: Readonly<Record<Verb, (task: Task) => Draft>> = {
       JSON_TYPE,
     );
   },
-  jsonPatch: (task) => onItem(task, 'PATCH', jsonPatch(editedFresh(task), task), JSON_PATCH),
+  jsonPatch: (task) => onItem(task, 'PATCH', jsonPatch(editedFresh(task), task.pick), JSON_PATCH),
   mergePatch: (task) =>
     onItem(task, 'PATCH', demandingPatch(mergePatch(editedFresh(task), task.pick), task), MERGE),
-  strategicPatch: (task) => onItem(task, 'PATCH', strategicPatch(editedFresh(task), task.pick), STRATEGIC),
+  strategicPatch: (task) =>
+    onItem(
+      task,
+      'PATCH',
+      strategicPatch(editedFresh(task), task.pick, task.subject.existing === undefined),
+      STRATEGIC,
+    ),
   apply: (task) => onItem(task, 'PATCH', editedFresh(task), APPLY),
   status: onStatus,
   scale: onScale,
@@ -123,7 +129,7 @@ function onStatus(task: Task): Draft {
   const target = `/${nameOf(subject, step.name)}/status`;
   if (mode === 'apply') return write(task, 'PATCH', target, object, APPLY);
   if (mode === 'json')
-    return write(task, 'PATCH', target, jsonPatch({ status: object['status'] ?? {} }, task), JSON_PATCH);
+    return write(task, 'PATCH', target, jsonPatch({ status: object['status'] ?? {} }, pick), JSON_PATCH);
   const { apiVersion: _, kind: __, metadata: ___, ...rest } = object;
   return write(task, 'PATCH', target, pick.chance(0.2) ? rest : { status: rest['status'] ?? {} }, MERGE);
 }

@@ -26,7 +26,7 @@ export const EXCEPTIONS = {
     why: 'An empty object tells nobody anything.',
   },
   replacedDocument: {
-    what: 'A JSON patch that replaces a whole built-in object by one without apiVersion records other managers.',
+    what: 'A JSON patch that replaces a whole object by one without apiVersion, or of another kind, records other managers and warns of other fields.',
     why: 'The real server reads it as a struct of its own inside, which no client knows.',
   },
   emptyIsNothing: {
@@ -34,8 +34,12 @@ export const EXCEPTIONS = {
     why: 'What is stored, and shown later, is the same.',
   },
   quotedOrder: {
-    what: 'A refusal that quotes an object, or several problems of an apply, names the fields in another order.',
+    what: 'A refusal that quotes an object, several problems of an apply and several warnings name the fields in another order.',
     why: 'The real server writes them in the order of its structs, or in no order at all.',
+  },
+  mistypedFormats: {
+    what: 'A list or object where a text with a `format` should be is refused or accepted alike, but its managers are recorded; the real server then records none.',
+    why: 'It fails to, and says that this should not happen.',
   },
   goStructs: {
     what: 'A refusal that quotes a struct of Kubernetes, or a diff of two, shows it with the names of the API.',

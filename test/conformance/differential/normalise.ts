@@ -29,7 +29,7 @@ export class Normaliser {
   seen({ status, headers, body }: Answer): Seen {
     const warnings = [headers['warning'] ?? []].flat().map((line) => this.#text(String(line)));
     const tidy = body === undefined ? null : this.#value(body, '');
-    return { status, warnings, body: isObject(tidy) ? withSortedCauses(tidy) : tidy };
+    return { status, warnings: warnings.sort(), body: isObject(tidy) ? withSortedCauses(tidy) : tidy };
   }
 
   #value(value: Json, name: string): Json {
@@ -70,6 +70,7 @@ export class Normaliser {
     const masked = text
       .replace(QUOTED_PATCH, (_, lead: string, quoted: string) => `${lead}${this.#quoted(quoted)}: `)
       .replace(/selfType\d+/g, 'selfType')
+      .replace(/(Object 'Kind' is missing in) '.*'/s, '$1 <quoted>')
       .replaceAll(this.#space, '{ns}')
       .replace(UID, (uid) => (/^(00000000|11111111)-/.test(uid) ? uid : numbered(this.#uids, uid, 'uid')))
       .replace(/20(2[5-9]|[3-9]\d)-\d\d-\d\dT[0-9:.]+Z/g, '<time>')

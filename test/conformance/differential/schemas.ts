@@ -222,6 +222,13 @@ const NEARLY: readonly Json[] = [
   9_007_199_254_740_992,
 ];
 
+/** Something odd; where a text has a format, no list and no object (mistypedFormats). */
+function nearly(schema: JsonObject, pick: Picker): Json {
+  const value = clone(pick.one(NEARLY));
+  const mistyped = typeof value === 'object' && value !== null && schema['format'] !== undefined;
+  return mistyped ? '' : value;
+}
+
 /** Changes one place of a value: what the schema likes, or nearly. */
 export function nudge(holder: JsonObject, name: string, schema: JsonObject, pick: Picker): void {
   const value = holder[name];
@@ -240,5 +247,5 @@ export function nudge(holder: JsonObject, name: string, schema: JsonObject, pick
     return;
   }
   if (roll === 6) delete holder[name];
-  else holder[name] = roll < 8 ? clone(pick.one(NEARLY)) : fitting(schema, pick);
+  else holder[name] = roll < 8 ? nearly(schema, pick) : fitting(schema, pick);
 }
