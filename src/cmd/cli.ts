@@ -32,6 +32,12 @@ async function main(argv: readonly string[]): Promise<void> {
   await program.parseAsync(argv);
 }
 
+// Whoever reads may have seen enough (`lapse plan | head`).
+process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+  if (cause.code === 'EPIPE') process.exit(process.exitCode ?? 0);
+  throw cause;
+});
+
 try {
   await main(process.argv);
 } catch (cause) {

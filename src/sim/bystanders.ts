@@ -4,6 +4,7 @@
 
 import type { HttpHandler } from '#api/http';
 import type { Clock } from '#base/clock';
+import { hours, millis } from '#base/instant';
 import { silentLog } from '#base/log';
 import type { Random } from '#base/random';
 import { type Client, createClient } from '#client/client';
@@ -23,6 +24,12 @@ export interface BystandersOptions {
   readonly random: Random;
 }
 
+/** What cannot be done is tried again every hour: in a year of virtual time every minute would be half a million times. */
+const patient = (definition: ControllerDefinition): ControllerDefinition => ({
+  ...definition,
+  retry: { failure: { first: millis(5), max: hours(1) }, ...definition.retry },
+});
+
 export class Bystanders {
   readonly #options: BystandersOptions;
   readonly #client: Client;
@@ -37,7 +44,7 @@ export class Bystanders {
   constructor(controllers: readonly ControllerDefinition[], options: BystandersOptions) {
     const { handler, clock, random } = options;
     this.#options = options;
-    this.#waiting = controllers;
+    this.#waiting = controllers.map(patient);
     this.#counted = countInFlight(inProcessTransport(lasting(handler)));
     const { transport } = this.#counted;
     this.#client = createClient({ transport, clock, random, flow: 'none', fieldManager: 'stand-ins' });

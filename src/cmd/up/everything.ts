@@ -129,7 +129,8 @@ export class Everything {
 
   /** For whoever comes through the socket. */
   get handle(): HttpHandler {
-    return this.#follower.around('user', this.#handle);
+    const seen = this.#follower.around('user', this.#handle);
+    return this.#options.isPaced === true ? lasting(seen) : seen;
   }
 
   /** Kinds first, then the say of the controllers on writes, then the controllers. */
