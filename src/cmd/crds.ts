@@ -56,7 +56,8 @@ const PAUSE = millis(50);
 async function untilServed(client: Client, clock: Clock, name: string): Promise<void> {
   for (let look = 0; look < LOOKS; look++) {
     const crd = await client.get(CustomResourceDefinition, { name });
-    const { conditions = [] } = crd?.status ?? {};
+    // A real server says null before it has said anything.
+    const conditions = crd?.status?.conditions ?? [];
     if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
     await sleep(clock, PAUSE);
   }
