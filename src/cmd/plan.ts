@@ -37,7 +37,7 @@ interface PlanFlags {
 
 /** A plan decides nothing, elects nobody, and writes nowhere. */
 const OF_NO_USE =
-  /^(namespace|dry-run|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
+  /^(namespace|dry-run|api-|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
 
 export function planCommand(): Command {
   const command = new Command('plan')

@@ -1,10 +1,12 @@
 // `lapse plan` as a person runs it: formats, exit codes, mistakes, and a server that does not let it read everything.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LapseProcess } from './lapseProcess.ts';
 
@@ -55,6 +57,13 @@ describe('formats', () => {
     };
     expect(ends.map(({ at }) => Date.parse(at))).toEqual([Date.parse(soon) + 3_600_000]);
     expect(Math.abs(Date.parse(made) - Date.now())).toBeLessThan(600_000);
+  });
+
+  test('manifests from the standard input', async () => {
+    const lapse = join(import.meta.dirname, '../../bin/lapse');
+    const child = execFile(lapse, ['plan', '-', '-o', 'wide']);
+    child.stdin!.end(readFileSync(jobs));
+    expect(await text(child.stdout!)).toMatch(/job\/report -n ci[\s\S]*1 object ends/);
   });
 
   test('a horizon that is nearer leaves it out, and counts it', async () => {

@@ -3,6 +3,7 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { parseAllDocuments } from 'yaml';
 import { isObject, type Json } from '#api/json';
 import type { Kind } from '#api/kind';
@@ -26,7 +27,8 @@ export interface Manifests {
 
 /** `-` is the standard input; of a directory every .yaml, .yml and .json in it. */
 export async function openManifests(paths: readonly string[], clock: Clock = realClock): Promise<Manifests> {
-  const objects = paths.flatMap(readPath);
+  const objects: KubeObject[] = [];
+  for (const path of paths) objects.push(...(await readPath(path)));
   const server = await createServer({ clock, random: systemRandom });
   const client = createClient({ transport: inProcessTransport(server.handle), clock, random: systemRandom });
   const ours = kindsOf(FAMILIES);
@@ -49,8 +51,8 @@ export async function openManifests(paths: readonly string[], clock: Clock = rea
   return { client, unknown: [...unknown], close: () => server.close() };
 }
 
-function readPath(path: string): KubeObject[] {
-  if (path === '-') return parse('the standard input', readFileSync(0, 'utf8'));
+async function readPath(path: string): Promise<KubeObject[]> {
+  if (path === '-') return parse('the standard input', await textOf(process.stdin));
   return explained(path, () => statSync(path)).isDirectory()
     ? readdirSync(path)
         .filter((name) => /\.(ya?ml|json)$/.test(name))
