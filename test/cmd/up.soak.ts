@@ -27,7 +27,7 @@ test('the examples are applied once; what they wait for survives a restart', asy
   expect(first.out).not.toMatch(/was not applied/);
   expect(await first.end('SIGINT')).toBe(0);
   expect(first.out).toMatch(
-    /in \S+: [1-9]\d* ended, [1-9]\d* waiting \(next: .*\)\nstopped at revision \d+; the data is kept/,
+    /in \S+: [1-9]\d* ended, [1-9]\d* waiting \(next: .*\)\n(?: {2}\S+ +\d+ ended\n)+stopped at revision \d+; the data is kept/,
   );
 
   const second = up();
