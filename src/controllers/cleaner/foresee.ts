@@ -142,11 +142,21 @@ function firstLook(cleaner: Cleaner, since: Instant, now: Instant): Instant {
 function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): Generator<Statement> {
   const { namespace, name } = cleaner.metadata;
   const rule = `Cleaner ${namespace}/${name}`;
-  const self: Doomed = { object: nameOf(Cleaner, cleaner), why: 'the Cleaner itself goes last' };
-  for (const { object, why } of [...doomed, self]) {
-    const because = `${why}: ${finding.because}`;
-    if (finding.kind === 'ends')
-      yield { kind: 'ends', object, rule, at: finding.at, because, propagation: 'Background' };
-    else yield { ...finding, object, rule, because };
+  const self = nameOf(Cleaner, cleaner);
+  if (finding.kind === 'held') {
+    for (const { object, why } of doomed)
+      yield { ...finding, object, rule, because: `${why}: ${finding.because}` };
+    yield { ...finding, object: self, rule };
+    return;
   }
+  const { at } = finding;
+  for (const { object, why } of [...doomed, { object: self, why: 'the Cleaner itself goes last' }])
+    yield {
+      kind: 'ends',
+      object,
+      rule,
+      at,
+      because: `${why}: ${finding.because}`,
+      propagation: 'Background',
+    };
 }
