@@ -126,6 +126,13 @@ test('only what is needed is read', async () => {
   expect(world.reads.length).toBe(new Set(world.reads).size);
 });
 
+test('what may be owned is looked for where the object is', async () => {
+  const world = makeWorld(parseObjects(JOB));
+  await explainIn(world, ['job/report', '-n', 'ci', '--cascade']);
+  expect(world.reads).toContain('list secrets in ci');
+  expect(world.reads).not.toContain('list secrets');
+});
+
 test('names cannot steer the terminal', async () => {
   const world = makeWorld(parseObjects(JOB.replaceAll('3600', '"\\u001b[31mred\\u202e"')));
   const text = explanationText(await explainIn(world, ['job/report', '-n', 'ci']), false);

@@ -20,6 +20,8 @@ export interface Explaining extends Asking {
 /** What is known about one object, before anything is said about it. */
 export interface Found {
   readonly object: ObjectName;
+  /** An owner that stays, and so keeps it from the garbage collector. */
+  readonly keeper?: ObjectName;
   readonly opinions: readonly Opinion[];
   readonly verdict: Verdict;
 }
@@ -43,11 +45,11 @@ export async function judge(
     const since = parseTime(deletionTimestamp);
     return { object, opinions, verdict: { kind: 'lingers', since, finalizers } };
   }
-  const company = [
-    await withOwners(explaining, found, steps),
-    await withNamespace(explaining, found, steps),
-  ].flatMap((verdict) => verdict ?? []);
-  return { object, opinions, verdict: decide(opinions, company) };
+  const owners = await withOwners(explaining, found, steps);
+  const home = await withNamespace(explaining, found, steps);
+  const company = [owners?.kind === 'goesWith' ? owners : undefined, home].flatMap((one) => one ?? []);
+  const keeper = owners?.kind === 'keeper' ? { keeper: owners.object } : {};
+  return { object, opinions, verdict: decide(opinions, company), ...keeper };
 }
 
 /** The earliest end counts; without one, what stands in the way of an end; without that, why it stays. */
@@ -69,11 +71,25 @@ function decide(opinions: readonly Opinion[], company: readonly Verdict[]): Verd
 const timeOf = (verdict: Verdict): number =>
   verdict.kind === 'ends' || verdict.kind === 'goesWith' ? verdict.at : Number.POSITIVE_INFINITY;
 
-/** When an object is gone, as far as is known; a finalizer of somebody else keeps it for nobody knows how long. */
-function goneAt({ verdict }: Found, { metadata }: KubeObject, now: Instant): Instant | undefined {
-  if (foreignFinalizers(metadata.finalizers).length > 0) return undefined;
+/** When an object is deleted, as far as is known. */
+function deletedAt({ verdict }: Found, now: Instant): Instant | undefined {
   if (verdict.kind === 'lingers') return now;
   return verdict.kind === 'ends' || verdict.kind === 'goesWith' ? laterOf(verdict.at, now) : undefined;
+}
+
+/** When it is gone: a finalizer of somebody else keeps it for nobody knows how long. */
+const goneAt = (found: Found, { metadata }: KubeObject, now: Instant): Instant | undefined =>
+  foreignFinalizers(metadata.finalizers).length > 0 ? undefined : deletedAt(found, now);
+
+/** When what it owns goes: before it in the foreground, after it in the background, never when it is orphaned. */
+function releasedAt(found: Found, owner: KubeObject, now: Instant): Instant | undefined {
+  const { verdict } = found;
+  const { finalizers = [] } = owner.metadata;
+  const manner = verdict.kind === 'ends' ? verdict.by.propagation : undefined;
+  const isDeleted = verdict.kind === 'lingers';
+  if (manner === 'Orphan' || (isDeleted && finalizers.includes(ORPHAN))) return undefined;
+  const isFirst = manner === 'Foreground' || (isDeleted && finalizers.includes(FOREGROUND));
+  return isFirst ? deletedAt(found, now) : goneAt(found, owner, now);
 }
 
 /** What is overdue goes now: nobody sees it go earlier. */
@@ -82,50 +98,42 @@ const laterOf = (at: Instant, now: Instant): Instant => instant(Math.max(at, now
 export const foreignFinalizers = (finalizers: readonly string[] = []): string[] =>
   finalizers.filter((finalizer) => finalizer !== FOREGROUND && finalizer !== ORPHAN);
 
+type Going = Extract<Verdict, { kind: 'goesWith' }>;
+type Owned = Going | { readonly kind: 'keeper'; readonly object: ObjectName };
+
 /** The garbage collector takes what has lost all its owners. */
-async function withOwners(
-  explaining: Explaining,
-  found: KubeObject,
-  path: Path,
-): Promise<Verdict | undefined> {
+async function withOwners(explaining: Explaining, found: KubeObject, path: Path): Promise<Owned | undefined> {
   const { ownerReferences = [], namespace } = found.metadata;
   if (ownerReferences.length === 0 || path.length > MOST_STEPS) return undefined;
-  let last: Extract<Verdict, { kind: 'goesWith' }> | undefined;
+  let last: Going | undefined;
   for (const reference of ownerReferences) {
     const end = await endOfOwner(explaining, reference, namespace, path);
-    if (end === undefined) return undefined;
+    if (end === undefined || end.kind === 'keeper') return end;
     if (last === undefined || end.at > last.at) last = end;
   }
   return last;
 }
 
+/** Undefined: nobody can tell. */
 async function endOfOwner(
   explaining: Explaining,
-  reference: OwnerReference,
+  { apiVersion, kind: kindName, name, uid }: OwnerReference,
   namespace: string | undefined,
   path: Path,
-): Promise<Extract<Verdict, { kind: 'goesWith' }> | undefined> {
+): Promise<Owned | undefined> {
   const { served, now } = explaining;
-  const kind = served.find(
-    (one) => apiVersionOf(one) === reference.apiVersion && one.kind === reference.kind,
-  );
-  if (kind === undefined || path.includes(reference.uid)) return undefined;
+  const kind = served.find((one) => apiVersionOf(one) === apiVersion && one.kind === kindName);
+  if (kind === undefined || path.includes(uid)) return undefined;
   const home = kind.namespaced && namespace !== undefined ? { namespace } : {};
-  const owner = await readIfAllowed(explaining, kind, { ...home, name: reference.name });
+  const owner = await readIfAllowed(explaining, kind, { ...home, name });
   if (owner === 'unreadable') return undefined;
-  const what: ObjectName = {
-    apiVersion: reference.apiVersion,
-    kind: reference.kind,
-    ...home,
-    name: reference.name,
-    uid: reference.uid,
-  };
-  if (owner === undefined || owner.metadata.uid !== reference.uid)
+  const what: ObjectName = { apiVersion, kind: kindName, ...home, name, uid };
+  if (owner === undefined || owner.metadata.uid !== uid)
     return { kind: 'goesWith', at: now, what, how: 'lost', because: 'does not exist any more' };
   const judged = await judge(explaining, kind, owner, path);
-  const at = goneAt(judged, owner, now);
+  const at = releasedAt(judged, owner, now);
   return at === undefined
-    ? undefined
+    ? { kind: 'keeper', object: what }
     : { kind: 'goesWith', at, what, how: 'owner', because: wordsOf(judged.verdict) };
 }
 
@@ -140,7 +148,8 @@ async function withNamespace(
   const home = await readIfAllowed(explaining, Namespace as Kind, { name: namespace });
   if (home === undefined || home === 'unreadable') return undefined;
   const judged = await judge(explaining, Namespace as Kind, home, path);
-  const at = goneAt(judged, home, explaining.now);
+  // Its contents go first, whatever keeps the namespace itself.
+  const at = deletedAt(judged, explaining.now);
   if (at === undefined) return undefined;
   return { kind: 'goesWith', at, what: judged.object, how: 'namespace', because: wordsOf(judged.verdict) };
 }

@@ -31,7 +31,7 @@ export async function explainObject(
   };
   const plain = plainKind(kind);
   const judged = await judge(explaining, plain, found);
-  const { object, verdict, opinions } = judged;
+  const { object, verdict, opinions, keeper } = judged;
   const { now } = options;
   const off = await askSleeping(explaining, object, opinions);
   const deeds = await findDeeds(explaining, object);
@@ -43,6 +43,7 @@ export async function explainObject(
     // That it is being deleted every rule says.
     also: verdict.kind === 'lingers' ? [] : opinions.filter((opinion) => opinion !== deciding(verdict)),
     off,
+    ...(keeper === undefined ? {} : { keeper }),
     finalizers: foreignFinalizers(found.metadata.finalizers),
     ...(deeds === undefined ? {} : { deeds }),
     ...(takes === undefined ? {} : { takes }),

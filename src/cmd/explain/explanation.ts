@@ -55,6 +55,8 @@ export interface Explanation {
   readonly also: readonly Opinion[];
   /** What rules would say that nobody acts on. */
   readonly off: readonly Opinion[];
+  /** An owner that stays: the garbage collector leaves alone what has one. */
+  readonly keeper?: ObjectName;
   /** Of others: it stays after its deletion until they are gone. */
   readonly finalizers: readonly string[];
   /** For a policy or a Cleaner: what it does to others. */

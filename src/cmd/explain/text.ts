@@ -35,6 +35,7 @@ function linesOf(explanation: Explanation): Line[] {
     ['', verdict.kind === 'unruled' ? unruledText(explanation) : headOf(verdict, now)],
     ...reasonOf(verdict),
     ...blocksOf(verdict, finalizers),
+    ...keeperOf(explanation),
     ...also.slice(0, MOST_NAMED).map((opinion): Line => ['also', opinionText(opinion, now)]),
     ...(also.length > MOST_NAMED ? [['', `and ${also.length - MOST_NAMED} more`] as const] : []),
     ...off.map((opinion): Line => ['off', `${opinionText(opinion, now)}; switched on by ${opinion.off}`]),
@@ -114,6 +115,14 @@ function blocksOf(verdict: Verdict, finalizers: readonly string[]): Line[] {
   return finalizers.length === 0
     ? [['blocks', 'nothing']]
     : [['blocks', `not the deletion, but the finalizer ${finalizers.join(', ')} keeps it then`]];
+}
+
+/** Of interest only where nothing else ends it. */
+function keeperOf({ keeper, verdict }: Explanation): Line[] {
+  const isEnding = verdict.kind === 'ends' || verdict.kind === 'goesWith' || verdict.kind === 'lingers';
+  return keeper === undefined || isEnding
+    ? []
+    : [['owner', `${objectText(keeper)} owns it, and does not take it along`]];
 }
 
 function opinionText({ rule, family, says, at, because }: Opinion, now: Instant): string {
