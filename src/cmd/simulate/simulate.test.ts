@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CustomResourceDefinition } from '#api/kinds/builtin';
 import type { KubeObject } from '#api/object';
 import { createServer } from '#apiserver/server';
@@ -20,13 +17,9 @@ import { runForward } from './course.ts';
 import { computeDifference } from './difference.ts';
 import type { End } from './endings.ts';
 import { furnish } from './furnish.ts';
-import { readObjects } from './manifests.ts';
 import { readOnly } from './readOnly.ts';
 import { type Report, reportJson, reportText } from './report.ts';
 import { takeSnapshot } from './snapshot.ts';
-
-const scratch = mkdtempSync(join(tmpdir(), 'lapse-simulate-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const start = parseTime('2026-01-01T00:00:00Z');
 const JOB = '11111111-1111-4111-8111-111111111111';
@@ -196,27 +189,6 @@ describe('a snapshot', () => {
   test('of too large a cluster is refused', async () => {
     const { client } = await cluster();
     await expect(takeSnapshot({ client, limit: 2 })).rejects.toThrow(/more objects than --limit allows/);
-  });
-});
-
-describe('files', () => {
-  const file = (text: string) => {
-    const path = join(scratch, 'objects.yaml');
-    writeFileSync(path, text);
-    return path;
-  };
-  test.each([
-    ['nothing', '# nothing\n', /no object in it/],
-    ['no YAML', '{a: [', /objects.yaml: /],
-    ['a text', 'hello', /not a Kubernetes object/],
-    ['an item that is none', '{kind: List, items: [1]}', /an item is not a Kubernetes object/],
-    ['no apiVersion', '{kind: Job, metadata: {name: a}}', /apiVersion is missing/],
-    ['no name', '{apiVersion: v1, kind: Pod, metadata: {}}', /a Pod has no metadata.name/],
-  ])('with %s are refused by name', (_rule, text, message) => {
-    expect(() => readObjects([file(text)])).toThrow(message);
-  });
-  test('that do not exist are refused by name', () => {
-    expect(() => readObjects([join(scratch, 'none.yaml')])).toThrow(/none.yaml: ENOENT/);
   });
 });
 

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { simulateCommand } from '../simulate.ts';
+import { readObjects } from './manifests.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'lapse-simulate-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe('files', () => {
+  const file = (text: string) => {
+    const path = join(scratch, 'objects.yaml');
+    writeFileSync(path, text);
+    return path;
+  };
+  test.each([
+    ['nothing', '# nothing\n', /no object in it/],
+    ['no YAML', '{a: [', /objects.yaml: /],
+    ['a text', 'hello', /not a Kubernetes object/],
+    ['an item that is none', '{kind: List, items: [1]}', /an item is not a Kubernetes object/],
+    ['no apiVersion', '{kind: Job, metadata: {name: a}}', /apiVersion is missing/],
+    ['no name', '{apiVersion: v1, kind: Pod, metadata: {}}', /a Pod has no metadata.name/],
+  ])('with %s are refused by name', (_rule, text, message) => {
+    expect(() => readObjects([file(text)])).toThrow(message);
+  });
+  test('that do not exist are refused by name', () => {
+    expect(() => readObjects([join(scratch, 'none.yaml')])).toThrow(/none.yaml: ENOENT/);
+  });
+});
+
+test.each([
+  ['--for', '0s', /--for 0s/],
+  ['--for', '900d', /at most 366d are simulated/],
+  ['--for', 'soon', /--for soon/],
+  ['--at', 'yesterday', /--at must be a time such as/],
+  ['--seed', '-1', /--seed must be a whole number/],
+  ['--limit', '1.5', /--limit must be a whole number/],
+  ['--limit', '1', /2 objects, more than --limit 1/],
+  ['--controllers', 'nobody', /"nobody" is none of/],
+  ['--with', 'none.yaml', /none.yaml: ENOENT/],
+  ['--config', 'none.yaml', /--config none.yaml/],
+])('%s %s is bad input', async (flag, value, message) => {
+  const path = join(scratch, 'two.yaml');
+  const one = (name: string) => `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}}}\n---\n`;
+  writeFileSync(path, one('a') + one('b'));
+  const done = simulateCommand().parseAsync([`${flag}=${value}`, path], { from: 'user' });
+  await expect(done).rejects.toThrow(message);
+});
+
+test('two objects of one name are bad input', async () => {
+  const path = join(scratch, 'twins.yaml');
+  writeFileSync(
+    path,
+    '{kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}, {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}]}',
+  );
+  await expect(simulateCommand().parseAsync([path], { from: 'user' })).rejects.toThrow(
+    /two objects v1 ConfigMap default\/a/,
+  );
+});
