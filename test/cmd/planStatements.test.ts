@@ -124,6 +124,22 @@ metadata: { name: pending, namespace: ns }
 spec: { mode: Snapshot, persistentVolumeClaimRef: { name: data } }
 ---
 apiVersion: storage.deckhouse.io/v1alpha1
+kind: VolumeCaptureRequest
+metadata: { name: ended, namespace: ns, annotations: { storage.deckhouse.io/ttl: 1h } }
+spec: { mode: Snapshot, persistentVolumeClaimRef: { name: data } }
+status:
+  completionTimestamp: "2026-03-01T09:30:00Z"
+  conditions: [{ type: Ready, status: "True", reason: Completed, message: m, lastTransitionTime: "2026-03-01T09:30:00Z" }]
+---
+apiVersion: storage.deckhouse.io/v1alpha1
+kind: VolumeCaptureRequest
+metadata: { name: nonsense, namespace: ns, annotations: { storage.deckhouse.io/ttl: soon } }
+spec: { mode: Snapshot, persistentVolumeClaimRef: { name: data } }
+status:
+  completionTimestamp: "2026-03-01T09:30:00Z"
+  conditions: [{ type: Ready, status: "True", reason: Completed, message: m, lastTransitionTime: "2026-03-01T09:30:00Z" }]
+---
+apiVersion: storage.deckhouse.io/v1alpha1
 kind: VolumeRestoreRequest
 metadata: { name: pending, namespace: ns, creationTimestamp: "2026-03-01T09:00:00Z" }
 spec: { sourceRef: { kind: VolumeSnapshotContent, name: s }, targetPVCName: data }
@@ -223,6 +239,34 @@ describe('what is said', () => {
       at: parseTime('2026-03-01T11:01:00Z'),
       propagation: 'Foreground',
     });
+  });
+});
+
+describe('requests that have ended', () => {
+  const about = async (name: string, mode: string) =>
+    (await ask(undefined, { actAs: 'controller', requestTTL: { mode } }))
+      .filter(
+        ({ statement }) => statement.object.kind === 'VolumeCaptureRequest' && statement.object.name === name,
+      )
+      .map(({ family, statement }) => [
+        family,
+        statement.kind,
+        'at' in statement ? statement.at : statement.because,
+      ]);
+
+  test('the configured TTL decides, whatever is written on them', async () => {
+    const at = parseTime('2026-03-01T09:40:00Z');
+    expect(await about('ended', 'scanner')).toEqual([['request-ttl', 'ends', at]]);
+    expect(await about('nonsense', 'scanner')).toEqual([['request-ttl', 'ends', at]]);
+  });
+
+  test('or their annotation does, by the hands of their own controller', async () => {
+    expect(await about('ended', 'annotation')).toEqual([
+      ['volume-capture', 'ends', parseTime('2026-03-01T10:30:00Z')],
+    ]);
+    expect(await about('nonsense', 'annotation')).toEqual([
+      ['volume-capture', 'held', expect.stringContaining('Invalid TTL annotation format: soon')],
+    ]);
   });
 });
 
