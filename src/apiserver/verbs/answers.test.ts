@@ -331,6 +331,16 @@ describe('like the real server', () => {
     });
   });
 
+  test('and so is one with something inside that its rule refuses', async () => {
+    const inner = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self < 6' }] };
+    const size = object({ inner }, { default: { inner: 9 } });
+    const { body } = await api.post(`${DEFINITIONS_PATH}?dryRun=All`, definition({ spec: object({ size }) }));
+    expect(body).toMatchObject({
+      code: 422,
+      details: { causes: [{ message: 'Invalid value: 9: failed rule: self < 6' }] },
+    });
+  });
+
   test('a Namespace keeps the finalizer of its propagation policy', async () => {
     await api.post(NS, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } });
     const { body } = await api.ask('DELETE', `${NS}/n`, { propagationPolicy: 'Foreground' });

@@ -87,6 +87,7 @@ class Evaluation {
   readonly #errors: FieldError[] = [];
   readonly #warnings: string[] = [];
   #budget = PER_OBJECT_BUDGET;
+  #forgives = true;
 
   run(root: RuleNode, { object, old }: RuleInput): RuleOutcome {
     const unchanged = old !== undefined && equal(object, old);
@@ -94,7 +95,9 @@ class Evaluation {
     return { errors: this.#errors, warnings: this.#warnings };
   }
 
+  /** Whatever stayed the same is refused, too. */
   runAt(node: RuleNode, place: Place): FieldError[] {
+    this.#forgives = false;
     this.#visit(node, place);
     return this.#errors;
   }
@@ -179,7 +182,8 @@ class Evaluation {
       detail,
       rule.source.reason,
     );
-    if (!rule.usesOldSelf && place.unchanged) this.#warnings.push(`${error.field}: ${error.message}`);
+    if (this.#forgives && !rule.usesOldSelf && place.unchanged)
+      this.#warnings.push(`${error.field}: ${error.message}`);
     else this.#errors.push(error);
     return true;
   }

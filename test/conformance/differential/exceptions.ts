@@ -29,6 +29,10 @@ export const EXCEPTIONS = {
     what: 'A JSON patch that replaces a whole object by one without apiVersion, or of another kind, records other managers and warns of other fields.',
     why: 'The real server reads it as a struct of its own inside, which no client knows.',
   },
+  panics: {
+    what: 'Where the real server panics and closes the connection, this one answers.',
+    why: 'There is nothing to be alike to.',
+  },
   emptyIsNothing: {
     what: 'An empty list or map is nothing from the start; the real server tells it from nothing until it has stored it, so a few refusals and generations differ.',
     why: 'What is stored, and shown later, is the same.',
@@ -47,9 +51,13 @@ export const EXCEPTIONS = {
   },
 } as const satisfies Record<string, Exception>;
 
+/** The status of an answer that never came. */
+export const DROPPED = 0;
+
 /** Whether a step, by what was sent or by why it was refused, says nothing about agreement (emptyIsNothing). */
 export function isIncomparable(request: string, ...answers: readonly Seen[]): boolean {
   return (
+    answers.some(({ status }) => status === DROPPED) ||
     INCOMPARABLE_REQUESTS.some((form) => form.test(request)) ||
     answers.some(({ body }) =>
       causesOf(body).some((cause) => INCOMPARABLE_CAUSES.some((form) => form.test(cause))),
