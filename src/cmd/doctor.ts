@@ -12,7 +12,8 @@ import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
 import { examine } from './doctor/examine.ts';
 import { lookOnly } from './doctor/lookOnly.ts';
-import { exitCodeOf, type Report, reportJson, reportText } from './doctor/report.ts';
+import { exitCodeOf, type Report, reportDocument, reportText } from './doctor/report.ts';
+import { documentText, FORMATS, type Format } from './documents.ts';
 import { withSettings } from './flags.ts';
 import { selectFamilies } from './selection.ts';
 import { styles } from './up/screen.ts';
@@ -21,7 +22,7 @@ interface DoctorFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly config?: string;
-  readonly output: 'text' | 'json';
+  readonly output: Format;
 }
 
 const EXAMPLES = `
@@ -40,14 +41,17 @@ export function doctorCommand(): Command {
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
-    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
+    .addOption(new Option('-o, --output <format>', 'text, json or yaml').choices(FORMATS).default('text'));
   const settings = withSettings(command, FAMILIES, (flag) => /^(metrics|log|verbosity)/.test(flag));
   return command.addHelpText('after', EXAMPLES).action(async (flags: DoctorFlags, parsed: Command) => {
     const report = await examineCluster(flags, settings.given(parsed));
     const { green, yellow, red, dim } = styles(process.stdout.isTTY === true);
     const paint = { ok: green, note: dim, warning: yellow, problem: red };
+    const { output } = flags;
     process.stdout.write(
-      flags.output === 'json' ? reportJson(report) : reportText(report, (level, text) => paint[level](text)),
+      output === 'text'
+        ? reportText(report, (level, text) => paint[level](text))
+        : documentText(reportDocument(report), output),
     );
     process.exitCode = exitCodeOf(report);
   });

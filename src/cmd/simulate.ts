@@ -12,6 +12,7 @@ import { reachCluster } from './cluster.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
+import { documentText, FORMATS, type Format } from './documents.ts';
 import { withSettings } from './flags.ts';
 import { parseSpan } from './plan/times.ts';
 import { selectFamilies } from './selection.ts';
@@ -19,7 +20,7 @@ import { type Course, type CourseOptions, runForward } from './simulate/course.t
 import { computeDifference } from './simulate/difference.ts';
 import { readObjects } from './simulate/manifests.ts';
 import { readOnly } from './simulate/readOnly.ts';
-import { type Report, reportJson, reportText } from './simulate/report.ts';
+import { type Report, reportDocument, reportText } from './simulate/report.ts';
 import { type Snapshot, takeSnapshot } from './simulate/snapshot.ts';
 import { UsageError } from './usage.ts';
 
@@ -32,7 +33,7 @@ interface SimulateFlags {
   readonly at?: string;
   readonly seed: string;
   readonly limit: string;
-  readonly output: 'text' | 'json';
+  readonly output: Format;
 }
 
 /** Policies act for their authors; whether an author may is for the cluster to say, and `lapse doctor` to ask. */
@@ -66,13 +67,16 @@ export function simulateCommand(): Command {
     .option('--at <time>', 'when it begins, in RFC 3339 (default: now)')
     .option('--seed <n>', 'the same seed gives the same course', '1')
     .option('--limit <n>', 'refuse clusters with more objects than this', '50000')
-    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
+    .addOption(new Option('-o, --output <format>', 'text, json or yaml').choices(FORMATS).default('text'));
   const settings = withSettings(command, FAMILIES, ONLY_IN_CLUSTERS);
   return command
     .addHelpText('after', EXAMPLES)
     .action(async (files: string[], flags: SimulateFlags, parsed: Command) => {
       const report = await simulateAll(files, flags, settings.given(parsed));
-      process.stdout.write(flags.output === 'json' ? reportJson(report) : reportText(report));
+      const { output } = flags;
+      process.stdout.write(
+        output === 'text' ? reportText(report) : documentText(reportDocument(report), output),
+      );
     });
 }
 

@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { type Bed, startBed } from './bed/bed.ts';
@@ -161,6 +161,15 @@ test('whoever may not read is simulated without, and told', async () => {
   expect(code).toBe(0);
   const { notSimulated } = JSON.parse(stdout) as { notSimulated: string[] };
   expect(notSimulated).toContain('secrets could not be read: Forbidden');
+});
+
+test('kubectl finds its plugin', async () => {
+  const PATH = `${dirname(lapse)}${delimiter}${process.env.PATH}`;
+  const args = ['lapse', 'doctor', '--kubeconfig', bed.kubeconfig, '-o', 'yaml'];
+  const out = await new Promise<string>((resolve) => {
+    execFile(bed.bins.kubectl, args, { env: { ...process.env, PATH } }, (_, stdout) => resolve(stdout));
+  });
+  expect(out).toMatch(/^cluster: .*\nserver: https:/);
 });
 
 test('all that was asked for was to read, and which rights there are', () => {

@@ -17,11 +17,12 @@ import { assemble } from '../assemble.ts';
 import { readGeneral } from '../configuration/general.ts';
 import { loadConfiguration } from '../configuration/load.ts';
 import { kindsOf } from '../crds.ts';
+import { documentText } from '../documents.ts';
 import { selectFamilies } from '../selection.ts';
 import { examine } from './examine.ts';
 import type { Finding } from './finding.ts';
 import { lookOnly } from './lookOnly.ts';
-import { exitCodeOf, reportJson, reportText } from './report.ts';
+import { exitCodeOf, reportDocument, reportText } from './report.ts';
 
 let server: ApiServer | undefined;
 afterEach(async () => {
@@ -307,7 +308,14 @@ test('a report for people, and for programs', () => {
       '',
     ].join('\n'),
   );
-  expect(JSON.parse(reportJson(report))).toMatchObject({ problems: 1, warnings: 1, findings });
+  expect(reportDocument(report)).toMatchObject({ problems: 1, warnings: 1, findings });
   expect(exitCodeOf(report)).toBe(1);
   expect(exitCodeOf({ ...report, findings: findings.filter(({ level }) => level !== 'problem') })).toBe(0);
+});
+
+test('documents are JSON, or YAML without anchors', () => {
+  const shared = { a: 'x: y' };
+  const document = { one: shared, two: shared };
+  expect(JSON.parse(documentText(document, 'json'))).toEqual(document);
+  expect(documentText(document, 'yaml')).toBe('one:\n  a: "x: y"\ntwo:\n  a: "x: y"\n');
 });

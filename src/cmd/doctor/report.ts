@@ -39,8 +39,9 @@ export function reportText(report: Report, paint: (level: Level, text: string) =
   return `${[...lines, '', sums].join('\n')}\n`;
 }
 
-export function reportJson({ cluster, server, findings }: Report): string {
+/** For programs. */
+export function reportDocument({ cluster, server, findings }: Report): object {
   const problems = count(findings, 'problem');
   const warnings = count(findings, 'warning');
-  return `${JSON.stringify({ cluster, server, problems, warnings, findings }, null, 2)}\n`;
+  return { cluster, server, problems, warnings, findings };
 }

@@ -70,7 +70,8 @@ function endJson({ at, gone, ...end }: End) {
   return { at: formatTime(at), ...(gone === undefined ? {} : { gone: formatTime(gone) }), ...end };
 }
 
-export function reportJson(report: Report): string {
+/** For programs. */
+export function reportDocument(report: Report): object {
   const { from, until, seed, objects, ends, difference, notes, problems } = report;
   const contrasts = difference?.map((contrast) => ({
     kind: contrast.kind,
@@ -79,7 +80,7 @@ export function reportJson(report: Report): string {
       ? { before: formatTime(contrast.before.at), bySeconds: contrast.by / 1000 }
       : {}),
   }));
-  const document = {
+  return {
     from: formatTime(from),
     until: formatTime(until),
     seed,
@@ -89,5 +90,4 @@ export function reportJson(report: Report): string {
     problems,
     notSimulated: notes,
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -18,7 +18,7 @@ import { computeDifference } from './difference.ts';
 import type { End } from './endings.ts';
 import { furnish } from './furnish.ts';
 import { readOnly } from './readOnly.ts';
-import { type Report, reportJson, reportText } from './report.ts';
+import { type Report, reportDocument, reportText } from './report.ts';
 import { takeSnapshot } from './snapshot.ts';
 
 const start = parseTime('2026-01-01T00:00:00Z');
@@ -260,8 +260,7 @@ test('a report for people, and for programs', () => {
       '',
     ].join('\n'),
   );
-  const json = JSON.parse(reportJson(report)) as Record<string, unknown>;
-  expect(json).toMatchObject({
+  expect(reportDocument(report)).toMatchObject({
     from: '2026-01-01T00:00:00Z',
     ends: [{ at: '2026-01-01T00:00:00Z', gone: '2026-01-01T00:00:00Z', name: 'a' }, { name: 'held' }],
     difference: [{ kind: 'earlier', before: '2026-01-01T00:00:05Z', bySeconds: 5 }],
