@@ -50,7 +50,7 @@ const POLICY = `
 apiVersion: lapse.dev/v1alpha1
 kind: TTLPolicy
 metadata: { name: jobs, namespace: team }
-spec: { target: { apiVersion: batch/v1, kind: Job }, ttl: 72h, mode: Enforce }
+spec: { target: { apiVersion: batch/v1, kind: Job }, ttl: 30h, mode: Enforce }
 `;
 
 const document = loadConfiguration(FAMILIES, {
@@ -69,7 +69,7 @@ const run = (objects: readonly KubeObject[], changes: string, isSnapshot = false
     known: FAMILIES,
     document,
     start,
-    length: hours(7 * 24),
+    length: hours(36),
     seed: 1,
   });
 const short = ({ at, kind, name, by }: End) => `${new Date(at).toISOString()} ${kind}/${name} ${by}`;
@@ -88,7 +88,7 @@ describe('run forward', () => {
 
     const changed = await run(readManifests(WORLD), POLICY);
     expect(computeDifference(without.ends, changed.ends).map(({ kind, end }) => [kind, short(end)])).toEqual([
-      ['only with', '2026-01-03T21:00:00.000Z Job/forgotten ttl-policy'],
+      ['only with', '2026-01-02T03:00:00.000Z Job/forgotten ttl-policy'],
     ]);
     expect(changed.ends.at(-1)!.because).toMatch(/TTLPolicy team\/jobs/);
     expect(changed.problems).toEqual([]);
@@ -97,7 +97,7 @@ describe('run forward', () => {
   test.each([
     [
       'a policy that the server refuses',
-      POLICY.replace('ttl: 72h', 'ttl: soon'),
+      POLICY.replace('ttl: 30h', 'ttl: soon'),
       /--with: team\/ttlpolicy\/jobs: /,
     ],
     [
