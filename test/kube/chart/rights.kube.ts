@@ -186,6 +186,23 @@ async function start(installation: Installation, port: number): Promise<LapsePro
   return lapse;
 }
 
+/** Rights to one kind, as operators give them. */
+async function granting(account: string, resource: string): Promise<void> {
+  const name = `${account}-${resource}`;
+  const hands = createHands(admin);
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const metadata = { name };
+  const rules = [{ apiGroups: [''], resources: [resource], verbs: ['get', 'list', 'watch', 'delete'] }];
+  await hands.apply({ apiVersion, kind: 'ClusterRole', metadata, rules } as KubeObject);
+  await hands.apply({
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: account }],
+  } as KubeObject);
+}
+
 const patient = { timeout: 60_000, interval: 500 };
 
 describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (name, family) => {
@@ -201,7 +218,8 @@ describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (n
       // API servers take note of webhooks, and of their certificates, a moment later.
       const scenario = SCENARIOS[name] ?? {};
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
-      await vi.waitFor(async () => scenario.play?.({ bed, hands }), patient);
+      const grant = (resource: string) => granting(installation.name, resource);
+      await vi.waitFor(async () => scenario.play?.({ bed, hands, grant }), patient);
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
       const own = [...familyRules(installation, installation.families[0]!)];
       const excused = new Set(Object.keys(scenario.races ?? {}));

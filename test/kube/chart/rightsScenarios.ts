@@ -7,7 +7,14 @@ import type { Bed } from '../bed/bed.ts';
 export interface Scenario {
   /** Rights that only a lost race needs, which nobody can bring about from outside, and which race that is. */
   readonly races?: Readonly<Record<string, string>>;
-  play?(world: { readonly bed: Bed; readonly hands: Hands }): Promise<void>;
+  play?(world: World): Promise<void>;
+}
+
+export interface World {
+  readonly bed: Bed;
+  readonly hands: Hands;
+  /** What an operator does for the kinds that policies and captures are about. */
+  grant(resource: string): Promise<void>;
 }
 
 const policy = (name: string, spec: object) => ({
@@ -136,6 +143,7 @@ spec:
   accessModes: [ReadWriteOnce]
   storageClassName: fast
   resources: { requests: { storage: 1Gi } }
+status: { phase: Lost }
 ---
 apiVersion: storage.deckhouse.io/v1alpha1
 kind: VolumeRestoreRequest
@@ -164,7 +172,8 @@ spec:
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'ttl-policy': {
-    async play({ hands }) {
+    async play({ hands, grant }) {
+      await grant('configmaps');
       await hands.apply(POLICIES);
       const maps = { apiVersion: 'v1', kind: 'ConfigMap' };
       const namespaceSelector = { matchLabels: { team: 'none' } };
@@ -186,7 +195,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     play: ({ hands }) => hands.apply(IMPOSSIBLE).then(() => {}),
   },
   'manifest-capture': {
-    play: ({ hands }) => hands.apply(CAPTURED).then(() => {}),
+    async play({ hands, grant }) {
+      await grant('configmaps');
+      await hands.apply(CAPTURED);
+    },
   },
   'object-keeper': {
     async play({ bed }) {
