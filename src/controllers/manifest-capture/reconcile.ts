@@ -5,6 +5,7 @@ import { keyOf } from '#api/kind';
 import { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
 import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
 import { Reason } from '#api/kinds/storage/conditions';
+import { millis, plus } from '#base/instant';
 import { ChunkEncoder } from '#checkpoint/encode';
 import { reconcileEnded } from '#lifecycle/requests/ended';
 import { describeRetention } from '#lifecycle/requests/endings';
@@ -117,8 +118,10 @@ async function complete(work: Work, { checkpoint, chunks }: Stored): Promise<Out
   return finish(work, completionOf(work, name, objects));
 }
 
-function completionOf({ pass, request, options }: Work, name: string, objects: number): Ending {
-  const ends = describeRetention(options.policy.retention, computeEnd(request, options.rules, pass.now));
+function completionOf(work: Work, name: string, objects: number): Ending {
+  const { request, options } = work;
+  const deletion = computeEnd(request, options.rules, afterwards(work).now);
+  const ends = describeRetention(options.policy.retention, deletion);
   return completed(`ManifestCheckpoint ${name} has ${objects} objects; ${ends}`, { checkpointName: name });
 }
 
@@ -128,22 +131,33 @@ async function fail(work: Work, checkpoint: ManifestCheckpoint | undefined, why:
   return end(work, why);
 }
 
+/**
+ * The pass as of now. A capture may take longer than a TTL: counted from when it began, it would be deleted as soon as it
+ * has ended.
+ */
+function afterwards({ pass, options, started }: Work): Pass {
+  const took = Math.max(0, Math.floor(options.clock.elapsed() - started));
+  return { ...pass, now: plus(pass.now, millis(took)) };
+}
+
 const end = (work: Work, why: Failure): Promise<Outcome> => finish(work, endedBy(why));
 
-function finish({ pass, request, options, started }: Work, ending: Ending): Promise<Outcome> {
+function finish(work: Work, ending: Ending): Promise<Outcome> {
+  const { request, options, started } = work;
   options.metrics.ended(ending.reason, (options.clock.elapsed() - started) / 1000);
-  return finishRequest(pass, options.rules, request, ending);
+  return finishRequest(afterwards(work), options.rules, request, ending);
 }
 
 /** The one write of the checkpoint's status. */
 async function patchCheckpoint(
-  { pass, options }: Work,
+  work: Work,
   checkpoint: ManifestCheckpoint,
   ending: Ending,
   chunks: Stored['chunks'],
 ): Promise<Failure | undefined> {
+  const { pass, options } = work;
   const { name, uid } = checkpoint.metadata;
-  const status = buildCheckpointEnd(chunks, ending, pass.now);
+  const status = buildCheckpointEnd(chunks, ending, afterwards(work).now);
   try {
     const answer = await pass.client.patch(
       ManifestCheckpoint,
