@@ -284,6 +284,27 @@ describe('time to live', () => {
       await then.isGone(REF);
     },
   );
+  rule(
+    '32. a capture that takes longer than its TTL is kept for all of it, from its end on',
+    async ({ given, when, then, simulation }) => {
+      await manifestWorld(given, { ...WHOLE, configuration: { requestTTL: { ttl: '1m' } } });
+      // Admission asks the server as well: the request is made while nobody is there to be slow.
+      (await simulation()).crash();
+      await when.user.apply(manifests());
+      const { metadata } = await then.object(REF);
+      when.serverIsSlow(seconds(10));
+      await when.processRestarts();
+      await when.timePasses(seconds(150));
+      const { status } = await then.object<ManifestCaptureRequest>(REF);
+      expect(status?.conditions?.[0]?.reason).toBe('Completed');
+      const took = Date.parse(status!.completionTimestamp!) - Date.parse(metadata.creationTimestamp!);
+      expect(took).toBeGreaterThan(minutes(1));
+      await when.faultsEnd();
+      await when.timePasses(minutes(2));
+      await then.isGone(REF);
+    },
+  );
+
   rule('the annotation has the configured text, set once', async (scene) => {
     const world = { ...WHOLE, configuration: { requestTTL: { ttl: '90m' } } };
     const { metadata } = await captured(scene, world);
