@@ -27,7 +27,8 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
   const refuse = (why: string) =>
     say?.(why) ?? badRequest(`${kind} in version "${version}" cannot be handled as a ${wanted.kind}: ${why}`);
   if (!gv) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
-  const isList = kind === 'List' && gv.group === '' && gv.version === 'v1';
+  // Definitions have a scheme of their own, without lists of anything.
+  const isList = kind === 'List' && apiVersion === 'v1' && call.resource.group !== 'apiextensions.k8s.io';
   if (isList || call.core.registry.byKind(gv.group, gv.version, kind)) {
     const internal = parseApiVersion(wanted.apiVersion)!.group.split('.')[0] || 'core';
     throw refuse(`converting (${gv.version}.${kind}) to (${internal}.${wanted.kind}): unknown conversion`);

@@ -112,8 +112,8 @@ function result(call: Call, { config, options, force }: Request, old: KubeObject
     const value = applyObject(endpointOf(call), { ...write, config, force });
     const { codec } = call.resource;
     const object = codec.complete?.(value) ?? (codec.convert?.(value) ?? codec.decode(value)).object;
-    matchName(call, object);
     matchNamespace(call, object);
+    matchName(call, object);
     return object;
   } catch (cause) {
     throw refusal(call, config, cause);

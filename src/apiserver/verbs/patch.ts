@@ -218,8 +218,8 @@ function patched(call: Call, options: WriteOptions, change: () => Json, type: st
     }
     if (options.fieldValidation === 'Warn')
       for (const p of problems) if (!call.warnings.includes(p)) call.warnings.push(p);
-    matchName(call, object);
     matchNamespace(call, object);
+    matchName(call, object);
     return keepEmptyLists(value, object);
   } catch (cause) {
     if (cause instanceof DecodeError) throw refuse(cause.message);

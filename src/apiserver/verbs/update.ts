@@ -33,8 +33,8 @@ import { createObject, matchNamespace } from './create.ts';
 export async function update(call: Call): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'UpdateOptions');
   const sent = decodeBody(call, options);
-  matchName(call, sent);
   matchNamespace(call, sent);
+  matchName(call, sent);
   const plan: UpdatePlan = {
     make: () => asObject(clone(asJson(sent))),
     uid: sent.metadata.uid,

@@ -7,6 +7,7 @@ import { NONE, Optional, type Value } from '#cel/values';
 import { type CompiledRule, compileRules, type Rule, readRules } from './compile.ts';
 import { declare } from './declare.ts';
 import { fieldPathOf } from './fieldPath.ts';
+import { withoutNulls } from './nulls.ts';
 
 export interface RuleInput {
   readonly object: JsonObject;
@@ -33,7 +34,9 @@ interface RuleNode {
 /** Undefined when the schema has no rules at all. */
 export function compileSchemaRules(schema: JsonObject): ((input: RuleInput) => RuleOutcome) | undefined {
   const root = nodeOf(schema, true);
-  return root && ((input) => new Evaluation().run(root, input));
+  if (!root) return undefined;
+  const clean = (object: JsonObject) => withoutNulls(object, schema) as JsonObject;
+  return ({ object, old }) => new Evaluation().run(root, { object: clean(object), old: old && clean(old) });
 }
 
 /** A default is judged as if it had always been there, and then as if it were new. */

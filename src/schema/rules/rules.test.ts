@@ -54,6 +54,13 @@ describe('evaluating', () => {
     ],
     ['an absent node has no rules to break', ordered, {}, undefined, []],
     ['null is not looked at', ordered, { spec: null }, undefined, []],
+    [
+      'a property that is null is not there',
+      spec({ a: { type: 'string', nullable: true } }, { rule: 'has(self.a)' }),
+      { spec: { a: null } },
+      undefined,
+      ['spec: Invalid value: failed rule: has(self.a)'],
+    ],
     ['transition rules wait for an old value', immutable, { a: 'x' }, undefined, []],
     [
       'transition rules compare',

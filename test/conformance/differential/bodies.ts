@@ -143,9 +143,8 @@ const DIRECTIVES: readonly JsonObject[] = [
 ];
 
 /** A merge patch with directives of strategic merge in some of its objects. */
-export function strategicPatch(object: JsonObject, pick: Picker, directives: boolean): JsonObject {
+export function strategicPatch(object: JsonObject, pick: Picker): JsonObject {
   const patch = mergePatch(object, pick);
-  if (!directives) return patch;
   const objects = [
     patch,
     ...placesOf(patch).map(([holder, key]) => (isObject(holder) ? holder[key] : undefined)),

@@ -158,7 +158,5 @@ export function definitionSubject({ definition }: RandomDefinition): Subject {
     name: `definition of ${metadata.name}`,
     existing: metadata.name,
     onlyDry: true,
-    // Refusals quote schemas as they are written.
-    custom: true,
   };
 }

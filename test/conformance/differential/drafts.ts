@@ -68,13 +68,11 @@ const DRAFTS: Readonly<Record<Verb, (task: Task) => Draft>> = {
   jsonPatch: (task) => onItem(task, 'PATCH', jsonPatch(editedFresh(task), task.pick), JSON_PATCH),
   mergePatch: (task) =>
     onItem(task, 'PATCH', demandingPatch(mergePatch(editedFresh(task), task.pick), task), MERGE),
+  // In schemas the real server names other places in its warnings.
   strategicPatch: (task) =>
-    onItem(
-      task,
-      'PATCH',
-      strategicPatch(editedFresh(task), task.pick, task.subject.existing === undefined),
-      STRATEGIC,
-    ),
+    task.subject.existing === undefined
+      ? onItem(task, 'PATCH', strategicPatch(editedFresh(task), task.pick), STRATEGIC)
+      : DRAFTS.mergePatch(task),
   apply: (task) => onItem(task, 'PATCH', editedFresh(task), APPLY),
   status: onStatus,
   scale: onScale,
@@ -139,7 +137,8 @@ function onScale(task: Task): Draft {
   const target = `/${nameOf(subject, step.name)}/scale`;
   if (pick.chance(0.3)) return { method: 'GET', path: subject.collection + target, headers: {} };
   const replicas = pick.one<Json>([0, 1, 3, -1, 1000, 'x', null]);
-  if (pick.chance(0.4)) return write(task, 'PATCH', target, { spec: { replicas } }, MERGE);
+  if (replicas !== 'x' && pick.chance(0.4))
+    return write(task, 'PATCH', target, { spec: { replicas } }, MERGE);
   const metadata = { name: nameOf(subject, step.name), ...(subject.cluster ? {} : { namespace: '{ns}' }) };
   const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec: { replicas } };
   return write(task, 'PUT', target, scale, JSON_TYPE);

@@ -47,5 +47,8 @@ function expressionErrors(expression: string, path: string, environment: () => E
   const compiled = compile(expression, environment());
   if (compiled.kind === 'invalid')
     return [invalid(path, expression, `compilation failed: ${compiled.message}`)];
-  return compiled.program.type.kind === 'bool' ? [] : [invalid(path, expression, 'must evaluate to bool')];
+  const { type } = compiled.program;
+  return type.kind === 'bool'
+    ? []
+    : [invalid(path, expression, `must evaluate to bool but got ${type.name}`)];
 }
