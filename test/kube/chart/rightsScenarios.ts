@@ -5,7 +5,7 @@ import type { Hands } from '#sim/hands';
 import type { Bed } from '../bed/bed.ts';
 
 export interface Scenario {
-  /** Rights that only a lost race needs, which nobody can bring about from outside, and which race that is. */
+  /** Rights that only a lost race or a crash needs, which nobody can bring about from outside, and which that is. */
   readonly races?: Readonly<Record<string, string>>;
   play?(world: World): Promise<void>;
 }
@@ -195,6 +195,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     play: ({ hands }) => hands.apply(IMPOSSIBLE).then(() => {}),
   },
   'manifest-capture': {
+    races: {
+      'get manifestcheckpointcontentchunks state-snapshotter.deckhouse.io':
+        'a capture that goes on after a crash between two chunks',
+    },
     async play({ hands, grant }) {
       await grant('configmaps');
       await hands.apply(CAPTURED);
