@@ -42,7 +42,7 @@ function checkCustom(call: Call, value: JsonObject): void {
   const bytes = request.body ?? new Uint8Array();
   const kind = typeof value['kind'] === 'string' ? value['kind'] : '';
   const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';
-  if (kind === '') throw missingKind(resource.kind, bytes);
+  if (kind === '') throw withoutKind(call, bytes);
   if (apiVersion !== '' && !parseApiVersion(apiVersion)) {
     throw unrecognised(resource.kind, `unexpected GroupVersion string: ${apiVersion}`, bytes);
   }
@@ -52,6 +52,14 @@ function checkCustom(call: Call, value: JsonObject): void {
       `${text} (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
     );
   }
+}
+
+/** Without validation of fields the kind is missed by another decoder, which knows what it should have been. */
+function withoutKind({ resource, query }: Call, bytes: Uint8Array): ApiError {
+  if (query.get('fieldValidation') !== 'Ignore') return missingKind(resource.kind, bytes);
+  const { kind, version } = resource;
+  const why = `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`;
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
 }
 
 /** Subresources such as scale have a kind of their own. */
