@@ -186,13 +186,16 @@ async function start(installation: Installation, port: number): Promise<LapsePro
   return lapse;
 }
 
-/** Rights to one kind, as operators give them. */
-async function granting(account: string, resource: string): Promise<void> {
-  const name = `${account}-${resource}`;
-  const hands = createHands(admin);
+/** Rights to kinds of others, as operators give them. */
+async function grant(account: string, kinds: readonly string[]): Promise<void> {
+  const name = `${account}-granted`;
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const metadata = { name };
-  const rules = [{ apiGroups: [''], resources: [resource], verbs: ['get', 'list', 'watch', 'delete'] }];
+  const rules = kinds.map((kind) => {
+    const [resource, group = ''] = kind.split('.');
+    return { apiGroups: [group], resources: [resource], verbs: ['get', 'list', 'watch', 'delete'] };
+  });
+  const hands = createHands(admin);
   await hands.apply({ apiVersion, kind: 'ClusterRole', metadata, rules } as KubeObject);
   await hands.apply({
     apiVersion,
@@ -213,13 +216,13 @@ describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (n
     const [port] = (await freePorts(1)) as [number];
     const hooks = reachable(installation, port);
     for (const object of [...access, ...hooks]) await hands.apply(object);
+    const scenario = SCENARIOS[name] ?? {};
+    await grant(installation.name, scenario.granted ?? []);
     const lapse = await start(installation, port);
     try {
       // API servers take note of webhooks, and of their certificates, a moment later.
-      const scenario = SCENARIOS[name] ?? {};
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
-      const grant = (resource: string) => granting(installation.name, resource);
-      await vi.waitFor(async () => scenario.play?.({ bed, hands, grant }), patient);
+      await vi.waitFor(async () => scenario.play?.({ bed, hands }), patient);
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
       const own = [...familyRules(installation, installation.families[0]!)];
       const excused = new Set(Object.keys(scenario.races ?? {}));

@@ -7,14 +7,14 @@ import type { Bed } from '../bed/bed.ts';
 export interface Scenario {
   /** Rights that only a lost race or a crash needs, which nobody can bring about from outside, and which that is. */
   readonly races?: Readonly<Record<string, string>>;
+  /** What operators grant for the kinds that policies and captures are about: `deployments.apps`. */
+  readonly granted?: readonly string[];
   play?(world: World): Promise<void>;
 }
 
 export interface World {
   readonly bed: Bed;
   readonly hands: Hands;
-  /** What an operator does for the kinds that policies and captures are about. */
-  grant(resource: string): Promise<void>;
 }
 
 const policy = (name: string, spec: object) => ({
@@ -172,8 +172,8 @@ spec:
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'ttl-policy': {
-    async play({ hands, grant }) {
-      await grant('configmaps');
+    granted: ['configmaps'],
+    async play({ hands }) {
       await hands.apply(POLICIES);
       const maps = { apiVersion: 'v1', kind: 'ConfigMap' };
       const namespaceSelector = { matchLabels: { team: 'none' } };
@@ -199,10 +199,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       'get manifestcheckpointcontentchunks state-snapshotter.deckhouse.io':
         'a capture that goes on after a crash between two chunks',
     },
-    async play({ hands, grant }) {
-      await grant('configmaps');
-      await hands.apply(CAPTURED);
-    },
+    granted: ['configmaps', 'secrets', 'deployments.apps'],
+    play: ({ hands }) => hands.apply(CAPTURED).then(() => {}),
   },
   'object-keeper': {
     async play({ bed }) {
