@@ -8,6 +8,7 @@
 import { writeJson } from '#api/jsonWrite';
 import type { KubeObject } from '#api/object';
 import { encodeBase64, gzip, sha256, utf8 } from '#base/codec';
+import { isTooDeep } from './depth.ts';
 import { describeIdentity } from './identity.ts';
 import { MAX_CHUNK_BYTES, MAX_CHUNK_JSON, MAX_OBJECT_JSON } from './limits.ts';
 
@@ -181,13 +182,8 @@ function hold(object: KubeObject): Held | TooLarge {
   const { apiVersion, kind, metadata } = object;
   const { namespace = '', name = '' } = metadata;
   const what = describeIdentity({ apiVersion, kind, namespace, name });
-  let text: string;
-  try {
-    text = writeJson(object);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return { kind: 'tooLarge', object: what, why: 'it is nested too deeply' };
-  }
+  if (isTooDeep(object)) return { kind: 'tooLarge', object: what, why: 'it is nested too deeply' };
+  const text = writeJson(object);
   const bytes = Buffer.byteLength(text);
   if (bytes + BRACKETS <= MAX_OBJECT_JSON) return { object: what, text, bytes };
   const why = `its JSON has ${bytes} bytes, a chunk holds ${MAX_OBJECT_JSON - BRACKETS}`;

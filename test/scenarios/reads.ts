@@ -3,7 +3,8 @@
 /** Paths as `status.conditions[].type`; `labels.*` when somebody asked which keys there are. */
 export function readsOf<T extends object>(object: T, read: (seen: T) => void): Set<string> {
   const reads = new Set<string>();
-  read(watched(object, '', reads));
+  // A Proxy may not answer for what is frozen.
+  read(watched(structuredClone(object), '', reads));
   return reads;
 }
 

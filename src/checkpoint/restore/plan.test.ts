@@ -90,7 +90,7 @@ describe('planned', () => {
     ],
     'what is nested too deeply is left': [
       {},
-      [configMap('a', { data: deep(20_000) })],
+      [configMap('a', { data: deep(1001) })],
       ['skip it is nested too deeply'],
     ],
     'what has no name, or an apiVersion nobody can read, is left': [

@@ -2,6 +2,7 @@
 
 import type { KubeObject } from '#api/object';
 import { parseApiVersion } from '#api/object';
+import { isTooDeep } from '../depth.ts';
 import { describeIdentity } from '../identity.ts';
 import { mentionsOf, moveObject } from './namespace.ts';
 import { orderForRestore } from './order.ts';
@@ -44,14 +45,10 @@ function prepare(captured: KubeObject, index: CapturedIndex, options: PrepareOpt
   const { source, target = source } = options;
   const foreign = foreignReason(captured, source);
   if (foreign !== undefined) return { what: describe(captured), object: captured, skip: foreign, notes: [] };
-  let object: KubeObject;
-  try {
-    object = stripObject(captured);
-    if (target !== source) object = moveObject(object, { from: source, to: target });
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+  if (isTooDeep(captured))
     return { what: describe(captured), object: captured, skip: 'it is nested too deeply', notes: [] };
-  }
+  let object = stripObject(captured);
+  if (target !== source) object = moveObject(object, { from: source, to: target });
   const skip = computeSkip(captured, index, options);
   const notes =
     target === source ? [] : mentionsOf(object, source).map((path) => `${path} still names ${source}`);
