@@ -26,7 +26,10 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
   const version = gv?.version ?? '';
   const refuse = (why: string) =>
     say?.(why) ?? badRequest(`${kind} in version "${version}" cannot be handled as a ${wanted.kind}: ${why}`);
-  if (!gv) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
+  if (!gv) {
+    const why = `unexpected GroupVersion string: ${apiVersion}`;
+    throw say?.(why) ?? unrecognised(wanted.kind, why, call.request.body ?? new Uint8Array());
+  }
   // Definitions have a scheme of their own, without lists of anything.
   const isList = kind === 'List' && apiVersion === 'v1' && call.resource.group !== 'apiextensions.k8s.io';
   if (isList || call.core.registry.byKind(gv.group, gv.version, kind)) {

@@ -69,9 +69,10 @@ function decode(structure: Structure, value: JsonObject, notes: JsonNotes | unde
   return { object: asObject(value), problems };
 }
 
-/** Nothing is pruned: where an apply took the last part of something, it is null and will be refused as such. */
+/** Nulls stay: where an apply took the last part of something, it is null and will be refused as such. */
 function complete(structure: Structure, value: JsonObject): KubeObject {
   value['metadata'] = decodeMetadata(value['metadata'] ?? {}, undefined).value;
+  structure.pruneUnknown(value);
   structure.applyDefaults(value);
   return asObject(value);
 }

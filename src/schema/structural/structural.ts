@@ -87,6 +87,8 @@ export interface CompiledStructural {
    * Edits `object`; answers the paths of unknown fields. Throws DecodeError.
    */
   prune(object: JsonObject): string[];
+  /** Drops what the schema does not know, and nothing else. Edits `object`. */
+  pruneUnknown(object: JsonObject): void;
   /** Fills in defaults. Edits `object`. */
   applyDefaults(object: JsonObject): void;
   /** Everything but rules. What did not change since `old` and was wrong before may stay wrong. */
@@ -119,6 +121,9 @@ export function compileStructural(
       const unknown = preserveUnknownFields ? [] : prune(object, root);
       if (!preserveUnknownFields) pruneNulls(object, node);
       return embedded ? [...unknown, ...coerceEmbedded(object, node, metadata)] : unknown;
+    },
+    pruneUnknown(object) {
+      if (!preserveUnknownFields) prune(object, root);
     },
     applyDefaults: fill,
     validate: (object, old) => [

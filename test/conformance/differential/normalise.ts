@@ -70,6 +70,7 @@ export class Normaliser {
     const masked = text
       .replace(QUOTED_PATCH, (_, lead: string, quoted: string) => `${lead}${this.#quoted(quoted)}: `)
       .replace(/selfType\d+/g, 'selfType')
+      .replace(/Invalid value: \[\{"apiVersion".*?\}\]: /gs, 'Invalid value: <references>: ')
       .replace(/(Object 'Kind' is missing in) '.*'/s, '$1 <quoted>')
       .replaceAll(this.#space, '{ns}')
       .replace(UID, (uid) => (/^(00000000|11111111)-/.test(uid) ? uid : numbered(this.#uids, uid, 'uid')))
