@@ -192,7 +192,9 @@ function decodeInternal(codec: Codec, value: JsonObject): Decoded {
 function decodePatched({ resource }: Call, value: JsonObject, type: string): Decoded {
   const { codec, custom } = resource;
   if (type === STRATEGIC && codec.convert) return codec.convert(value);
-  return custom || value['apiVersion'] ? codec.decode(value) : decodeInternal(codec, value);
+  // The first of several wrong types is the first in order.
+  if (custom) return codec.decode({ ...value, metadata: sortKeys(value['metadata'] ?? {}) });
+  return value['apiVersion'] ? codec.decode(value) : decodeInternal(codec, value);
 }
 
 const NO_OBJECT =

@@ -237,8 +237,7 @@ async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): P
   const storage = resource.codec.toStorage(next);
   delete (storage.metadata as Record<string, unknown>)['selfLink'];
   if (isReleased(call, next, head.object)) {
-    const { revision } = await core.store.remove(resource.storage, head.key, head.revision);
-    next.metadata.resourceVersion = String(revision);
+    await core.store.remove(resource.storage, head.key, head.revision);
     return show(next);
   }
   // A write that changes nothing but the time of its manager changes nothing.
