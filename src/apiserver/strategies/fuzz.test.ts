@@ -5,7 +5,7 @@ import { type Embedded, startEmbedded } from '../../../test/conformance/embedded
 import { baseRequest, FUZZ_KINDS, Fuzzer, type FuzzRequest, fuzzRequest } from './fuzz.testkit.ts';
 
 const SPACE = 'fuzz';
-const REQUESTS = 150;
+const REQUESTS = 50;
 /** A runtime class of an impossible name is looked up all the same: the real server fails like this, too. */
 const ODD_NAME = /^(Internal error occurred: )?(invalid resource name|resource name may not be empty)/;
 

@@ -1,0 +1,28 @@
+// `lapse run` as a process, at length: a second signal, and every mistake.
+
+import { describe, expect, test } from 'vitest';
+import { CONFIG_MAPS, Runs, SLOW } from './runAgainst.ts';
+
+const runs = new Runs();
+
+test('the second signal does not wait', async () => {
+  await runs.server.call('POST', CONFIG_MAPS, { metadata: { name: 'endless' } });
+  const process = runs.start('--module', runs.module('slow.ts', SLOW), '--leader-elect=false');
+  await process.says(/"begun".*"key":"default\/endless"/);
+  process.child.kill('SIGTERM');
+  await process.says(/"stopping"/);
+  expect(await process.end('SIGINT')).toBe(130);
+});
+
+describe('mistakes are answered in words', () => {
+  test.each([
+    [['--module', runs.module('none.ts', 'export const a = 1;')], /needs "export default defineController/],
+    [['--controllers', 'tll'], /--controllers: "tll" is none of \*/],
+    [['--webhook-port', '0.0.0.0:9', '--module', runs.module('s.ts', SLOW)], /needs --webhook-cert-file/],
+  ])('%j', async (args, message) => {
+    const process = runs.start(...args);
+    expect(await process.exited).toBe(2);
+    expect(process.out).toMatch(message);
+    expect(process.out).not.toMatch(/^\s+at /m);
+  });
+});
