@@ -38,7 +38,7 @@ afterAll(async () => {
   await bed?.stop();
 });
 
-const patient = { timeout: 30_000, interval: 100 };
+const patient = { timeout: 120_000, interval: 100 };
 
 /** The same chart as it was once: another version, and a definition with less to show. */
 function olderChart(name: string): string {
