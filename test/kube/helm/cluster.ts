@@ -1,10 +1,9 @@
 // The Cleaner family against a real API server, put together as the command does, for one test file.
 
 import { readFileSync } from 'node:fs';
+import { vi } from 'vitest';
 import type { JsonObject } from '#api/json';
 import type { Kind } from '#api/kind';
-import { CustomResourceDefinition } from '#api/kinds/builtin';
-import { CleanerDefinition } from '#api/kinds/cleaner';
 import type { KubeObject } from '#api/object';
 import { realClock } from '#base/clock';
 import { silentLog } from '#base/log';
@@ -15,6 +14,7 @@ import { createSkew } from '#client/skew';
 import type { Transport } from '#client/transport';
 import { undiciTransport } from '#client/undici';
 import { compileConfiguration } from '#cmd/configuration/schema';
+import { applyCrds } from '#cmd/crds';
 import { cleanerFamily } from '#controllers/cleaner/family';
 import type { Services } from '#controllers/family';
 import { createSkewGuard } from '#lifecycle/skewGuard';
@@ -41,7 +41,7 @@ export async function openCluster(bed: Bed): Promise<Cluster> {
   });
   const credentials = fixedCredentials({ headers: bearer(bed.adminToken) });
   const client = createClient({ transport, credentials, clock: realClock, random: systemRandom });
-  await client.apply(CustomResourceDefinition, CleanerDefinition.crd, { force: true });
+  await applyCrds(client, realClock, cleanerFamily.kinds);
   return {
     bed,
     client,
@@ -100,8 +100,17 @@ export async function create(client: Client, ...objects: readonly KubeObject[]):
   for (const object of objects) {
     const slash = object.apiVersion.indexOf('/');
     const group = slash < 0 ? '' : object.apiVersion.slice(0, slash);
-    const kind: Kind | undefined = await client.discovery.find({ group, kind: object.kind });
-    if (kind === undefined) throw new Error(`${object.apiVersion} ${object.kind} is not served`);
+    // An API server tells of a new kind a moment after its definition is established.
+    const kind = await vi.waitFor(() => findKind(client, group, object.kind), SOON);
     objectOf(await client.create(kind, object));
   }
+}
+
+const SOON = { timeout: 20_000, interval: 100 };
+
+async function findKind(client: Client, group: string, name: string): Promise<Kind> {
+  const kind = await client.discovery.find({ group, kind: name });
+  if (kind !== undefined) return kind;
+  client.discovery.invalidate();
+  throw new Error(`${name} of ${group} is not served`);
 }
