@@ -63,7 +63,7 @@ const compact = ({ type, lastTransitionTime }: Condition): Condition =>
     : { type: share(type), status: 'True', lastTransitionTime };
 
 // A status is four objects and a text. Where many Jobs finish, several finish in the same second and share theirs: a
-// table by the text of the time, each place of which remembers its last status. It covers a day and a half of seconds.
+// table by the text of the time, each place of which remembers its last status. It has places for a day and a half.
 const PLACES = 1 << 17;
 const statuses: { readonly conditions: Condition[] }[] = [];
 

@@ -104,6 +104,21 @@ describe('what is kept in memory', () => {
   test('decides like the whole Job', () => check(jobs, anyJob));
   test('decides like the whole Pod', () => check(pods, anyPod));
 
+  test('Jobs that ended alike in the same second share their status', () => {
+    const ended = (name: string, type: string, lastTransitionTime: string): Job => ({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name, namespace: 'default' },
+      spec: { ttlSecondsAfterFinished: 60 },
+      status: { conditions: [{ type, status: 'True', lastTransitionTime }] },
+    });
+    const statusOf = (job: Job) => jobs.projection.project(job).status;
+    const one = statusOf(ended('a', 'Complete', '2026-01-01T00:00:07Z'));
+    expect(statusOf(ended('b', 'Complete', '2026-01-01T00:00:07Z'))).toBe(one);
+    expect(statusOf(ended('c', 'Complete', '2026-01-01T00:00:08Z'))).not.toEqual(one);
+    expect(statusOf(ended('d', 'Failed', '2026-01-01T00:00:07Z'))).not.toEqual(one);
+  });
+
   test.each([
     [
       'Job',
