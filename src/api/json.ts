@@ -13,7 +13,11 @@ export function clone<T extends Json | undefined>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((v) => clone(v)) as T;
   const out: JsonObject = {};
-  for (const key of Object.keys(value)) setOwn(out, key, clone((value as JsonObject)[key]));
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    const inner = (value as JsonObject)[key];
+    setOwn(out, key, typeof inner === 'object' ? clone(inner) : inner);
+  }
   return out as T;
 }
 
@@ -34,9 +38,20 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((v, i) => equal(v, b[i]));
+    for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i])) return false;
+    return true;
   }
-  const keysA = Object.keys(a).filter((k) => a[k] !== undefined);
-  const keysB = Object.keys(b).filter((k) => b[k] !== undefined);
-  return keysA.length === keysB.length && keysA.every((k) => Object.hasOwn(b, k) && equal(a[k], b[k]));
+  return equalObjects(a, b);
+}
+
+/** Without lists of the keys: most comparisons are of large objects that are equal. */
+function equalObjects(a: JsonObject, b: JsonObject): boolean {
+  let more = 0;
+  for (const key in a) {
+    if (!Object.hasOwn(a, key) || a[key] === undefined) continue;
+    if (!Object.hasOwn(b, key) || !equal(a[key], b[key])) return false;
+    more++;
+  }
+  for (const key in b) if (Object.hasOwn(b, key) && b[key] !== undefined) more--;
+  return more === 0;
 }

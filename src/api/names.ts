@@ -78,8 +78,22 @@ const QUALIFIED_TEXT =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const QUALIFIED_PATTERN = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
+// The keys of labels are few and come with every object.
+const qualified = new Set<string>();
+const MOST_QUALIFIED = 5000;
+
 /** Keys of labels and annotations, names of conditions and finalizers: `[prefix/]name`. */
 export function checkQualifiedName(value: string): string[] {
+  if (qualified.has(value)) return [];
+  const complaints = examineQualifiedName(value);
+  if (complaints.length === 0) {
+    if (qualified.size >= MOST_QUALIFIED) qualified.clear();
+    qualified.add(value);
+  }
+  return complaints;
+}
+
+function examineQualifiedName(value: string): string[] {
   const out: string[] = [];
   const parts = value.split('/');
   if (parts.length > 2) {

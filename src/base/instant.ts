@@ -22,15 +22,31 @@ export const isDue = (at: Instant, now: Instant): boolean => now >= at;
 export function formatTime(at: Instant): string {
   const second = Math.floor(at / 1000);
   if (second !== lastSecond) {
-    lastTime = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+    lastTime = textOf(second);
     lastSecond = second;
   }
   return lastTime;
 }
 
-// Many objects are stamped within one second: its text is made once.
+// Many objects are stamped within one second: its text is made once; and the text of a day for all its seconds.
 let lastSecond = Number.NaN;
 let lastTime = '';
+let lastDay = Number.NaN;
+let lastDate = '';
+const SECONDS_A_DAY = 86_400;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
+
+function textOf(second: number): string {
+  const day = Math.floor(second / SECONDS_A_DAY);
+  if (day !== lastDay) {
+    const text = new Date(day * SECONDS_A_DAY * 1000).toISOString();
+    lastDate = text.slice(0, text.indexOf('T') + 1);
+    lastDay = day;
+  }
+  const rest = second - day * SECONDS_A_DAY;
+  const minute = Math.floor(rest / 60);
+  return `${lastDate}${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:${TWO_DIGITS[rest % 60]}Z`;
+}
 
 /** RFC 3339 with six fraction digits, as Kubernetes writes metav1.MicroTime. */
 export function formatMicroTime(at: Instant): string {
