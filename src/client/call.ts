@@ -3,12 +3,21 @@
 import { isObject, type JsonObject } from '#api/json';
 import { describeKind, type Kind } from '#api/kind';
 import { apiVersionOf, asObject, type KubeObject } from '#api/object';
+import type { Shape } from '#api/shape';
 import { ApiError } from '#api/status';
 import type { Millis } from '#base/instant';
 import { encodeBytes, parseBytes, textOf } from './codec.ts';
 import { apiErrorFrom } from './errors.ts';
 import { queryText } from './paths.ts';
-import { headerOf, type Transport, TransportError, type TransportRequest } from './transport.ts';
+import { PROTOBUF_TYPE } from './protobuf/envelope.ts';
+import {
+  type HeaderMap,
+  headerOf,
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -43,9 +52,10 @@ const JSON_TYPE = 'application/json';
 const METADATA = 'PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const MAX_QUOTED = 200;
 
-/** The Accept header that asks for a kind's representation. */
-export function acceptFor(kind: Kind, many = false): string {
-  if (kind.representation !== 'metadata') return JSON_TYPE;
+/** The Accept header that asks for a kind's representation. With a shape protobuf is preferred, and JSON will do. */
+export function acceptFor(kind: Kind, many = false, shape?: Shape): string {
+  if (kind.representation !== 'metadata')
+    return shape === undefined ? JSON_TYPE : `${PROTOBUF_TYPE},${JSON_TYPE}`;
   return `${JSON_TYPE};as=${many ? METADATA.replace(';', 'List;') : METADATA}`;
 }
 
@@ -65,36 +75,52 @@ export function toRequest(caller: Caller, call: Call): TransportRequest {
   };
 }
 
-/** Sends and decodes. Throws ApiError for a refusal and TransportError when there is no usable answer. */
-export async function send(caller: Caller, call: Call): Promise<Answered> {
+/** The bytes of an answer to a call. */
+export type Decode = (body: Uint8Array) => JsonObject;
+
+/**
+ * Sends and decodes. Throws ApiError for a refusal and TransportError when there is no usable answer. `protobuf`
+ * decodes an answer that is: without it none was asked for.
+ */
+export async function send(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered> {
   const response = await caller.transport.request(toRequest(caller, call));
   if (response.status < 200 || response.status > 299) throw apiErrorFrom(response);
   reportWarnings(caller, response.headers.warning);
-  return { status: response.status, json: decodeObject(call, response.body, response.headers) };
+  const decode = protobuf !== undefined && isProtobuf(response.headers) ? protobuf : decodeJson;
+  return { status: response.status, json: decodeObject(call, response, decode) };
+}
+
+export const isProtobuf = (headers: HeaderMap): boolean =>
+  headerOf(headers, 'content-type')?.startsWith(PROTOBUF_TYPE) === true;
+
+function decodeJson(body: Uint8Array): JsonObject {
+  const json = parseBytes(body);
+  if (isObject(json)) return json;
+  throw new SyntaxError('not an object');
 }
 
 /** As `send`, with refusals as values. */
-export async function ask(caller: Caller, call: Call): Promise<Answered | ApiError> {
+export async function ask(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered | ApiError> {
   try {
-    return await send(caller, call);
+    return await send(caller, call, protobuf);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
   }
 }
 
-function decodeObject(call: Call, body: Uint8Array, headers: TransportRequest['headers']): JsonObject {
-  let problem = 'not an object';
+function decodeObject(call: Call, { body, headers }: TransportResponse, decode: Decode): JsonObject {
   try {
-    const json = parseBytes(body);
-    if (isObject(json)) return json;
+    return decode(body);
   } catch (error) {
-    problem = error instanceof Error ? error.message : String(error);
+    const problem = error instanceof Error ? error.message : String(error);
+    const type = headerOf(headers, 'content-type') ?? 'no content type';
+    // Bytes of a message say nothing to anybody.
+    const quoted = decode === decodeJson ? `: ${textOf(body.subarray(0, MAX_QUOTED))}` : '';
+    const form = decode === decodeJson ? 'JSON' : 'a message';
+    const message = `${call.method} ${call.path}: the answer (${type}) is not ${form} that can be used: ${problem}${quoted}`;
+    throw new TransportError('malformed', message, { sent: true });
   }
-  const type = headerOf(headers, 'content-type') ?? 'no content type';
-  const quoted = textOf(body.subarray(0, MAX_QUOTED));
-  const message = `${call.method} ${call.path}: the answer (${type}) is not JSON that can be used: ${problem}: ${quoted}`;
-  throw new TransportError('malformed', message, { sent: true });
 }
 
 // `299 - "text"`: code, agent, quoted text, and possibly a date. Several may share one line.

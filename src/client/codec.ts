@@ -27,7 +27,7 @@ export function parseText(text: string): Json {
   return LONG_INTEGER.test(text) ? jsonWithSource.parse(text, exactRead) : (JSON.parse(text) as Json);
 }
 
-const asBuffer = (bytes: Uint8Array): Buffer =>
+export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 export const textOf = (bytes: Uint8Array): string => asBuffer(bytes).toString('utf8');

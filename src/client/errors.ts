@@ -3,7 +3,8 @@
 
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { ApiError, type StatusCause, type StatusDetails } from '#api/status';
-import { parseBytes, textOf } from './codec.ts';
+import { asBuffer, parseBytes, textOf } from './codec.ts';
+import { decodeStatus, PROTOBUF_TYPE } from './protobuf/envelope.ts';
 import { headerOf, type TransportResponse } from './transport.ts';
 
 /** What a bare code means, where no Status says more. */
@@ -66,9 +67,12 @@ export function apiErrorFromStatus(status: JsonObject, httpCode?: number): ApiEr
   );
 }
 
-function tryParse(body: Uint8Array): Json | undefined {
+/** The Status in an answer, if there is one. */
+function tryStatus({ body, headers }: TransportResponse): JsonObject | undefined {
   try {
-    return parseBytes(body);
+    if (headerOf(headers, 'content-type')?.startsWith(PROTOBUF_TYPE)) return decodeStatus(asBuffer(body));
+    const json = parseBytes(body);
+    return isObject(json) && json.kind === 'Status' ? json : undefined;
   } catch {
     return undefined;
   }
@@ -94,8 +98,8 @@ export function apiErrorFrom(response: TransportResponse): ApiError {
 }
 
 function refusalOf(response: TransportResponse): ApiError {
-  const json = tryParse(response.body);
-  if (isObject(json) && json.kind === 'Status') return apiErrorFromStatus(json, response.status);
+  const status = tryStatus(response);
+  if (status !== undefined) return apiErrorFromStatus(status, response.status);
   const quoted = quoteBody(response.body);
   const type = headerOf(response.headers, 'content-type') ?? 'no content type';
   const message = `the server answered ${response.status}${quoted === '' ? '' : ` (${type}): ${quoted}`}`;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LineSplitter, LineTooLong } from './lines.ts';
+import { LineSplitter } from './lines.ts';
+import { PartTooLong } from './partBuffer.ts';
 
 const split = (limit: number, ...chunks: (string | Uint8Array)[]) => {
   const splitter = new LineSplitter(limit);
@@ -51,7 +52,7 @@ describe('LineSplitter', () => {
     ['whose last piece has the newline', ['12345', '6\n']],
     ['after good lines', ['1\n2\n', '123456']],
   ])('a line beyond the limit is refused: %s', (_name, chunks) => {
-    expect(() => split(5, ...chunks)).toThrow(LineTooLong);
+    expect(() => split(5, ...chunks)).toThrow(PartTooLong);
   });
 
   it('a line of exactly the limit is fine', () => {

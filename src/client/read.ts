@@ -3,10 +3,13 @@
 import { isObject, type JsonObject } from '#api/json';
 import type { Kind, ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
+import type { Shape } from '#api/shape';
 import { ApiError } from '#api/status';
-import { acceptFor, ask, type Caller, type CallOptions, readObject } from './call.ts';
+import { acceptFor, ask, type Call, type Caller, type CallOptions, readObject } from './call.ts';
+import { asBuffer } from './codec.ts';
 import { isExpired, isMissing } from './errors.ts';
 import { collectionPath, objectPath } from './paths.ts';
+import { decodeList } from './protobuf/envelope.ts';
 import { TransportError } from './transport.ts';
 
 export interface GetOptions extends CallOptions {
@@ -16,6 +19,8 @@ export interface GetOptions extends CallOptions {
 }
 
 export interface SelectOptions extends CallOptions {
+  /** The only fields that matter, of a kind that is built in: objects may come without the others. */
+  readonly shape?: Shape;
   /** Unset: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -98,16 +103,19 @@ export async function listPage<T extends KubeObject>(
   kind: Kind<T>,
   options: PageOptions = {},
 ): Promise<PageAnswer<T>> {
-  const { namespace, signal, timeout, limit = PAGE_SIZE, ...query } = options;
+  const { namespace, signal, timeout, shape, limit = PAGE_SIZE, ...query } = options;
   const path = collectionPath(kind, namespace);
-  const answer = await ask(caller, {
+  const call: Call = {
     method: 'GET',
     path,
-    accept: acceptFor(kind, true),
+    accept: acceptFor(kind, true, shape),
     query: { ...query, limit: limit > 0 ? limit : undefined },
     ...(signal === undefined ? {} : { signal }),
     ...(timeout === undefined ? {} : { timeout }),
-  });
+  };
+  const answer = await (shape === undefined
+    ? ask(caller, call)
+    : ask(caller, call, (body) => decodeList(asBuffer(body), kind, shape)));
   if (!(answer instanceof ApiError)) return readPage(kind, answer.json, path);
   if (isExpired(answer)) return { kind: 'expired', error: answer };
   throw answer;

@@ -3,13 +3,15 @@
 
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
-import { acceptFor, type Caller, toRequest } from './call.ts';
+import { acceptFor, type Caller, isProtobuf, toRequest } from './call.ts';
 import { apiErrorFrom } from './errors.ts';
-import { LineSplitter, LineTooLong } from './lines.ts';
+import { FrameSplitter } from './frames.ts';
+import { LineSplitter } from './lines.ts';
+import { PartTooLong, type Splitter } from './partBuffer.ts';
 import { collectionPath } from './paths.ts';
 import type { SelectOptions } from './read.ts';
 import { headerOf, TransportError, type TransportStream } from './transport.ts';
-import { decodeEvent, malformedEvent, type WatchEvent } from './watchEvents.ts';
+import { decodeEvent, decodeFrame, malformedEvent, type WatchEvent } from './watchEvents.ts';
 
 export interface WatchOptions extends SelectOptions {
   /** Events after this version. Unset or "0": synthetic `added` events for what exists come first. */
@@ -20,7 +22,7 @@ export interface WatchOptions extends SelectOptions {
   readonly sendInitialEvents?: boolean;
   /** The server ends the stream after this long. Unset: the server's own choice. */
   readonly timeoutSeconds?: number;
-  /** Longest line accepted; 16 MiB unless told (etcd's objects end near 1.5 MiB). */
+  /** Longest line (or frame) accepted; 16 MiB unless told (etcd's objects end near 1.5 MiB). */
   readonly maxLineBytes?: number;
   /** The server accepted the watch; events will follow. */
   readonly onOpen?: () => void;
@@ -39,7 +41,7 @@ async function open(caller: Caller, kind: Kind, options: WatchOptions): Promise<
   const request = toRequest(caller, {
     method: 'GET',
     path: collectionPath(kind, namespace),
-    accept: acceptFor(kind),
+    accept: acceptFor(kind, false, options.shape),
     query: {
       watch: true,
       allowWatchBookmarks: options.bookmarks === false ? undefined : true,
@@ -68,33 +70,56 @@ async function readRefusal({ status, headers, chunks }: TransportStream): Promis
 }
 
 /** The reason not to read the stream at all, if there is one. */
-async function objection(stream: TransportStream): Promise<Error | undefined> {
+async function objection(stream: TransportStream, options: WatchOptions): Promise<Error | undefined> {
   if (stream.status !== 200) return readRefusal(stream);
+  if (options.shape !== undefined && isProtobuf(stream.headers)) return undefined;
   const type = headerOf(stream.headers, 'content-type');
   if (type === undefined || type.startsWith('application/json')) return undefined;
   const message = `watch: expected application/json, the server answers ${type}`;
   return new TransportError('malformed', message, { sent: true });
 }
 
+interface Reading<T extends KubeObject> {
+  readonly splitter: Splitter;
+  readonly decode: (part: Buffer) => WatchEvent<T>;
+}
+
+function readingOf<T extends KubeObject>(
+  stream: TransportStream,
+  kind: Kind<T>,
+  { shape, maxLineBytes = MAX_LINE_BYTES }: WatchOptions,
+): Reading<T> {
+  if (shape !== undefined && isProtobuf(stream.headers))
+    return {
+      splitter: new FrameSplitter(maxLineBytes),
+      decode: (frame) => decodeFrame(frame, kind, shape),
+    };
+  return {
+    splitter: new LineSplitter(maxLineBytes),
+    decode: (line) => decodeEvent<T>(line.toString('utf8')),
+  };
+}
+
 async function* readEvents<T extends KubeObject>(
   stream: TransportStream,
+  kind: Kind<T>,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>> {
-  const splitter = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES);
+  const { splitter, decode } = readingOf(stream, kind, options);
   for await (const chunk of stream.chunks) {
-    for (const line of splitter.push(chunk)) {
-      if (line.length === 0) continue;
-      const event = decodeEvent<T>(line.toString('utf8'));
+    for (const part of splitter.push(chunk)) {
+      if (part.length === 0) continue;
+      const event = decode(part);
       yield event;
       if (event.type === 'error') return;
     }
   }
   if (splitter.unfinished > 0 && options.signal?.aborted !== true)
-    yield errorEvent(new TransportError('broken', 'watch: the stream ended inside a line', { sent: true }));
+    yield errorEvent(new TransportError('broken', 'watch: the stream ended inside an event', { sent: true }));
 }
 
 function asFailure(error: unknown): Error {
-  if (error instanceof LineTooLong) {
+  if (error instanceof PartTooLong) {
     const event = malformedEvent('an event too large to be one', error.message);
     return event.type === 'error' ? event.error : error;
   }
@@ -115,14 +140,14 @@ export async function* watch<T extends KubeObject>(
   let stream: TransportStream | undefined;
   try {
     stream = await open(caller, kind, options);
-    const refusal = await objection(stream);
+    const refusal = await objection(stream, options);
     if (stopped()) return;
     if (refusal !== undefined) {
       yield errorEvent(refusal);
       return;
     }
     options.onOpen?.();
-    yield* readEvents<T>(stream, options);
+    yield* readEvents(stream, kind, options);
   } catch (error) {
     if (!stopped()) yield errorEvent(asFailure(error));
   } finally {

@@ -1,9 +1,12 @@
 // One line of a watch stream → one event.
 
 import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
-import { asObject, type KubeObject } from '#api/object';
+import type { Kind } from '#api/kind';
+import { asJson, asObject, type KubeObject } from '#api/object';
+import type { Shape } from '#api/shape';
 import { parseText } from './codec.ts';
 import { apiErrorFromStatus } from './errors.ts';
+import { decodeWireEvent, named } from './protobuf/envelope.ts';
 import { TransportError } from './transport.ts';
 
 /**
@@ -61,8 +64,23 @@ export function decodeEvent<T extends KubeObject>(line: string): WatchEvent<T> {
   }
   if (!isObject(json) || typeof json.type !== 'string' || !isObject(json.object))
     return malformedEvent('not an event', line);
-  if (json.type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(json.object) };
-  if (json.type === 'BOOKMARK') return bookmarkOf(json.object, line);
-  if (!Object.hasOwn(CHANGES, json.type)) return malformedEvent('an event of an unknown type', line);
-  return changeOf(CHANGES[json.type as keyof typeof CHANGES], json.object, line);
+  return eventOf(json.type, json.object, line);
+}
+
+/** `line`: what to quote when it is not an event after all. */
+function eventOf<T extends KubeObject>(type: string, object: JsonObject, line: string): WatchEvent<T> {
+  if (type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(object) };
+  if (type === 'BOOKMARK') return bookmarkOf(object, line);
+  if (!Object.hasOwn(CHANGES, type)) return malformedEvent('an event of an unknown type', line);
+  return changeOf(CHANGES[type as keyof typeof CHANGES], object, line);
+}
+
+/** The same for a frame of a protobuf stream. */
+export function decodeFrame<T extends KubeObject>(frame: Buffer, kind: Kind<T>, shape: Shape): WatchEvent<T> {
+  try {
+    const { type, object } = decodeWireEvent(frame, kind, shape);
+    return eventOf<T>(type, type === 'ERROR' ? object : asJson(named(kind, object)), type);
+  } catch (cause) {
+    return malformedEvent('not an event', cause instanceof Error ? cause.message : String(cause));
+  }
 }

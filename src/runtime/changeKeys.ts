@@ -3,6 +3,7 @@
 
 import { keyOf, type ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
+import type { Instant } from '#base/instant';
 import type { CacheChange } from './cache.ts';
 import type { DecisionTime } from './decisionTime.ts';
 import type { ControllerDefinition, WatchDefinition } from './definition.ts';
@@ -21,6 +22,8 @@ export interface ChangeKeysOptions {
   readonly interner: Interner;
   readonly time: DecisionTime;
   readonly cache: KindReader;
+  /** Told of objects that are not looked at before `at`. */
+  readonly onFirstLook?: (key: string, at: Instant) => void;
 }
 
 export class ChangeKeys {
@@ -32,12 +35,14 @@ export class ChangeKeys {
 
   /** A change of the kind the controller is for: its own key. */
   primary(change: Changed): void {
-    const { definition, queue, time } = this.#options;
+    const { definition, queue, interner, time, onFirstLook } = this.#options;
     const { id, after, initial } = change;
     if (!matters(definition.facts, change)) return;
     const firstLook = initial && after !== undefined ? definition.firstLook?.(after) : undefined;
-    if (firstLook !== undefined) queue.addAt(id, time.localOf(firstLook), 'deadline: first look');
-    else queue.add(id, reasonOf(change, definition.for.kind), initial ? 'low' : 'normal');
+    if (firstLook !== undefined) {
+      queue.addAt(id, time.localOf(firstLook), 'deadline: first look');
+      onFirstLook?.(interner.text(id), firstLook);
+    } else queue.add(id, reasonOf(change, definition.for.kind), initial ? 'low' : 'normal');
   }
 
   watched(watch: WatchDefinition, change: Changed): void {

@@ -28,6 +28,12 @@ import { withinRights } from './rights.ts';
 import type { Timers } from './timers.ts';
 import { type PassRecord, Worker } from './worker.ts';
 
+export interface FirstLook {
+  readonly controller: string;
+  readonly key: string;
+  readonly at: Instant;
+}
+
 /** What all controllers of a process share. */
 export interface Shared {
   readonly clock: Clock;
@@ -44,6 +50,8 @@ export interface Shared {
   /** Calls outside the declared rights fail; for tests. */
   readonly enforceRights: boolean;
   readonly onPass?: (record: PassRecord & { readonly controller: string }) => void;
+  /** An object of the initial list waits without having had a pass. */
+  readonly onFirstLook?: (look: FirstLook) => void;
 }
 
 const CONCURRENCY = 4;
@@ -51,6 +59,7 @@ const CONCURRENCY = 4;
 export class Controller {
   readonly definition: ControllerDefinition;
   readonly queue: Queue;
+  #actingSince: Instant;
   readonly #shared: Shared;
   readonly #log: Log;
   readonly #client: Client;
@@ -66,9 +75,10 @@ export class Controller {
 
   /** Starts to fill the caches and the queue. Nothing is looked at before `start`. */
   constructor(definition: ControllerDefinition, shared: Shared) {
-    const { clock, registry, interner, time, caches } = shared;
+    const { clock, registry, interner, time, caches, onFirstLook } = shared;
     this.definition = definition;
     this.#shared = shared;
+    this.#actingSince = time.now();
     this.#log = shared.log.with({ controller: definition.name });
     this.#client = shared.enforceRights
       ? withinRights(shared.client, rightsOf(definition), `controller ${definition.name}`)
@@ -95,7 +105,17 @@ export class Controller {
       shares.set(kindId(source.kind), { source, handle: caches.acquire(source) });
     this.#shares = shares;
     this.#reader = controllerReader(definition.name, shares);
-    this.#changeKeys = new ChangeKeys({ definition, queue: this.queue, interner, time, cache: this.#reader });
+    const { name: controller } = definition;
+    this.#changeKeys = new ChangeKeys({
+      definition,
+      queue: this.queue,
+      interner,
+      time,
+      cache: this.#reader,
+      ...(onFirstLook === undefined
+        ? {}
+        : { onFirstLook: (key, at) => onFirstLook({ controller, key, at }) }),
+    });
     this.#listen();
   }
 
@@ -115,6 +135,7 @@ export class Controller {
   }
 
   start(): void {
+    this.#actingSince = this.#shared.time.now();
     this.queue.open();
     this.#worker.start();
   }
@@ -122,6 +143,7 @@ export class Controller {
   /** Takes no more keys; resolves when the passes under way have ended. What changes meanwhile is collected. */
   pause(): Promise<void> {
     this.queue.close();
+    this.definition.onPause?.();
     return this.#worker.stop();
   }
 
@@ -191,6 +213,7 @@ export class Controller {
     const { signal } = this.#abort;
     return {
       now,
+      actingSince: this.#actingSince,
       key,
       reason,
       failures,

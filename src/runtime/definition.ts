@@ -49,6 +49,8 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
   /** After this many failures in a row an Event on the object says so; 10 unless told. */
   readonly stuckAfter?: number;
   readonly rights?: readonly Right[];
+  /** This process stops acting, perhaps only for now: another replica may go on, and nobody here hears of what it does. */
+  onPause?(): void;
   reconcile(pass: Pass): Promise<Outcome> | Outcome;
 }
 

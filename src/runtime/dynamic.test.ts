@@ -1,5 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { plus, seconds } from '#base/instant';
+import { nextTurn } from '#base/turn';
+import type { Caches } from './caches.ts';
+import { DynamicWatches } from './dynamic.ts';
+import { Interner } from './interner.ts';
 import { settled, waitUntil } from './outcome.ts';
 import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
 
@@ -62,4 +68,28 @@ describe('sources that come and go', () => {
       expect(sources()).toEqual(['v1/configmaps in default']);
     }),
   );
+});
+
+test('what nobody needs any more is not remembered: every generation of a policy has a projection of its own', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const handle = { reader: {}, status: {}, listen: () => {}, onStatus: () => {}, release: () => {} };
+  const interner = new Interner();
+  const watches = new DynamicWatches({
+    caches: { acquire: () => handle } as unknown as Caches,
+    interner,
+    onChange: () => {},
+    onStatus: () => {},
+  });
+  const user = interner.intern('default/a');
+  const declare = () => {
+    const projection = { name: 'x', project: <T>(object: T) => object };
+    watches.declare(user, [{ kind: Secret, projection }]);
+    return new WeakRef(projection);
+  };
+  const generations = Array.from({ length: 10 }, declare);
+  await nextTurn();
+  collect();
+  expect(generations.filter((one) => one.deref() !== undefined).length).toBeLessThanOrEqual(1);
+  expect(watches.size).toBe(1);
 });

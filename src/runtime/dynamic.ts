@@ -26,7 +26,9 @@ export class DynamicWatches {
   readonly #options: DynamicWatchesOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #needs = new Map<KeyId, readonly Entry[]>();
-  readonly #projections = new Map<Projection<KubeObject>, number>();
+  /** A number for each; those that nobody has any more are forgotten. */
+  readonly #projections = new WeakMap<Projection<KubeObject>, number>();
+  #numbered = 0;
 
   constructor(options: DynamicWatchesOptions) {
     this.#options = options;
@@ -93,7 +95,7 @@ export class DynamicWatches {
     if (projection === undefined) return describeSource(source);
     let number = this.#projections.get(projection);
     if (number === undefined) {
-      number = this.#projections.size;
+      number = this.#numbered++;
       this.#projections.set(projection, number);
     }
     return `${describeSource(source)} as ${number}`;

@@ -61,6 +61,7 @@ export interface ManagerOptions {
   /** From countInFlight, for `activity`. */
   readonly inFlight?: () => number;
   readonly onPass?: Shared['onPass'];
+  readonly onFirstLook?: Shared['onFirstLook'];
   /** How long `stop` may take; 9 s unless told. */
   readonly drain?: Millis;
 }
@@ -220,6 +221,7 @@ export class Manager {
       enforceRights = false,
       events,
       onPass,
+      onFirstLook,
     } = this.#options;
     const { caches, timers, interner, registry } = this;
     return {
@@ -236,6 +238,7 @@ export class Manager {
       events: events?.sink ?? { record: () => {} },
       log: this.#log,
       ...(onPass === undefined ? {} : { onPass }),
+      ...(onFirstLook === undefined ? {} : { onFirstLook }),
     };
   }
 

@@ -36,6 +36,8 @@ export interface DynamicSources {
 export interface Pass {
   /** The only time a decision may use. Behind the local clock when the server's is. */
   readonly now: Instant;
+  /** Since when this process has been acting without a break: what happened before may be another replica's work. */
+  readonly actingSince: Instant;
   readonly key: ObjectKey;
   /** Why the key woke: for traces and explanations, never for decisions. */
   readonly reason: string;

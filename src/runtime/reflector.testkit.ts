@@ -37,7 +37,7 @@ export interface Told {
 }
 
 export function reflectorKit(
-  options: Partial<CachesOptions> & {
+  options: Partial<Omit<CachesOptions, 'client'>> & {
     seed?: number;
     source?: Partial<Source<Thing>>;
     client?: Partial<ClientOptions>;

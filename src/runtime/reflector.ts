@@ -3,6 +3,7 @@
 // in which they were read; whoever receives them must not wait (it puts keys into queues).
 
 import type { KubeObject } from '#api/object';
+import type { Shape } from '#api/shape';
 import { compareVersions } from '#api/versions';
 import { millis } from '#base/instant';
 import { sleep } from '#base/sleep';
@@ -38,11 +39,14 @@ export class Reflector<T extends KubeObject> {
   #breathing = false;
   #watchEvents = 0;
   #watchSince = millis(0);
+  /** Unset after an answer that could not be read: the next is asked for as JSON. */
+  #shape: Shape | undefined;
   #done: Promise<void> | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#progress = { ...START, by: options.listBy ?? 'stream' };
+    this.#shape = options.source.projection?.shape;
   }
 
   get status(): ReflectorStatus {
@@ -102,6 +106,7 @@ export class Reflector<T extends KubeObject> {
     try {
       const pages = client.pages(kind, {
         ...selectionOf(source),
+        ...this.#shaped(),
         signal: this.#stop.signal,
         limit: by === 'whole' ? 0 : PAGE,
       });
@@ -147,6 +152,10 @@ export class Reflector<T extends KubeObject> {
     return silent ? this.#fellSilent() : { kind: 'closed', watched: this.#watched() };
   }
 
+  #shaped(): { shape?: Shape } {
+    return this.#shape === undefined ? {} : { shape: this.#shape };
+  }
+
   #watchBegins(): void {
     this.#watchEvents = 0;
     this.#watchSince = this.#options.clock.elapsed();
@@ -173,6 +182,7 @@ export class Reflector<T extends KubeObject> {
     const { client, source, liveness, clock, random, bookmarks } = this.#options;
     const events = client.watch(source.kind, {
       ...selectionOf(source),
+      ...this.#shaped(),
       // A streaming list needs its bookmark.
       ...(version === undefined
         ? { sendInitialEvents: true }
@@ -253,6 +263,7 @@ export class Reflector<T extends KubeObject> {
     if (ending.kind === 'listed' && this.#problem?.verb === 'list') this.#problem = undefined;
     if (ending.kind !== 'failed') return;
     const kind = classify(ending.error);
+    if (kind === 'malformed') this.#shape = undefined;
     const verb = this.#progress.state.kind === 'watching' ? 'watch' : 'list';
     const same = this.#problem?.kind === kind && this.#problem.verb === verb;
     const since = same ? this.#problem!.since : this.#options.clock.now();

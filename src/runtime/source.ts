@@ -3,6 +3,7 @@
 
 import type { Kind } from '#api/kind';
 import { apiVersionOf, type KubeObject } from '#api/object';
+import type { Shape } from '#api/shape';
 import type { IndexFunction } from './index.ts';
 
 /**
@@ -12,6 +13,8 @@ import type { IndexFunction } from './index.ts';
  */
 export interface Projection<T extends KubeObject> {
   readonly name: string;
+  /** Of kinds that are built in: the fields that `project` looks at. Others may be missing. */
+  readonly shape?: Shape;
   project(object: T): T;
 }
 

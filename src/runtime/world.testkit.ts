@@ -49,7 +49,9 @@ export const configMap = (
 });
 
 /** Answers instead of the server, or before it; undefined lets the request through. */
-export type Interference = (request: HttpRequest) => HttpResponse | 'hang' | 'loseAnswer' | undefined;
+type Disturbance = HttpResponse | 'hang' | 'loseAnswer' | undefined;
+/** Before a request is handled; what it does itself is done by then if it is waited for. */
+export type Interference = (request: HttpRequest) => Disturbance | Promise<Disturbance>;
 
 export interface WorldOptions extends Partial<Omit<ManagerOptions, 'clock' | 'random' | 'client'>> {
   readonly seed?: number;
@@ -114,7 +116,9 @@ export class World {
 
   async #handle(request: HttpRequest): Promise<HttpResponse> {
     this.requests.push(`${request.method} ${request.path}`);
-    const answer = this.interfere(request);
+    // Whoever does not wait costs no turn.
+    const asked = this.interfere(request);
+    const answer = asked instanceof Promise ? await asked : asked;
     if (answer === 'hang') return new Promise(() => {});
     if (answer === 'loseAnswer') {
       await this.server.handle(request);

@@ -2,14 +2,11 @@
 // anybody who comes without the front proxy's certificate. And a webhook whose certificate nobody looks after.
 
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { defineKind } from '#api/kind';
 import { ConfigMap } from '#api/kinds/builtin';
 import type { KubeObject } from '#api/object';
-import { issueCertificate, makeAuthority, type Pem } from '#base/certificates';
 import { realClock } from '#base/clock';
-import { hours } from '#base/instant';
 import { silentLog } from '#base/log';
 import { systemRandom } from '#base/random';
 import { type Client, createClient, objectOf } from '#client/client';
@@ -17,11 +14,19 @@ import { bearer, fixedCredentials } from '#client/credentials';
 import type { Transport } from '#client/transport';
 import { undiciTransport } from '#client/undici';
 import { type Bed, startBed } from '../../../test/kube/bed/bed.ts';
-import { type Host, listen } from '../host/listen.ts';
+import { listen } from '../host/listen.ts';
 import { openSelfManaged } from '../host/selfManaged.ts';
 import { webhookHandler } from '../host/webhook.ts';
 import { Registry } from '../metrics/registry.ts';
-import { openAggregatedHost } from './host.ts';
+import {
+  DEMO_API_SERVICE,
+  DEMO_BASE,
+  DEMO_PAGES,
+  type DemoHost,
+  demoRegistration,
+  openDemoHost,
+  readText,
+} from './demo.testkit.ts';
 
 const kindOf = (group: string, kind: string, namespaced: boolean, version = 'v1') =>
   defineKind<KubeObject>({ group, version, kind, resource: `${kind.toLowerCase()}s`, namespaced });
@@ -29,12 +34,9 @@ const Service = kindOf('', 'Service', true);
 const ApiService = kindOf('apiregistration.k8s.io', 'APIService', false);
 const Webhooks = kindOf('admissionregistration.k8s.io', 'ValidatingWebhookConfiguration', false);
 
-const BASE = '/apis/demo.lapse.dev/v1/namespaces/default/reports';
-const SERVICE = 'demo-api.default.svc';
 let bed: Bed;
-let authority: Pem;
 let admin: Client;
-let host: Host;
+let host: DemoHost;
 const wires: Transport[] = [];
 
 function clientOf(token: string): Client {
@@ -48,94 +50,16 @@ function clientOf(token: string): Client {
   return createClient({ transport, clock: realClock, random: systemRandom, credentials });
 }
 
-async function* pages() {
-  for (const n of [1, 2, 3]) yield Buffer.from(`page ${n}\n`);
-}
-
 beforeAll(async () => {
   bed = await startBed();
   admin = clientOf(bed.adminToken);
-  const now = realClock.now();
-  authority = await makeAuthority('demo-ca', now, hours(24));
-  const pair = await issueCertificate({
-    authority,
-    hosts: [SERVICE],
-    name: 'demo',
-    now,
-    lifetime: hours(12),
-  });
-  host = await openAggregatedHost({
-    client: admin,
-    clock: realClock,
-    log: silentLog,
-    address: '127.0.0.1',
-    port: 0,
-    certificate: { current: () => pair, onChange: () => () => {} },
-    api: {
-      group: 'demo.lapse.dev',
-      version: 'v1',
-      resources: [
-        {
-          resource: 'reports',
-          kind: 'Report',
-          namespaced: true,
-          verbs: ['get', 'list'],
-          answer: ({ name, namespace, user, verb }) => {
-            const report = (of: string) => ({
-              apiVersion: 'demo.lapse.dev/v1',
-              kind: 'Report',
-              metadata: { name: of, namespace: namespace ?? 'default' },
-              readBy: user.name,
-            });
-            return verb === 'get'
-              ? { object: report(name!) }
-              : {
-                  object: {
-                    apiVersion: 'demo.lapse.dev/v1',
-                    kind: 'ReportList',
-                    metadata: {},
-                    items: [report('first')],
-                  },
-                };
-          },
-        },
-        {
-          resource: 'reports',
-          subresource: 'pages',
-          kind: 'Report',
-          namespaced: true,
-          verbs: ['get'],
-          answer: () => ({ contentType: 'text/plain', body: pages() }),
-        },
-      ],
-    },
-  });
-  objectOf(
-    await admin.create(Service, {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: 'demo-api', namespace: 'default' },
-      spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port: host.port }] },
-    }),
-  );
-  objectOf(
-    await admin.create(ApiService, {
-      apiVersion: 'apiregistration.k8s.io/v1',
-      kind: 'APIService',
-      metadata: { name: 'v1.demo.lapse.dev' },
-      spec: {
-        group: 'demo.lapse.dev',
-        version: 'v1',
-        groupPriorityMinimum: 1000,
-        versionPriority: 15,
-        caBundle: Buffer.from(authority.cert).toString('base64'),
-        service: { name: 'demo-api', namespace: 'default', port: host.port },
-      },
-    }),
-  );
+  host = await openDemoHost(admin);
+  const [service, apiService] = demoRegistration(host.port, host.authority);
+  objectOf(await admin.create(Service, service));
+  objectOf(await admin.create(ApiService, apiService));
   await vi.waitFor(
     async () => {
-      const found = (await admin.get(ApiService, { name: 'v1.demo.lapse.dev' })) as unknown as {
+      const found = (await admin.get(ApiService, { name: DEMO_API_SERVICE })) as unknown as {
         status?: { conditions?: { type: string; status: string; message?: string }[] };
       };
       const available = found.status?.conditions?.find(({ type }) => type === 'Available');
@@ -150,11 +74,6 @@ afterAll(async () => {
   await bed?.stop();
 });
 
-const get = async (client: Client, path: string) => {
-  const { status, body } = await client.raw({ method: 'GET', path });
-  return { status, text: Buffer.from(body).toString() };
-};
-
 test('kubectl finds it, and is known by name', async () => {
   await vi.waitFor(async () => expect(await bed.kubectl('api-resources')).toContain('demo.lapse.dev/v1'), {
     timeout: 30_000,
@@ -166,28 +85,23 @@ test('kubectl finds it, and is known by name', async () => {
 
 test('whom RBAC refuses it, it is refused; granted, it is given', async () => {
   const nobody = clientOf(bed.nobodyToken);
-  expect(await get(nobody, `${BASE}/first`)).toMatchObject({ status: 403 });
+  expect(await readText(nobody, `${DEMO_BASE}/first`)).toMatchObject({ status: 403 });
   await bed.kubectl('create', 'role', 'reader', '--verb=get', '--resource=reports.demo.lapse.dev');
   await bed.kubectl('create', 'rolebinding', 'reader', '--role=reader', '--user=nobody');
-  await vi.waitFor(async () => expect((await get(nobody, `${BASE}/first`)).status).toBe(200), {
+  await vi.waitFor(async () => expect((await readText(nobody, `${DEMO_BASE}/first`)).status).toBe(200), {
     timeout: 30_000,
     interval: 500,
   });
-  expect((await get(nobody, `${BASE}/first`)).text).toContain('"readBy":"nobody"');
-  expect(await get(nobody, BASE)).toMatchObject({ status: 403 });
+  expect((await readText(nobody, `${DEMO_BASE}/first`)).text).toContain('"readBy":"nobody"');
+  expect(await readText(nobody, DEMO_BASE)).toMatchObject({ status: 403 });
 });
 
 test('bytes are streamed through', async () => {
-  expect(await get(admin, `${BASE}/first/pages`)).toEqual({ status: 200, text: 'page 1\npage 2\npage 3\n' });
+  expect(await readText(admin, `${DEMO_BASE}/first/pages`)).toEqual({ status: 200, text: DEMO_PAGES });
 });
 
 test('whoever comes without the front proxy’s certificate is nobody, whatever the headers say', async () => {
-  const dispatcher = new Agent({ connect: { ca: authority.cert, servername: SERVICE } });
-  const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' };
-  const answer = await request(`https://127.0.0.1:${host.port}${BASE}/first`, { dispatcher, headers });
-  expect(answer.statusCode).toBe(401);
-  await answer.body.dump();
-  await dispatcher.close();
+  expect(await host.askAsStranger()).toBe(401);
 });
 
 test('a webhook with a certificate of its own is believed by the real API server', async () => {
