@@ -56,6 +56,8 @@ export function divInt(a: Int, b: Int): Int | Failure {
 export function modInt(a: Int, b: Int): Int | Failure {
   if (b === 0) return fail('modulus by zero');
   if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0;
+  // The quotient would not fit, and cel-go asks for both at once.
+  if (a === INT64_MIN && b === -1) return overflow();
   return toInt(BigInt(a) % BigInt(b));
 }
 

@@ -6,7 +6,7 @@ import type { TokenKind } from './lexer.ts';
 import { expandMacro, type MacroTable } from './macros.ts';
 import { fieldName, list, literalNode, map, type Surroundings, scalar, struct } from './primary.ts';
 import type { Issue, Source } from './source.ts';
-import { badSelection, broken, danglingSign, TokenStream } from './tokenStream.ts';
+import { badSelection, broken, danglingDot, danglingSign, TokenStream } from './tokenStream.ts';
 import { STRING } from './types.ts';
 
 export interface ParseOptions {
@@ -178,7 +178,7 @@ class Parser implements Surroundings {
 
   #selection(operand: Expr, start: number): Expr {
     const s = this.stream;
-    const dot = s.advance();
+    const dot = s.advanceDot();
     const optional = s.accept('?') !== undefined;
     const name = s.token;
     if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER') return badSelection(s, dot, optional);
@@ -245,6 +245,7 @@ class Parser implements Surroundings {
   #name(): Expr {
     const s = this.stream;
     const start = s.token.start;
+    if (s.token.kind === '.' && s.peek() !== 'IDENTIFIER') return danglingDot(s);
     const dot = s.accept('.');
     const token = s.expect('IDENTIFIER');
     if (token === undefined) return broken(start);

@@ -33,11 +33,15 @@ export class TokenStream {
     return this.#at === 0 ? 0 : this.#tokens[this.#at - 1]!.end;
   }
 
-  peek(): TokenKind {
-    return this.#tokens[Math.min(this.#at + 1, this.#tokens.length - 1)]!.kind;
+  get next(): Token {
+    return this.#tokens[Math.min(this.#at + 1, this.#tokens.length - 1)]!;
   }
 
-  slice(token: Token): string {
+  peek(): TokenKind {
+    return this.next.kind;
+  }
+
+  slice(token: Pick<Token, 'start' | 'end'>): string {
     return this.#source.text.slice(token.start, token.end);
   }
 
@@ -48,6 +52,14 @@ export class TokenStream {
     return token;
   }
 
+  /** A dot. While it recovers from a mistake, one without a name behind it is not a second mistake. */
+  advanceDot(): Token {
+    const stays = this.#recovering && !NAMED.has(this.peek());
+    const dot = this.advance();
+    this.#recovering = stays;
+    return dot;
+  }
+
   accept(kind: TokenKind): Token | undefined {
     return this.token.kind === kind ? this.advance() : undefined;
   }
@@ -56,8 +68,8 @@ export class TokenStream {
     this.#problems.add(offset, message);
   }
 
-  syntaxError(message: string): void {
-    if (!this.#recovering) this.report(this.token.start, `Syntax error: ${message}`);
+  syntaxError(message: string, at: Token = this.token): void {
+    if (!this.#recovering) this.report(at.start, `Syntax error: ${message}`);
     this.#recovering = true;
   }
 
@@ -112,6 +124,9 @@ export class TokenStream {
   }
 }
 
+/** What may stand behind the dot of a selection. */
+const NAMED = new Set<TokenKind>(['IDENTIFIER', 'ESC_IDENTIFIER', '?']);
+
 /** A hole in the tree where a mistake was. */
 export const broken = (at: number): Expr => ({ kind: 'broken', at, start: at, end: at });
 
@@ -134,7 +149,19 @@ export function badSelection(s: TokenStream, dot: Token, optional: boolean): Exp
     s.syntaxError(`mismatched input ${s.found()} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
     s.report(s.token.start, 'unsupported ident kind');
   } else if (reserved) s.syntaxError(`mismatched input '${kind}' expecting IDENTIFIER`);
-  else s.syntaxError(`no viable alternative at input '.${kind === 'EOF' ? '' : s.slice(s.token)}'`);
+  else s.syntaxError(unlikeDot(s, dot, s.token));
   s.skipToFollow();
   return broken(dot.start);
+}
+
+/** A dot with which a name should begin. It is left where it is, and then taken for a selection from nothing. */
+export function danglingDot(s: TokenStream): Expr {
+  s.syntaxError(unlikeDot(s, s.token, s.next), s.next);
+  return broken(s.token.start);
+}
+
+/** Nothing goes on like this behind a dot. */
+function unlikeDot(s: TokenStream, dot: Token, next: Token): string {
+  const end = next.kind === 'EOF' ? dot.end : next.end;
+  return `no viable alternative at input '${s.slice({ start: dot.start, end })}'`;
 }

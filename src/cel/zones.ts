@@ -28,9 +28,19 @@ function formatterOf(zone: string): Intl.DateTimeFormat | undefined {
   return format;
 }
 
+/** Names as the tables write them; the engine would take any case, and offsets that are no names. */
+const NAME = /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/;
+
+const isWritten = (zone: string): boolean =>
+  NAME.test(zone) && !(zone.includes('/') && zone === zone.toUpperCase());
+
+const isOtherCase = (zone: string, written: string): boolean =>
+  zone !== written && zone.toLowerCase() === written.toLowerCase();
+
 function makeFormatter(timeZone: string): Intl.DateTimeFormat | undefined {
+  if (!isWritten(timeZone)) return undefined;
   try {
-    return new Intl.DateTimeFormat('en-US', {
+    const format = new Intl.DateTimeFormat('en-US', {
       timeZone,
       calendar: 'iso8601',
       hourCycle: 'h23',
@@ -42,6 +52,7 @@ function makeFormatter(timeZone: string): Intl.DateTimeFormat | undefined {
       minute: 'numeric',
       second: 'numeric',
     });
+    return isOtherCase(timeZone, format.resolvedOptions().timeZone) ? undefined : format;
   } catch {
     return undefined;
   }

@@ -208,6 +208,8 @@ const FLOATS: Readonly<Record<string, (a: number, b: number) => number>> = {
 function arithmetic(fn: string, a: Ref, b: Ref): Ref {
   if ((a.t === 'int' && b.t === 'int') || (a.t === 'uint' && b.t === 'uint')) {
     if ((fn === '/' || fn === '%') && b.v === 0n) return ERROR;
+    // The remainder exists only where the quotient does.
+    if (fn === '%' && number(a.t, a.v / b.v) === ERROR) return ERROR;
     return number(a.t, ARITHMETIC[fn]!(a.v, b.v));
   }
   if (a.t === 'double' && b.t === 'double')

@@ -217,8 +217,11 @@ const inZone = (part: TimePart) => (t: Value, zone: Value, f: Frame) => {
   if (!(t instanceof Timestamp) || typeof zone !== 'string') return undefined;
   f.work(ZONE_WORK);
   const offset = zoneOffset(asString(zone), t);
-  return offset === undefined ? fail(`unknown time zone ${zone}`) : timePart(t, part, offset);
+  if (offset !== undefined) return timePart(t, part, offset);
+  return fail(LOOKS_LIKE_A_FILE.test(zone) ? 'time: invalid location name' : `unknown time zone ${zone}`);
 };
+
+const LOOKS_LIKE_A_FILE = /\.\.|^[/\\]/;
 
 /** The milliseconds of a duration's last second. */
 const millisecondsOf = (d: Value) =>

@@ -51,8 +51,10 @@ function wrongPrerelease(identifier: string): string | undefined {
   if (identifier === '') return 'Prerelease is empty';
   const quoted = JSON.stringify(identifier);
   if (isNumeric(identifier)) {
-    return hasLeadingZero(identifier)
-      ? `Numeric PreRelease version must not contain leading zeroes ${quoted}`
+    if (hasLeadingZero(identifier))
+      return `Numeric PreRelease version must not contain leading zeroes ${quoted}`;
+    return BigInt(identifier) > MAX_UINT64
+      ? `strconv.ParseUint: parsing ${quoted}: value out of range`
       : undefined;
   }
   return isIdentifier(identifier) ? undefined : `Invalid character(s) found in prerelease ${quoted}`;
