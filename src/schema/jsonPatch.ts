@@ -33,6 +33,8 @@ export interface JsonPatch {
   operations: readonly PatchOperation[];
   /** What strict decoding complains about: `json patch unknown field "[0].valeu"`. */
   problems: readonly string[];
+  /** Its text writes `<`, `>` or `&` as escapes. */
+  escapes?: boolean;
 }
 
 /** Checks the shape of a patch. `notes` of parseJson add duplicate fields to the problems. Throws JsonPatchError. */
@@ -50,9 +52,19 @@ export function parseJsonPatch(value: Json, notes?: JsonNotes): JsonPatch {
 
 /** Throws JsonPatchError when an operation does not apply. */
 export function applyJsonPatch(document: Json, patch: JsonPatch): Json {
-  const patcher = new Patcher(document);
+  const patcher = new Patcher(document, patch.escapes ?? false);
   for (const operation of patch.operations) patcher.apply(operation);
   return patcher.document;
+}
+
+/**
+ * The same with keys in the order in which kube-apiserver writes the result: sorted wherever an operation looked at
+ * them, as they were elsewhere.
+ */
+export function applyJsonPatchInOrder(document: Json, patch: JsonPatch): Json {
+  const patcher = new Patcher(document, patch.escapes ?? false, true);
+  for (const operation of patch.operations) patcher.apply(operation);
+  return patcher.written(patcher.document);
 }
 
 const inapplicable = (message: string): JsonPatchError => new JsonPatchError('inapplicable', message);
@@ -64,10 +76,24 @@ class Patcher {
   document: Json;
   /** Containers made here, which may be edited in place; all others are copied first. */
   readonly #owned = new Set<Container>();
+  readonly #escapes: boolean;
+  readonly #inOrder: boolean;
   #copied = 0;
 
-  constructor(document: Json) {
+  constructor(document: Json, escapes: boolean, inOrder = false) {
     this.document = document;
+    this.#escapes = escapes;
+    this.#inOrder = inOrder;
+    if (inOrder && typeof document === 'object' && document !== null) this.document = this.#own(document);
+  }
+
+  /** What was looked at is written as a map, in the order of its keys. */
+  written(value: Json): Json {
+    if (typeof value !== 'object' || value === null || !this.#owned.has(value)) return value;
+    if (Array.isArray(value)) return value.map((item) => this.written(item));
+    const out: JsonObject = {};
+    for (const key of Object.keys(value).sort()) setOwn(out, key, this.written(value[key]!));
+    return out;
   }
 
   apply(operation: PatchOperation): void {
@@ -121,7 +147,9 @@ class Patcher {
   }
 
   #copy(from: string, path: string): void {
-    const [container, key] = this.#find(from, false) ?? [];
+    // The copy is written after the way to its place was looked at.
+    if (this.#inOrder && this.#find(from, true) !== undefined) this.#find(path, true);
+    const [container, key] = this.#find(from, this.#inOrder) ?? [];
     if (container === undefined)
       throw inapplicable(`copy operation does not apply: doc is missing from path: ${from}`);
     const value = read(container, key!) ?? null;
@@ -131,19 +159,38 @@ class Patcher {
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}`,
       );
     // A copy of its own: both places may be edited later.
-    this.#add(path, clone(value));
+    this.#add(path, clone(this.#inOrder ? this.written(value) : value));
   }
 
   #test(path: string, expected: Json | undefined): void {
     const failed = () => inapplicable(`testing value ${path} failed`);
     if (path === '') {
-      if (!equal(this.document, expected)) throw failed();
+      if (!this.#isSame(this.document, expected)) throw failed();
+      if (this.#inOrder) this.document = this.#ownAll(this.document);
       return;
     }
-    const [container, key] = this.#find(path, false) ?? [];
+    const [container, key] = this.#find(path, this.#inOrder) ?? [];
     if (container === undefined)
       throw inapplicable(`test operation does not apply: is missing path: ${path}`);
-    if (!equal(read(container, key!) ?? null, expected ?? null)) throw failed();
+    const value = read(container, key!) ?? null;
+    if (!this.#isSame(value, expected ?? null)) throw failed();
+    if (!this.#inOrder) return;
+    if (!Array.isArray(container)) setOwn(container, key!, this.#ownAll(value));
+    else container.splice(Number(key), 1, this.#ownAll(value));
+  }
+
+  /** Texts are compared as they are spelled, and documents spell `<`, `>` and `&` as escapes. */
+  #isSame(value: Json, expected: Json | undefined): boolean {
+    return equal(value, expected) && (this.#escapes || !hasMarkup(value));
+  }
+
+  /** Everything below was looked at. */
+  #ownAll(value: Json): Json {
+    if (typeof value !== 'object' || value === null) return value;
+    const own = this.#own(value);
+    if (Array.isArray(own)) for (const [i, item] of own.entries()) own[i] = this.#ownAll(item);
+    else for (const key of Object.keys(own)) setOwn(own, key, this.#ownAll(own[key]!));
+    return own;
   }
 
   /** The container the last segment of a path is in. With `edit`, the way there is made editable. */
@@ -178,6 +225,11 @@ class Patcher {
     return copy;
   }
 }
+
+const hasMarkup = (value: Json): boolean =>
+  typeof value === 'string'
+    ? /[<>&\u2028\u2029]/.test(value)
+    : typeof value === 'object' && value !== null && Object.values(value).some((v) => hasMarkup(v as Json));
 
 function pathOf({ op, path }: PatchOperation): string {
   if (path === undefined) throw inapplicable(`${op} operation failed to decode path: missing value`);

@@ -2,6 +2,23 @@
 // taken out of maps inside new lists, but stay where a list replaces a map.
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { sortKeys } from '#api/sortKeys';
+
+/**
+ * The same with keys in the order in which kube-apiserver writes the result: sorted wherever the patch looked at them, as
+ * they were elsewhere.
+ */
+export function applyMergePatchInOrder(target: Json | undefined, patch: Json): Json {
+  if (!isObject(target)) return sortKeys(withoutNulls(patch));
+  if (!isObject(patch)) return patch;
+  const out: JsonObject = {};
+  for (const key of [...new Set([...Object.keys(target), ...Object.keys(patch)])].sort()) {
+    const value = Object.hasOwn(patch, key) ? patch[key] : undefined;
+    if (value === undefined) setOwn(out, key, target[key]);
+    else if (value !== null) setOwn(out, key, applyMergePatchInOrder(getOwn(target, key), value));
+  }
+  return out;
+}
 
 /** A new value; neither argument is changed, but parts of both are shared with the result. */
 export function applyMergePatch(target: Json | undefined, patch: Json): Json {

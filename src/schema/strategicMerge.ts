@@ -1,5 +1,6 @@
 // Strategic merge patch: a merge patch that knows from the Go struct which lists merge by key, and that obeys the
-// directives $patch, $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/…. Nothing that is passed in changes.
+// directives $patch, $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/…. The original stays as it is; the patch
+// loses what was obeyed, as it does in Kubernetes, whose refusals quote the rest of it.
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '#api/json';
 import type { BuiltinTable } from './builtinTable.ts';
@@ -15,7 +16,7 @@ const RETAIN_KEYS = '$retainKeys';
 const DELETE_FROM = '$deleteFromPrimitiveList';
 const SET_ORDER = '$setElementOrder';
 
-/** Throws StrategicMergeError. */
+/** Throws StrategicMergeError. Edits `patch`, and the result shares parts of it. */
 export function applyStrategicMerge(
   table: BuiltinTable,
   typeName: string,
@@ -30,27 +31,28 @@ function mergeMap(original: JsonObject, patch: JsonObject, meta: PatchMeta): Jso
   if (directive !== undefined) return obeyDirective(directive, patch);
   const out: JsonObject = {};
   for (const key of Object.keys(original)) setOwn(out, key, original[key]);
-  const rest = new Map(Object.entries(patch) as [string, Json][]);
-  retainKeys(out, rest);
-  for (const [key, order] of [...rest]) {
+  retainKeys(out, patch);
+  for (const [key, order] of entriesOf(patch)) {
     if (!key.startsWith(SET_ORDER)) continue;
-    rest.delete(key);
+    delete patch[key];
     if (!Array.isArray(order)) throw badArgument('[]interface {}', goTypeOf(order));
-    setElementOrder(out, rest, listKey(key, SET_ORDER), order, meta);
+    setElementOrder(out, patch, listKey(key, SET_ORDER), order, meta);
   }
-  for (const [key, value] of rest) {
+  for (const [key, value] of entriesOf(patch)) {
     const fromList = key.startsWith(DELETE_FROM);
     mergeField(out, fromList ? listKey(key, DELETE_FROM) : key, value, meta, fromList);
   }
   return out;
 }
 
+const entriesOf = (patch: JsonObject) => Object.entries(patch) as [string, Json][];
+
 function obeyDirective(directive: Json, patch: JsonObject): JsonObject {
   if (directive === 'delete') return {};
   if (directive !== 'replace')
     throw new StrategicMergeError(`unknown patch type: ${goPrintText(directive)} in map: ${goPrint(patch)}`);
-  const { [PATCH]: _, ...rest } = patch;
-  return rest;
+  delete patch[PATCH];
+  return patch;
 }
 
 /** `$setElementOrder/containers` → `containers`. */
@@ -65,13 +67,13 @@ function listKey(key: string, prefix: string): string {
 }
 
 /** Takes away what the directive does not list; everything the patch sets has to be listed. */
-function retainKeys(out: JsonObject, patch: Map<string, Json>): void {
-  const keys = patch.get(RETAIN_KEYS);
+function retainKeys(out: JsonObject, patch: JsonObject): void {
+  const keys = getOwn(patch, RETAIN_KEYS);
   if (keys === undefined) return;
-  patch.delete(RETAIN_KEYS);
+  delete patch[RETAIN_KEYS];
   if (!Array.isArray(keys)) throw new StrategicMergeError(MALFORMED.retainKeys, 'malformed');
   const retained = new Set(keys);
-  for (const [key, value] of patch) {
+  for (const [key, value] of entriesOf(patch)) {
     if (value === null || key.startsWith(DELETE_FROM) || key.startsWith(SET_ORDER)) continue;
     if (!retained.has(key)) throw new StrategicMergeError(MALFORMED.retainKeys, 'malformed');
   }
@@ -85,7 +87,9 @@ function mergeField(out: JsonObject, key: string, value: Json, meta: PatchMeta, 
   }
   const old = getOwn(out, key);
   if (old === undefined || kindOf(old) !== kindOf(value)) {
-    if (!deleteFrom) setOrDrop(out, key, withoutDirectives(withoutNulls(value)));
+    if (deleteFrom) return;
+    dropNulls(value);
+    setOrDrop(out, key, withoutDirectives(value));
   } else if (isObject(old) && isObject(value)) {
     const field = meta.field(key);
     setOwn(out, key, field.strategy === 'replace' ? value : mergeMap(old, value, field.meta));
@@ -108,13 +112,13 @@ function setOrDrop(out: JsonObject, key: string, value: Json | undefined): void 
 /** Merges the list that the directive is about and puts it in the wanted order; the list leaves the patch. */
 function setElementOrder(
   out: JsonObject,
-  patch: Map<string, Json>,
+  patch: JsonObject,
   key: string,
   order: Json[],
   meta: PatchMeta,
 ): void {
   const old = getOwn(out, key);
-  const added = patch.get(key);
+  const added = getOwn(patch, key);
   if (old !== undefined && !Array.isArray(old)) throw badArgument('[]interface {}', goTypeOf(old));
   if (added !== undefined && !Array.isArray(added)) throw badArgument('[]interface {}', goTypeOf(added));
   const field = meta.listField(key);
@@ -124,7 +128,7 @@ function setElementOrder(
   const merged = mergedList(old, added, lists, field.strategy);
   elementType(old ?? [], added ?? []);
   setOwn(out, key, lists.order(merged, order, old ?? []));
-  patch.delete(key);
+  delete patch[key];
 }
 
 function mergedList(
@@ -138,23 +142,20 @@ function mergedList(
   return strategy === 'merge' ? lists.merge(old, added, false) : added;
 }
 
-/** Maps with a $patch directive vanish; undefined when the value itself is one. */
+/** Maps with a $patch directive vanish; undefined when the value itself is one. Edits maps. */
 function withoutDirectives(value: Json): Json | undefined {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((v) => v !== undefined);
   if (!isObject(value)) return value;
   if (Object.hasOwn(value, PATCH)) return undefined;
-  const out: JsonObject = {};
-  for (const key of Object.keys(value)) {
-    const kept = withoutDirectives(value[key]!);
-    if (kept !== undefined) setOwn(out, key, kept);
-  }
-  return out;
+  for (const [key, entry] of entriesOf(value)) setOrDrop(value, key, withoutDirectives(entry));
+  return value;
 }
 
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
-  const out: JsonObject = {};
-  for (const key of Object.keys(value)) if (value[key] !== null) setOwn(out, key, withoutNulls(value[key]!));
-  return out;
+function dropNulls(value: Json): void {
+  if (Array.isArray(value)) for (const item of value) dropNulls(item);
+  if (!isObject(value)) return;
+  for (const [key, entry] of entriesOf(value)) {
+    if (entry === null) delete value[key];
+    else dropNulls(entry);
+  }
 }

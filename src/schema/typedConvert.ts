@@ -42,10 +42,12 @@ export function conversionProblem(value: Json, goType: string, kind: GoKind): st
   return convertible ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${kind}`;
 }
 
-/** Integers as Go converts them: modulo the size of the type. */
+const LARGEST = 2 ** 63;
+
+/** Integers as Go converts them: modulo the size of the type. Floats beyond all integers are the smallest one. */
 export function cutInteger(value: number | bigint, kind: GoKind): number | bigint {
   const bits = kind.endsWith('32') ? 32 : 64;
-  const whole = BigInt(value);
+  const whole = Math.abs(Number(value)) > LARGEST ? -BigInt(LARGEST) : BigInt(value);
   const cut = kind.startsWith('u') ? BigInt.asUintN(bits, whole) : BigInt.asIntN(bits, whole);
   const number = Number(cut);
   return Number.isSafeInteger(number) ? number : cut;

@@ -5,12 +5,13 @@ import { isObject, type Json } from '#api/json';
 import type { WireForm } from './builtinTable.ts';
 import { DecodeError } from './decodeError.ts';
 import type { Decoder } from './typedScalars.ts';
-import type { DecodeState } from './typedState.ts';
+import { DecodeState } from './typedState.ts';
 
 type SchemaDecoder = (value: Json, state: DecodeState) => Json;
 
 export function jsonSchemaUnion(form: WireForm, schema: SchemaDecoder): Decoder {
   return (value, state) => {
+    if (state.converting) return decodeApart(form, value, schema);
     const { selfDecodingIn, firstError } = state;
     state.selfDecodingIn = selfDecodingIn ?? state.owner;
     state.firstError = undefined;
@@ -21,6 +22,14 @@ export function jsonSchemaUnion(form: WireForm, schema: SchemaDecoder): Decoder 
     state.firstError = firstError;
     return decoded;
   };
+}
+
+/** Where everything else is converted, these are decoded from JSON all the same, each for itself. */
+function decodeApart(form: WireForm, value: Json, schema: SchemaDecoder): Json {
+  const own = new DecodeState(undefined);
+  const decoded = decodeUnion(form, value, (v) => schema(v, own));
+  if (own.firstError !== undefined) throw new DecodeError(own.firstError);
+  return decoded;
 }
 
 function decodeUnion(form: WireForm, value: Json, schema: (value: Json) => Json): Json {

@@ -96,6 +96,17 @@ const float64: ScalarCodec = {
   },
 };
 
+/** Go reads a list of bytes from a list of numbers, too; null among them leaves a zero. */
+function fromNumbers(list: readonly Json[], state: DecodeState): string {
+  const odd = list.find((v) => v !== null && !(Number.isInteger(v) && Number(v) >= 0 && Number(v) < 256));
+  if (odd !== undefined) {
+    const word = typeof odd === 'number' || typeof odd === 'bigint' ? `number ${odd}` : jsonWord(odd);
+    state.wrongType([...list], 'uint8', 'slice', word);
+    return '';
+  }
+  return Buffer.from(list.map(Number)).toString('base64');
+}
+
 const bytes: ScalarCodec = {
   zero: null,
   decoder: () => (value, state) => {
@@ -106,11 +117,7 @@ const bytes: ScalarCodec = {
       state.saveError(() => result.problem);
       return '';
     }
-    if (
-      Array.isArray(value) &&
-      value.every((v) => typeof v === 'number' && v >= 0 && v < 256 && Number.isInteger(v))
-    )
-      return Buffer.from(value as number[]).toString('base64');
+    if (Array.isArray(value) && !state.converting) return fromNumbers(value, state);
     state.wrongType(value, '[]uint8', 'slice');
     return '';
   },

@@ -23,6 +23,9 @@ export interface CompiledStruct {
   zero(): JsonObject;
 }
 
+// The one map of which an empty one is told from none: it is forbidden in every schema that is stored.
+const DEPENDENCIES = 'v1.JSONSchemaDependencies';
+
 const isEmpty = (value: Json): boolean =>
   Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 
@@ -129,7 +132,7 @@ export class StructCompiler {
 
   #leavesOut(field: BuiltinField): (value: Json) => boolean {
     const never = () => false;
-    if (field.list || field.map) return field.omit ? isEmpty : never;
+    if (field.list || field.map) return field.omit && field.g !== DEPENDENCIES ? isEmpty : never;
     if (field.ptr) return never;
     if (field.omitzero) return this.#isZero(field);
     if (!field.omit || !isScalar(field.t) || SCALARS[field.t].struct) return never;

@@ -59,7 +59,9 @@ export class BuiltinFieldTypes {
       let type: FieldType | undefined;
       fields.set(field, () => (type ??= this.#field(definition)));
     }
-    return { fields, element: undefined, atomic: struct.mt === 'atomic' };
+    // An object about which nothing is said takes anything.
+    const element = fields.size === 0 ? () => UNTYPED : undefined;
+    return { fields, element, atomic: struct.mt === 'atomic' };
   }
 
   #field(field: BuiltinField): FieldType {
@@ -71,8 +73,8 @@ export class BuiltinFieldTypes {
       return { map: { fields: new Map(), element: () => entry, atomic: field.mt === 'atomic' } };
     }
     if (field.list) return this.#list(field, element);
-    if (field.mt !== 'atomic' || element.map === undefined) return element;
-    return { ...element, map: { ...element.map, atomic: true } };
+    if (field.mt === undefined || element.map === undefined) return element;
+    return { ...element, map: { ...element.map, atomic: field.mt === 'atomic' } };
   }
 
   #list({ t, lt, lk = [] }: BuiltinField, element: FieldType): FieldType {

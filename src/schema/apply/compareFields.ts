@@ -1,4 +1,6 @@
-// What one object has that the other has not, and what differs, as sets of paths.
+// What one object has that the other has not, and what differs, as sets of paths. Objects of one kind and author differ
+// from nothing, or from their last version, in the same paths again and again: the sets of a difference are made once
+// and known by its text from then on.
 
 import { equal, isObject, type Json, type JsonObject } from '#api/json';
 import { type FieldSet, FieldSetBuilder } from './fieldSet.ts';
@@ -13,97 +15,145 @@ export interface Comparison {
 }
 
 type Value = Json | undefined;
+type Mark = '+' | '~' | '-';
+/** Told about each path that differs; `path` is the walker's own and changes after the call. */
+type Sink = (mark: Mark, path: readonly PathElement[]) => void;
 
+const known = new Map<string, Comparison>();
+const MOST_KNOWN = 300;
+const LONGEST_KNOWN = 8192;
+
+/** The very same comparison for objects that differ in the same paths, so that others can remember what follows. */
 export function compareFields(type: FieldType, left: Value, right: Value): Comparison {
-  const walker = new Walker();
-  walker.compare([], type, left, right);
-  return walker.result();
+  const signature = new Signature();
+  new Walker((mark, path) => signature.add(mark, path)).compare(type, left, right);
+  const { text } = signature;
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const comparison = collect(type, left, right);
+  if (text.length > LONGEST_KNOWN) return comparison;
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(text, comparison);
+  return comparison;
+}
+
+function collect(type: FieldType, left: Value, right: Value): Comparison {
+  const builders = { '+': new FieldSetBuilder(), '~': new FieldSetBuilder(), '-': new FieldSetBuilder() };
+  new Walker((mark, path) => builders[mark].insert(path)).compare(type, left, right);
+  return { added: builders['+'].build(), modified: builders['~'].build(), removed: builders['-'].build() };
+}
+
+/** The marks in their order as text. Steps are written with their length: they may hold any character. */
+class Signature {
+  text = '';
+  readonly #last: PathElement[] = [];
+
+  add(mark: Mark, path: readonly PathElement[]): void {
+    const last = this.#last;
+    let shared = 0;
+    while (shared < path.length && shared < last.length && last[shared] === path[shared]) shared++;
+    let text = mark + shared;
+    last.length = shared;
+    for (let i = shared; i < path.length; i++) {
+      const element = path[i]!;
+      text += `,${element.length}:${element}`;
+      last.push(element);
+    }
+    this.text += text;
+  }
 }
 
 class Walker {
-  readonly #added = new FieldSetBuilder();
-  readonly #modified = new FieldSetBuilder();
-  readonly #removed = new FieldSetBuilder();
+  readonly #sink: Sink;
+  readonly #path: PathElement[] = [];
 
-  result(): Comparison {
-    return { added: this.#added.build(), modified: this.#modified.build(), removed: this.#removed.build() };
+  constructor(sink: Sink) {
+    this.#sink = sink;
   }
 
-  compare(path: PathElement[], type: FieldType, left: Value, right: Value): void {
+  compare(type: FieldType, left: Value, right: Value): void {
     if (left === undefined && right === undefined) return;
-    const shapes = new Set<Shape>();
-    if (left !== undefined) shapes.add(shapeOf(type, left));
-    if (right !== undefined) shapes.add(shapeOf(type, right));
-    let leaf = false;
-    for (const shape of shapes) leaf = this.#shape(path, type, shape, [left, right]) || leaf;
+    const first = shapeOf(type, left === undefined ? right : left);
+    const second = left === undefined || right === undefined ? first : shapeOf(type, right);
+    let leaf = this.#shape(type, first, left, right);
+    if (second !== first) leaf = this.#shape(type, second, left, right) || leaf;
     if (leaf) return;
-    if (left === undefined) this.#added.insert(path);
-    else if (right === undefined) this.#removed.insert(path);
+    if (left === undefined) this.#sink('+', this.#path);
+    else if (right === undefined) this.#sink('-', this.#path);
   }
 
   /** True when the value was one thing. */
-  #shape(path: PathElement[], type: FieldType, shape: Shape, [left, right]: [Value, Value]): boolean {
+  #shape(type: FieldType, shape: Shape, left: Value, right: Value): boolean {
     switch (shape) {
       case 'scalar':
-        return this.#leaf(path, left, right);
+        return this.#leaf(left, right);
       case 'list':
-        return this.#list(path, type.list!, left, right);
+        return this.#list(type.list!, left, right);
       case 'map':
-        return this.#map(path, type.map!, left, right);
+        return this.#map(type.map!, left, right);
     }
   }
 
-  #leaf(path: PathElement[], left: Value, right: Value): true {
-    if (left === undefined) this.#added.insert(path);
-    else if (right === undefined) this.#removed.insert(path);
-    else if (!equal(left, right)) this.#modified.insert(path);
+  #leaf(left: Value, right: Value): true {
+    if (left === undefined) this.#sink('+', this.#path);
+    else if (right === undefined) this.#sink('-', this.#path);
+    else if (!equal(left, right)) this.#sink('~', this.#path);
     return true;
   }
 
-  #map(path: PathElement[], map: MapType, left: Value, right: Value): boolean {
-    const mine = isObject(left) ? left : {};
-    const theirs = isObject(right) ? right : {};
-    const names = new Set([...namesOf(mine), ...namesOf(theirs)]);
-    if (map.atomic || names.size === 0) return this.#leaf(path, left, right);
-    for (const name of names) {
-      const type = entryType(map, name);
-      if (type === undefined) continue;
-      path.push(fieldElement(name));
-      this.compare(path, type, own(mine, name), own(theirs, name));
-      path.pop();
+  #map(map: MapType, left: Value, right: Value): boolean {
+    const mine = isObject(left) ? left : NOTHING;
+    const theirs = isObject(right) ? right : NOTHING;
+    if (map.atomic || (isBare(mine) && isBare(theirs))) return this.#leaf(left, right);
+    for (const name in mine) {
+      const value = own(mine, name);
+      const other = own(theirs, name);
+      if (value !== undefined || other !== undefined) this.#entry(map, name, value, other);
+    }
+    for (const name in theirs) {
+      if (!Object.hasOwn(mine, name)) this.#entry(map, name, undefined, own(theirs, name));
     }
     return false;
   }
 
-  #list(path: PathElement[], list: ListType, left: Value, right: Value): boolean {
+  #entry(map: MapType, name: string, left: Value, right: Value): void {
+    const type = entryType(map, name);
+    if (type === undefined) return;
+    this.#path.push(fieldElement(name));
+    this.compare(type, left, right);
+    this.#path.pop();
+  }
+
+  #list(list: ListType, left: Value, right: Value): boolean {
     const mine = Array.isArray(left) ? left : [];
     const theirs = Array.isArray(right) ? right : [];
-    if (list.atomic || mine.length + theirs.length === 0) return this.#leaf(path, left, right);
+    if (list.atomic || mine.length + theirs.length === 0) return this.#leaf(left, right);
     const lefts = grouped(list, mine);
     const rights = grouped(list, theirs);
-    for (const element of new Set([...lefts.keys(), ...rights.keys()])) {
-      path.push(element);
-      this.#items(path, list, lefts.get(element) ?? [], rights.get(element) ?? []);
-      path.pop();
-    }
+    for (const [element, items] of lefts) this.#items(element, list, items, rights.get(element) ?? []);
+    for (const [element, items] of rights) if (!lefts.has(element)) this.#items(element, list, [], items);
     return false;
   }
 
   /** Items of one key. More than one on a side are compared as a whole. */
-  #items(path: PathElement[], list: ListType, lefts: readonly Json[], rights: readonly Json[]): void {
+  #items(element: PathElement, list: ListType, lefts: readonly Json[], rights: readonly Json[]): void {
     const type = list.element();
-    if (lefts.length <= 1 && rights.length <= 1) this.compare(path, type, lefts[0], rights[0]);
+    this.#path.push(element);
+    if (lefts.length <= 1 && rights.length <= 1) this.compare(type, lefts[0], rights[0]);
     else if (lefts.length >= 2 && rights.length >= 2) {
-      if (!equal([...lefts], [...rights])) this.#modified.insert(path);
+      if (!equal([...lefts], [...rights])) this.#sink('~', this.#path);
     } else if (lefts.length >= 2) {
-      this.compare(path, type, undefined, rights[0]);
-      this.#removed.insert(path);
+      this.compare(type, undefined, rights[0]);
+      this.#sink('-', this.#path);
     } else {
-      this.compare(path, type, lefts[0], undefined);
-      this.#added.insert(path);
+      this.compare(type, lefts[0], undefined);
+      this.#sink('+', this.#path);
     }
+    this.#path.pop();
   }
 }
+
+const NOTHING: JsonObject = Object.freeze({});
 
 function grouped(list: ListType, items: readonly Json[]): Map<PathElement, Json[]> {
   const out = new Map<PathElement, Json[]>();
@@ -126,8 +176,10 @@ function elementOrNone(list: ListType, item: Json): PathElement | undefined {
   }
 }
 
-const namesOf = (object: JsonObject): string[] =>
-  Object.keys(object).filter((name) => object[name] !== undefined);
+const isBare = (object: JsonObject): boolean => {
+  for (const name in object) if (own(object, name) !== undefined) return false;
+  return true;
+};
 
 const own = (object: JsonObject, name: string): Value =>
   Object.hasOwn(object, name) ? object[name] : undefined;

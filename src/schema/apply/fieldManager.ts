@@ -17,6 +17,7 @@ import {
 } from './managedFields.ts';
 import { applyConfig, type Ground, type Managers, updateManagers } from './managers.ts';
 import { fieldElement } from './pathElement.ts';
+import { remember } from './remember.ts';
 
 export interface Endpoint extends Ground {
   readonly apiVersion: string;
@@ -88,7 +89,7 @@ function updated(endpoint: Endpoint, write: Write, managed: Managed, next: JsonO
   const taken = stripped(fields.get(CURRENT) ?? FieldSet.EMPTY);
   fields.delete(CURRENT);
   if (taken.isEmpty) return { ...managed, fields };
-  fields.set(id, taken.union(fields.get(id) ?? FieldSet.EMPTY));
+  fields.set(id, joined(taken, fields.get(id) ?? FieldSet.EMPTY));
   return {
     fields,
     managers: new Map(managed.managers).set(id, manager),
@@ -98,7 +99,9 @@ function updated(endpoint: Endpoint, write: Write, managed: Managed, next: JsonO
 
 const CURRENT = 'current-operation';
 
-const stripped = (set: FieldSet): FieldSet => set.difference(STRIPPED);
+const difference = remember((set: FieldSet, other: FieldSet) => set.difference(other));
+const joined = remember((set: FieldSet, other: FieldSet) => set.union(other));
+const stripped = (set: FieldSet): FieldSet => difference(set, STRIPPED);
 
 /** The object without managedFields: they do not manage themselves. */
 function untracked(object: JsonObject): JsonObject {

@@ -16,7 +16,9 @@ function keyed(list: ListType, item: Json): PathElement {
   if (!isObject(item)) throw new ItemError('associative list with keys may not have non-map elements');
   const keys: JsonObject = {};
   for (const name of list.keys) {
-    const value = getOwn(item, name) ?? getOwn(list.keyDefaults as JsonObject, name);
+    const own = getOwn(item, name);
+    // Null is a value, not an absence.
+    const value = own === undefined ? getOwn(list.keyDefaults as JsonObject, name) : own;
     if (value !== undefined) keys[name] = value;
   }
   if (Object.keys(keys).length > 0) return keyElement(keys);

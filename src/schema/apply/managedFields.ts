@@ -26,7 +26,7 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Mana
   return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource]);
 }
 
-// Decoding the fields of an object that changes often would cost as much as the change itself.
+// The sets of the JSON that was made here.
 const decoded = new WeakMap<object, FieldSet>();
 
 /** Undefined when any entry cannot be understood. */
@@ -65,11 +65,7 @@ function managerOf(entry: JsonObject): Manager | undefined {
 function decodeSet(json: Json | undefined): FieldSet | undefined {
   const content = json ?? {};
   if (!isObject(content)) return undefined;
-  const known = decoded.get(content);
-  if (known !== undefined) return known;
-  const set = parseKnown(content);
-  if (set !== undefined) decoded.set(content, set);
-  return set;
+  return decoded.get(content) ?? parseKnown(content);
 }
 
 // Objects of one kind and author have the same fields: clients send back what they read, object after object.

@@ -7,6 +7,7 @@ import { FieldSet } from './fieldSet.ts';
 import { entryType, type FieldType } from './fieldType.ts';
 import { mergeFields } from './mergeFields.ts';
 import { ownedFields } from './ownedFields.ts';
+import { remember } from './remember.ts';
 import { removeFields } from './removeFields.ts';
 
 /** Managers by their identity (managedFields.ts), each with its fields. */
@@ -31,15 +32,18 @@ export function updateManagers(
 ): Managers {
   const comparison = compareFields(ground.type, values.live, values.next);
   const out = new Map(yieldFields(ground, managers, manager, comparison).managers);
-  const owned = (out.get(manager) ?? FieldSet.EMPTY)
-    .difference(comparison.removed)
-    .union(comparison.modified)
-    .union(comparison.added)
-    .without(ground.ignored);
+  const before = out.get(manager) ?? FieldSet.EMPTY;
+  const owned = without(takenBy(before, comparison), ground.ignored);
   if (owned.isEmpty) out.delete(manager);
   else out.set(manager, owned);
   return out;
 }
+
+const takenBy = remember((before: FieldSet, { added, modified, removed }: Comparison) =>
+  before.difference(removed).union(modified).union(added),
+);
+
+const without = remember((set: FieldSet, ignored: FieldSet) => set.without(ignored));
 
 export interface Application {
   readonly live: Json;
@@ -72,8 +76,7 @@ function yieldFields(
   manager: string,
   comparison: Comparison,
 ): { managers: Managers; conflicts: Map<string, FieldSet> } {
-  const changed = comparison.modified.union(comparison.added).without(ignored);
-  const removed = comparison.removed.without(ignored);
+  const effect = effectOf(comparison, ignored);
   const out = new Map<string, FieldSet>();
   const conflicts = new Map<string, FieldSet>();
   for (const [name, set] of managers) {
@@ -81,13 +84,29 @@ function yieldFields(
       out.set(name, set);
       continue;
     }
-    const taken = set.intersection(changed);
+    const { taken, left } = yieldTo(set, effect);
     if (!taken.isEmpty) conflicts.set(name, taken);
-    const left = set.difference(taken).difference(removed);
     if (!left.isEmpty) out.set(name, left);
   }
   return { managers: out, conflicts };
 }
+
+interface Effect {
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const effectOf = remember(
+  ({ added, modified, removed }: Comparison, ignored: FieldSet): Effect => ({
+    changed: modified.union(added).without(ignored),
+    removed: removed.without(ignored),
+  }),
+);
+
+const yieldTo = remember((set: FieldSet, { changed, removed }: Effect) => {
+  const taken = set.intersection(changed);
+  return { taken, left: set.difference(taken).difference(removed) };
+});
 
 /** Takes away what the manager applied before and applies no more, unless somebody else owns it. */
 function prune(type: FieldType, merged: Json, managers: Managers, before: FieldSet | undefined): Json {

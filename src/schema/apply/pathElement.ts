@@ -7,7 +7,22 @@ import { writeJson } from '#api/jsonWrite';
 
 export type PathElement = string;
 
-export const fieldElement = (name: string): PathElement => `f:${name}`;
+// Most names come again with the next object: one text for each is quicker to make and to compare.
+const fieldElements = new Map<string, PathElement>();
+const MOST_FIELDS = 5000;
+// A body may hold names of any length.
+const LONGEST_FIELD = 256;
+
+export function fieldElement(name: string): PathElement {
+  if (name.length > LONGEST_FIELD) return `f:${name}`;
+  let element = fieldElements.get(name);
+  if (element === undefined) {
+    element = `f:${name}`;
+    if (fieldElements.size >= MOST_FIELDS) fieldElements.clear();
+    fieldElements.set(name, element);
+  }
+  return element;
+}
 
 /** Keys in the order of their names. */
 export function keyElement(keys: JsonObject): PathElement {

@@ -37,6 +37,10 @@ interface Node {
   readonly uncorrelatable: string | undefined;
 }
 
+/** Of maps of another type nobody knows which entry was which. */
+const hasKnownMapType = (schema: JsonObject): boolean =>
+  [undefined, 'granular', 'atomic'].includes(schema['x-kubernetes-map-type'] as string | undefined);
+
 class Walk {
   readonly errors: FieldError[] = [];
   readonly total = new CostTotal();
@@ -49,8 +53,9 @@ class Walk {
   /** Rules of children first, as the real server reports them. */
   visit(schema: JsonObject, node: Node): void {
     const properties = isObject(schema['properties']) ? schema['properties'] : {};
+    const fields = hasKnownMapType(schema) ? node : { ...node, uncorrelatable: node.path };
     for (const name of Object.keys(properties).sort()) {
-      this.#child(properties[name], node, {
+      this.#child(properties[name], fields, {
         path: `${node.path}.properties[${name}]`,
         cardinality: node.cardinality,
       });

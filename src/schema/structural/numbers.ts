@@ -111,7 +111,9 @@ const checkMultiple: BoundCheck = (value, factor, show) =>
 
 function isMultiple(value: Numeric, factor: number): boolean {
   if (typeof value === 'bigint') return Number.isInteger(factor) && value % BigInt(factor) === 0n;
-  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0;
+  // Beyond all integers it is a float, and too large to tell.
+  const isWhole = Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+  if (isWhole && Number.isInteger(factor)) return value % factor === 0;
   const times = factor < 1 ? (1 / factor) * value : value / factor;
   if (Math.abs(times) > 2 ** 53) return false;
   const nearest = Math.round(times);

@@ -3,6 +3,7 @@
 
 import { type FieldError, invalid } from '#api/fieldErrors';
 import { isObject, type Json, type JsonObject } from '#api/json';
+import { DecodeError } from '../decodeError.ts';
 import { compileDefaults, pruneDefaults } from './defaulting.ts';
 import { type DefaultsOptions, validateDefaults } from './defaultsCheck.ts';
 import { coerceEmbedded, hasEmbedded, type MetadataRules, validateEmbedded } from './embedded.ts';
@@ -54,8 +55,8 @@ const UNSUPPORTED: readonly (readonly [name: string, isSet: (value: Json | undef
   ['definitions', (v) => isObject(v) && Object.keys(v).length > 0],
 ];
 
-/** Why the schema cannot be read, wherever in it the reason is. */
-function findUnsupported(schema: JsonObject): string | undefined {
+/** Why the schema cannot be read as structural, wherever in it the reason is. */
+export function findUnsupported(schema: JsonObject): string | undefined {
   for (const [name, isSet] of UNSUPPORTED)
     if (isSet(schema[name]))
       return `OpenAPIV3Schema '${name.replace(/^\$schema$/, 'schema')}' is not supported`;
@@ -87,13 +88,15 @@ export interface CompiledStructural {
    * Edits `object`; answers the paths of unknown fields. Throws DecodeError.
    */
   prune(object: JsonObject): string[];
-  /** Drops what the schema does not know, and nothing else. Edits `object`. */
-  pruneUnknown(object: JsonObject): void;
+  /** Drops what the schema does not know, and what is empty in metadata of embedded resources. Edits `object`; answers the paths of what was dropped. */
+  pruneUnknown(object: JsonObject): string[];
   /** Fills in defaults. Edits `object`. */
   applyDefaults(object: JsonObject): void;
   /** Everything but rules. What did not change since `old` and was wrong before may stay wrong. */
   validate(object: JsonObject, old?: JsonObject): FieldError[];
-  /** The same for a write of the status alone. */
+  /** Embedded resources and lists alone, for objects that say they are of another kind. */
+  validateParts(object: JsonObject, old?: JsonObject): FieldError[];
+  /** The same as `validate` for a write of the status alone. */
   validateStatus(object: JsonObject, old: JsonObject): FieldError[];
 }
 
@@ -116,6 +119,10 @@ export function compileStructural(
     !lists || (old !== undefined && validateListTypes(old, node).length > 0)
       ? []
       : validateListTypes(object, node);
+  const validateParts = (object: JsonObject, old?: JsonObject): FieldError[] => [
+    ...(embedded ? validateEmbedded(object, node, '', metadata) : []),
+    ...listErrors(object, old),
+  ];
   return {
     prune(object) {
       const unknown = preserveUnknownFields ? [] : prune(object, root);
@@ -123,14 +130,16 @@ export function compileStructural(
       return embedded ? [...unknown, ...coerceEmbedded(object, node, metadata)] : unknown;
     },
     pruneUnknown(object) {
-      if (!preserveUnknownFields) prune(object, root);
+      const unknown = preserveUnknownFields ? [] : prune(object, root);
+      if (embedded) tidyEmbedded(object, node, metadata);
+      return unknown;
     },
     applyDefaults: fill,
     validate: (object, old) => [
       ...run(validator, { value: object, old, node }, ''),
-      ...(embedded ? validateEmbedded(object, node, '', metadata) : []),
-      ...listErrors(object, old),
+      ...validateParts(object, old),
     ],
+    validateParts,
     validateStatus(object, old) {
       const value = object.status;
       const errors =
@@ -138,6 +147,15 @@ export function compileStructural(
       return [...errors, ...listErrors(object, old)];
     },
   };
+}
+
+/** What is empty in metadata of embedded resources goes. What cannot be read is left for validation to refuse. */
+function tidyEmbedded(object: JsonObject, node: SchemaNode, metadata: MetadataRules): void {
+  try {
+    coerceEmbedded(object, node, metadata);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+  }
 }
 
 interface Run {
