@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { millis, minus } from '#base/instant';
+import { millis, minus, plus } from '#base/instant';
 import { VirtualClock } from '#base/virtualClock';
-import { createBudget } from './budget.ts';
+import { claimAll, createBudget } from './budget.ts';
 
 describe('createBudget', () => {
   test('without limits everybody goes', () => {
@@ -34,6 +34,47 @@ describe('createBudget', () => {
     expect(budget.claim('b', clock.now())).toEqual({ kind: 'go' });
     expect(budget.claim('gone', clock.now()).kind).toBe('wait');
   });
+
+  test('whoever comes late for their places does not come all at once', async () => {
+    const clock = new VirtualClock();
+    const budget = createBudget({ clock, perSecond: 1 });
+    const uids = Array.from({ length: 100 }, (_, i) => `u${i}`);
+    const wait = (uid: string) => {
+      const claim = budget.claim(uid, clock.now());
+      return claim.kind === 'go' ? 0 : minus(claim.until, clock.now());
+    };
+    expect(uids.slice(0, 3).map(wait)).toEqual([0, 1000, 2000]);
+    uids.slice(3).forEach(wait);
+    // Deletions were held for some other reason, and their places are over.
+    await clock.advance(millis(5 * 60_000));
+    expect(uids.slice(1, 5).map(wait)).toEqual([0, 1000, 2000, 3000]);
+    await clock.advance(millis(1000));
+    expect(uids.slice(2, 5).map(wait)).toEqual([0, 1000, 2000]);
+  });
+});
+
+describe('claimAll', () => {
+  test('what one budget makes wait costs the other nothing', async () => {
+    const clock = new VirtualClock();
+    const own = createBudget({ clock, perMinute: 3 });
+    const shared = createBudget({ clock, perSecond: 1 });
+    const wait = (uid: string) => {
+      const claim = claimAll([own, undefined, shared], uid, clock.now());
+      return claim.kind === 'go' ? 0 : minus(claim.until, clock.now());
+    };
+    expect(['a', 'b', 'c', 'd'].map(wait)).toEqual([0, 1000, 2000, 60_000]);
+    await clock.advance(millis(1000));
+    expect(wait('b')).toBe(0);
+    await clock.advance(millis(1000));
+    expect(wait('c')).toBe(0);
+    await clock.advance(millis(58_000));
+    expect(['d', 'e', 'f'].map(wait)).toEqual([0, 1000, 2000]);
+  });
+
+  test('without budgets everybody goes', () => {
+    const clock = new VirtualClock();
+    expect(claimAll([undefined], 'a', clock.now())).toEqual({ kind: 'go' });
+  });
 });
 
 test('in no window are there more than allowed, and nobody waits for ever (random arrivals)', async () => {
@@ -42,20 +83,21 @@ test('in no window are there more than allowed, and nobody waits for ever (rando
       fc.integer({ min: 1, max: 4 }),
       fc.integer({ min: 1, max: 12 }),
       fc.array(fc.nat(3000), { maxLength: 40 }),
-      async (perSecond, perMinute, gaps) => {
+      fc.constantFrom(0, 7, 90_000),
+      async (perSecond, perMinute, gaps, late) => {
         const clock = new VirtualClock();
         const budget = createBudget({ clock, perSecond, perMinute });
         const went: number[] = [];
         const tryOnce = (uid: string) => {
           const claim = budget.claim(uid, clock.now());
           if (claim.kind === 'go') went.push(clock.elapsed());
-          else clock.wakeAt(claim.until, () => tryOnce(uid));
+          else clock.wakeAt(plus(claim.until, millis(uid.endsWith('3') ? late : 0)), () => tryOnce(uid));
         };
         for (const [i, gap] of gaps.entries()) {
           await clock.advance(millis(gap));
           tryOnce(`u${i}`);
         }
-        await clock.advance(millis(60 * 60_000));
+        await clock.advance(millis(3 * 60 * 60_000));
         expect(went).toHaveLength(gaps.length);
         for (const [limit, length] of [
           [perSecond, 1000],

@@ -2,7 +2,7 @@
 // when the window is full is given a time of its own, so that ten thousand waiting keys do not all knock at once.
 
 import type { Clock } from '#base/clock';
-import { type Instant, type Millis, millis, minutes, plus, seconds } from '#base/instant';
+import { type Instant, type Millis, millis, minus, minutes, plus, seconds } from '#base/instant';
 
 export interface BudgetOptions {
   readonly clock: Clock;
@@ -13,8 +13,34 @@ export interface BudgetOptions {
 export type Claim = { readonly kind: 'go' } | { readonly kind: 'wait'; readonly until: Instant };
 
 export interface Budget {
-  /** Asks for one deletion of the object `uid`. Told to wait, it asks again at that time; its place is kept. */
+  /**
+   * May the object `uid` be deleted now? Told to wait, it asks again at that time; its place is kept. Spends nothing.
+   * `elsewhere`: when it comes back because somebody else makes it wait; its place is kept until then, too.
+   */
+  ask(uid: string, now: Instant, elsewhere?: Instant): Claim;
+  /** It goes now. Only after `ask` said so, in the same turn. */
+  spend(uid: string): void;
+  /** Both. */
   claim(uid: string, now: Instant): Claim;
+}
+
+/**
+ * Goes when all of them agree; what one of them makes wait costs the others nothing. The narrowest comes first: only whoever
+ * it lets go takes a place in those that are shared with others.
+ */
+export function claimAll(budgets: readonly (Budget | undefined)[], uid: string, now: Instant): Claim {
+  const agreed: Budget[] = [];
+  for (const budget of budgets) {
+    if (budget === undefined) continue;
+    const claim = budget.ask(uid, now);
+    if (claim.kind === 'wait') {
+      for (const other of agreed) other.ask(uid, now, claim.until);
+      return claim;
+    }
+    agreed.push(budget);
+  }
+  for (const budget of agreed) budget.spend(uid);
+  return { kind: 'go' };
 }
 
 /** At most `most` in any window of `length`. Times are monotonic: setting the clock changes nothing. */
@@ -37,10 +63,26 @@ class Window {
     this.#times[this.#next] = at;
     this.#next = (this.#next + 1) % this.#times.length;
   }
+
+  /** Becomes equal to another of the same size. */
+  copy(other: Window): void {
+    this.#times.set(other.#times);
+    this.#next = other.#next;
+  }
 }
 
-/** A place that nobody claimed for this long is given up. */
+interface Place {
+  readonly at: number;
+  /** The number of the plan it belongs to. */
+  readonly plan: number;
+  /** When its owner comes back. */
+  readonly back: number;
+}
+
+/** The place of somebody who has not come back for this long is given up. */
 const FORGOTTEN = minutes(10);
+/** Whoever could go so much later than planned gets another place: the plan did not come true. */
+const LATE = millis(500);
 
 function windowOf(name: string, most: number | undefined, length: Millis): Window[] {
   if (most === undefined) return [];
@@ -50,39 +92,72 @@ function windowOf(name: string, most: number | undefined, length: Millis): Windo
 
 /** Without limits, a budget that always says go. */
 export function createBudget({ clock, perSecond, perMinute }: BudgetOptions): Budget {
-  const windows = [
+  const createWindows = () => [
     ...windowOf('perSecond', perSecond, seconds(1)),
     ...windowOf('perMinute', perMinute, minutes(1)),
   ];
-  const places = new Map<string, number>();
+  /** Deletions as they were; these keep the promise. */
+  const spent = createWindows();
+  /** As they are planned, so that everybody who waits has a time of their own. */
+  const planned = createWindows();
+  const places = new Map<string, Place>();
   let last = Number.NEGATIVE_INFINITY;
+  let plan = 0;
 
-  /** The next free place; places only move forward. */
-  function reserve(elapsed: Millis): number {
-    last = Math.max(elapsed, last, ...windows.map((window) => window.earliest()));
-    for (const window of windows) window.take(last);
-    return last;
+  const earliest = (windows: readonly Window[]) => Math.max(...windows.map((window) => window.earliest()));
+
+  /** The next free place of the plan; places only move forward. */
+  function reserve(elapsed: Millis): Place {
+    last = Math.max(elapsed, last, earliest(planned));
+    for (const window of planned) window.take(last);
+    return { at: last, plan, back: last };
+  }
+
+  /** From what was really spent: places were not used, or later than planned. */
+  function planAnew(): void {
+    plan++;
+    last = Number.NEGATIVE_INFINITY;
+    for (const [i, window] of planned.entries()) window.copy(spent[i]!);
   }
 
   function forget(elapsed: Millis): void {
-    for (const [uid, at] of places) {
-      if (elapsed - at < FORGOTTEN) return;
+    for (const [uid, { back }] of places) {
+      if (elapsed - back < FORGOTTEN) return;
       places.delete(uid);
     }
   }
 
+  function placeOf(uid: string, elapsed: Millis, free: number): Place {
+    const place = places.get(uid) ?? reserve(elapsed);
+    if (elapsed < place.at || free - elapsed <= LATE) return place;
+    if (place.plan === plan) planAnew();
+    places.delete(uid);
+    return reserve(elapsed);
+  }
+
+  function ask(uid: string, now: Instant, elsewhere = now): Claim {
+    if (spent.length === 0) return { kind: 'go' };
+    const elapsed = clock.elapsed();
+    forget(elapsed);
+    const free = earliest(spent);
+    const place = placeOf(uid, elapsed, free);
+    const left = Math.max(place.at, free) - elapsed;
+    places.set(uid, { ...place, back: elapsed + Math.max(left, minus(elsewhere, now)) });
+    return left <= 0 ? { kind: 'go' } : { kind: 'wait', until: plus(now, millis(left)) };
+  }
+
+  function spend(uid: string): void {
+    places.delete(uid);
+    for (const window of spent) window.take(clock.elapsed());
+  }
+
   return {
+    ask,
+    spend,
     claim(uid, now) {
-      if (windows.length === 0) return { kind: 'go' };
-      const elapsed = clock.elapsed();
-      forget(elapsed);
-      const at = places.get(uid) ?? reserve(elapsed);
-      if (elapsed >= at) {
-        places.delete(uid);
-        return { kind: 'go' };
-      }
-      places.set(uid, at);
-      return { kind: 'wait', until: plus(now, millis(at - elapsed)) };
+      const claim = ask(uid, now);
+      if (claim.kind === 'go') spend(uid);
+      return claim;
     },
   };
 }

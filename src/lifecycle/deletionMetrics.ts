@@ -33,7 +33,7 @@ export interface DeletionMetrics {
   /** Objects that were lost twenty races in a row. */
   readonly contended: Counter;
   outcome(kind: Deletion['kind']): void;
-  /** Due, and still there. */
+  /** Due, and still there: tried at this instant, or to be tried then. */
   due(uid: string, at: Instant): void;
   done(uid: string): void;
 }
@@ -46,11 +46,17 @@ export function deletionMetrics(registry: Registry, controller: string, now: () 
     ['controller', 'outcome'],
   );
   for (const outcome of OUTCOMES) total.with(controller, outcome);
+  /** When each was tried last, or will be tried next. */
   const due = new Map<string, Instant>();
+  let swept = now();
+  const forgetStale = (): void => {
+    swept = now();
+    for (const [uid, at] of due) if (minus(swept, at) > STALE) due.delete(uid);
+  };
   registry
     .gauge('lapse_deletions_due', 'Objects whose deadline has passed and which are still there.', labels)
     .collect(() => {
-      for (const [uid, touched] of due) if (minus(now(), touched) > STALE) due.delete(uid);
+      forgetStale();
       return [[[controller], due.size]];
     });
   return {
@@ -73,7 +79,11 @@ export function deletionMetrics(registry: Registry, controller: string, now: () 
       )
       .with(controller),
     outcome: (kind) => total.with(controller, kind).inc(),
-    due: (uid, at) => due.set(uid, at),
+    due(uid, at) {
+      due.set(uid, at);
+      // Also where nobody ever scrapes: what others deleted while it was held is told to nobody here.
+      if (minus(now(), swept) > STALE) forgetStale();
+    },
     done: (uid) => due.delete(uid),
   };
 }

@@ -1,15 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Instant, instant, type Millis, millis, seconds } from '#base/instant';
-import {
-  computeExpiry,
-  deadlineOf,
-  describeExpiry,
-  type Expiry,
-  type Finish,
-  isOptedOut,
-  type Ttl,
-} from './expiry.ts';
+import { computeExpiry, deadlineOf, describeExpiry, type Expiry, type Finish, type Ttl } from './expiry.ts';
 
 const START = Date.parse('2026-01-01T12:00:00Z');
 const at = (second: number): Instant => instant(START + second * 1000);
@@ -233,11 +225,3 @@ describe('in words', () => {
     expect(deadlineOf(computeExpiry(finished(0), NONE, at(99)))).toBeUndefined();
   });
 });
-
-test.each([
-  [{ annotations: { 'lapse.dev/ttl': 'never' } }, true],
-  [{ annotations: { 'lapse.dev/ttl': 'Never' } }, false],
-  [{ annotations: { 'lapse.dev/ttl': '30m' } }, false],
-  [{ labels: { 'lapse.dev/ttl': 'never' } }, false],
-  [{}, false],
-])('opted out by %j: %s', (metadata, expected) => expect(isOptedOut(metadata)).toBe(expected));

@@ -2,16 +2,12 @@
 // instant on. Pure: what finished and what TTL applies are read elsewhere, and arrive here as unions that say why. The
 // same answer serves the reconciler, `explain`, `plan` and the simulator.
 
-import type { ObjectMeta } from '#api/object';
 import { assertNever } from '#base/assertNever';
 import { formatGoDuration } from '#base/goDuration';
-import { formatTime, type Instant, isDue, type Millis, millis, minus, plus } from '#base/instant';
+import { formatTime, type Instant, isDue, type Millis, millis, minus, plus, seconds } from '#base/instant';
 
 /** On any object: `never` opts out whatever else is set. Opting out is always safe, so it needs no permission. */
 export const TTL_ANNOTATION = 'lapse.dev/ttl';
-
-export const isOptedOut = (metadata: ObjectMeta): boolean =>
-  metadata.annotations?.[TTL_ANNOTATION] === 'never';
 
 /** When the clock of an object started. */
 export type Finish =
@@ -56,6 +52,13 @@ export type Expiry =
   | { readonly kind: 'held'; readonly until: Instant; readonly ahead: Millis; readonly because: Basis }
   | { readonly kind: 'expired'; readonly since: Instant; readonly because: Basis };
 
+/** A finish this far in the future is not worth a word: times of objects have whole seconds, and good clocks differ by less. */
+export const AHEAD_WORTH_TELLING: Millis = seconds(1);
+
+/** The deadline. */
+export const endOfBasis = ({ finishedAt, ttl }: Basis): Instant =>
+  ttl.kind === 'at' ? ttl.at : plus(finishedAt, ttl.length);
+
 /**
  * `tolerance` is how far a finish may lie in the future before it is held (`--max-clock-skew`); without it nothing is
  * held. Being held never brings a deadline nearer: it stays `finish + ttl`.
@@ -86,8 +89,8 @@ export function computeExpiry(
 }
 
 function computeDeadline(because: Basis, now: Instant, tolerance: Millis): Expiry {
-  const { finishedAt, ttl } = because;
-  const end = ttl.kind === 'at' ? ttl.at : plus(finishedAt, ttl.length);
+  const { finishedAt } = because;
+  const end = endOfBasis(because);
   if (!Number.isFinite(end))
     return { kind: 'notApplicable', because: 'finish time unknown', note: 'the time is not a time' };
   const ahead = millis(Math.max(0, minus(finishedAt, now)));
@@ -116,12 +119,15 @@ export function deadlineOf(expiry: Expiry): Instant | undefined {
 
 const lengthText = (length: Millis): string => formatGoDuration(BigInt(Math.round(length)) * 1_000_000n);
 
+/** `TTL 1h0m0s (spec.ttlSecondsAfterFinished)`. */
+export const describeTtl = (ttl: Basis['ttl']): string =>
+  ttl.kind === 'at'
+    ? `ends ${formatTime(ttl.at)} (${ttl.rule})`
+    : `TTL ${lengthText(ttl.length)} (${ttl.rule})`;
+
 /** `finished 2026-01-01T12:01:07Z (condition Complete), TTL 1h0m0s (spec.ttlSecondsAfterFinished)`. */
 export function describeBasis({ finishedAt, finishRule, ttl }: Basis): string {
-  const finished = `finished ${formatTime(finishedAt)} (${finishRule})`;
-  return ttl.kind === 'at'
-    ? `${finished}, ends ${formatTime(ttl.at)} (${ttl.rule})`
-    : `${finished}, TTL ${lengthText(ttl.length)} (${ttl.rule})`;
+  return `finished ${formatTime(finishedAt)} (${finishRule}), ${describeTtl(ttl)}`;
 }
 
 /** The whole answer in one line, for people. */

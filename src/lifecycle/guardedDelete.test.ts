@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refuse } from '#runtime/world.testkit';
+import { ConfigMap, refuse } from '#runtime/world.testkit';
 import { inKit, type Kit } from './deletes.testkit.ts';
 
 const isDelete = (request: { method: string; path: string }, name: string) =>
@@ -11,6 +11,16 @@ function justBefore(kit: Kit, name: string, act: (time: number) => Promise<unkno
   kit.hook = async (request) => {
     if (isDelete(request, name)) await act(++time);
     return undefined;
+  };
+}
+
+/** The first DELETE of an object is carried out, and its answer does not arrive. */
+function loseFirst(kit: Kit, name: string): void {
+  let first = true;
+  kit.hook = (request) => {
+    if (!isDelete(request, name) || !first) return undefined;
+    first = false;
+    return 'lose';
   };
 }
 
@@ -66,12 +76,7 @@ describe('the ordinary case', () => {
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
-      justBefore(k, 'a', () =>
-        k.user.delete(
-          { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true },
-          k.key('a'),
-        ),
-      );
+      justBefore(k, 'a', () => k.user.delete(ConfigMap, k.key('a')));
       await k.pass(2000);
       expect(k.deletions).toEqual(['a gone']);
     }),
@@ -113,10 +118,7 @@ describe('what changed between the decision and the DELETE', () => {
       k.manager.start();
       justBefore(k, 'a', async (time) => {
         if (time !== 1) return;
-        await k.user.delete(
-          { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true },
-          k.key('a'),
-        );
+        await k.user.delete(ConfigMap, k.key('a'));
         await k.put('a', 3_600_000);
       });
       await k.pass(20_000);
@@ -130,14 +132,7 @@ describe('what changed between the decision and the DELETE', () => {
     inKit({}, async (k) => {
       await k.put('a', 10_000, { finalizers: ['example.com/hold'] });
       k.manager.start();
-      justBefore(k, 'a', (time) =>
-        time === 1
-          ? k.user.delete(
-              { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true },
-              k.key('a'),
-            )
-          : undefined,
-      );
+      justBefore(k, 'a', (time) => (time === 1 ? k.user.delete(ConfigMap, k.key('a')) : undefined));
       await k.pass(60_000);
       expect(k.deletions).toEqual(['a kept']);
     }),
@@ -178,12 +173,7 @@ describe('answers that do not come', () => {
     inKit({}, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
-      let first = true;
-      k.hook = (request) => {
-        if (!isDelete(request, 'a') || !first) return undefined;
-        first = false;
-        return 'lose';
-      };
+      loseFirst(k, 'a');
       await k.pass(5000);
       expect([k.deletions, k.asked('a')]).toEqual([['a deleted'], ['DELETE', 'DELETE']]);
     }),
@@ -194,12 +184,7 @@ describe('answers that do not come', () => {
     inKit({}, async (k) => {
       await k.put('a', 1000, { finalizers: ['example.com/hold'] });
       k.manager.start();
-      let first = true;
-      k.hook = (request) => {
-        if (!isDelete(request, 'a') || !first) return undefined;
-        first = false;
-        return 'lose';
-      };
+      loseFirst(k, 'a');
       await k.pass(5000);
       expect(k.deletions).toEqual(['a terminating']);
     }),
@@ -219,19 +204,19 @@ describe('answers that do not come', () => {
   );
 
   test(
-    'carried out in a pass whose every answer was lost: still ours in a later pass',
-    inKit({}, async (k) => {
+    'to a dry run, and then deleted by somebody else: not ours',
+    inKit({ dryRun: true }, async (k) => {
       await k.put('a', 1000);
       k.manager.start();
       let times = 0;
-      k.hook = (request) => {
+      k.hook = async (request) => {
         if (!isDelete(request, 'a')) return undefined;
-        times++;
-        if (times === 1) return 'lose';
-        return times <= 3 ? refuse(502, 'x') : undefined;
+        if (++times === 1) return 'lose';
+        await k.user.delete(ConfigMap, k.key('a'));
+        return undefined;
       };
       await k.pass(5000);
-      expect(k.deleted).toHaveLength(1);
+      expect(k.deletions).toEqual(['a gone']);
     }),
   );
 });
@@ -250,6 +235,25 @@ describe('refusals', () => {
       expect(k.deletions[0]).toBe('a refused');
       expect(new Set(k.asked('a'))).toEqual(new Set(['DELETE']));
       expect(k.asked('a').length).toBeLessThan(20);
+    }),
+  );
+
+  test(
+    'a conflict although nothing changed: said, and asked again with patience',
+    inKit({}, async (k) => {
+      await k.put('a', 1000);
+      k.manager.start();
+      k.hook = (request) =>
+        isDelete(request, 'a')
+          ? refuse(409, 'Conflict', 'Operation cannot be fulfilled: Precondition failed', { name: 'a' })
+          : undefined;
+      await k.pass(60_000);
+      expect(new Set(k.deletions)).toEqual(new Set(['a refused']));
+      expect(k.asked('a').slice(0, 3)).toEqual(['DELETE', 'GET', 'DELETE']);
+      expect(k.asked('a').length).toBeLessThan(40);
+      k.hook = () => undefined;
+      await k.pass(300_000);
+      expect(k.deletions.at(-1)).toBe('a deleted');
     }),
   );
 

@@ -4,6 +4,7 @@
 
 import { type Kind, keyOf } from '#api/kind';
 import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
 import type { Clock } from '#base/clock';
 import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '#base/instant';
@@ -11,11 +12,12 @@ import type { Client } from '#client/client';
 import type { DeleteAnswer, Propagation } from '#client/delete';
 import { TransportError } from '#client/transport';
 import type { Pass } from '#runtime/pass';
-import type { Budget } from './budget.ts';
+import { type Budget, claimAll } from './budget.ts';
 import type { Deletion, HeldBecause } from './deletion.ts';
 import type { DeletionMetrics } from './deletionMetrics.ts';
 import { Remembered } from './remembered.ts';
 import type { ClockVerdict, SkewGuard } from './skewGuard.ts';
+import { Unanswered } from './unanswered.ts';
 
 export type Decision<Verdict> =
   | { readonly kind: 'delete'; readonly since: Instant }
@@ -61,8 +63,7 @@ type Next<T extends KubeObject> = { readonly kind: 'next'; readonly object: T; r
 
 export class GuardedDeletes {
   readonly #options: GuardedDeletesOptions;
-  /** Uids of which a DELETE was sent and not answered: if they are gone later, it was us. */
-  readonly #unanswered = new Remembered(MOST_REMEMBERED);
+  readonly #unanswered = new Unanswered(MOST_REMEMBERED);
   /** What a dry run has told already. */
   readonly #told = new Remembered(MOST_REMEMBERED);
   #holding = false;
@@ -93,9 +94,11 @@ export class GuardedDeletes {
       case 'contended':
         this.#reportContended(pass, target.object);
         break;
+      case 'held':
+        metrics.due(uid, deletion.until);
+        break;
       case 'wouldDelete':
       case 'refused':
-      case 'held':
         break;
       default:
         assertNever(deletion);
@@ -112,11 +115,8 @@ export class GuardedDeletes {
     if (verdict.kind !== 'good') return this.#hold(pass, target.object, verdict);
     this.#holding = false;
     if (isDry(pass, target)) return undefined;
-    for (const budget of [target.budget, this.#options.budget]) {
-      const claim = budget?.claim(uidOf(target.object), pass.now);
-      if (claim?.kind === 'wait') return { kind: 'held', until: claim.until, because: 'budget' };
-    }
-    return undefined;
+    const claim = claimAll([target.budget, this.#options.budget], uidOf(target.object), pass.now);
+    return claim.kind === 'go' ? undefined : { kind: 'held', until: claim.until, because: 'budget' };
   }
 
   /** People are told once per hold, on the first object that meets it; the metric says how long it lasts. */
@@ -137,7 +137,7 @@ export class GuardedDeletes {
       return { kind: 'wouldDelete', lag: this.#lag(target.since) };
     let { object, since } = target;
     if (this.#options.rereadFirst === true) {
-      const read = await this.#reread(pass, target);
+      const read = await this.#reread(pass, target, object);
       if (read.kind !== 'next') return read;
       ({ object, since } = read);
     }
@@ -155,7 +155,6 @@ export class GuardedDeletes {
     at: Next<T>,
     last: boolean,
   ): Promise<Deletion<V> | Next<T>> {
-    const uid = uidOf(at.object);
     // The last look at the clock: what is known about the server's may be newer than the pass.
     if (!isDue(at.since, this.#options.guard.now()))
       return { kind: 'held', until: at.since, because: 'clock ahead' };
@@ -163,26 +162,40 @@ export class GuardedDeletes {
     try {
       answer = await this.#send(pass, target, at.object);
     } catch (error) {
-      if (!isUnanswered(error)) throw error;
-      this.#unanswered.add(uid);
+      if (mayHaveActed(error) && !isDry(pass, target)) this.#unanswered.add(at.object);
       // The same request once more tells what became of it: its premise is its own guard.
-      if (last) throw error;
+      if (last || !isUnanswered(error)) throw error;
       return at;
     }
     switch (answer.kind) {
       case 'deleted':
       case 'terminating':
-        this.#unanswered.delete(uid);
+        this.#unanswered.take(at.object);
         return this.#accepted(pass, target, at, answer.kind);
       case 'gone':
-        return this.#vanished(uid, at.since);
+        return this.#vanished(at.object, at.since);
       case 'conflict':
         if (answer.by !== 'changed') return { kind: 'refused', error: answer.error };
         this.#options.metrics.conflicts.inc();
-        return this.#options.onConflict === 'leave' ? { kind: 'contended' } : this.#reread(pass, target);
+        if (this.#options.onConflict === 'leave') return { kind: 'contended' };
+        return this.#afterConflict(await this.#reread(pass, target, at.object), at, answer.error);
       default:
         return assertNever(answer);
     }
+  }
+
+  /**
+   * Nothing changed, so nobody was faster: the API server means something else, and asking again at once is no use. (It
+   * never deletes in the background, by its version, what has no finalizers but those of the garbage collector.)
+   */
+  #afterConflict<T extends KubeObject, V>(
+    found: Deletion<V> | Next<T>,
+    { object }: Next<T>,
+    error: ApiError,
+  ): Deletion<V> | Next<T> {
+    if (found.kind !== 'next') return found;
+    const isSame = found.object.metadata.resourceVersion === object.metadata.resourceVersion;
+    return isSame ? { kind: 'refused', error } : found;
   }
 
   #send<T extends KubeObject, V>(
@@ -203,16 +216,16 @@ export class GuardedDeletes {
     });
   }
 
-  /** The object as it is now, and the decision about it. */
+  /** The object as it is now, and the decision about it; `seen` is how it was known. */
   async #reread<T extends KubeObject, V>(
     pass: Pass,
     target: DeletionTarget<T, V>,
+    seen: T,
   ): Promise<Deletion<V> | Next<T>> {
-    const { kind, object, client = pass.client } = target;
-    const uid = uidOf(object);
-    const live = await client.get(kind, keyOf(object));
-    if (live === undefined || live.metadata.uid !== uid) return this.#vanished(uid, target.since);
-    if (live.metadata.deletionTimestamp !== undefined && this.#unanswered.delete(uid))
+    const { kind, client = pass.client } = target;
+    const live = await client.get(kind, keyOf(seen));
+    if (live === undefined || uidOf(live) !== uidOf(seen)) return this.#vanished(seen, target.since);
+    if (live.metadata.deletionTimestamp !== undefined && this.#unanswered.take(seen))
       return { kind: 'terminating', lag: this.#lag(target.since) };
     const decision = target.decide(live, pass.now);
     return decision.kind === 'delete'
@@ -235,8 +248,8 @@ export class GuardedDeletes {
   }
 
   /** Not there any more: by our own unanswered request, or by somebody else. */
-  #vanished(uid: string, since: Instant): Deletion<never> {
-    return this.#unanswered.delete(uid) ? { kind: 'deleted', lag: this.#lag(since) } : { kind: 'gone' };
+  #vanished(seen: KubeObject, since: Instant): Deletion<never> {
+    return this.#unanswered.take(seen) ? { kind: 'deleted', lag: this.#lag(since) } : { kind: 'gone' };
   }
 
   #reportContended(pass: Pass, object: KubeObject): void {
@@ -260,7 +273,10 @@ const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
 const dryKey = ({ object, since }: { object: KubeObject; since: Instant }): string =>
   `${uidOf(object)}@${since}`;
 
-/** The server may have carried it out. */
+/** Nobody knows what became of it: no answer, or one that says that the server lost its way. */
+export const mayHaveActed = (error: unknown): boolean =>
+  isUnanswered(error) || (error instanceof ApiError && error.code >= 500);
+
 const isUnanswered = (error: unknown): boolean =>
   error instanceof TransportError &&
   error.sent &&

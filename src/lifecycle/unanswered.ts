@@ -1,0 +1,25 @@
+// DELETEs of which nobody knows what became: if the object is gone later, it was us. Unless it was seen alive in a later
+// version: a DELETE carries the version it was decided on, so that one was not carried out and never will be.
+
+import type { KubeObject } from '#api/object';
+import { compareVersions } from '#api/versions';
+
+export class Unanswered {
+  readonly #versions = new Map<string, string | undefined>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add({ metadata: { uid = '', resourceVersion } }: KubeObject): void {
+    if (this.#versions.size >= this.#most) this.#versions.delete(this.#versions.keys().next().value!);
+    this.#versions.set(uid, resourceVersion);
+  }
+
+  /** Whether the end of the object, last seen alive like this, may be such a DELETE's work. Asked once. */
+  take({ metadata: { uid = '', resourceVersion } }: KubeObject): boolean {
+    const sent = this.#versions.get(uid);
+    return this.#versions.delete(uid) && compareVersions(resourceVersion, sent) !== 1;
+  }
+}
