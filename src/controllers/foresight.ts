@@ -46,8 +46,10 @@ export interface Outlook {
   isEnabled(gate: string): boolean;
   /** The sections of the family, complete with defaults and valid. */
   readonly configuration: Readonly<Record<string, JsonObject>>;
-  /** When the object with this uid is known to go, by any rule or with its owner. */
+  /** When nothing will be left of the object with this uid, by any rule or with its owner. */
   endOf(uid: string): Instant | undefined;
+  /** When it may go already: which of two things is first is chance. */
+  mayEndAt?(uid: string): Instant | undefined;
 }
 
 interface About {
@@ -64,6 +66,10 @@ export interface Ends extends About {
   readonly at: Instant;
   /** Unset: what the object itself asks for with its finalizers, as the API server does. */
   readonly propagation?: Propagation;
+  /** The deletion names only the uid: the decision was written down before. */
+  readonly anyVersion?: boolean;
+  /** It rests on something that is chance. */
+  readonly perhaps?: boolean;
 }
 
 /** A rule means it, and something keeps the rule from acting. `until`: when that is looked at again, or ends. */

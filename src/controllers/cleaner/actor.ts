@@ -1,6 +1,7 @@
 // Whose rights a Cleaner is carried out with: a service account's, its author's, or ours where an operator says so.
 
 import type { Json } from '#api/json';
+import type { Kind, ObjectKey } from '#api/kind';
 import type { Cleaner } from '#api/kinds/cleaner';
 import type { Clock } from '#base/clock';
 import { type Millis, millis, seconds } from '#base/instant';
@@ -79,7 +80,6 @@ export function computeStanding(
 
 export class Actors {
   readonly #services: ActorServices;
-  readonly #clients = new Map<string, Client>();
   readonly #believed = new Map<string, number>();
 
   constructor(services: ActorServices) {
@@ -124,6 +124,21 @@ export class Actors {
     return this.#review(subject, needs, fresh);
   }
 
+  /** One thing that is about to be done. Where the server judges every request by itself, it need not be asked first. */
+  async may(
+    actor: Acting,
+    verb: 'create' | 'delete',
+    { group, resource }: Kind,
+    { namespace, name }: ObjectKey,
+  ): Promise<boolean> {
+    if (actor.impersonates || actor.subject === undefined) return true;
+    // Of what is created the server does not know the name when it judges. Without a namespace it is the whole cluster's,
+    // and no right in a namespace is enough.
+    const named = verb === 'create' ? {} : { name };
+    const need = { verb, group, resource, ...named, ...(namespace ? { namespace } : {}) };
+    return (await this.refusal(actor, [need], false)) === undefined;
+  }
+
   async #review(subject: Subject, needs: readonly Need[], fresh: boolean): Promise<string | undefined> {
     const now = this.#services.clock.elapsed();
     const asked = needs.filter((need) => fresh || !this.#isBelieved(subject, need, now));
@@ -136,7 +151,7 @@ export class Actors {
   #asAccount(who: { namespace: string; name: string }, author: Subject | undefined): Actor {
     return {
       kind: 'actor',
-      client: this.#clientOf(who),
+      client: this.#services.impersonate(who),
       subject: accountSubject(who),
       ...(author === undefined ? {} : { author }),
       impersonates: true,
@@ -153,16 +168,6 @@ export class Actors {
     this.#believed.delete(id);
     if (this.#believed.size >= MOST_BELIEVED) this.#believed.delete(this.#believed.keys().next().value!);
     this.#believed.set(id, until);
-  }
-
-  #clientOf(who: { namespace: string; name: string }): Client {
-    const id = `${who.namespace}/${who.name}`;
-    let client = this.#clients.get(id);
-    if (client === undefined) {
-      client = this.#services.impersonate(who);
-      this.#clients.set(id, client);
-    }
-    return client;
   }
 }
 

@@ -1,8 +1,8 @@
 // The two words admission has about Cleaners. First the author is written down, signed. Then the Cleaner is understood as
 // a pass would understand it, and the rights of its author are reviewed. Only a changed spec needs an author.
 
-import { type FieldError, forbidden, invalid, invalidError } from '#api/fieldErrors';
-import { equal, isObject, type Json } from '#api/json';
+import { type FieldError, forbidden, invalid, invalidError, required } from '#api/fieldErrors';
+import { equal, getOwn, isObject, type Json } from '#api/json';
 import { Cleaner } from '#api/kinds/cleaner';
 import type { Client } from '#client/client';
 import { describeNeeds, impersonationOf, type Need, reviewSubject, type Subject } from '#lifecycle/rights';
@@ -73,11 +73,24 @@ export const cleanerRules = (options: AdmissionOptions): AdmissionFunction => ({
     if (understood.kind === 'invalid')
       return deny(
         cleaner,
-        understood.problems.map(({ field, message }) => invalid(field, null, message)),
+        understood.problems.map(({ field, message }) => {
+          const value = valueAt(cleaner, field);
+          return value === undefined ? required(field, message) : invalid(field, value, message);
+        }),
       );
     return reviewKinds(cleaner, understood.meaning, request, options);
   },
 });
+
+/** What stands at `spec.targets[0].name`. */
+const valueAt = (cleaner: Cleaner, field: string): Json | undefined =>
+  field
+    .split(/[.[\]]+/)
+    .filter((step) => step !== '')
+    .reduce<Json | undefined>(
+      (at, step) => (Array.isArray(at) ? at[Number(step)] : isObject(at) ? getOwn(at, step) : undefined),
+      cleaner as unknown as Json,
+    );
 
 async function reviewKinds(
   cleaner: Cleaner,

@@ -85,12 +85,19 @@ function outcomeOf(evaluation: Evaluation, program: Program): Omit<ConditionOutc
   }
 }
 
+/** Words of the engine alone, or names of types and of functions, which the condition itself brought. */
+const ABOUT_TYPES =
+  /^(type conversion error from '[\w.]+' to '[\w.]+'|no such overload: [^\s('"]+(\([\w., ]*\))?|time: invalid location name)$/;
+/** Where words of the engine end and a value may begin. */
+const VALUE =
+  /[:'"`(]|(?<=^(unknown time zone|unsupported index value|replacement string references group)) /;
+
 /**
  * An error in words that a status may hold: data of the objects looked at could be part of the message, and whoever may
  * read the Cleaner may not read them. So the rest of a message is kept only if the condition itself contains it.
  */
 export function tellable(message: string, condition: string): string {
-  const end = message.search(/[:'"`(]/);
+  const end = ABOUT_TYPES.test(message) ? -1 : message.search(VALUE);
   if (end < 0) return message.slice(0, LONGEST_MESSAGE);
   const head = message.slice(0, end).trimEnd();
   const tail = message.slice(end).replace(/^[:\s'"`(]+|['"`)\s]+$/g, '');
@@ -102,9 +109,11 @@ export function tellable(message: string, condition: string): string {
 export function describeOutcomes(outcomes: readonly ConditionOutcome[], result: Verdict['result']): string {
   const untrue = outcomes.filter(({ outcome }) => outcome !== 'true').length;
   const first = outcomes.find(({ outcome }) => outcome === 'error');
-  return result === 'false' || first === undefined
-    ? `${untrue} of ${outcomes.length} conditions are not true`
-    : `condition ${first.index}: ${first.message ?? 'error'}`;
+  if (result !== 'false' && first !== undefined)
+    return `condition ${first.index}: ${first.message ?? 'error'}`;
+  return outcomes.length === 1
+    ? 'its condition is not true'
+    : `${untrue} of ${outcomes.length} conditions are not true`;
 }
 
 export interface LookOptions {

@@ -1,7 +1,7 @@
 // Carrying out a decision that was recorded: the targets by uid, the Helm release, and last the Cleaner itself. It starts
 // from the record each time, so a crash anywhere is followed by the same steps; what is gone already stays gone.
 
-import type { Kind } from '#api/kind';
+import type { ObjectKey } from '#api/kind';
 import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
 import {
@@ -98,7 +98,7 @@ export class Deletion {
       if (done.has(target.uid)) continue;
       const held = this.#heldUntil(target.uid);
       if (held !== undefined) return waitUntil(held, 'held: budget');
-      if (!(await this.#mayDelete(actor, kindOf(target), target.name)))
+      if (!(await this.#context.actors.may(actor, 'delete', kindOf(target), this.#here(target.name))))
         return this.#stuck('Forbidden', `the author may no longer delete ${describe(target)}`);
       const answer = await deleteObject(hands, kindOf(target), target);
       switch (answer.kind) {
@@ -136,34 +136,28 @@ export class Deletion {
     return claim?.kind === 'wait' ? claim.until : undefined;
   }
 
-  /** Where the server judges every request by itself, it need not be asked first. */
-  async #mayDelete(
-    actor: Acting,
-    kind: Kind,
-    name: string,
-    namespace = this.#pass.key.namespace,
-  ): Promise<boolean> {
-    if (actor.impersonates || actor.subject === undefined) return true;
-    const { group, resource } = kind;
-    const need = { verb: 'delete', group, resource, name, ...(namespace ? { namespace } : {}) };
-    return (await this.#context.actors.refusal(actor, [need], false)) === undefined;
+  #here(name: string): ObjectKey {
+    const { namespace = '' } = this.#pass.key;
+    return { namespace, name };
   }
 
   /** Notes once that there is no way back. */
-  async #begun(what: 'target' | 'release object' | 'release record'): Promise<void> {
+  async #begun(what: 'target' | 'release object' | 'release record'): Promise<'go on' | 'stop'> {
     this.#context.metrics.deleted(what);
-    if (this.#record.startedAt !== undefined) return;
-    await this.#note({ ...this.#record, startedAt: formatTime(this.#pass.now) });
+    if (this.#record.startedAt !== undefined) return 'go on';
+    return this.#note({ ...this.#record, startedAt: formatTime(this.#pass.now) });
   }
 
-  async #note(record: DeletionRecord): Promise<void> {
+  /** `stop`: it changed or went away, so that this record is not what goes on from here. */
+  async #note(record: DeletionRecord): Promise<'go on' | 'stop'> {
     const written = await writeStatus(this.#pass, this.#cleaner, this.#deleting(record));
     if (written.kind === 'lost') {
       this.#lost = true;
-      return;
+      return 'stop';
     }
     this.#cleaner = written.cleaner;
     this.#record = record;
+    return 'go on';
   }
 
   #deleting(record: DeletionRecord): Report {
@@ -189,7 +183,7 @@ export class Deletion {
   async #uninstall(actor: Acting): Promise<Outcome | undefined> {
     const { helm } = this.#record;
     if (helm === undefined) return undefined;
-    const { options, client } = this.#context;
+    const { options, client, actors } = this.#context;
     const hands = handsOf({ pass: this.#pass, cleaner: this.#cleaner, actor });
     const result = await uninstall({
       hands,
@@ -198,7 +192,7 @@ export class Deletion {
       self: this.#pass.key.name,
       now: this.#pass.now,
       allowForeign: options.helmAllowForeign,
-      mayDelete: (kind, namespace, name) => this.#mayDelete(actor, kind, name, namespace),
+      mayDelete: (kind, key) => actors.may(actor, 'delete', kind, key),
       heldUntil: (uid) => this.#heldUntil(uid),
       onDeleted: (what) => this.#begun(what),
       runHooks: createHookRunner({
@@ -207,6 +201,7 @@ export class Deletion {
         now: this.#pass.now,
         enabled: options.helmHooks === 'run',
         timeout: options.helmHookTimeout,
+        may: (verb, kind, name) => actors.may(actor, verb, kind, this.#here(name)),
         decision: `${this.#cleaner.metadata.uid}/${this.#record.evaluatedAt}`,
         progress: () => this.#record.helm?.hooks ?? {},
         note: (hooks) => this.#note({ ...this.#record, helm: { ...this.#record.helm!, hooks } }),

@@ -119,15 +119,19 @@ async function judge(
     monotonic,
   });
   if (ahead.kind === 'true') {
-    const true_ =
-      conditions.length === 0 ? 'no conditions' : `all ${conditions.length} conditions are true then`;
-    return { kind: 'ends', at: ahead.at, because: `${ttl}; ${true_}` };
+    return { kind: 'ends', at: ahead.at, because: `${ttl}; ${describeTrue(conditions.length)}` };
   }
   const { outcomes, result } = ahead.verdict;
-  const known = ahead.kind === 'broken' ? '' : ', and no time is known at which they are';
+  const be = conditions.length === 1 ? 'it is' : 'they are';
+  const known = ahead.kind === 'broken' ? '' : `, and no time is known at which ${be}`;
   const because = `${ttl}; ${describeOutcomes(outcomes, result)}${known}`;
   const until = nextLook(cleaner);
   return { kind: 'held', because, ...(until === undefined ? {} : { until }) };
+}
+
+function describeTrue(conditions: number): string {
+  if (conditions === 0) return 'no conditions';
+  return conditions === 1 ? 'its condition is true then' : `all ${conditions} conditions are true then`;
 }
 
 /** An open Cleaner is looked at when its status says so; without conditions or word of a look, at once. */
@@ -158,5 +162,6 @@ function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): G
       at,
       because: `${why}: ${finding.because}`,
       propagation: 'Background',
+      ...(object === self ? {} : { anyVersion: true }),
     };
 }

@@ -1,9 +1,10 @@
 // Uninstalling a Helm release with somebody's rights, along the steps of src/helm. Every step can be repeated: what is
 // gone stays gone, and Helm's own records go last, so that an interrupted uninstall is found and finished.
 
-import type { Kind } from '#api/kind';
+import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { ConfigMap, Secret } from '#api/kinds/builtin';
 import { Cleaner, type RecordedRelease } from '#api/kinds/cleaner';
+import { checkPathSegment } from '#api/names';
 import { type KubeObject, parseApiVersion } from '#api/object';
 import { assertNever } from '#base/assertNever';
 import type { Instant } from '#base/instant';
@@ -74,11 +75,11 @@ export interface UninstallOptions {
   readonly now: Instant;
   readonly allowForeign: boolean;
   /** Whether the actor may delete this object; asked only where the server does not judge by itself. */
-  readonly mayDelete: (kind: Kind, namespace: string | undefined, name: string) => Promise<boolean>;
+  readonly mayDelete: (kind: Kind, key: ObjectKey) => Promise<boolean>;
   /** Until when a deletion must wait for the operator's budget, if it must. */
   readonly heldUntil: (uid: string) => Instant | undefined;
-  /** Something was deleted. */
-  readonly onDeleted: (what: 'release object' | 'release record') => Promise<void>;
+  /** Something was deleted. `stop`: the Cleaner changed or went away meanwhile, and whoever decided must look again. */
+  readonly onDeleted: (what: 'release object' | 'release record') => Promise<'go on' | 'stop'>;
   /** Runs the hooks of an event; undefined when they are done. */
   readonly runHooks: (
     event: 'pre-delete' | 'post-delete',
@@ -161,7 +162,7 @@ async function removeAll(
     const result = await remove(object, release, options);
     if (result === 'removed') {
       removal.removed++;
-      await options.onDeleted('release object');
+      if ((await options.onDeleted('release object')) === 'stop') return { ...removal, held: options.now };
     } else if (typeof result === 'number') return { ...removal, held: result };
     else if (result !== 'absent') (result.problem ? removal.problems : removal.left).push(result.why);
   }
@@ -187,8 +188,8 @@ async function remove(
   options: UninstallOptions,
 ): Promise<Removed> {
   const kind = await findKind(options.discovery, object);
-  // What is not served does not exist; Helm itself would refuse to uninstall at all.
-  if (kind === undefined) return 'absent';
+  // What is not served, or cannot be a name, does not exist; Helm itself would refuse to uninstall at all.
+  if (kind === undefined || !canExist(object)) return 'absent';
   const foreign = options.allowForeign ? undefined : computeForeign(object, kind, release);
   if (foreign !== undefined) return leave(object, foreign);
   const hands = handsFor(options.hands, kind, object, release);
@@ -199,6 +200,9 @@ async function remove(
     ? 'absent'
     : removeLive(object, kind, live.value, { hands, release, options });
 }
+
+const canExist = ({ name, namespace }: ManifestObject): boolean =>
+  [name, namespace].every((part) => checkPathSegment(part).length === 0);
 
 /** Why an object is not the release's alone to delete, if so. */
 export function computeForeign(
@@ -231,12 +235,11 @@ async function removeLive(
   live: KubeObject,
   { hands, release, options }: Where,
 ): Promise<Removed> {
-  const { uid = '', deletionTimestamp, namespace } = live.metadata;
+  const { uid = '', deletionTimestamp } = live.metadata;
   const left = computeLeft(live, release);
   if (left !== undefined) return leave(object, left);
   if (deletionTimestamp !== undefined) return 'absent';
-  if (!(await options.mayDelete(kind, namespace, object.name)))
-    return problem(object, 'the author may not delete it');
+  if (!(await options.mayDelete(kind, keyOf(live)))) return problem(object, 'the author may not delete it');
   const held = options.heldUntil(uid);
   if (held !== undefined) return held;
   const answer = await deleteObject(hands, kind, { name: object.name, uid });
@@ -273,11 +276,15 @@ async function purge(steps: UninstallSteps, options: UninstallOptions): Promise<
   const ours = compareWithRecord(read.value, record);
   if (typeof ours === 'string') return { kind: 'changed', why: ours };
   for (const ref of steps.purge) {
+    const kind = STORAGE[ref.driver];
+    if (!(await options.mayDelete(kind, { namespace: hands.namespace, name: ref.name })))
+      return { kind: 'failed', why: `the author may not delete ${kind.resource}` };
     const held = options.heldUntil(ref.uid);
     if (held !== undefined) return { kind: 'waiting', until: held, why: 'budget' };
-    const answer = await deleteObject(hands, STORAGE[ref.driver], ref);
+    const answer = await deleteObject(hands, kind, ref);
     if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
-    if (answer.kind === 'deleted') await options.onDeleted('release record');
+    if (answer.kind === 'deleted' && (await options.onDeleted('release record')) === 'stop')
+      return { kind: 'waiting', until: options.now, why: 'changed while deleting' };
   }
   return undefined;
 }

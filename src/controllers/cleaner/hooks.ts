@@ -4,6 +4,7 @@
 import { isObject, type JsonObject } from '#api/json';
 import type { Kind } from '#api/kind';
 import type { RecordedRelease } from '#api/kinds/cleaner';
+import { checkPathSegment } from '#api/names';
 import { asObject, type KubeObject, parseApiVersion } from '#api/object';
 import { ApiError } from '#api/status';
 import { formatTime, type Instant, isDue, type Millis, parseTime, plus, seconds } from '#base/instant';
@@ -24,10 +25,13 @@ export interface HookRunnerOptions {
   readonly enabled: boolean;
   /** For one hook. */
   readonly timeout: Millis;
+  /** Whether the actor may do this; asked only where the server does not judge by itself. */
+  readonly may: (verb: 'create' | 'delete', kind: Kind, name: string) => Promise<boolean>;
   /** Whose hooks these are: stamped on what is created, so that it is known again. */
   readonly decision: string;
   readonly progress: () => Progress;
-  readonly note: (progress: Progress) => Promise<void>;
+  /** `stop`: the Cleaner changed or went away meanwhile, and nothing was noted. */
+  readonly note: (progress: Progress) => Promise<'go on' | 'stop'>;
 }
 
 export const DECISION_ANNOTATION = 'lapse.dev/cleaner-decision';
@@ -42,7 +46,7 @@ const FIELD = { 'pre-delete': 'preDelete', 'post-delete': 'postDelete' } as cons
 
 export function createHookRunner(options: HookRunnerOptions) {
   return async (event: HookEvent, steps: UninstallSteps): Promise<Uninstalled | undefined> => {
-    const hooks = event === 'pre-delete' ? steps.preDelete : steps.postDelete;
+    const hooks = hooksOf(event, steps);
     if (!options.enabled || hooks.length === 0) return undefined;
     for (;;) {
       const done = options.progress()[FIELD[event]] ?? 0;
@@ -51,21 +55,35 @@ export function createHookRunner(options: HookRunnerOptions) {
       const step = await advance(hook, options);
       if (step.kind === 'waiting') return step;
       if (step.kind === 'failed') {
-        await tidyUp(hook, hooks.slice(0, done), options);
-        await options.note(event === 'pre-delete' ? {} : { preDelete: steps.preDelete.length });
+        await tidyUp(event, steps, done, options);
         return { kind: 'failed', why: `hook ${hook.kind}/${hook.name}: ${step.why}` };
       }
       const { uid: _uid, startedAt: _startedAt, ...progress } = options.progress();
       if (done + 1 === hooks.length) await removeAll(hooks.toReversed(), options);
-      await options.note({ ...progress, [FIELD[event]]: done + 1 });
+      if ((await options.note({ ...progress, [FIELD[event]]: done + 1 })) === 'stop') return stopped(options);
     }
   };
 }
 
+const hooksOf = (event: HookEvent, steps: UninstallSteps): readonly Hook[] =>
+  event === 'pre-delete' ? steps.preDelete : steps.postDelete;
+
+/** What was not noted is found again: by the mark on the object, or by its uid. */
+const stopped = ({ now }: HookRunnerOptions) =>
+  ({ kind: 'waiting', until: now, why: 'changed while deleting' }) as const;
+
 /** A failed hook stops the uninstall; it and what ran before it go as their policies say. It runs again with the next try. */
-async function tidyUp(hook: Hook, before: readonly Hook[], options: HookRunnerOptions): Promise<void> {
+async function tidyUp(
+  event: HookEvent,
+  steps: UninstallSteps,
+  failed: number,
+  options: HookRunnerOptions,
+): Promise<void> {
+  const hooks = hooksOf(event, steps);
+  const hook = hooks[failed]!;
   if (hasPolicy(hook, 'hook-failed')) await removeHook(hook, options);
-  await removeAll(before, options);
+  await removeAll(hooks.slice(0, failed), options);
+  await options.note(event === 'pre-delete' ? {} : { preDelete: steps.preDelete.length });
 }
 
 async function removeAll(hooks: readonly Hook[], options: HookRunnerOptions): Promise<void> {
@@ -85,6 +103,7 @@ async function locate(hook: Hook, { discovery, hands }: HookRunnerOptions): Prom
     return 'its manifest is not one object';
   const { name, namespace } = object.metadata;
   if (typeof name !== 'string' || name === '') return 'its object has no name';
+  if (checkPathSegment(name).length > 0) return `nothing can be called ${JSON.stringify(name)}`;
   const kind = await discovery.find({ ...gv, kind: String(object.kind ?? '') });
   if (kind === undefined) return `${String(object.kind)} is not served`;
   // Hooks are somebody's text that becomes objects: rights are not theirs to make.
@@ -94,13 +113,24 @@ async function locate(hook: Hook, { discovery, hands }: HookRunnerOptions): Prom
   return { kind, object, name };
 }
 
+/** Only what was made for this decision: the name may be somebody else's. */
 async function removeHook(hook: Hook, options: HookRunnerOptions): Promise<void> {
   const located = await locate(hook, options);
   if (typeof located === 'string') return;
   const read = await getObject(options.hands, located.kind, located.name);
-  const uid = read.kind === 'read' ? read.value?.metadata.uid : undefined;
-  if (uid !== undefined) await deleteObject(options.hands, located.kind, { name: located.name, uid });
+  if (read.kind !== 'read' || read.value === undefined || !isOurs(read.value, options)) return;
+  if (!(await options.may('delete', located.kind, located.name))) return;
+  const { uid = '' } = read.value.metadata;
+  await deleteObject(options.hands, located.kind, { name: located.name, uid });
 }
+
+const notAllowed = (verb: 'create' | 'delete', { resource }: Kind): Step => ({
+  kind: 'failed',
+  why: `the author may not ${verb} ${resource}`,
+});
+
+const isOurs = ({ metadata }: KubeObject, { decision }: HookRunnerOptions): boolean =>
+  metadata.annotations?.[DECISION_ANNOTATION] === decision;
 
 async function advance(hook: Hook, options: HookRunnerOptions): Promise<Step> {
   const located = await locate(hook, options);
@@ -110,10 +140,9 @@ async function advance(hook: Hook, options: HookRunnerOptions): Promise<Step> {
   const live = read.kind === 'read' ? read.value : undefined;
   const { uid, startedAt } = options.progress();
   if (uid !== undefined && startedAt !== undefined) return watch(live, uid, startedAt, options);
-  if (live === undefined) return start(hook, located, options);
+  if (live === undefined) return start(located, options);
   // Created just before a crash, and not noted: it is ours.
-  if (live.metadata.annotations?.[DECISION_ANNOTATION] === options.decision)
-    return noteRunning(live, options);
+  if (isOurs(live, options)) return noteRunning(live, options);
   return makeWay(hook, located, live, options);
 }
 
@@ -127,13 +156,15 @@ async function makeWay(
   const { uid = '', deletionTimestamp } = live.metadata;
   if (deletionTimestamp === undefined) {
     if (!hasPolicy(hook, 'before-hook-creation')) return { kind: 'failed', why: `${name} exists already` };
+    if (!(await options.may('delete', kind, name))) return notAllowed('delete', kind);
     const answer = await deleteObject(options.hands, kind, { name, uid });
     if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
   }
   return { kind: 'waiting', until: plus(options.now, POLL), why: 'an earlier hook makes way' };
 }
 
-async function start(hook: Hook, { kind, object }: Located, options: HookRunnerOptions): Promise<Step> {
+async function start({ kind, object, name }: Located, options: HookRunnerOptions): Promise<Step> {
+  if (!(await options.may('create', kind, name))) return notAllowed('create', kind);
   const { client, namespace, signal } = options.hands;
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const annotations = isObject(metadata.annotations) ? metadata.annotations : {};
@@ -162,7 +193,7 @@ async function noteRunning(live: KubeObject, options: HookRunnerOptions): Promis
     uid: live.metadata.uid ?? '',
     startedAt: formatTime(options.now),
   };
-  await options.note(progress);
+  if ((await options.note(progress)) === 'stop') return stopped(options);
   return watch(live, progress.uid, progress.startedAt, options);
 }
 

@@ -106,6 +106,16 @@ test.each<[string, ObjectKeeper, Followed | undefined, Instant, boolean, string]
     false,
     'Pending False/MissingFollowObjectRef - -',
   ],
+  ...['../secrets/db', 'a/b', '..', 'a%2fb'].map(
+    (name): [string, ObjectKeeper, undefined, Instant, boolean, string] => [
+      `a reference to what nothing can be called: ${name}`,
+      keeper({ mode: 'FollowObject', followObjectRef: { ...ref, name } }),
+      undefined,
+      at(9e9),
+      false,
+      'Pending False/MissingFollowObjectRef - -',
+    ],
+  ),
 ])('%s', (_name, object, followed, now, blind, expected) => {
   expect(shown(object, followed, now, blind)).toBe(expected);
 });

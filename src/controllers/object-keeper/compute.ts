@@ -2,6 +2,7 @@
 
 import type { FollowObjectRef, ObjectKeeper } from '#api/kinds/objectKeeper';
 import { KeeperReason } from '#api/kinds/storage/conditions';
+import { checkPathSegment } from '#api/names';
 import { parseApiVersion } from '#api/object';
 import { assertNever } from '#base/assertNever';
 import { formatTime, type Instant, isDue, type Millis, minutes, parseTime, plus } from '#base/instant';
@@ -35,6 +36,12 @@ export function computeRule({ spec = {} }: ObjectKeeper): Rule {
       KeeperReason.MissingFollowObjectRef,
       'spec.followObjectRef needs a kind, a name and a uid',
     );
+  for (const part of [ref.name, ref.namespace ?? ''])
+    if (checkPathSegment(part).length > 0)
+      return invalid(
+        KeeperReason.MissingFollowObjectRef,
+        `spec.followObjectRef: nothing can be called ${JSON.stringify(part)}`,
+      );
   const parsed = parseApiVersion(ref.apiVersion);
   if (parsed === undefined || parsed.version === '')
     return invalid(

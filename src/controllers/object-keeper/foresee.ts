@@ -25,9 +25,17 @@ export const foreseeKeepers: Foresight = {
   async *foresee(outlook) {
     const { snapshot } = outlook;
     if (!isServed(snapshot, ObjectKeeper)) return;
-    const followeds = new Followeds(outlook);
+    const { mayEndAt = () => undefined } = outlook;
+    const surely = new Followeds(outlook);
+    const perhaps = new Followeds({ ...outlook, endOf: mayEndAt });
     for await (const page of snapshot.each({ kind: ObjectKeeper }))
-      for (const keeper of page) yield await statementAbout(keeper, outlook, followeds);
+      for (const keeper of page) {
+        if (mayEndAt(keeper.spec?.followObjectRef?.uid ?? '') !== undefined) {
+          const early = await statementAbout(keeper, outlook, perhaps);
+          if (early.kind === 'ends') yield { ...early, perhaps: true };
+        }
+        yield await statementAbout(keeper, outlook, surely);
+      }
   },
 };
 

@@ -45,6 +45,16 @@ function admits(file: string, object: object, oldObject: object | null): boolean
   );
 }
 
+/** As a controller makes it, of its template. */
+const controlled = (object: object, controller = true) => ({
+  ...object,
+  metadata: {
+    ...(object as { metadata: object }).metadata,
+    ownerReferences: [
+      { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x', ...(controller ? { controller } : {}) },
+    ],
+  },
+});
 const ASKS = { annotations: { 'lapse.dev/ttl-seconds-after-finished': '60' } };
 const pod = (metadata: object, restartPolicy: string) => ({
   metadata,
@@ -76,5 +86,18 @@ describe.each<
     ['updated, annotation added', make(ASKS, 'Always'), make(NOTES, 'Always'), false],
     ['updated, annotation was there', make(ASKS, 'Always'), make(ASKS, 'Always'), true],
     ['updated, annotation removed', make({}, 'Always'), make(ASKS, 'Always'), true],
+    [
+      'created with it by the controller of something older',
+      controlled(make(ASKS, 'Always')),
+      null,
+      file !== 'cronjobs',
+    ],
+    ['created with it, owned and not controlled', controlled(make(ASKS, 'Always'), false), null, false],
+    [
+      'added later to what a controller made',
+      controlled(make(ASKS, 'Always')),
+      controlled(make(NOTES, 'Always')),
+      false,
+    ],
   ])('%s', (_name, object, old, expected) => expect(admits(file, object, old)).toBe(expected));
 });

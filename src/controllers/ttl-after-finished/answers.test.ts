@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { seconds } from '#base/instant';
+import type { Budget } from '#lifecycle/budget';
 import { refuse } from '#runtime/world.testkit';
 import { inTtlWorld, type TtlWorld } from './ttl.testkit.ts';
 
 const background = { configuration: { jobPropagation: 'Background' } };
 const isDelete = ({ method }: { method: string }) => method === 'DELETE';
+
+const ask: Budget['ask'] = (_uid, now) =>
+  now % 60_000 === 0 ? { kind: 'go' } : { kind: 'wait', until: (Math.ceil(now / 60_000) * 60_000) as never };
+const onTheMinute: Budget = { ask, claim: ask, spend: () => {} };
 
 describe('what the server answers to the DELETE', () => {
   test.each<
@@ -87,12 +92,7 @@ describe('gates and configuration', () => {
         configuration: { jobPropagation: 'Background' },
         services: {
           deletion: () => ({
-            budget: {
-              claim: (_uid, now) =>
-                now % 60_000 === 0
-                  ? { kind: 'go' }
-                  : { kind: 'wait', until: (Math.ceil(now / 60_000) * 60_000) as never },
-            },
+            budget: onTheMinute,
           }),
         },
       },
@@ -124,3 +124,102 @@ test(
     expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(1);
   }),
 );
+
+describe('the answer does not come, or says nothing, and the watch tells first that it is gone', () => {
+  const counted = 'lapse_ttl_deleted_total{kind="Job",namespace="default",outcome="deleted"}';
+  test.each<[string, answers: (() => ReturnType<TtlWorld['world']['interfere']>)[]]>([
+    ['lost three times', ['loseAnswer', 'loseAnswer', 'loseAnswer'].map((a) => () => a as 'loseAnswer')],
+    ['lost, then 502', [() => 'loseAnswer', () => refuse(502, 'x')]],
+    ['504, and carried out', [() => refuse(504, 'Timeout')]],
+    ['500, and carried out', [() => refuse(500, 'ServerTimeout')]],
+  ])('%s: ours, counted once, and no rival', (_name, answers) =>
+    inTtlWorld(background, async (k) => {
+      await k.finishedJob('report', 10);
+      await k.finishedJob('before', 5);
+      k.start();
+      await k.pass(9);
+      let removed: Promise<unknown> | undefined;
+      k.world.interfere = (request) => {
+        if (!isDelete(request)) return undefined;
+        removed ??= k.remove('report');
+        return answers.shift()?.();
+      };
+      await k.pass(5);
+      await removed;
+      await k.pass(100);
+      expect(await k.exists('report')).toBe(false);
+      expect([k.metric(counted), k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')]).toEqual([2, 0]);
+      expect([
+        k.metric('ttl_after_finished_controller_time_to_deletion_seconds_count'),
+        k.metric('lapse_ttl_due{kind="Job"}'),
+        k.metric('lapse_deletions_due{controller="ttl-after-finished"}'),
+      ]).toEqual([2, 0, 0]);
+    })(),
+  );
+
+  test(
+    'or that it is being deleted: accepted then, however long a finalizer keeps it',
+    inTtlWorld({}, async (k) => {
+      await k.createJob('report', 10, { finalizers: ['example.com/hold'] });
+      await k.finish('report');
+      k.start();
+      await k.pass(9);
+      let removed: Promise<unknown> | undefined;
+      k.world.interfere = (request) => {
+        if (!isDelete(request)) return undefined;
+        removed ??= k.remove('report');
+        return refuse(504, 'Timeout');
+      };
+      await k.pass(5);
+      await removed;
+      const terminating = counted.replace('"deleted"', '"terminating"');
+      expect([k.metric(terminating), k.metric('lapse_ttl_due{kind="Job"}')]).toEqual([1, 0]);
+      await k.pass(3600);
+      await k.patch('report', { metadata: { finalizers: null } });
+      await k.pass(1);
+      expect(await k.exists('report')).toBe(false);
+      expect([k.metric(terminating), k.metric(counted)]).toEqual([1, undefined]);
+      expect(k.metric('ttl_after_finished_controller_time_to_deletion_seconds_bucket{le="6.4"}')).toBe(1);
+    }),
+  );
+
+  test(
+    'or it was not carried out, and the object was extended: whoever ends it later, it was not us',
+    inTtlWorld(background, async (k) => {
+      await k.finishedJob('report', 10);
+      k.start();
+      await k.pass(9);
+      k.world.interfere = (request) => (isDelete(request) ? refuse(504, 'Timeout') : undefined);
+      await k.pass(1);
+      await k.patch('report', { spec: { ttlSecondsAfterFinished: 100_000 } });
+      k.world.interfere = () => undefined;
+      await k.pass(100);
+      await k.remove('report');
+      await k.pass(1);
+      expect([k.metric(counted), k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')]).toEqual([
+        undefined,
+        0,
+      ]);
+    }),
+  );
+
+  test(
+    'and there is another of its name already: what becomes of that one is not ours',
+    inTtlWorld(background, async (k) => {
+      await k.finishedJob('report', 10);
+      k.start();
+      await k.pass(9);
+      k.world.interfere = (request) => (isDelete(request) ? 'loseAnswer' : undefined);
+      k.world.holdEvents();
+      await k.pass(1);
+      await k.createJob('report', 1000);
+      k.world.interfere = () => undefined;
+      k.world.releaseEvents();
+      await k.pass(10);
+      expect(k.metric(counted)).toBe(1);
+      await k.remove('report');
+      await k.pass(10);
+      expect(k.metric(counted)).toBe(1);
+    }),
+  );
+});

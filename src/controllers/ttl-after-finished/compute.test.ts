@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Job } from '#api/kinds/builtin';
 import { describeExpiry } from '#lifecycle/expiry';
-import { computeLingering, computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './compute.ts';
+import { computeLingering } from '#lifecycle/lingering';
+import { computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './compute.ts';
 import { at, expired, moment, not, status, time, waiting } from './expected.testkit.ts';
 import { jobs } from './job.ts';
 import { job } from './ttl.testkit.ts';
@@ -36,6 +37,24 @@ describe('Jobs', () => {
     ...(status ? { status } : {}),
   });
   test.each<[string, Job, number, object]>([
+    [
+      'an annotation that cannot be read keeps it: somebody meant something',
+      job({ ttl: 10, finishedAt: time(0), metadata: { annotations: { 'lapse.dev/ttl': 'Never' } } }),
+      99,
+      not('invalid TTL'),
+    ],
+    [
+      'a duration in the annotation is for policies: the field counts',
+      job({ ttl: 10, finishedAt: time(0), metadata: { annotations: { 'lapse.dev/ttl': '1h' } } }),
+      99,
+      expired(10),
+    ],
+    [
+      'without a TTL no annotation is looked at',
+      job({ finishedAt: time(0), metadata: { annotations: { 'lapse.dev/ttl': 'Never' } } }),
+      99,
+      not('no TTL'),
+    ],
     ['a suspended Job has not finished', withStatus(status(['Suspended', 'True', 0])), 99, not('unfinished')],
     [
       'criteria met is not finished',
@@ -83,6 +102,12 @@ describe('Jobs', () => {
     [
       'Go’s zero time is no time',
       job({ ttl: 1, finishedAt: '0001-01-01T00:00:00Z' }),
+      99,
+      not('finish time unknown'),
+    ],
+    [
+      'Unix’s zero is no time',
+      job({ ttl: 1, finishedAt: '1970-01-01T00:00:00Z' }),
       99,
       not('finish time unknown'),
     ],

@@ -1,9 +1,10 @@
 // Every decision of this controller. Pure: an object, a moment → what is to be done about it and what people should know.
 
 import type { KubeObject } from '#api/object';
-import { type Instant, isDue, type Millis, millis, minutes, plus, seconds } from '#base/instant';
-import { computeExpiry, type Expiry, isOptedOut, type Ttl } from '#lifecycle/expiry';
-import { type Exemption, type Finishable, timeOf } from './finishable.ts';
+import { type Instant, isDue, type Millis, millis, plus, seconds } from '#base/instant';
+import { AHEAD_WORTH_TELLING, computeExpiry, type Expiry, type Ttl } from '#lifecycle/expiry';
+import { readTtlAnnotation } from '#lifecycle/ttlAnnotation';
+import type { Exemption, Finishable } from './finishable.ts';
 
 export type Verdict = Expiry | Exemption;
 
@@ -15,14 +16,12 @@ export interface Moment {
   readonly firstSeen?: Instant;
 }
 
-const NEVER: Ttl = { kind: 'never' };
-
 export function computeVerdict<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
   { now, tolerance, firstSeen }: Moment,
 ): Verdict {
-  const ttl = isOptedOut(object.metadata) ? NEVER : finishable.ttl(object);
+  const ttl = ttlOf(finishable, object);
   const finish =
     object.metadata.deletionTimestamp === undefined
       ? finishable.finish(object, firstSeen)
@@ -30,6 +29,14 @@ export function computeVerdict<T extends KubeObject>(
   const expiry = computeExpiry(finish, ttl, now, tolerance);
   const isIdle = expiry.kind === 'notApplicable' && expiry.because !== 'finish time unknown';
   return isIdle ? expiry : (finishable.exempt?.(object) ?? expiry);
+}
+
+/** A length in the annotation is for policies; one that nobody can read may be an opt-out, and nothing ends by mistake. */
+function ttlOf<T extends KubeObject>(finishable: Finishable<T>, object: T): Ttl {
+  const own = readTtlAnnotation(object.metadata);
+  if (own?.kind === 'never') return own;
+  const ttl = finishable.ttl(object);
+  return own?.kind === 'invalid' && ttl.kind === 'after' ? own : ttl;
 }
 
 /** What people are told about an object, once. */
@@ -40,9 +47,6 @@ export interface Notice {
   readonly because: string;
 }
 
-/** Times of objects have whole seconds, and good clocks differ by less than one. */
-const WORTH_TELLING = seconds(1);
-
 export function computeNotice(verdict: Verdict): Notice | undefined {
   if (verdict.kind === 'exempt') return verdict;
   if (verdict.kind === 'notApplicable') {
@@ -51,27 +55,10 @@ export function computeNotice(verdict: Verdict): Notice | undefined {
     if (because === 'finish time unknown') return { reason: 'FinishTimeUnknown', note, because };
     return undefined;
   }
-  if (verdict.kind === 'expired' || verdict.ahead <= WORTH_TELLING) return undefined;
+  if (verdict.kind === 'expired' || verdict.ahead <= AHEAD_WORTH_TELLING) return undefined;
   const held = verdict.kind === 'held' ? 'too far to be believed yet' : 'the TTL counts from there';
   const note = `finished ${(verdict.ahead / 1000).toFixed(0)} s in the future, ${held}; do the clocks agree?`;
   return { reason: 'FinishInFuture', note, because: 'finish in the future' };
-}
-
-/** After this long, an object that we deleted and that is still there is reported. */
-export const STUCK_AFTER = minutes(10);
-
-export type Lingering =
-  | { readonly kind: 'wait'; readonly until: Instant }
-  | { readonly kind: 'stuck'; readonly note: string };
-
-/** An object we deleted which is still there. The grace period it was given is over at its deletionTimestamp. */
-export function computeLingering({ metadata }: KubeObject, now: Instant): Lingering {
-  const until = plus(timeOf(metadata.deletionTimestamp) ?? now, STUCK_AFTER);
-  if (!isDue(until, now)) return { kind: 'wait', until };
-  const { finalizers = [] } = metadata;
-  const kept =
-    finalizers.length === 0 ? 'no finalizer keeps it' : `kept by the finalizer ${finalizers.join(', ')}`;
-  return { kind: 'stuck', note: `still there ${STUCK_AFTER / 60_000} minutes after it was deleted: ${kept}` };
 }
 
 /** Longer than a rival who is up to date needs from the deadline to a deletion. */

@@ -46,6 +46,7 @@ export function ttlAfterFinished<T extends KubeObject>(
     projection,
     facts: factsOf,
     firstLook: (object) => noteFirst(finishable, object, ledger, guard),
+    onPause: () => ledger.rests(),
     rights: [{ group: kind.group, resource: kind.resource, verbs: ['get', 'delete'] }],
     reconcile: createReconcile({ finishable, guard, deletes, ledger, metrics, propagation, deletionEvents }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),

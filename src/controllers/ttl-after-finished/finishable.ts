@@ -3,7 +3,7 @@
 
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
-import { type Instant, parseTime, seconds } from '#base/instant';
+import { type Instant, instant, parseTime, seconds } from '#base/instant';
 import type { Finish, Ttl } from '#lifecycle/expiry';
 import type { Projection } from '#runtime/source';
 
@@ -44,8 +44,11 @@ export function ttlOf(value: unknown, rule: string): Ttl {
   return { kind: 'invalid', note };
 }
 
-/** Go's zero time: what `metav1.Time{}` would be. */
-const ZERO = parseTime('0001-01-01T00:00:00Z');
+/**
+ * Unix's zero, which runtimes of containers write where they know no time; Go's (`metav1.Time{}`) lies before. Nothing that
+ * Kubernetes ran has finished then, and whoever believed it would delete at once.
+ */
+const ZERO = instant(0);
 
 /** A time of an object; undefined when it is missing, zero, or not a time. */
 export function timeOf(text: unknown): Instant | undefined {

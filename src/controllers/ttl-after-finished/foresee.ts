@@ -6,7 +6,7 @@ import type { KubeObject } from '#api/object';
 import { assertNever } from '#base/assertNever';
 import type { Instant } from '#base/instant';
 import type { Propagation } from '#client/delete';
-import { describeBasis, describeExpiry } from '#lifecycle/expiry';
+import { describeBasis, describeExpiry, describeTtl } from '#lifecycle/expiry';
 import { describeLingering, nameOf, type Outlook, type Statement } from '../foresight.ts';
 import { computeVerdict, type Verdict } from './compute.ts';
 import type { Finishable } from './finishable.ts';
@@ -92,12 +92,32 @@ function lookAhead<T extends KubeObject>(
       return { kind: 'ends', at: verdict.until, because: describeBasis(verdict.because) };
     case 'expired':
       return { kind: 'ends', at: verdict.since, because: describeBasis(verdict.because) };
+    case 'notApplicable':
+      return verdict.because === 'finish time unknown'
+        ? lookFrom(finishable, object, verdict, { now, tolerance })
+        : verdict;
     case 'held':
       return lookAhead(finishable, object, { now: verdict.until, tolerance });
-    case 'notApplicable':
     case 'exempt':
       return verdict;
     default:
       return assertNever(verdict);
   }
+}
+
+/**
+ * Where nobody says when it finished, kinds that count from when a controller first saw it do end. Which moment that was
+ * only the controller knows; it was not later than now.
+ */
+function lookFrom<T extends KubeObject>(
+  finishable: Finishable<T>,
+  object: T,
+  unknown: Extract<Ahead, { kind: 'notApplicable' }>,
+  moment: Pick<Outlook, 'now' | 'tolerance'>,
+): Ahead {
+  const verdict = computeVerdict(finishable, object, { ...moment, firstSeen: moment.now });
+  if (verdict.kind !== 'waiting' && verdict.kind !== 'expired') return unknown;
+  const at = verdict.kind === 'waiting' ? verdict.until : verdict.since;
+  const because = `${unknown.note}: ${describeTtl(verdict.because.ttl)} from when the controller first saw it, now at the latest`;
+  return { kind: 'ends', at, because };
 }

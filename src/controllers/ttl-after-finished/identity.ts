@@ -2,19 +2,18 @@
 // objects share are kept once.
 
 import type { ObjectMeta } from '#api/object';
+import { annotations, DELETION, IDENTITY, type Shape } from '#api/shape';
+import { sharedTexts } from '#base/sharedTexts';
 
-// Namespaces and annotation values repeat; every parsed object brings a copy of its own.
-const MOST_SHARED = 10_000;
-const shared = new Map<string, string>();
+/** The same text, the first copy of it: namespaces and annotation values repeat. */
+export const share = sharedTexts();
 
-/** The same text, the first copy of it. */
-export function share(text: string): string {
-  const known = shared.get(text);
-  if (known !== undefined) return known;
-  if (shared.size >= MOST_SHARED) shared.clear();
-  shared.set(text, text);
-  return text;
-}
+/** What `identityOf` looks at. */
+export const metadataShape = (names: readonly string[]): Shape => ({
+  ...IDENTITY,
+  ...DELETION,
+  ...annotations(names),
+});
 
 /** Identity, the marks of deletion, and the annotations that are named (the opt-out among them). */
 export function identityOf(metadata: ObjectMeta, annotations: readonly string[]): ObjectMeta {

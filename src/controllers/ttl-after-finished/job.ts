@@ -1,9 +1,10 @@
 // Jobs: finished when the first of their conditions Complete or Failed is True, for as long as the spec says.
 
 import { type Condition, Job } from '#api/kinds/builtin';
+import { int, many, one, type Shape, text, time } from '#api/shape';
 import { type Finish, TTL_ANNOTATION } from '#lifecycle/expiry';
 import { type Finishable, timeOf, ttlOf } from './finishable.ts';
-import { identityOf, share } from './identity.ts';
+import { identityOf, metadataShape, share } from './identity.ts';
 
 export const JOB_TTL_FIELD = 'spec.ttlSecondsAfterFinished';
 
@@ -44,6 +45,15 @@ function project(job: Job): Job {
 }
 
 const ANNOTATIONS = [TTL_ANNOTATION];
+
+/** What `project` looks at. */
+const shape: Shape = {
+  metadata: one(1, metadataShape(ANNOTATIONS)),
+  spec: one(2, { ttlSecondsAfterFinished: int(8) }),
+  status: one(3, {
+    conditions: many(1, { type: text(1), status: text(2), lastTransitionTime: time(4) }),
+  }),
+};
 
 // Few different TTLs are in use, and every object costs memory: Jobs of one TTL share its spec.
 const MOST_SPECS = 1000;
@@ -88,7 +98,7 @@ export const jobs: Finishable<Job> = {
   kind: Job,
   controller: 'ttl-after-finished',
   queue: 'ttl_jobs_to_delete',
-  projection: { name: 'job-ttl', project },
+  projection: { name: 'job-ttl', shape, project },
   finish,
   ttl: (job) => ttlOf(job.spec?.ttlSecondsAfterFinished, JOB_TTL_FIELD),
 };

@@ -17,6 +17,7 @@ test('first seen is remembered per object, not per name', () => {
 
 test('deadlines are counted by what time it is, each key once', () => {
   const ledger = new Ledger();
+  ledger.acts();
   ledger.expects(a, instant(10));
   ledger.expects(a, instant(20));
   ledger.expects(b, instant(30));

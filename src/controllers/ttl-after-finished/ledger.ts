@@ -40,6 +40,16 @@ export class Ledger {
   readonly #deadlines = new ByKey<Instant>();
   readonly #ours = new ByKey<string>();
   readonly #seen = new ByKey<Seen>();
+  #isActing = false;
+
+  /** This replica acts. */
+  acts(): void {
+    this.#isActing = true;
+  }
+  /** Another one may act from now on. */
+  rests(): void {
+    this.#isActing = false;
+  }
 
   expects(key: ObjectKey, deadline: Instant): void {
     this.#deadlines.set(key, deadline);
@@ -58,6 +68,10 @@ export class Ledger {
   /** It was not carried out, as far as we know. */
   disclaims(key: ObjectKey): void {
     this.#ours.delete(key);
+  }
+  /** The uid of what had this key and was deleted by us. */
+  ours(key: ObjectKey): string | undefined {
+    return this.#ours.get(key);
   }
   /** Whether the object, or whatever has this key if no uid is given, was deleted by us. */
   isOurs(key: ObjectKey, uid?: string): boolean {
@@ -80,6 +94,10 @@ export class Ledger {
     this.#seen.delete(key);
   }
 
+  /**
+   * What is due is looked at at once, by the replica that leads. One that does not knows only what it saw, and not what
+   * has become of it: nothing is due there.
+   */
   count(now: Instant): { readonly waiting: number; readonly due: number } {
     let due = 0;
     let all = 0;
@@ -87,6 +105,6 @@ export class Ledger {
       all++;
       if (isDue(deadline, now)) due++;
     });
-    return { waiting: all - due, due };
+    return { waiting: all - due, due: this.#isActing ? due : 0 };
   }
 }

@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.ts';
 export interface FinishableMetrics extends TtlMetrics {
   /** Objects deleted at their deadline, and not by us. */
   readonly rival: Counter;
-  /** Around every deletion: how much of the room for requests is in use. */
+  /** Around every deletion of a Job: how much of the room for requests is in use. */
   readonly inUse: { enter(): void; leave(): void };
 }
 
@@ -33,17 +33,6 @@ export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
     skips: kind === 'Pod' ? [...SKIPS, ...POD_SKIPS] : SKIPS,
     ...(kind === 'Job' ? { lag: jobLags(registry) } : {}),
   });
-  const use = registry
-    .gauge(
-      'ttl_after_finished_controller_rate_limiter_use',
-      'Share of the deletions that may be under way at once.',
-    )
-    .with();
-  let deleting = 0;
-  const change = (by: number) => {
-    deleting += by;
-    use.set(deleting / concurrency);
-  };
   return {
     ...metrics,
     rival: registry
@@ -51,9 +40,26 @@ export function finishableMetrics(options: MetricsOptions): FinishableMetrics {
         'kind',
       ])
       .with(kind),
-    inUse: { enter: () => change(1), leave: () => change(-1) },
+    inUse: kind === 'Job' ? useOf(registry, concurrency) : NOT_MEASURED,
   };
 }
+
+/** The KEP's gauge has no label for a kind, and two kinds would overwrite each other. */
+function useOf(registry: Registry, concurrency: number): FinishableMetrics['inUse'] {
+  const use = registry
+    .gauge(
+      'ttl_after_finished_controller_rate_limiter_use',
+      'Share of the deletions of Jobs that may be under way at once.',
+    )
+    .with();
+  let deleting = 0;
+  const change = (by: number) => {
+    deleting += by;
+    use.set(deleting / concurrency);
+  };
+  return { enter: () => change(1), leave: () => change(-1) };
+}
+const NOT_MEASURED: FinishableMetrics['inUse'] = { enter: () => {}, leave: () => {} };
 
 const SKIPS = ['invalid TTL', 'finish time unknown', 'finish in the future'];
 const POD_SKIPS = ['owned by a Job', 'restart policy Always'];

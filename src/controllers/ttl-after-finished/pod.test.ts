@@ -62,6 +62,16 @@ describe('Pods', () => {
       10,
     ],
     [
+      'a container that the runtime lost: its zero is no time, the condition counts',
+      pod('5', {
+        phase: 'Failed',
+        containerStatuses: [{ name: 'c', state: { terminated: { finishedAt: '1970-01-01T00:00:00Z' } } }],
+        conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: time(2) }],
+      }),
+      3,
+      waiting(7),
+    ],
+    [
       'owned by a Job: the Job needs it',
       pod('0', { ...done, containerStatuses: ended(0) }, owner('Job', 'batch/v1')),
       99,

@@ -3,10 +3,11 @@
 
 import { type ContainerStatus, Pod } from '#api/kinds/builtin';
 import type { KubeObject, OwnerReference } from '#api/object';
+import { many, OWNERS, one, type Shape, text, time } from '#api/shape';
 import { type Instant, minus } from '#base/instant';
 import { type Finish, TTL_ANNOTATION, type Ttl } from '#lifecycle/expiry';
 import { type Exemption, type Finishable, timeOf, ttlOf } from './finishable.ts';
-import { identityOf, share } from './identity.ts';
+import { identityOf, metadataShape, share } from './identity.ts';
 
 export const POD_TTL_ANNOTATION = 'lapse.dev/ttl-seconds-after-finished';
 
@@ -110,6 +111,24 @@ function projectFinish(pod: Pod): NonNullable<Pod['status']> {
     : { initContainerStatuses: statuses };
 }
 
+const CONTAINER: Shape = {
+  name: text(1),
+  state: one(2, { terminated: one(3, { finishedAt: time(6) }) }),
+};
+
+/** What `project` looks at. */
+const shape: Shape = {
+  metadata: one(1, { ...metadataShape(ANNOTATIONS), ...OWNERS }),
+  spec: one(2, { restartPolicy: text(3) }),
+  status: one(3, {
+    phase: text(1),
+    conditions: many(2, { type: text(1), status: text(2), lastTransitionTime: time(4) }),
+    containerStatuses: many(8, CONTAINER),
+    initContainerStatuses: many(10, CONTAINER),
+    ephemeralContainerStatuses: many(13, CONTAINER),
+  }),
+};
+
 const IDENTITY = { apiVersion: 'v1', kind: 'Pod' } satisfies Partial<KubeObject>;
 
 export const pods: Finishable<Pod> = {
@@ -117,7 +136,7 @@ export const pods: Finishable<Pod> = {
   controller: 'ttl-after-finished-pods',
   queue: 'ttl_pods_to_delete',
   fieldSelector: 'status.phase!=Pending,status.phase!=Running,status.phase!=Unknown',
-  projection: { name: 'pod-ttl', project },
+  projection: { name: 'pod-ttl', shape, project },
   finish,
   ttl,
   exempt,

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Job, Pod } from '#api/kinds/builtin';
-import { computeLingering, computeVerdict } from './compute.ts';
+import { computeLingering } from '#lifecycle/lingering';
+import { pick } from '../../client/protobuf/pick.testkit.ts';
+import { computeVerdict } from './compute.ts';
 import { factsOf } from './controller.ts';
 import { at, ended, moment, owner, pod, time } from './expected.testkit.ts';
 import type { Finishable } from './finishable.ts';
@@ -92,6 +94,9 @@ describe('what is kept in memory', () => {
         const { project } = finishable.projection;
         const [p, q] = [project(a), project(b)];
         expect(decide(p)).toEqual(decide(a));
+        const { apiVersion, kind } = a;
+        const arrived = { apiVersion, kind, ...pick(a, finishable.projection.shape!) } as unknown as T;
+        expect(decide(project(arrived))).toEqual(decide(a));
         expect(project(p)).toEqual(p);
         const { name, namespace, uid, resourceVersion } = a.metadata;
         expect(p.metadata).toMatchObject({ name, namespace, uid, resourceVersion });

@@ -88,6 +88,20 @@ describe('the ordinary case', () => {
       expect(k.metric('lapse_ttl_waiting{kind="Job"}')).toBe(2);
     }),
   );
+
+  test(
+    'a replica that never led does not call due what another has deleted long ago',
+    inTtlWorld({ elector: { start: () => {}, stop: async () => {} } }, async (k) => {
+      await k.finishedJob('report', 10);
+      k.start();
+      await k.pass(5);
+      await k.remove('report');
+      await k.pass(3600);
+      expect([k.metric('lapse_ttl_waiting{kind="Job"}'), k.metric('lapse_ttl_due{kind="Job"}')]).toEqual([
+        0, 0,
+      ]);
+    }),
+  );
 });
 
 describe('a TTL that changes while it waits', () => {
@@ -155,7 +169,7 @@ describe('things people are told, once', () => {
         { subresource: 'status' },
       );
       await k.pass(7200);
-      await k.patch('report', { metadata: { annotations: { 'lapse.dev/ttl': 'whatever' } } });
+      await k.patch('report', { metadata: { annotations: { 'lapse.dev/ttl': '1h' } } });
       await k.pass(7200);
       expect(k.events).toEqual(['report FinishTimeUnknown: condition Complete has no lastTransitionTime']);
       expect(k.asked()).toEqual([]);
@@ -264,23 +278,36 @@ test(
   }),
 );
 
-test('what the replica before us deleted is not a rival', () => {
-  let lead = () => {};
-  const elector = {
-    start: (on: { gained(): void }) => {
-      lead = () => on.gained();
-    },
-    stop: async () => {},
-  };
-  return inTtlWorld({ ...background, elector }, async (k) => {
-    for (const i of [1, 2, 3, 4, 5]) await k.finishedJob(`report-${i}`, 60);
-    k.start();
-    await k.pass(60);
-    for (const i of [1, 2, 3, 4, 5]) await k.remove(`report-${i}`);
-    lead();
-    await k.pass(1);
-    expect(k.world.passes).toHaveLength(5);
-    expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);
-    expect(k.metric('lapse_ttl_due{kind="Job"}')).toBe(0);
-  })();
-});
+test.each(['never led before', 'led before'])(
+  'what the replica before us deleted is not a rival: we %s',
+  (led) => {
+    let lead = (_isLeading: boolean) => {};
+    const elector = {
+      start: (on: { gained(): void; lost(): void }) => {
+        lead = (isLeading) => (isLeading ? on.gained() : on.lost());
+      },
+      stop: async () => {},
+    };
+    return inTtlWorld({ ...background, elector }, async (k) => {
+      for (const i of [1, 2, 3, 4, 5]) await k.finishedJob(`report-${i}`, 60);
+      k.start();
+      await k.pass(1);
+      if (led === 'led before') {
+        lead(true);
+        await k.patch('report-1', { spec: { ttlSecondsAfterFinished: 61 } });
+        await k.pass(1);
+        expect(k.world.passes).toHaveLength(1);
+        lead(false);
+      }
+      const before = k.world.passes.length;
+      await k.pass(60);
+      expect(k.metric('lapse_ttl_due{kind="Job"}')).toBe(0);
+      for (const i of [1, 2, 3, 4, 5]) await k.remove(`report-${i}`);
+      lead(true);
+      await k.pass(1);
+      expect(k.world.passes.length - before).toBe(5);
+      expect(k.metric('lapse_ttl_rival_deletions_total{kind="Job"}')).toBe(0);
+      expect(k.metric('lapse_ttl_due{kind="Job"}')).toBe(0);
+    })();
+  },
+);

@@ -1,18 +1,18 @@
 // read → compute → act, for one object of any kind that finishes. Decisions are in compute.ts; here is what follows.
 
 import type { KubeObject } from '#api/object';
-import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
-import type { Instant } from '#base/instant';
+import { type Instant, minus } from '#base/instant';
 import type { Propagation } from '#client/delete';
 import { type Deletion, outcomeOf } from '#lifecycle/deletion';
 import { type Basis, describeBasis } from '#lifecycle/expiry';
-import type { Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
+import { type Decision, type GuardedDeletes, mayHaveActed } from '#lifecycle/guardedDelete';
+import { computeLingering } from '#lifecycle/lingering';
 import { Remembered } from '#lifecycle/remembered';
 import type { SkewGuard } from '#lifecycle/skewGuard';
 import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
-import { computeLingering, computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './compute.ts';
+import { computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './compute.ts';
 import type { Finishable } from './finishable.ts';
 import type { Ledger } from './ledger.ts';
 import type { FinishableMetrics } from './metrics.ts';
@@ -45,12 +45,13 @@ export function createReconcile<T extends KubeObject>(
   const { finishable, guard, deletes, ledger, metrics, propagation } = options;
   const { kind } = finishable;
   const told = new Remembered(MOST_TOLD);
-  let actingSince: Instant | undefined;
 
   return async (pass) => {
-    actingSince ??= pass.now;
+    ledger.acts();
     const object = pass.cache.get(kind, pass.key);
     if (object === undefined) return vanished(pass);
+    // Deleted by us and made again under its name, before we heard that it was gone.
+    if (ledger.isOurs(pass.key) && !ledger.isOurs(pass.key, object.metadata.uid)) vanished(pass);
     return follow(pass, object, look(pass, object, pass.now));
   };
 
@@ -67,16 +68,16 @@ export function createReconcile<T extends KubeObject>(
     switch (verdict.kind) {
       case 'notApplicable':
         if (verdict.because === 'being deleted') return lingering(pass, object);
-        ledger.expectsNothing(pass.key);
+        spared(pass);
         return settled();
       case 'exempt':
-        ledger.expectsNothing(pass.key);
+        spared(pass);
         return settled();
       case 'waiting':
-        ledger.expects(pass.key, verdict.until);
+        spared(pass, verdict.until);
         return waitUntil(verdict.until, 'ttl');
       case 'held':
-        ledger.expects(pass.key, verdict.until);
+        spared(pass, verdict.until);
         return waitUntil(verdict.until, 'finish in the future');
       case 'expired':
         ledger.expects(pass.key, verdict.since);
@@ -84,6 +85,13 @@ export function createReconcile<T extends KubeObject>(
       default:
         return assertNever(verdict);
     }
+  }
+
+  /** Alive, and not due: whatever we sent about it before was not carried out, and will not be. */
+  function spared(pass: Pass, until?: Instant): void {
+    ledger.disclaims(pass.key);
+    if (until === undefined) ledger.expectsNothing(pass.key);
+    else ledger.expects(pass.key, until);
   }
 
   async function deleteExpired(pass: Pass, object: T, expired: Expired): Promise<Outcome> {
@@ -102,8 +110,8 @@ export function createReconcile<T extends KubeObject>(
     try {
       deletion = await deletes.delete(pass, { kind, object, since: expired.since, decide, propagation });
     } catch (error) {
-      // An answer says that nothing was done; without one we cannot know, and do not call it a rival's doing.
-      if (error instanceof ApiError && !wasOurs) ledger.disclaims(pass.key);
+      // If it is gone after an answer that leaves it open, it was us and not a rival.
+      if ((pass.dryRun || !mayHaveActed(error)) && !wasOurs) ledger.disclaims(pass.key);
       throw error;
     } finally {
       metrics.inUse.leave();
@@ -138,6 +146,7 @@ export function createReconcile<T extends KubeObject>(
       ledger.expectsNothing(pass.key);
       return settled();
     }
+    noticeOurs(pass, 'terminating');
     const state = computeLingering(object, pass.now);
     if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
     tellOnce(pass, object, 'StuckTerminating', state.note);
@@ -145,15 +154,29 @@ export function createReconcile<T extends KubeObject>(
   }
 
   function vanished(pass: Pass): Outcome {
+    noticeOurs(pass, 'deleted');
     noticeRival(pass);
     ledger.forget(pass.key);
     return settled();
   }
 
+  /** A DELETE was carried out whose answer did not say so: counted now, once, by when we heard of it. */
+  function noticeOurs(pass: Pass, outcome: 'deleted' | 'terminating'): void {
+    const since = ledger.deadline(pass.key);
+    const uid = ledger.ours(pass.key);
+    if (since === undefined || uid === undefined) return;
+    ledger.expectsNothing(pass.key);
+    metrics.deletion.outcome(outcome);
+    metrics.deletion.lag.observe(Math.max(0, minus(pass.now, since)) / 1000);
+    metrics.deletion.done(uid);
+    metrics.deleted(pass.key.namespace ?? '', outcome);
+    pass.log.debug({ outcome }, 'deleted');
+  }
+
   function noticeRival(pass: Pass): void {
     const deadline = ledger.deadline(pass.key);
     if (deadline === undefined || ledger.isOurs(pass.key)) return;
-    if (!isRivalDeletion(deadline, pass.now, actingSince ?? pass.now)) return;
+    if (!isRivalDeletion(deadline, pass.now, pass.actingSince)) return;
     metrics.rival.inc();
     if (metrics.rival.value !== RIVALS_WORTH_NAMING) return;
     pass.log.warn(

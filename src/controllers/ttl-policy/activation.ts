@@ -22,6 +22,8 @@ export type Activation =
       readonly reviewAt: Instant;
       /** Its kind may come with a CRD of this group. */
       readonly awaits?: string;
+      /** Nobody could say whether it may act: what it may mean is held. */
+      readonly isOpen?: boolean;
     };
 
 export interface ActivationOptions {
@@ -43,7 +45,7 @@ export async function activate(
   now: Instant,
 ): Promise<Activation> {
   const { client, actAs, seal } = options;
-  const refuse = (refusal: Refusal): Activation => ({
+  const refuse = (refusal: Refusal): Extract<Activation, { kind: 'refused' }> => ({
     kind: 'refused',
     refusal,
     reviewAt: plus(now, REVIEW_REFUSED),
@@ -57,8 +59,9 @@ export async function activate(
   const author = actAs === 'author' ? await authorOf(seal, policy) : undefined;
   if (author?.kind === 'unprovable') return refuse(author.refusal);
   const needs = computeNeeds(compiled, served, actAs);
-  const refusal = await reviewRights(client, compiled, needs, author?.subject);
-  if (refusal !== undefined) return refuse(refusal);
+  const answer = await askedRights(client, compiled, needs, author?.subject);
+  if (answer.kind === 'unanswered') return { ...refuse(answer.refusal), isOpen: true };
+  if (answer.refusal !== undefined) return refuse(answer.refusal);
   const isOurs = needs.author.length + needs.account.length === 0;
   return {
     kind: 'allowed',
@@ -79,6 +82,21 @@ async function authorOf(seal: AuthorSeal, policy: AnyPolicy): Promise<Proof> {
     if (!(error instanceof ApiError)) throw error;
     const message = `the key that proves who wrote it cannot be read: ${error.message}`;
     return { kind: 'unprovable', refusal: { reason: 'AuthorUnknown', message } };
+  }
+}
+
+type Review =
+  | { readonly kind: 'answered'; readonly refusal: Refusal | undefined }
+  | { readonly kind: 'unanswered'; readonly refusal: Refusal };
+
+/** To be refused the question is no answer to it, and for an operator to see to. */
+async function askedRights(...question: Parameters<typeof reviewRights>): Promise<Review> {
+  try {
+    return { kind: 'answered', refusal: await reviewRights(...question) };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    const message = `the controller may not review rights: ${error.message}`;
+    return { kind: 'unanswered', refusal: { reason: 'NotPermitted', message } };
   }
 }
 

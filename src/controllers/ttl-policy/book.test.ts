@@ -32,6 +32,21 @@ test('counts what is there, by when it ends', () => {
   expect(book.deleted).toBe(6);
 });
 
+test('a book that continues another counts with it, and never less than another replica has', () => {
+  const before = new Book(5);
+  const after = new Book(before);
+  before.record(key('a'), KEPT);
+  // Under way when the policy was edited.
+  before.countDeleted();
+  after.countDeleted();
+  expect([after.deleted, after.size]).toEqual([7, 0]);
+  after.continueFrom(3);
+  expect(after.deleted).toBe(7);
+  after.continueFrom(500);
+  after.countDeleted();
+  expect(after.deleted).toBe(501);
+});
+
 test('its size is that of a plain map, whatever happens (random)', () => {
   const step = fc.record({
     name: fc.constantFrom('a', 'b', '__proto__', 'constructor'),

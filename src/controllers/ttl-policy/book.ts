@@ -25,11 +25,12 @@ export class Book {
   /** By namespace and name: strings of the cached objects, so that an entry costs no text of its own. */
   readonly #ends = new Map<string, Map<string, number>>();
   readonly #errors = new Map<string, string>();
-  #deleted: number;
+  readonly #tally: { deleted: number };
   #size = 0;
 
-  constructor(deleted = 0) {
-    this.#deleted = deleted;
+  /** `before`: how many were deleted until now, or the book it continues. What is under way for that one counts here, too. */
+  constructor(before: number | Book = 0) {
+    this.#tally = typeof before === 'number' ? { deleted: before } : before.#tally;
   }
 
   /** Targets that were looked at and are there. */
@@ -38,7 +39,7 @@ export class Book {
   }
   /** Objects this policy deleted, over its whole life. */
   get deleted(): number {
-    return this.#deleted;
+    return this.#tally.deleted;
   }
 
   record({ namespace = '', name }: ObjectKey, end: Instant | number, error?: string): void {
@@ -62,7 +63,11 @@ export class Book {
   }
 
   countDeleted(): void {
-    this.#deleted++;
+    this.#tally.deleted++;
+  }
+  /** As the status says: another replica may have led since we counted. */
+  continueFrom(deleted: number): void {
+    this.#tally.deleted = Math.max(this.#tally.deleted, deleted);
   }
 
   count(now: Instant): Counts {

@@ -2,6 +2,7 @@
 // decide with its result, so whatever is admitted can be evaluated.
 
 import { type FieldError, forbidden, invalid, required } from '#api/fieldErrors';
+import type { ObjectKey } from '#api/kind';
 import {
   type ClusterTTLPolicy,
   type ClusterTTLPolicySpec,
@@ -11,8 +12,7 @@ import {
 } from '#api/kinds/ttlPolicy';
 import { parseApiVersion } from '#api/object';
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '#api/selectors';
-import { GoDurationError, parseGoDuration } from '#base/goDuration';
-import { type Millis, millis } from '#base/instant';
+import type { Millis } from '#base/instant';
 import {
   type CelType,
   compile,
@@ -26,6 +26,7 @@ import {
 } from '#cel/cel';
 import type { Propagation } from '#client/delete';
 import type { Account } from '#lifecycle/rights';
+import { readLength } from '#lifecycle/ttlAnnotation';
 import { buildSelection } from './selector.ts';
 
 export type AnyPolicy = TTLPolicy | ClusterTTLPolicy;
@@ -105,15 +106,20 @@ export function compilePolicy(policy: AnyPolicy): Compiled {
     return { kind: 'invalid', errors: problems.errors };
   const { namespace, name } = policy.metadata;
   const isLocal = policy.kind === 'TTLPolicy';
+  // Of Namespaces both selectors mean the labels of the object itself, and are read off the very object that is deleted.
+  const both = isNamespace(target) ? [selection.text, namespaces.text] : [selection.text];
+  const labelSelector = both.filter((text) => text !== '').join(',');
   return {
     kind: 'compiled',
     policy: {
       name: `${policy.kind} ${isLocal ? `${namespace}/${name}` : name}`,
       target,
       ...(isLocal ? { namespace: namespace ?? '' } : {}),
-      labelSelector: selection.text,
-      labels: parseLabelSelector(selection.text),
-      ...(namespaces.text === '' ? {} : { namespaceLabels: parseLabelSelector(namespaces.text) }),
+      labelSelector,
+      labels: parseLabelSelector(labelSelector),
+      ...(namespaces.text === '' || isNamespace(target)
+        ? {}
+        : { namespaceLabels: parseLabelSelector(namespaces.text) }),
       excluded: isLocal ? [] : (spec.excludedNamespaces ?? POLICY_DEFAULTS.excludedNamespaces),
       finish,
       ...(succeeded === undefined ? {} : { succeeded }),
@@ -130,12 +136,19 @@ export function compilePolicy(policy: AnyPolicy): Compiled {
 
 const MODES = new Set<string>(['DryRun', 'Enforce', 'Paused']);
 
-/** Whether objects of this namespace are meant; `labels` of the namespace are asked for only when they matter. */
+const isNamespace = ({ group, kind }: CompiledPolicy['target']): boolean =>
+  group === '' && kind === 'Namespace';
+
+/**
+ * Whether an object is meant, by where it is; a Namespace is in itself. `labels` of the namespace are asked for only when
+ * they matter.
+ */
 export function isInScope(
   policy: CompiledPolicy,
-  namespace: string | undefined,
+  key: ObjectKey,
   labels: (namespace: string) => Readonly<Record<string, string>> | undefined,
 ): boolean {
+  const namespace = isNamespace(policy.target) ? key.name : key.namespace;
   if (namespace === undefined || namespace === '') return policy.namespace === undefined;
   if (policy.namespace !== undefined) return policy.namespace === namespace;
   if (policy.excluded.some((glob) => matchesGlob(glob, namespace))) return false;
@@ -233,18 +246,6 @@ function parseLength(text: string | undefined, field: string, problems: Problems
   if (text === undefined) return undefined;
   const parsed = readLength(text);
   return typeof parsed === 'string' ? problems.add(invalid(field, text, parsed)) : parsed;
-}
-
-/** The length, or what is wrong with the text. */
-export function readLength(text: string): Millis | string {
-  try {
-    const nanos = parseGoDuration(text);
-    if (nanos < 0n) return 'must not be negative';
-    return millis(Number((nanos + 999_999n) / 1_000_000n));
-  } catch (error) {
-    if (error instanceof GoDurationError) return error.message;
-    throw error;
-  }
 }
 
 function compileAccount(

@@ -3,8 +3,16 @@ import type { ClusterTTLPolicySpec } from '#api/kinds/ttlPolicy';
 import type { KubeObject } from '#api/object';
 import { type Instant, seconds } from '#base/instant';
 import { compilePolicy, isInScope } from './compile.ts';
-import { computeEnd, computeVerdict, describeOpinions, EXPIRES_ANNOTATION } from './compute.ts';
-import { annotated, at, clusterPolicy, compiled, run, time } from './policy.testkit.ts';
+import {
+  computeEnd,
+  computeError,
+  computeNotice,
+  computeObstacle,
+  computeVerdict,
+  describeOpinions,
+  EXPIRES_ANNOTATION,
+} from './compute.ts';
+import { annotated, at, clusterPolicy, compiled, policy, run, time } from './policy.testkit.ts';
 
 type Spec = Partial<ClusterTTLPolicySpec>;
 const TTL = 'lapse.dev/ttl';
@@ -90,6 +98,12 @@ describe('one policy', () => {
     "Go's zero time is unfinished": [
       { finishedAt: 'object.status.t' },
       run(0, { status: { t: '0001-01-01T00:00:00Z' } }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'and so is that of Unix': [
+      { finishedAt: 'timestamp(object.status.n)' },
+      run(0, { status: { n: 0 } }),
       at(99),
       kept('unfinished'),
     ],
@@ -439,7 +453,13 @@ describe('several policies', () => {
       'not believed by one, held for all',
       [{ ttl: '1000h', from: 'Created' }, { finishedAt: 'object.status.t' }],
       run(0, { status: { t: time(999_999) } }),
-      { kind: 'waiting', held: true },
+      { kind: 'waiting', held: true, until: at(999_969), ends: at(3_599_900) },
+    ],
+    [
+      'its end is that of the last, though another is not believed',
+      [{ ttl: '1000h' }, { finishedAt: 'object.status.t', ttl: '1m' }],
+      run(0, { status: { t: time(999_999) } }),
+      { kind: 'waiting', held: true, ends: at(3_600_000) },
     ],
   ])('%s', (_rule, specs, object, expected) => {
     expect(end(specs, object, at(3000))).toMatchObject(expected);
@@ -448,10 +468,10 @@ describe('several policies', () => {
 
 describe('scope', () => {
   const labels = (namespace: string) => (namespace === 'gone' ? undefined : { tier: namespace });
-  const inScope = (spec: Spec, namespace: string | undefined) => {
+  const inScope = (spec: Spec, namespace: string | undefined, name = 'x') => {
     const result = compilePolicy(clusterPolicy(spec));
     if (result.kind === 'invalid') throw new Error('invalid');
-    return isInScope(result.policy, namespace, labels);
+    return isInScope(result.policy, { name, ...(namespace === undefined ? {} : { namespace }) }, labels);
   };
   test.each<[string, Spec, string | undefined, boolean]>([
     ['kube-* is excluded unless told', {}, 'kube-system', false],
@@ -473,9 +493,74 @@ describe('scope', () => {
   });
   test('a namespaced policy acts in its namespace only', () => {
     expect(
-      ['ci', 'other', 'kube-system', undefined].map((ns) => isInScope(compiled(), ns, () => ({}))),
+      [{ namespace: 'ci' }, { namespace: 'other' }, { namespace: 'kube-system' }, {}].map((home) =>
+        isInScope(compiled(), { name: 'x', ...home }, () => ({})),
+      ),
     ).toEqual([true, false, false, false]);
   });
+
+  describe('a Namespace is in itself', () => {
+    const NAMESPACES = { target: { apiVersion: 'v1', kind: 'Namespace' } };
+    test.each([
+      ['kube-system', false],
+      ['prod', true],
+    ])('%s', (name, expected) => expect(inScope(NAMESPACES, undefined, name)).toBe(expected));
+    test('and both selectors mean its own labels', () => {
+      const result = compilePolicy(
+        clusterPolicy({
+          ...NAMESPACES,
+          selector: { matchLabels: { team: 'web' } },
+          namespaceSelector: { matchLabels: { tier: 'preview' } },
+        }),
+      );
+      expect(result).toMatchObject({ policy: { labelSelector: 'team=web,tier=preview' } });
+      expect(result).not.toHaveProperty('policy.namespaceLabels');
+    });
+    test('one of another group is not', () => {
+      const foreign = { target: { apiVersion: 'example.com/v1', kind: 'Namespace' } };
+      expect(inScope(foreign, undefined, 'kube-system')).toBe(true);
+    });
+  });
+});
+
+describe('what the status of a policy says about an object that cannot be judged', () => {
+  const [good, bad] = [
+    compiled({}, { name: 'good' }),
+    compiled({ finishedAt: 'object.status.n' }, { name: 'bad' }),
+  ];
+  const object = run(0, { status: { n: 1 } });
+  const end = computeEnd(
+    [good, bad].map((policy) => ({ policy, object })),
+    { now: at(99), tolerance },
+  );
+  const opinions = end.kind === 'kept' ? end.opinions : [];
+  test.each([
+    ['its own error', bad, 'spec.finishedAt: a value of type number is not a time'],
+    [
+      "another's, by its name",
+      good,
+      'waits for TTLPolicy ci/bad, which cannot judge it: spec.finishedAt: a value of type number is not a time',
+    ],
+  ])('%s', (_name, policy, expected) => expect(computeError(opinions, policy)).toBe(expected));
+});
+
+describe('what people are told about a finish in the future', () => {
+  test.each([
+    ['nothing about a second of difference', 0, undefined],
+    ['more than that', -0.001, 'FinishInFuture'],
+  ])('%s', (_name, now, reason) => {
+    const end = computeEnd([{ policy: compiled(), object: run(1) }], { now: at(now), tolerance });
+    expect(computeNotice(end)?.reason).toBe(reason);
+  });
+});
+
+test('a policy that is being deleted is in nobody’s way; others that are not understood are', () => {
+  const pending = () => 'pending' as const;
+  const leaving = policy({}, { deletionTimestamp: time(0) });
+  expect([computeObstacle([leaving], pending), computeObstacle([leaving, policy()], pending)]).toEqual([
+    undefined,
+    { kind: 'pending' },
+  ]);
 });
 
 test('an expression that costs too much is an error, soon', () => {

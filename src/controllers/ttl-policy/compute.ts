@@ -4,17 +4,19 @@
 import { keyOf } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import { assertNever } from '#base/assertNever';
-import { type Instant, type Millis, plus } from '#base/instant';
+import { type Instant, instant, type Millis, plus } from '#base/instant';
 import {
+  AHEAD_WORTH_TELLING,
   computeExpiry,
   describeExpiry,
   type Expiry,
+  endOfBasis,
   type Finish,
   type NotApplicable,
-  TTL_ANNOTATION,
   type Ttl,
 } from '#lifecycle/expiry';
-import { type AnyPolicy, type CompiledPolicy, readLength } from './compile.ts';
+import { readTtlAnnotation, unreadable } from '#lifecycle/ttlAnnotation';
+import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import { computeFinish, computeOutcome, parseInstant, type Unjudged } from './finish.ts';
 import { objectName } from './keys.ts';
 
@@ -40,10 +42,14 @@ export type End<P extends CompiledPolicy = CompiledPolicy> =
       readonly note?: string;
       readonly opinions: readonly Opinion<P>[];
     }
-  /** `ahead`: the finish lies that far in the future; `held`: further than clocks may differ. */
+  /**
+   * `until`: when to look again; `ends`: its deadline, which is later where it is held. `ahead`: the finish lies that far
+   * in the future; `held`: further than clocks may differ.
+   */
   | {
       readonly kind: 'waiting';
       readonly until: Instant;
+      readonly ends: Instant;
       readonly held: boolean;
       readonly ahead: Millis;
       readonly opinions: readonly Opinion<P>[];
@@ -110,13 +116,10 @@ function computeTtl(policy: CompiledPolicy, object: KubeObject, finish: Finish |
 
 /** The annotations; of two the one that keeps it longer. What cannot be read keeps it: somebody meant something. */
 function computeOverride(object: KubeObject, finish: Finish | Unjudged): Ttl | undefined {
-  const annotations = object.metadata.annotations ?? {};
-  const ttl = ownText(annotations, TTL_ANNOTATION);
-  const expires = ownText(annotations, EXPIRES_ANNOTATION);
-  if (ttl === 'never') return { kind: 'never' };
-  const after = ttl === undefined ? undefined : readTtl(ttl);
+  const after = readTtlAnnotation(object.metadata);
+  if (after?.kind === 'never' || after?.kind === 'invalid') return after;
+  const expires = ownText(object.metadata.annotations ?? {}, EXPIRES_ANNOTATION);
   const at = expires === undefined ? undefined : readExpires(expires);
-  if (after?.kind === 'invalid') return after;
   if (at?.kind === 'invalid') return at;
   if (after?.kind !== 'after' || at?.kind !== 'at') return after ?? at;
   if (finish.kind !== 'finished') return at;
@@ -126,35 +129,24 @@ function computeOverride(object: KubeObject, finish: Finish | Unjudged): Ttl | u
 const ownText = (annotations: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(annotations, key) ? annotations[key] : undefined;
 
-const rule = (annotation: string): string => `annotation ${annotation}`;
-const unreadable = (annotation: string, text: string, why: string): Ttl => ({
-  kind: 'invalid',
-  note: `${rule(annotation)} is ${JSON.stringify(text.slice(0, 40))}: ${why.slice(0, 200)}`,
-});
-
-function readTtl(text: string): Ttl {
-  const length = readLength(text);
-  return typeof length === 'string'
-    ? unreadable(TTL_ANNOTATION, text, `${length}; a duration such as 30m, or never`)
-    : { kind: 'after', length, rule: rule(TTL_ANNOTATION) };
-}
-
 function readExpires(text: string): Ttl {
   const at = parseInstant(text);
   return at === undefined
     ? unreadable(EXPIRES_ANNOTATION, text, 'not an RFC 3339 time')
-    : { kind: 'at', at, rule: rule(EXPIRES_ANNOTATION) };
+    : { kind: 'at', at, rule: `annotation ${EXPIRES_ANNOTATION}` };
 }
 
 /** Whatever keeps it without an end comes before any deadline; the latest deadline comes before the others. */
 function combine<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): End<P> {
   let latest: Exclude<Verdict, { kind: 'notApplicable' | 'error' }> | undefined;
+  let ends = Number.NEGATIVE_INFINITY;
   for (const { verdict } of byWeight(opinions)) {
     if (verdict.kind === 'error') return { kind: 'kept', because: 'error', note: verdict.note, opinions };
     if (verdict.kind === 'notApplicable') {
       const note = verdict.note === undefined ? {} : { note: verdict.note };
       return { kind: 'kept', because: verdict.because as Kept, ...note, opinions };
     }
+    ends = Math.max(ends, endOfBasis(verdict.because));
     if (latest === undefined || endOf(verdict) > endOf(latest)) latest = verdict;
   }
   if (latest === undefined) return { kind: 'none' };
@@ -163,6 +155,7 @@ function combine<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): End
   return {
     kind: 'waiting',
     until: latest.until,
+    ends: instant(Math.max(ends, latest.until)),
     held: latest.kind === 'held',
     ahead: latest.ahead,
     opinions,
@@ -207,32 +200,51 @@ function actingOf<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): P 
 }
 
 /**
- * Refused policies take no part. While one is pending (not read yet) or broken (not understood), nobody knows what it
- * would keep, and nothing it may mean is ended by others.
+ * Refused policies take no part. While one is pending (its targets are being read), blind (they cannot be read, or its
+ * rights not reviewed) or broken (not understood), nobody knows what it would keep, and nothing it may mean is ended by
+ * others.
  */
-export type Standing = 'pending' | 'broken' | 'refused' | 'ready';
+export type Standing = 'pending' | 'blind' | 'broken' | 'refused' | 'ready';
 
 export type PolicyObstacle =
   | { readonly kind: 'pending' }
-  | { readonly kind: 'broken'; readonly note: string };
+  /** Somebody must do something. */
+  | { readonly kind: 'lasting'; readonly note: string };
 
-/** What keeps an object that is due: `rivals` are the policies for its kind that may mean it. */
+const LASTING: Partial<Record<Standing, string>> = {
+  blind: 'which cannot read what it selects, or learn what it may do',
+  broken: 'which cannot be understood',
+};
+
+/** What keeps an object that is due: `rivals` are the policies for its kind that may mean it. One that leaves means nothing. */
 export function computeObstacle(
   rivals: readonly AnyPolicy[],
   standingOf: (policy: AnyPolicy) => Standing,
 ): PolicyObstacle | undefined {
   for (const policy of rivals) {
+    if (policy.metadata.deletionTimestamp !== undefined) continue;
     const standing = standingOf(policy);
     if (standing === 'pending') return { kind: 'pending' };
-    if (standing !== 'broken') continue;
-    const name = `${policy.kind} ${objectName(keyOf(policy))}`;
-    return { kind: 'broken', note: `waits for ${name}, which cannot be understood` };
+    const why = LASTING[standing];
+    if (why === undefined) continue;
+    return { kind: 'lasting', note: `waits for ${policy.kind} ${objectName(keyOf(policy))}, ${why}` };
   }
   return undefined;
 }
 
 const describeVerdict = (verdict: Verdict): string =>
   verdict.kind === 'error' ? `cannot be judged: ${verdict.note}` : describeExpiry(verdict);
+
+/** Why an object cannot be judged, for the status of one of its policies: another's error is named as that. */
+export function computeError(opinions: readonly Opinion[], policy: CompiledPolicy): string | undefined {
+  const errors = opinions.flatMap(({ policy: of, verdict }) =>
+    verdict.kind === 'error' ? [{ of, note: verdict.note }] : [],
+  );
+  const own = errors.find(({ of }) => of === policy);
+  if (own !== undefined) return own.note;
+  const [other] = errors;
+  return other === undefined ? undefined : `waits for ${other.of.name}, which cannot judge it: ${other.note}`;
+}
 
 /** One line per policy, for people. */
 export const describeOpinions = (opinions: readonly Opinion[]): string =>
@@ -248,7 +260,7 @@ export interface Notice {
 
 export function computeNotice(end: End): Notice | undefined {
   if (end.kind === 'waiting') {
-    if (end.ahead <= 0) return undefined;
+    if (end.ahead <= AHEAD_WORTH_TELLING) return undefined;
     const note = `its finish lies ${(end.ahead / 1000).toFixed(1)} s in the future: ${describeOpinions(end.opinions)}`;
     return { because: 'finish in the future', reason: 'FinishInFuture', note };
   }

@@ -56,7 +56,11 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
       dynamic: { facts: dynamicFacts, to: (object, source) => wokenBy(policies, of, object, source) },
       rights: RIGHTS,
       ...within,
+      onPause: () => {
+        policies.isActing = false;
+      },
       reconcile(pass) {
+        policies.isActing = true;
         const waking = parseWaking(pass.key);
         return waking.kind === 'policy'
           ? reconcilePolicy(pass, waking, { policies, client, actAs, seal, ...within })
@@ -72,12 +76,14 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
 
 const BY_TARGET = { target: (policy: KubeObject) => [targetId(policy)] };
 
-/** What its targets need is granted by whoever wants them ended, and found out by reviews. */
+/**
+ * What its targets need is granted by whoever wants them ended, and found out by reviews. To ask about oneself is
+ * everybody's right (system:basic-user).
+ */
 const RIGHTS: readonly Right[] = [
   { group: 'lapse.dev', resource: 'ttlpolicies/status', verbs: ['patch'] },
   { group: 'lapse.dev', resource: 'clusterttlpolicies/status', verbs: ['patch'] },
   { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] },
-  { group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews', verbs: ['create'] },
   { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verbs: ['list', 'watch'] },
   { group: '', resource: 'namespaces', verbs: ['list', 'watch'] },
 ];

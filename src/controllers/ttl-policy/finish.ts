@@ -45,14 +45,14 @@ function evaluate(program: Program, object: KubeObject): { kind: 'value'; value:
 /** A field that is not there yet is the usual way of not having finished. */
 const isAbsence = (note: string): boolean => note.startsWith('no such key: ');
 
-/** Go writes its zero time where others leave a field out. */
-const ZERO_SECONDS = -62_135_596_800;
+/** Go and Unix write their zero where others leave a field out: nothing has finished that long ago. */
+const ZERO_SECONDS = [-62_135_596_800, 0];
 
 function fromTime(value: unknown, rule: string): Finish | Unjudged {
   if (value === null || value === undefined || value === '') return { kind: 'unfinished' };
   const time = typeof value === 'string' ? parseTimestamp(value) : value;
   if (!(time instanceof Timestamp)) return { kind: 'error', note: `${rule}: ${shown(value)} is not a time` };
-  if (time.epochSeconds === ZERO_SECONDS && time.subNanos === 0) return { kind: 'unfinished' };
+  if (ZERO_SECONDS.includes(time.epochSeconds) && time.subNanos === 0) return { kind: 'unfinished' };
   return { kind: 'finished', at: instantOf(time), rule };
 }
 

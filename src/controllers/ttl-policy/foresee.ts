@@ -79,7 +79,7 @@ async function* eachTarget(
   for (const policy of policies)
     for await (const page of snapshot.each(policy.source))
       for (const object of page) {
-        if (!isInScope(policy, object.metadata.namespace, (name) => labels.get(name))) continue;
+        if (!isInScope(policy, keyOf(object), (name) => labels.get(name))) continue;
         const seen = { policy, object };
         // What one policy alone selects need not be kept until all the others have been asked.
         if (policies.length === 1) yield [seen];
@@ -155,7 +155,7 @@ function statementOnEnd(
   const obstacle = computeObstacle(rivalsOf(assessed, by.kind, about.object.namespace), (policy) =>
     assessed.some((one) => one.policy === policy && one.standing === 'broken') ? 'broken' : 'refused',
   );
-  if (obstacle?.kind === 'broken')
+  if (obstacle?.kind === 'lasting')
     return { kind: 'held', object: about.object, rule, because: obstacle.note };
   if (by.mode !== 'Enforce')
     return {

@@ -71,13 +71,14 @@ function* countKinds(policies: Policies, now: Instant, of: 'waiting' | 'due'): G
   for (const { active, book } of policies.entries()) {
     if (active === undefined) continue;
     const kind = metricKind(active.kind);
-    kinds.set(kind, (kinds.get(kind) ?? 0) + book.count(now)[of]);
+    const count = of === 'due' && !policies.isActing ? 0 : book.count(now)[of];
+    kinds.set(kind, (kinds.get(kind) ?? 0) + count);
   }
   for (const [kind, count] of kinds) yield [[kind], count];
 }
 
 function* countStates(policies: Policies): Generator<Sample> {
-  const states = { ready: 0, pending: 0, broken: 0, refused: 0 };
+  const states = { ready: 0, pending: 0, blind: 0, broken: 0, refused: 0 };
   for (const entry of policies.entries()) states[standingOf(entry)]++;
   for (const [state, count] of Object.entries(states)) yield [[state], count];
 }

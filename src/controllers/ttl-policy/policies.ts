@@ -38,6 +38,8 @@ export interface ActivePolicy extends CompiledPolicy {
   namespaces?: DynamicView;
   /** A delete was refused: nothing more before the rights have been reviewed. */
   suspect: boolean;
+  /** They were, and are in order: until then a refusal is about its object. */
+  clearedUntil?: Instant;
 }
 
 /** What is remembered of a policy from pass to pass. */
@@ -61,6 +63,8 @@ export interface PoliciesOptions {
 }
 
 export class Policies {
+  /** Whether this replica acts. One that does not never hears what has become of what was due. */
+  isActing = false;
   readonly #options: PoliciesOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #byResource = new Map<string, Set<ActivePolicy>>();
@@ -81,9 +85,9 @@ export class Policies {
     const known = this.#entries.get(name);
     if (known?.identity === identity) return known;
     const isSame = known !== undefined && uidOf(known.identity) === policy.metadata.uid;
-    const deleted = isSame ? known.book.deleted : (policy.status?.deleted ?? 0);
+    const before = isSame ? known.book : (policy.status?.deleted ?? 0);
     if (known !== undefined) this.deactivate(known);
-    const entry: Entry = { identity, key, broken: false, book: new Book(deleted), written: {} };
+    const entry: Entry = { identity, key, broken: false, book: new Book(before), written: {} };
     this.#entries.set(name, entry);
     return entry;
   }
@@ -97,7 +101,7 @@ export class Policies {
   activate(entry: Entry, compiled: CompiledPolicy, kind: Kind): ActivePolicy {
     if (entry.active !== undefined && entry.active.resource === resourceId(kind)) return entry.active;
     this.deactivate(entry);
-    entry.book = new Book(entry.book.deleted);
+    entry.book = new Book(entry.book);
     const budget = this.#budgetOf(entry.key, compiled.perMinute);
     const active: ActivePolicy = {
       ...compiled,
@@ -161,9 +165,19 @@ export class Policies {
 
 export function standingOf({ broken, activation, active }: Entry): Standing {
   if (broken) return 'broken';
-  if (activation?.kind === 'refused') return 'refused';
-  return active !== undefined && isSynced(active) ? 'ready' : 'pending';
+  if (activation?.kind === 'refused') return activation.isOpen === true ? 'blind' : 'refused';
+  if (active === undefined) return 'pending';
+  if (isBlind(active)) return 'blind';
+  if (isSynced(active)) return 'ready';
+  return problemsOf(active).length > 0 ? 'blind' : 'pending';
 }
+
+const problemsOf = ({ view, namespaces }: ActivePolicy) =>
+  [view, namespaces].flatMap((one) => one?.status.problem ?? []);
+
+/** It may not read any more: what it read before is here, what came since is not. */
+export const isBlind = (active: ActivePolicy): boolean =>
+  problemsOf(active).some(({ kind }) => kind === 'forbidden');
 
 /** Whether everything that existed is here, so that what is not here does not exist. */
 export const isSynced = ({ view, namespaces, namespaceLabels }: ActivePolicy): boolean =>

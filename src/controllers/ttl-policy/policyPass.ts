@@ -3,7 +3,7 @@
 import { invalidError } from '#api/fieldErrors';
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
-import { type Instant, instant, isDue, plus, seconds } from '#base/instant';
+import { type Instant, instant, isDue, minutes, plus, seconds } from '#base/instant';
 import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { DynamicView, Pass } from '#runtime/pass';
 import type { Source } from '#runtime/source';
@@ -26,6 +26,8 @@ export interface PolicyPassOptions extends ActivationOptions {
 const COUNTING = seconds(1);
 /** A deadline, and the time a deletion usually takes. */
 const SETTLING = seconds(2);
+/** How long rights that were found in order are not suspected again. */
+const CLEARED = minutes(5);
 /** While objects are overdue, their deletion may have been refused: the rights are looked at this often. */
 const OVERDUE = seconds(30);
 
@@ -42,6 +44,7 @@ export async function reconcilePolicy(
     return settled();
   }
   const entry = policies.entryOf(policy, key);
+  entry.book.continueFrom(policy.status?.deleted ?? 0);
   const compiled = compilePolicy(policy);
   if (compiled.kind === 'invalid') {
     entry.broken = true;
@@ -74,7 +77,9 @@ async function review(
   if (isCurrent && !awaits && active?.suspect !== true) return;
   if (awaits) options.client.discovery.invalidate();
   entry.activation = await activate(options, policy, compiled, pass.now);
-  if (active !== undefined) active.suspect = false;
+  if (active?.suspect !== true) return;
+  active.suspect = false;
+  active.clearedUntil = plus(pass.now, CLEARED);
 }
 
 /** Not at work: says why, and looks again later. */
@@ -133,7 +138,7 @@ function computeNext(
 ): Instant | undefined {
   const wakes = [
     ...(reviewAt === undefined ? [] : [reviewAt]),
-    ...(mode === 'Enforce' && due > 0 ? [plus(now, OVERDUE)] : []),
+    ...(mode !== 'Paused' && due > 0 ? [plus(now, OVERDUE)] : []),
     ...(next === undefined ? [] : [plus(next, SETTLING)]),
   ];
   return wakes.length === 0 ? undefined : instant(Math.min(...wakes));

@@ -4,29 +4,32 @@ import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
 import { apiVersionOf, type KubeObject } from '#api/object';
 import { matchesLabels } from '#api/selectors';
-import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
-import { type Instant, isDue, type Millis, millis, minutes, plus, seconds } from '#base/instant';
+import { type Instant, type Millis, millis, minus, plus, seconds } from '#base/instant';
 import { type Deletion, outcomeOf } from '#lifecycle/deletion';
-import type { Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
+import { type Decision, type GuardedDeletes, mayHaveActed } from '#lifecycle/guardedDelete';
+import { computeLingering } from '#lifecycle/lingering';
 import { Remembered } from '#lifecycle/remembered';
 import type { Regarded } from '#runtime/events/types';
-import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
+import { again, failed, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
+import { computeReport } from '#runtime/report';
 import { KEPT, NOT_MEANT } from './book.ts';
-import { type AnyPolicy, isInScope } from './compile.ts';
+import type { AnyPolicy } from './compile.ts';
 import {
   computeEnd,
+  computeError,
   computeNotice,
   computeObstacle,
   describeOpinions,
   type End,
-  type Seen,
 } from './compute.ts';
-import { parseInstant } from './finish.ts';
-import type { Waking } from './keys.ts';
+import { objectName, type Waking } from './keys.ts';
 import type { PolicyMetrics } from './metrics.ts';
-import { type ActivePolicy, identityOf, metricKind, type Policies, targetIdOf } from './policies.ts';
+import { OpenDeletions } from './openDeletions.ts';
+import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
+import { Refusals } from './refusals.ts';
+import { isCurrent, isMeant, isSameLook, ofOneVersion, type SeenByActive } from './seen.ts';
 
 export interface TargetPassOptions {
   readonly policies: Policies;
@@ -40,7 +43,6 @@ export interface TargetPassOptions {
 }
 
 type Expired = Extract<End<ActivePolicy>, { kind: 'expired' }>;
-type SeenByActive = Seen<ActivePolicy>;
 type Accepted = Extract<Deletion, { kind: 'deleted' | 'terminating' }>;
 
 /** Why something that is due is not deleted yet, and when to look again. */
@@ -52,15 +54,16 @@ interface Obstacle {
 const READING = millis(500);
 /** While somebody must do something. */
 const RIGHTS = seconds(30);
-const STUCK_AFTER = minutes(10);
 /** "Once" per object and process, for this many. */
 const MOST_TOLD = 100_000;
 
 export class TargetPasses {
   readonly #options: TargetPassOptions;
   readonly #told = new Remembered(MOST_TOLD);
+  readonly #refusals = new Refusals();
   /** Uids whose deletion was accepted. */
   readonly #ours = new Remembered(MOST_TOLD);
+  readonly #open = new OpenDeletions<Expired>();
   /** Uids whose deletion is under way: what policies of both kinds select is in both queues. */
   readonly #underWay = new Set<string>();
 
@@ -69,13 +72,10 @@ export class TargetPasses {
   }
 
   async reconcile(pass: Pass, { resource, key }: Extract<Waking, { kind: 'target' }>): Promise<Outcome> {
-    const seen = this.#look(pass, resource, key);
-    const [first] = seen;
-    if (first === undefined) return settled();
-    // Each cache has its own watch; the one that is behind will have caught up in a moment.
-    const { uid, resourceVersion } = first.object.metadata;
-    if (seen.some(({ object: { metadata: m } }) => m.uid !== uid || m.resourceVersion !== resourceVersion))
-      return again('caches differ');
+    const seen = ofOneVersion(this.#look(pass, resource, key));
+    if (seen === undefined) return again('caches differ');
+    this.#closeOpen(pass, key, seen[0]?.object);
+    if (seen.length === 0) return settled();
     return this.#follow(pass, key, seen, this.#end(seen, pass.now));
   }
 
@@ -103,8 +103,8 @@ export class TargetPasses {
     end: End<ActivePolicy>,
   ): Promise<Outcome> | Outcome {
     const { policy, object } = seen[0]!;
-    const record = (at: Instant | number, note?: string) => {
-      for (const { policy: by, object: its } of seen) by.book.record(keyOf(its), at, note);
+    const record = (at: Instant | number, note?: (by: ActivePolicy) => string | undefined) => {
+      for (const { policy: by, object: its } of seen) by.book.record(keyOf(its), at, note?.(by));
     };
     this.#tell(pass, policy.kind, object, end);
     switch (end.kind) {
@@ -112,14 +112,14 @@ export class TargetPasses {
         record(KEPT);
         return settled();
       case 'kept':
-        record(KEPT, end.because === 'error' ? end.note : undefined);
+        record(KEPT, end.because === 'error' ? (by) => computeError(end.opinions, by) : undefined);
         return end.because === 'being deleted' ? this.#lingering(pass, policy.kind, object) : settled();
       case 'waiting':
-        record(end.until);
+        record(end.ends);
         return waitUntil(end.until, end.held ? 'finish in the future' : 'ttl');
       case 'expired': {
         const obstacle = this.#obstacle(pass, key, end.by);
-        record(end.since, obstacle?.note);
+        record(end.since, () => obstacle?.note);
         const { uid = '' } = object.metadata;
         if (end.by.mode === 'Paused' || this.#underWay.has(uid) || this.#ours.has(uid)) return settled();
         return obstacle === undefined
@@ -159,17 +159,30 @@ export class TargetPasses {
         ...(by.budget === undefined ? {} : { budget: by.budget }),
       });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 403) throw error;
+      const isDry = pass.dryRun || by.mode === 'DryRun';
+      if (mayHaveActed(error) && !isDry) this.#open.add(nameIn(pass), object, last);
+      if (!this.#refusals.isAboutRights(error, uid, by, pass.now))
+        return this.#failed(pass, by.kind, object, error);
       by.suspect = true;
       pass.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
       return waitUntil(plus(pass.now, RIGHTS), 'delete refused');
     } finally {
       this.#underWay.delete(uid);
     }
+    this.#open.forget(nameIn(pass));
     this.#count(pass, key, object, last, deletion);
+    if (deletion.kind === 'refused') return this.#failed(pass, by.kind, object, deletion.error);
     return outcomeOf(deletion, (kept) =>
       kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(pass, key, kept),
     );
+  }
+
+  /** Told on the object, as the runtime does for the kind a controller is for. */
+  #failed(pass: Pass, kind: Kind, object: KubeObject, error: unknown): Outcome {
+    const outcome = failed(error);
+    const note = computeReport(outcome, pass.failures + 1);
+    if (note !== undefined) pass.event(regarding(kind, object), note);
+    return outcome;
   }
 
   /** Kept after all, on what was read just now; the caches will say the same in a moment. */
@@ -213,21 +226,31 @@ export class TargetPasses {
       metrics.deleted(kind, namespace, 'wouldDelete');
   }
 
+  /** A DELETE was carried out whose answer did not say so: counted by when we heard of it. */
+  #closeOpen(pass: Pass, key: ObjectKey, seen: KubeObject | undefined): void {
+    const closed = this.#open.close(nameIn(pass), seen);
+    if (closed === undefined) return;
+    const { outcome, object, decided } = closed;
+    const { deletion } = this.#options.metrics;
+    const lag = millis(Math.max(0, minus(pass.now, decided.since)));
+    deletion.outcome(outcome);
+    deletion.lag.observe(lag / 1000);
+    deletion.done(object.metadata.uid ?? '');
+    this.#count(pass, key, object, decided, { kind: outcome, lag });
+  }
+
   /** Being deleted: followed up if it was us. */
   #lingering(pass: Pass, kind: Kind, object: KubeObject): Outcome {
-    const { uid = '', deletionTimestamp = '', finalizers = [] } = object.metadata;
+    const { uid = '' } = object.metadata;
     if (!this.#ours.has(uid)) return settled();
-    const until = plus(parseInstant(deletionTimestamp) ?? pass.now, STUCK_AFTER);
-    if (!isDue(until, pass.now)) return waitUntil(until, 'terminating');
+    const state = computeLingering(object, pass.now);
+    if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
     this.#ours.delete(uid);
-    const kept =
-      finalizers.length === 0 ? 'no finalizer keeps it' : `kept by the finalizer ${finalizers.join(', ')}`;
-    const note = `still there ${STUCK_AFTER / 60_000} minutes after it was deleted: ${kept}`;
     pass.event(regarding(kind, object), {
       type: 'Warning',
       reason: 'StuckTerminating',
       action: 'Delete',
-      note,
+      note: state.note,
     });
     return settled();
   }
@@ -244,7 +267,7 @@ export class TargetPasses {
     ];
     const obstacle = computeObstacle(rivals, (policy) => policies.standingOf(policy));
     if (obstacle === undefined) return undefined;
-    return obstacle.kind === 'broken' ? { after: RIGHTS, note: obstacle.note } : { after: READING };
+    return obstacle.kind === 'lasting' ? { after: RIGHTS, note: obstacle.note } : { after: READING };
   }
 
   #tell(pass: Pass, kind: Kind, object: KubeObject, end: End): void {
@@ -263,11 +286,8 @@ export class TargetPasses {
   }
 }
 
-/** A policy that was changed or deleted just now has no say until its own pass has seen it. */
-function isCurrent(pass: Pass, { key, of, identity }: ActivePolicy): boolean {
-  const policy = pass.cache.get(of, key);
-  return policy !== undefined && identityOf(policy) === identity;
-}
+/** How the queue calls the target. */
+const nameIn = ({ key }: Pass): string => objectName(key);
 
 /** Metadata that was asked for without the rest calls itself PartialObjectMetadata. */
 const regarding = (kind: Kind, { metadata }: KubeObject): Regarded => ({
@@ -275,12 +295,3 @@ const regarding = (kind: Kind, { metadata }: KubeObject): Regarded => ({
   kind: kind.kind,
   metadata,
 });
-
-const isSameLook = (a: Kind, b: Kind): boolean =>
-  a.version === b.version && a.representation === b.representation;
-
-const isMeant = (policy: ActivePolicy, key: ObjectKey): boolean =>
-  isInScope(policy, key.namespace, (name) => {
-    const namespace = policy.namespaces?.reader.get({ name });
-    return namespace === undefined ? undefined : (namespace.metadata.labels ?? {});
-  });

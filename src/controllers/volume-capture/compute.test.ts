@@ -20,7 +20,7 @@ import {
   computeVolumeName,
   contentProblem,
 } from './compute.ts';
-import { computeDetach, computeMark, type DetachView } from './computeDetach.ts';
+import { computeDetach, computeMark, type DetachView, rememberedVolume } from './computeDetach.ts';
 
 const request = (spec: VolumeCaptureRequest['spec'] = {}): VolumeCaptureRequest => ({
   apiVersion: 'storage.deckhouse.io/v1alpha1',
@@ -71,6 +71,9 @@ describe('the claim', () => {
     ],
     ['no name', ref({}), true, fails('InvalidReference')],
     ['no reference', request(), true, fails('InvalidReference')],
+    ['a path instead of a name', ref({ name: '../x' }), false, fails('InvalidReference')],
+    ['what no claim can be called', ref({ name: 'Data' }), false, fails('InvalidReference')],
+    ['a path instead of a namespace', ref({ name: 'x', namespace: '../x' }), true, fails('InvalidReference')],
   ])('%s', (_name, object, allowed, expected) => {
     expect(computeClaimKey(object, allowed)).toEqual(expected);
   });
@@ -103,6 +106,24 @@ test.each([
 
 test.each<[string, VolumeCaptureRequest, PersistentVolumeClaim, StorageClass | undefined, unknown]>([
   ['of the request', request({ volumeSnapshotClassName: 's' }), claim(), undefined, 's'],
+  [
+    'of the request, a path',
+    request({ volumeSnapshotClassName: '../s' }),
+    claim(),
+    undefined,
+    fails('InvalidReference'),
+  ],
+  [
+    'of the storage class, a path',
+    request(),
+    claim({ storageClassName: 'x' }),
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'x', annotations: { 'storage.deckhouse.io/volumesnapshotclass': 'a/b' } },
+    },
+    fails('InvalidReference'),
+  ],
   ['none, without a storage class', request(), claim(), undefined, fails('NotFound')],
   [
     'none, with a storage class that is missing',
@@ -245,6 +266,15 @@ describe('detaching', () => {
     ['remembered, and a Pod came since', { remembered: true, users: ['p'] }, fails('InUse')],
   ])('%s', (_name, more, expected) => {
     expect(computeDetach(view(more))).toEqual(expected);
+  });
+
+  test.each([
+    ['v-1', 'v-1'],
+    ['../v', undefined],
+    ['', undefined],
+  ])('a memory of %j is one of %j', (text, expected) => {
+    const annotations = { 'storage.deckhouse.io/detach-pv-name': text };
+    expect(rememberedVolume({ ...request(), metadata: { annotations } })).toBe(expected);
   });
 
   test('one patch: mark and owner beside other owners, once', () => {

@@ -11,6 +11,7 @@ import {
   type VolumeSnapshotClass,
   VolumeSnapshotContent,
 } from '#api/kinds/volumes';
+import { checkDns1123Label, checkDns1123Subdomain } from '#api/names';
 import { apiVersionOf, type OwnerReference } from '#api/object';
 import { controllerOf } from '#lifecycle/requests/keeper';
 import { snapshotName } from '#lifecycle/requests/names';
@@ -18,6 +19,14 @@ import { type Failure, failure } from '#lifecycle/requests/refusal';
 
 /** `ns/name`, for messages and indexes. */
 export const claimText = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
+
+/** Why nothing can have this name, if so: no server would ever be asked for it, and no waiting makes it right. */
+const nameProblem = (what: string, name: string): Failure | undefined => {
+  const [why] = checkDns1123Subdomain(name);
+  return why === undefined
+    ? undefined
+    : failure(Reason.InvalidReference, `${what} ${JSON.stringify(name)} cannot be a name: ${why}`);
+};
 
 /** Which claim the request is about. */
 export function computeClaimKey(request: VolumeCaptureRequest, allowElsewhere: boolean): ObjectKey | Failure {
@@ -29,7 +38,12 @@ export function computeClaimKey(request: VolumeCaptureRequest, allowElsewhere: b
       Reason.InvalidReference,
       `the claim is in namespace ${namespace} and the request in ${own}: captures across namespaces are not allowed`,
     );
-  return { namespace, name };
+  if (checkDns1123Label(namespace).length > 0)
+    return failure(
+      Reason.InvalidReference,
+      `spec.persistentVolumeClaimRef.namespace ${JSON.stringify(namespace)} cannot be a namespace`,
+    );
+  return nameProblem('spec.persistentVolumeClaimRef.name', name) ?? { namespace, name };
 }
 
 /** The name of the volume that the claim is bound to. The phase is not asked: it lags behind. */
@@ -80,7 +94,7 @@ export function computeClassName(
   storageClass: StorageClass | undefined,
 ): string | Failure {
   const asked = request.spec?.volumeSnapshotClassName;
-  if (asked) return asked;
+  if (asked) return nameProblem('spec.volumeSnapshotClassName', asked) ?? asked;
   const name = claim.spec?.storageClassName;
   if (!name)
     return failure(
@@ -89,12 +103,12 @@ export function computeClassName(
     );
   if (storageClass === undefined) return failure(Reason.NotFound, `StorageClass ${name} does not exist`);
   const chosen = storageClass.metadata.annotations?.[ANNOTATION_SNAPSHOT_CLASS];
-  return chosen
-    ? chosen
-    : failure(
-        Reason.NotFound,
-        `no VolumeSnapshotClass: the request names none, and StorageClass ${name} has no annotation ${ANNOTATION_SNAPSHOT_CLASS}`,
-      );
+  if (!chosen)
+    return failure(
+      Reason.NotFound,
+      `no VolumeSnapshotClass: the request names none, and StorageClass ${name} has no annotation ${ANNOTATION_SNAPSHOT_CLASS}`,
+    );
+  return nameProblem(`annotation ${ANNOTATION_SNAPSHOT_CLASS} of StorageClass ${name}:`, chosen) ?? chosen;
 }
 
 /** The class, if it can take snapshots of this volume. */

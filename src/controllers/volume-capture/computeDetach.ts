@@ -6,14 +6,17 @@ import type { ObjectKey } from '#api/kind';
 import { ANNOTATION_DETACH_PV_NAME, ANNOTATION_DETACHED, Reason } from '#api/kinds/storage/conditions';
 import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import type { PersistentVolume, PersistentVolumeClaim } from '#api/kinds/volumes';
+import { checkDns1123Subdomain } from '#api/names';
 import type { OwnerReference } from '#api/object';
 import { controllerOf } from '#lifecycle/requests/keeper';
 import { type Failure, failure } from '#lifecycle/requests/refusal';
 import { claimText, isClaimedBy } from './compute.ts';
 
-/** The volume that was remembered before its claim was deleted. */
-export const rememberedVolume = (request: VolumeCaptureRequest): string | undefined =>
-  request.metadata.annotations?.[ANNOTATION_DETACH_PV_NAME] || undefined;
+/** The volume that was remembered before its claim was deleted; what no volume can be called we did not remember. */
+export const rememberedVolume = (request: VolumeCaptureRequest): string | undefined => {
+  const name = request.metadata.annotations?.[ANNOTATION_DETACH_PV_NAME];
+  return name && checkDns1123Subdomain(name).length === 0 ? name : undefined;
+};
 
 /** Where a detach stands. */
 export type DetachStep =

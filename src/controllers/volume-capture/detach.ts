@@ -20,7 +20,7 @@ import { again, failed, type Outcome, settled } from '#runtime/outcome';
 import { claimText } from './compute.ts';
 import { computeDetach, computeMark, type DetachStep, rememberedVolume } from './computeDetach.ts';
 import { usersOf } from './pods.ts';
-import { type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
+import { readVolume, type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
 
 export async function reconcileDetach(work: Work): Promise<Outcome> {
   const { pass, options } = work;
@@ -47,7 +47,7 @@ async function getStep({ pass, request, claim: key }: Work, read: Read): Promise
     const claim = await read(PersistentVolumeClaim, key);
     const memory = rememberedVolume(request);
     const volumeName = memory ?? (claim?.spec?.volumeName || undefined);
-    const volume = volumeName === undefined ? undefined : await read(PersistentVolume, { name: volumeName });
+    const volume = volumeName === undefined ? undefined : await readVolume(read, volumeName);
     const keeper = keeperName('pv', request.metadata.uid!);
     const users = usersOf(pass.cache, key);
     return computeDetach({ key, claim, volumeName, volume, users, remembered: memory !== undefined, keeper });

@@ -5,7 +5,6 @@ import { keyOf } from '#api/kind';
 import { Reason } from '#api/kinds/storage/conditions';
 import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import {
-  PersistentVolume,
   PersistentVolumeClaim,
   StorageClass,
   VolumeSnapshotClass,
@@ -32,7 +31,7 @@ import {
   computeVolumeName,
   contentProblem,
 } from './compute.ts';
-import { type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
+import { readVolume, type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
 
 export async function reconcileSnapshot(work: Work): Promise<Outcome> {
   const { pass, request } = work;
@@ -114,7 +113,7 @@ async function findSource(work: Work, read: Read): Promise<Source | Failure> {
     const claim = await read(PersistentVolumeClaim, key);
     const volumeName = computeVolumeName(claim, key);
     if (isFailure(volumeName)) return volumeName;
-    const volume = computeCsiVolume(await read(PersistentVolume, { name: volumeName }), claim!);
+    const volume = computeCsiVolume(await readVolume(read, volumeName), claim!);
     if (isFailure(volume)) return volume;
     const storageClass = await getStorageClass(work, claim!);
     const className = computeClassName(request, claim!, storageClass);

@@ -2,7 +2,10 @@
 
 import type { ObjectKey } from '#api/kind';
 import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { PersistentVolume } from '#api/kinds/volumes';
+import { checkPathSegment } from '#api/names';
 import { minutes, plus, seconds } from '#base/instant';
+import type { Read } from '#lifecycle/requests/direct';
 import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import type { CaptureOptions } from './policy.ts';
@@ -14,6 +17,10 @@ export interface Work {
   readonly claim: ObjectKey;
   readonly options: CaptureOptions;
 }
+
+/** No server checks what a claim says its volume is called; what cannot be a name is no volume's. */
+export const readVolume = async (read: Read, name: string): Promise<PersistentVolume | undefined> =>
+  checkPathSegment(name).length > 0 ? undefined : read(PersistentVolume, { name });
 
 // Whatever is waited for wakes the request by an event; this is for events that never come.
 const SAFETY = minutes(5);

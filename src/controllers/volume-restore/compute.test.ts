@@ -33,6 +33,7 @@ test.each([
   ['something else', request({ sourceRef: { kind: 'Pod', name: 'v' } }), fails('InvalidSource')],
   ['nothing', { ...request(), spec: {} }, fails('InvalidSource')],
   ['no name', request({ sourceRef: { kind: 'PersistentVolume', name: '' } }), fails('InvalidReference')],
+  ['a path', request({ sourceRef: { kind: 'PersistentVolume', name: 'a/b' } }), fails('InvalidReference')],
 ])('source: %s', (_name, object, expected) => {
   expect(computeSource(object)).toEqual(expected);
 });
@@ -43,6 +44,9 @@ test.each([
   ['another', request({ targetNamespace: 'x' }), false, fails('InvalidReference')],
   ['another, allowed', request({ targetNamespace: 'x' }), true, { namespace: 'x', name: 't' }],
   ['no name', request({ targetPVCName: '' }), true, fails('InvalidReference')],
+  ['a path', request({ targetPVCName: '..' }), true, fails('InvalidReference')],
+  ['what no claim can be called', request({ targetPVCName: 'UPPER' }), true, fails('InvalidReference')],
+  ['a path as namespace', request({ targetNamespace: 'a/b' }), true, fails('InvalidReference')],
 ])('target: %s', (_name, object, allowed, expected) => {
   expect(computeTarget(object, allowed)).toEqual(expected);
 });

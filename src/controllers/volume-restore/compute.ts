@@ -5,6 +5,7 @@ import type { ObjectKey } from '#api/kind';
 import { ANNOTATION_RESTORE_REQUEST, PROVISIONER_REFUSALS, Reason } from '#api/kinds/storage/conditions';
 import type { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
 import { PersistentVolume, type PersistentVolumeClaim, VolumeSnapshotContent } from '#api/kinds/volumes';
+import { checkDns1123Label, checkDns1123Subdomain } from '#api/names';
 import { type Instant, isDue, minutes, parseTime, plus } from '#base/instant';
 import { type Failure, failure } from '#lifecycle/requests/refusal';
 
@@ -12,6 +13,14 @@ export interface SourceRef {
   readonly kind: 'VolumeSnapshotContent' | 'PersistentVolume';
   readonly name: string;
 }
+
+/** Why nothing can have this name, if so: no server would ever be asked for it, and no waiting makes it right. */
+const nameProblem = (what: string, name: string): Failure | undefined => {
+  const [why] = checkDns1123Subdomain(name);
+  return why === undefined
+    ? undefined
+    : failure(Reason.InvalidReference, `${what} ${JSON.stringify(name)} cannot be a name: ${why}`);
+};
 
 export function computeSource({ spec }: VolumeRestoreRequest): SourceRef | Failure {
   const { kind = '', name = '' } = spec?.sourceRef ?? {};
@@ -21,7 +30,7 @@ export function computeSource({ spec }: VolumeRestoreRequest): SourceRef | Failu
       `spec.sourceRef.kind ${kind} is neither VolumeSnapshotContent nor PersistentVolume`,
     );
   if (name === '') return failure(Reason.InvalidReference, 'spec.sourceRef names nothing');
-  return { kind: kind as SourceRef['kind'], name };
+  return nameProblem('spec.sourceRef.name', name) ?? { kind: kind as SourceRef['kind'], name };
 }
 
 export function computeTarget(request: VolumeRestoreRequest, allowElsewhere: boolean): ObjectKey | Failure {
@@ -33,7 +42,12 @@ export function computeTarget(request: VolumeRestoreRequest, allowElsewhere: boo
       Reason.InvalidReference,
       `the target is in namespace ${namespace} and the request in ${own}: restores across namespaces are not allowed`,
     );
-  return { namespace, name };
+  if (checkDns1123Label(namespace).length > 0)
+    return failure(
+      Reason.InvalidReference,
+      `spec.targetNamespace ${JSON.stringify(namespace)} cannot be a namespace`,
+    );
+  return nameProblem('spec.targetPVCName', name) ?? { namespace, name };
 }
 
 export type SourceState = { readonly kind: 'ready' } | { readonly kind: 'waiting' } | Failure;

@@ -4,15 +4,11 @@
 import type { Condition, Job } from '#api/kinds/builtin';
 import { formatTime, type Instant, isDue, parseTime, plus } from '#base/instant';
 import { type Finish, parseFinish } from '../finish.ts';
+import type { StatusStep } from '../statusStep.ts';
 
 export type JobStatus = NonNullable<Job['status']>;
 
-export type JobStep =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'invalid'; readonly problem: string }
-  | { readonly kind: 'wait'; readonly until: Instant }
-  /** Merged into the status. */
-  | { readonly kind: 'write'; readonly status: JobStatus & Record<string, unknown> };
+export type JobStep = StatusStep<JobStatus & Record<string, unknown>>;
 
 const NOTHING: JobStep = { kind: 'nothing' };
 

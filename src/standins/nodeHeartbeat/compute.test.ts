@@ -38,19 +38,19 @@ const disk: Condition = { type: 'DiskPressure', status: 'False' };
 describe('the next step of a node', () => {
   test.each<[string, Node, number, object]>([
     ['without the label it is left alone', node(undefined), 0, nothing],
-    ['a new one is ready at once', node(''), 3, { kind: 'write', conditions: [beats(3, 3)] }],
+    ['a new one is ready at once', node(''), 3, { kind: 'write', status: { conditions: [beats(3, 3)] } }],
     [
       'whatever else is said of it stays',
       node('true', [disk, ready('False', 0)]),
       3,
-      { kind: 'write', conditions: [disk, beats(3, 3)] },
+      { kind: 'write', status: { conditions: [disk, beats(3, 3)] } },
     ],
     ['between beats it waits', node('', [ready('True', 10)]), 309.999, { kind: 'wait', until: at(310) }],
     [
       'a beat renews the time, not the transition',
       node('', [ready('True', 10)]),
       310,
-      { kind: 'write', conditions: [beats(310, 0)] },
+      { kind: 'write', status: { conditions: [beats(310, 0)] } },
     ],
     [
       'the last wait ends when it falls silent',
@@ -68,14 +68,14 @@ describe('the next step of a node', () => {
       'then nobody knows whether it is ready',
       node('stop-after-5m', [ready('True', 10)]),
       350,
-      { kind: 'write', conditions: [silent(10, 350)] },
+      { kind: 'write', status: { conditions: [silent(10, 350)] } },
     ],
     ['which is said once', node('stop-after-5m', [ready('Unknown', 10)]), 999, nothing],
     [
       'a silent one that is to go on is ready again',
       node('', [ready('Unknown', 10)]),
       999,
-      { kind: 'write', conditions: [beats(999, 999)] },
+      { kind: 'write', status: { conditions: [beats(999, 999)] } },
     ],
     ['on its way out it is left alone', node('', [], { deletionTimestamp: time(0) }), 0, nothing],
     [

@@ -5,6 +5,7 @@
 import type { Condition, Node } from '#api/kinds/builtin';
 import { readGoDuration } from '#base/goDuration';
 import { formatTime, type Instant, isDue, millis, minutes, parseTime, plus, seconds } from '#base/instant';
+import type { StatusStep } from '../statusStep.ts';
 
 export const HEARTBEAT = 'standin.lapse.dev/heartbeat';
 
@@ -14,12 +15,8 @@ const PERIOD = minutes(5);
 const GRACE = seconds(50);
 const STOP = /^stop-after-(.+)$/;
 
-export type NodeStep =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'invalid'; readonly problem: string }
-  | { readonly kind: 'wait'; readonly until: Instant }
-  /** All conditions of the Node. */
-  | { readonly kind: 'write'; readonly conditions: readonly Condition[] };
+/** All conditions of the Node. */
+export type NodeStep = StatusStep<{ readonly conditions: readonly Condition[] }>;
 
 const NOTHING: NodeStep = { kind: 'nothing' };
 
@@ -75,5 +72,5 @@ function withReady(node: Node, now: Instant, next: Omit<Condition, 'type'>): Nod
   const since = old?.status === next.status ? old.lastTransitionTime : undefined;
   const ready = { type: 'Ready', ...next, lastTransitionTime: since ?? formatTime(now) };
   const others = (node.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
-  return { kind: 'write', conditions: [...others, ready] };
+  return { kind: 'write', status: { conditions: [...others, ready] } };
 }

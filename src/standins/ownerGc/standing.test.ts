@@ -118,10 +118,10 @@ rule('an owner that the caches have not seen yet counts', async (world) => {
 rule('an object that gets an owner at the last moment is spared', async (world) => {
   const owner = await make(world, Secret, 'a');
   let saved = false;
-  world.interfere = ({ method }) => {
+  world.interfere = async ({ method }) => {
     if (method === 'DELETE' && !saved) {
       saved = true;
-      void world.user.patch(
+      await world.user.patch(
         ConfigMap,
         { namespace: 'default', name: 'b' },
         { type: 'merge', patch: { metadata: { ownerReferences: [ownedBy(Secret, owner)] } } },
@@ -136,9 +136,9 @@ rule('an object that gets an owner at the last moment is spared', async (world) 
 
 rule('an object that is written all the time goes all the same', async (world) => {
   let writes = 0;
-  world.interfere = ({ method }) => {
+  world.interfere = async ({ method }) => {
     if (method === 'DELETE' && writes++ < 2)
-      void world.user.patch(
+      await world.user.patch(
         ConfigMap,
         { namespace: 'default', name: 'b' },
         { type: 'merge', patch: { data: { n: String(writes) } } },

@@ -4,15 +4,11 @@
 import type { Condition, ContainerStatus, Pod } from '#api/kinds/builtin';
 import { formatTime, type Instant, isDue, parseTime, plus } from '#base/instant';
 import { type Finish, parseFinish } from '../finish.ts';
+import type { StatusStep } from '../statusStep.ts';
 
 export type PodStatus = NonNullable<Pod['status']>;
 
-export type PodStep =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'invalid'; readonly problem: string }
-  | { readonly kind: 'wait'; readonly until: Instant }
-  /** Merged into the status. */
-  | { readonly kind: 'write'; readonly status: PodStatus };
+export type PodStep = StatusStep<PodStatus>;
 
 const NOTHING: PodStep = { kind: 'nothing' };
 
