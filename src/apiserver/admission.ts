@@ -6,6 +6,9 @@ import { alreadyExists, forbidden, notFound } from '#api/errors';
 import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { type Call, strategyContext } from './context.ts';
+import type { DeleteOptions } from './deleteOptions.ts';
+import type { Codec } from './resources/resource.ts';
+import type { Gvk } from './strategies/subresource.ts';
 import { runWebhooks } from './webhooks/webhooks.ts';
 
 export type { AdmissionFunction } from '#api/admission';
@@ -16,6 +19,10 @@ export interface Write {
   readonly old: KubeObject | undefined;
   readonly name: string;
   readonly dryRun: boolean;
+  /** Of the object, where that is not one of the resource (`Eviction`, `Binding`). */
+  readonly kind?: Gvk & { readonly codec: Codec };
+  /** How a deletion is meant. */
+  readonly deletion?: DeleteOptions;
 }
 
 export class Admission {
@@ -34,9 +41,14 @@ export class Admission {
   async mutate(call: Call, write: Write): Promise<KubeObject | undefined> {
     checkNamespace(call, write);
     const { object, old, dryRun } = write;
-    if (object && !call.subresource)
-      call.resource.strategy.admit?.(object, old, strategyContext(call, dryRun));
-    return this.#run(call, write, 'mutating');
+    const admit = (one: KubeObject | undefined) => {
+      if (one && !call.subresource) call.resource.strategy.admit?.(one, old, strategyContext(call, dryRun));
+    };
+    admit(object);
+    const mutated = await this.#run(call, write, 'mutating');
+    // What somebody else made of it is looked at again.
+    if (mutated !== object) admit(mutated);
+    return mutated;
   }
 
   async validate(call: Call, write: Write): Promise<void> {
@@ -62,10 +74,11 @@ export class Admission {
 }
 
 function reviewOf(call: Call, write: Write): AdmissionRequest {
-  const { group, version, kind, plural } = call.resource;
+  const { group, version, plural } = call.resource;
+  const of = write.kind ?? call.resource;
   return {
     uid: 'in-process',
-    kind: { group, version, kind },
+    kind: { group: of.group, version: of.version, kind: of.kind },
     resource: { group, version, resource: plural },
     ...(call.subresource ? { subResource: call.subresource } : {}),
     name: write.name,
@@ -98,11 +111,12 @@ function checkNamespace(call: Call, write: Write): void {
   const stored = core.store.getHead('namespaces', namespace);
   if (!stored) throw notFound({ group: '', plural: 'namespaces' }, namespace);
   if (!stored.object.metadata.deletionTimestamp) return;
-  const name = write.object?.metadata.name ?? '';
-  if (name && core.store.getHead(resource.storage, `${namespace}/${name}`))
+  const { name } = write;
+  if (name && !call.subresource && core.store.getHead(resource.storage, `${namespace}/${name}`))
     throw alreadyExists(resource, name);
   const text = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  const refusal = forbidden(resource, name, text);
+  // The name is not generated yet.
+  const refusal = forbidden(resource, name || write.object?.metadata.generateName || 'Unknown', text);
   refusal.status.details!.causes = [
     {
       reason: 'NamespaceTerminating',

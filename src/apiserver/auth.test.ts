@@ -33,20 +33,26 @@ describe('who asks', () => {
 
   test.each([
     ['Bearer secret', 'ann'],
-    ['bearer   secret ', 'ann'],
+    [' bearer secret ', 'ann'],
+    ['Bearer secret extra', 'ann'],
     [undefined, 'system:anonymous'],
+    ['Bearer', 'system:anonymous'],
+    ['Bearer  secret', 'system:anonymous'],
+    ['Basic c2VjcmV0', 'system:anonymous'],
+    ['secret', 'system:anonymous'],
   ])('%s is %s', (header, name) => {
     expect(authenticate(request(header), users).username).toBe(name);
   });
 
-  test.each([
-    'Bearer wrong',
-    'Bearer',
-    'Basic c2VjcmV0',
-    'secret',
-    'Bearer __proto__',
-    'Bearer secret extra',
-  ])('%s is refused', (header) => {
+  test.each(['Bearer wrong', 'Bearer __proto__'])('%s is refused', (header) => {
     expect(() => authenticate(request(header), users)).toThrow('Unauthorized');
+  });
+
+  test('a token that is overlooked for a space is told', () => {
+    const told: string[] = [];
+    authenticate(request('Bearer  secret'), users, (text) => told.push(text));
+    expect(told).toEqual([
+      'the provided Authorization header contains extra space before the bearer token, and is ignored',
+    ]);
   });
 });

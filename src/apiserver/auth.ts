@@ -66,12 +66,23 @@ function parseCsvLine(line: string): string[] | undefined {
   }
 }
 
-export function authenticate(request: HttpRequest, authenticator: Authenticator | undefined): UserInfo {
+const SPACED =
+  'the provided Authorization header contains extra space before the bearer token, and is ignored';
+
+/** A header of another scheme, or without a token, is as good as none; what follows the token is ignored. */
+export function authenticate(
+  request: HttpRequest,
+  authenticator: Authenticator | undefined,
+  warn: (text: string) => void = () => {},
+): UserInfo {
   if (!authenticator) return LOCAL_ADMIN;
-  const header = request.headers['authorization'];
-  if (header === undefined) return ANONYMOUS;
-  const bearer = /^bearer +(\S+)\s*$/i.exec(header);
-  const user = bearer ? authenticator.user(bearer[1]!) : undefined;
+  const [scheme, token, more] = (request.headers['authorization'] ?? '').trim().split(' ');
+  if (scheme!.toLowerCase() !== 'bearer' || token === undefined) return ANONYMOUS;
+  if (token === '') {
+    if (more !== undefined) warn(SPACED);
+    return ANONYMOUS;
+  }
+  const user = authenticator.user(token);
   if (!user) throw unauthorized();
   return user;
 }

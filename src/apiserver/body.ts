@@ -3,6 +3,7 @@
 import { badRequest, unsupportedMediaType } from '#api/errors';
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { type JsonNotes, JsonRangeError, JsonSyntaxError, parseJson } from '#api/jsonParse';
+import { parsePlainJson } from '#api/jsonPlain';
 import { parseYaml } from './yaml.ts';
 
 export type BodyFormat = 'json' | 'yaml' | 'protobuf';
@@ -44,6 +45,8 @@ const jsonError = (why: string) => new BodyError(`couldn't get version/kind; jso
 export function parseBody(bytes: Uint8Array, format: 'json' | 'yaml'): ParsedBody {
   try {
     if (format === 'json') {
+      const plain = parsePlainJson(bytes, MAX_DEPTH);
+      if (plain !== undefined) return { value: plain, problems: [] };
       const { value, duplicates, notes } = parseJson(bytes, { maxDepth: MAX_DEPTH, notes: true });
       const problems = duplicates.map((path) => `duplicate field "${path}"`);
       return { value: value ?? {}, problems, ...(notes ? { notes } : {}) };

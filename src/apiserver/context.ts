@@ -5,9 +5,9 @@ import type { Clock } from '#base/clock';
 import type { Random } from '#base/random';
 import type { AccountTokens } from './access/accountTokens.ts';
 import type { Authorizer } from './access/authorizer.ts';
+import type { Bearers } from './access/bearer.ts';
 import type { Admission } from './admission.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
-import type { Authenticator } from './auth.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import type { Negotiated } from './negotiate.ts';
@@ -28,7 +28,7 @@ export interface Core {
   readonly health: Health;
   readonly metrics: Metrics;
   /** Undefined when everybody is the administrator (in process). */
-  readonly authenticator: Authenticator | undefined;
+  readonly authenticator: Bearers | undefined;
   readonly authorizer: Authorizer;
   readonly tokens: AccountTokens;
   /** Group versions that others serve. */

@@ -15,7 +15,7 @@ export interface ContinueToken {
 const VERSION = 'meta.k8s.io/v1';
 
 export function writeToken(token: ContinueToken): string {
-  const json = JSON.stringify({ v: VERSION, rv: token.revision, start: `${token.after}\u0000` });
+  const json = JSON.stringify({ v: VERSION, rv: token.revision ?? -1, start: `${token.after}\u0000` });
   return Buffer.from(json).toString('base64url');
 }
 

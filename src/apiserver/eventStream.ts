@@ -1,4 +1,5 @@
-// The body of a watch: a bounded queue of encoded events between the store and one reader.
+// The body of a watch, between the store and one reader: how it begins, which may be long and is made as it is read, then
+// a bounded queue of encoded events.
 
 import type { WatchHub } from './watchHub.ts';
 
@@ -9,7 +10,13 @@ export interface StreamLimits {
 
 export const STREAM_LIMITS: StreamLimits = { events: 20_000, bytes: 64 << 20 };
 
+// Bytes of the beginning that are made at a time.
+const CHUNK = 1 << 17;
+
 export class EventStream implements AsyncIterable<Uint8Array> {
+  #beginning: Iterator<Uint8Array> | undefined;
+  /** Of the beginning, made and not read yet; undefined when that is over. */
+  #next: Uint8Array | undefined;
   #queue: Uint8Array[] = [];
   #bytes = 0;
   #closed = false;
@@ -26,6 +33,23 @@ export class EventStream implements AsyncIterable<Uint8Array> {
 
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /**
+   * What comes before all that is pushed. It is as long as it is, whatever the limits of the queue. Its first event is
+   * made at once, the others when the reader has come to them.
+   */
+  begin(events: Iterable<Uint8Array>): void {
+    this.#beginning = events[Symbol.iterator]();
+    // Counts as one event, however long it is.
+    this.#hub.undelivered++;
+    this.#advance();
+  }
+
+  #advance(): void {
+    const { value, done } = this.#beginning!.next();
+    this.#next = done === true ? undefined : value;
+    if (done === true) this.#hub.undelivered--;
   }
 
   /** Adds one event. The reader that let too many pile up is cut off and will resume or list again. */
@@ -48,7 +72,8 @@ export class EventStream implements AsyncIterable<Uint8Array> {
 
   /** Ends at once; what is queued is dropped. */
   abort(): void {
-    this.#hub.undelivered -= this.#queue.length;
+    this.#hub.undelivered -= this.#queue.length + (this.#next === undefined ? 0 : 1);
+    this.#next = undefined;
     this.#queue = [];
     this.#bytes = 0;
     this.close();
@@ -57,6 +82,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
+        while (this.#next !== undefined) yield this.#takeBeginning();
         while (this.#queue.length > 0) yield this.#take();
         if (this.#closed) return;
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -67,6 +93,15 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     } finally {
       this.abort();
     }
+  }
+
+  #takeBeginning(): Uint8Array {
+    const taken: Uint8Array[] = [];
+    for (let size = 0; this.#next !== undefined && size < CHUNK; this.#advance()) {
+      taken.push(this.#next);
+      size += this.#next.length;
+    }
+    return Buffer.concat(taken);
   }
 
   /** Everything queued, as one chunk: one write to the socket however many events came in a turn. */

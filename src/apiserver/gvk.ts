@@ -1,11 +1,13 @@
 // Does the body's kind and apiVersion belong to the resource of the URL? The refusals differ by how wrong it is.
 
 import { badRequest } from '#api/errors';
-import type { JsonObject } from '#api/json';
+import { clone, type JsonObject } from '#api/json';
 import { apiVersionOf, parseApiVersion } from '#api/object';
 import type { ApiError } from '#api/status';
+import { DecodeError } from '#schema/typed';
 import { missingKind, unrecognised } from './body.ts';
 import type { Call } from './context.ts';
+import { decodeMetadata } from './crd/metadata.ts';
 
 const SCHEME = 'pkg/runtime/scheme.go:111';
 
@@ -50,10 +52,23 @@ function checkCustom(call: Call, value: JsonObject): void {
     throw unrecognised(resource.kind, `unexpected GroupVersion string: ${apiVersion}`, bytes);
   }
   if (apiVersion !== apiVersionOf(resource)) {
+    checkMetadata(call, value, kind, apiVersion);
     const text = 'the API version in the data';
     throw badRequest(
       `${text} (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
     );
+  }
+}
+
+/** Metadata is read before anybody asks which version it is of. */
+function checkMetadata({ resource }: Call, { metadata }: JsonObject, kind: string, apiVersion: string): void {
+  if (metadata === undefined || kind !== resource.kind) return;
+  try {
+    decodeMetadata(clone(metadata));
+  } catch (cause) {
+    if (!(cause instanceof DecodeError)) throw cause;
+    const version = parseApiVersion(apiVersion)?.version ?? '';
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${cause.message}`);
   }
 }
 

@@ -18,7 +18,7 @@ import { RequestTrace } from './metrics/trace.ts';
 import { negotiate } from './negotiate.ts';
 import { otherPath } from './otherPaths.ts';
 import { type Path, parsePath, type ResourcePath } from './path.ts';
-import { booleanParam, parseQuery } from './query.ts';
+import { booleanParam, checkTimeout, parseQuery } from './query.ts';
 import { prettified } from './representations/pretty.ts';
 import type { Resource, UserInfo } from './resources/resource.ts';
 import { errorResponse, notFoundPage, textResponse } from './respond.ts';
@@ -105,8 +105,12 @@ async function dispatch(
   const query = parseQuery(mark < 0 ? '' : request.path.slice(mark + 1));
   const path = parsePath(pathname);
   trace.route(path, query);
-  const attributes = attributesOf(path, pathname, verbOf(request.method, path, query));
-  const caller = authenticate(request, options.authenticator);
+  const attributes = attributesOf(path, pathname, {
+    verb: verbOf(request.method, path, query),
+    fieldSelector: query.get('fieldSelector'),
+  });
+  if (attributes.verb !== 'watch') checkTimeout(query);
+  const caller = authenticate(request, options.authenticator, (text) => warnings.push(text));
   const user = impersonated(request, caller, attributes, core.authorizer);
   const { allowed, reason } = core.authorizer.authorize(user, attributes);
   if (!allowed) throw refused(user, attributes, reason);
@@ -126,9 +130,10 @@ async function dispatch(
 
 /** The verb a request is in the eyes of authorisation. */
 export function verbOf(method: string, path: Path, query: URLSearchParams): string {
+  if (path.kind === 'resource' && path.watch) return 'watch';
   const base = VERBS[method] ?? method.toLowerCase();
   if (path.kind !== 'resource' || path.name !== undefined) return base;
-  if (base === 'get') return path.watch || booleanParam(query, 'watch') ? 'watch' : 'list';
+  if (base === 'get') return booleanParam(query, 'watch') ? 'watch' : 'list';
   return base === 'delete' ? 'deletecollection' : base;
 }
 
@@ -199,6 +204,7 @@ async function verbCall(
     }),
     warnings,
   };
+  if (path.watch && !resource.custom && request.method !== 'GET') throw methodNotAllowed();
   if (path.watch) return list(path.name ? { ...call, name: path.name } : call, true);
   return route(call);
 }

@@ -1,11 +1,6 @@
 // Sockets in front of `handle`: node:https (or node:http for tests on loopback) and nothing else.
 
-import {
-  createServer as createHttp,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -53,7 +48,7 @@ export async function listen(handle: HttpHandler, options: ListenOptions = {}): 
         { ...limits, cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2' },
         onRequest,
       )
-    : createHttp(limits, onRequest);
+    : plainHttp().createServer(limits, onRequest);
   const host = options.host ?? '127.0.0.1';
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -67,6 +62,9 @@ export async function listen(handle: HttpHandler, options: ListenOptions = {}): 
     close: () => closeServer(server),
   };
 }
+
+/** An import would evaluate all that the module exports, a client for WebSockets among it, at every start. */
+const plainHttp = () => process.getBuiltinModule('node:http');
 
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
@@ -187,5 +185,5 @@ async function send(req: IncomingMessage, res: ServerResponse, response: HttpRes
   }
   // Headers go out before the first event, so that a client knows its watch is open.
   res.flushHeaders();
-  await pipeline(Readable.from(body, { objectMode: false, highWaterMark: 1 << 20 }), res);
+  await pipeline(Readable.from(body, { objectMode: false, highWaterMark: 1 << 16 }), res);
 }

@@ -85,7 +85,18 @@ function ignoredFields(resource: Resource, subresource: string): FieldSet {
 /** Who writes: the name the client gave, or the first word of its User-Agent. */
 export function managerOf(call: Call, fieldManager: string): string {
   if (fieldManager !== '') return fieldManager;
-  const agent = (call.request.headers['user-agent'] ?? '').split('/')[0]!;
+  return managerNamed((call.request.headers['user-agent'] ?? '').split('/')[0]!);
+}
+
+let lastAgent: { readonly agent: string; readonly name: string } | undefined;
+
+/** Of the last agent the name is known: clients write more than once. */
+function managerNamed(agent: string): string {
+  if (lastAgent?.agent !== agent) lastAgent = { agent, name: managerOfAgent(agent) };
+  return lastAgent.name;
+}
+
+function managerOfAgent(agent: string): string {
   let name = '';
   for (const letter of agent) {
     if (!PRINTABLE.test(letter)) continue;

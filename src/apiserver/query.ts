@@ -1,8 +1,17 @@
 // Query parameters as Kubernetes reads them into its options structs: lenient booleans, strict numbers.
 
 import { badRequest } from '#api/errors';
-import { type FieldError, forbidden, invalid, invalidError, notSupported, tooLong } from '#api/fieldErrors';
+import {
+  type FieldError,
+  forbidden,
+  invalid,
+  invalidError,
+  notSupported,
+  quoteGo,
+  tooLong,
+} from '#api/fieldErrors';
 import { parseFieldSelector, parseLabelSelector, SelectorError } from '#api/selectors';
+import { parseGoDuration } from '#base/goDuration';
 
 export type Query = URLSearchParams;
 
@@ -28,21 +37,32 @@ function unescapeQuery(text: string): string | undefined {
   }
 }
 
-/** `0` and `false` (any case Go accepts) are false, anything else that is present is true. */
+/** `0` and `false`, in any case, are false; anything else that is present is true, also nothing. */
 export function booleanParam(query: Query, name: string): boolean | undefined {
   const raw = query.get(name);
   if (raw === null) return undefined;
-  return !/^(0|false|f)$/i.test(raw);
+  return !/^(0|false)$/i.test(raw);
 }
 
 export function integerParam(query: Query, name: string): number | undefined {
   const raw = query.get(name);
-  if (raw === null || raw === '') return undefined;
-  if (!/^[+-]?[0-9]+$/.test(raw)) throw badRequest(`strconv.ParseInt: parsing "${raw}": invalid syntax`);
-  const value = Number(raw);
-  if (!Number.isSafeInteger(value))
-    throw badRequest(`strconv.ParseInt: parsing "${raw}": value out of range`);
-  return value;
+  if (raw === null) return undefined;
+  const refuse = (why: string) => badRequest(`strconv.ParseInt: parsing ${quoteGo(raw)}: ${why}`);
+  if (!/^[+-]?[0-9]+$/.test(raw)) throw refuse('invalid syntax');
+  const value = BigInt(raw.replace('+', ''));
+  if (BigInt.asIntN(64, value) !== value) throw refuse('value out of range');
+  return Number(value);
+}
+
+/** How long a client wants to wait. Nothing here takes that long; but what is no duration is refused, and before all else. */
+export function checkTimeout(query: Query): void {
+  const raw = query.get('timeout');
+  if (!raw) return;
+  try {
+    parseGoDuration(raw);
+  } catch (cause) {
+    throw badRequest(`invalid timeout specified in the request URL - ${(cause as Error).message}`);
+  }
 }
 
 export interface ListOptions {

@@ -7,6 +7,7 @@ import { type Clock, realClock } from '#base/clock';
 import { type Random, systemRandom } from '#base/random';
 import { AccountTokens } from './access/accountTokens.ts';
 import { alwaysAllow, Rbac } from './access/authorizer.ts';
+import { bearers } from './access/bearer.ts';
 import { bootstrapRoles } from './access/defaultRoles.ts';
 import { Admission, type AdmissionFunction } from './admission.ts';
 import { Aggregator } from './aggregation/aggregator.ts';
@@ -66,7 +67,8 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
   const registry = new Registry();
   registerBuiltins(registry);
   const tokens = new AccountTokens({ clock, random, store, key: options.tokenKey ?? random.bytes(32) });
-  const authenticator = withAccounts(options.authenticator, tokens);
+  // In process and without users everybody is the administrator; otherwise service accounts are users, too.
+  const authenticator = options.authenticator && bearers(options.authenticator, tokens);
   const outbound = options.outbound ?? noOutbound;
   const core: Core = {
     store,
@@ -115,7 +117,3 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     },
   };
 }
-
-/** In process and without users everybody is the administrator; otherwise service accounts are users, too. */
-const withAccounts = (users: Authenticator | undefined, tokens: AccountTokens): Authenticator | undefined =>
-  users && { user: (token) => users.user(token) ?? tokens.user(token) };

@@ -63,7 +63,7 @@ function plainEncoder(call: Call): Pick<EventEncoder, 'event' | 'deleted'> {
   const { hub } = call.core;
   const event = (type: EventType, stored: Stored): Uint8Array => {
     if (!codec.verbatim(stored)) return wrap(type, asJson(codec.show(stored)));
-    return hub.shared(stored, type, () => Buffer.concat([HEADS[type], stored.bytes, TAIL]));
+    return hub.shared(stored, type, () => Buffer.concat([HEADS[type], ...stored.parts, TAIL]));
   };
   return { event, deleted: (change) => event('DELETED', deletedState(change, codec)) };
 }
@@ -76,18 +76,15 @@ const HEADS: Record<EventType, Uint8Array> = {
 };
 const TAIL = Buffer.from('}\n');
 
-const lastStates = new WeakMap<Change, Stored>();
+// Watchers of one change follow each other: the state of the last deletion is all that is worth keeping.
+let lastDeleted: { readonly change: Change; readonly state: Stored } | undefined;
 
 /** What was there, as the codec shows it. Shared by all watchers where the stored bytes are what they see. */
 function deletedState(change: Change, codec: Codec): Stored {
   const prev = change.prev!;
   if (!codec.verbatim(prev)) return lastState(change, codec.show(prev));
-  let state = lastStates.get(change);
-  if (!state) {
-    state = lastState(change, prev.object);
-    lastStates.set(change, state);
-  }
-  return state;
+  if (lastDeleted?.change !== change) lastDeleted = { change, state: lastState(change, prev.object) };
+  return lastDeleted.state;
 }
 
 function lastState(change: Change, object: KubeObject): Stored {

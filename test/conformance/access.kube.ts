@@ -2,26 +2,24 @@
 // RECORD=1 to write the fixture anew.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Bed, startBed } from '../kube/bed/bed.ts';
-import { playAccess } from './access/play.ts';
-import { bedTarget } from './replay/targets.ts';
+import { expect, test } from 'vitest';
+import { type Answered, playAccess } from './access/play.ts';
+import { playTokens } from './access/playTokens.ts';
+import { useRealServer } from './realServer.ts';
 
-const FIXTURE = new URL('./fixtures/access.json', import.meta.url);
+const real = useRealServer();
 
-let bed: Bed;
-let target: ReturnType<typeof bedTarget>;
-beforeAll(async () => {
-  bed = await startBed();
-  target = bedTarget(bed);
-});
-afterAll(async () => {
-  await target?.close();
-  await bed?.stop();
-});
+const fixture = (name: string) => new URL(`./fixtures/${name}.json`, import.meta.url);
+const RECORDING = process.env.RECORD === '1';
+const recorded = (name: string): Answered[] =>
+  RECORDING ? [] : (JSON.parse(readFileSync(fixture(name), 'utf8')) as Answered[]);
 
-test('who may do what, as recorded', async () => {
-  const seen = await playAccess(target, 'access-conversation');
-  if (process.env.RECORD === '1') writeFileSync(FIXTURE, `${JSON.stringify(seen, null, 1)}\n`);
-  expect(seen).toEqual(JSON.parse(readFileSync(FIXTURE, 'utf8')));
+test.each([
+  ['who may do what', 'access', playAccess],
+  ['what tokens are good for', 'tokens', playTokens],
+] as const)('%s, as recorded', async (_, name, play) => {
+  const expected = recorded(name);
+  const seen = await play(real.target, `${name}-conversation`, expected);
+  if (RECORDING) writeFileSync(fixture(name), `${JSON.stringify(seen, null, 1)}\n`);
+  else expect(seen).toEqual(expected);
 });

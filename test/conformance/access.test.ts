@@ -3,17 +3,22 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Answered, playAccess } from './access/play.ts';
+import { playTokens } from './access/playTokens.ts';
 import { startEmbedded } from './embeddedTarget.ts';
 
-const recorded = JSON.parse(
-  readFileSync(new URL('./fixtures/access.json', import.meta.url), 'utf8'),
-) as Answered[];
+const recorded = (name: string) =>
+  JSON.parse(
+    readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), 'utf8'),
+  ) as readonly Answered[];
 
-test('who may do what, as on the real server', async () => {
+test.each([
+  ['who may do what', 'access', playAccess],
+  ['what tokens are good for', 'tokens', playTokens],
+] as const)('%s, as on the real server', async (_, name, play) => {
   const embedded = await startEmbedded();
-  const seen = await playAccess(embedded, 'access-conversation');
+  const seen = await play(embedded, `${name}-conversation`);
   expect(embedded.unexpected).toEqual([]);
-  for (const [i, answer] of seen.entries()) expect(answer).toEqual(recorded[i]);
-  expect(seen).toHaveLength(recorded.length);
+  for (const [i, answer] of recorded(name).entries()) expect(seen[i]).toEqual(answer);
+  expect(seen).toHaveLength(recorded(name).length);
   await embedded.close();
 });

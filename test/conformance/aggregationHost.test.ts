@@ -4,63 +4,36 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '#api/json';
+import { asJson } from '#api/object';
 import { localOutbound } from '#apiserver/aggregation/localOutbound';
 import { frontProxyCertificate } from '#apiserver/certificates';
 import { httpsOutbound, noOutbound } from '#apiserver/webhooks/outbound';
-import { issueCertificate, makeAuthority, type Pem } from '#base/certificates';
+import type { Pem } from '#base/certificates';
 import { realClock } from '#base/clock';
-import { hours } from '#base/instant';
 import { silentLog } from '#base/log';
 import { systemRandom } from '#base/random';
 import { type Client, createClient } from '#client/client';
 import { bearer, fixedCredentials } from '#client/credentials';
 import { inProcessTransport } from '#client/inProcess';
-import { type AggregatedApi, aggregatedHandler } from '#runtime/aggregated';
+import { aggregatedHandler } from '#runtime/aggregated';
 import { reviewingAuthorizer } from '#runtime/aggregated/access';
-import { openAggregatedHost } from '#runtime/aggregated/host';
-import type { Host } from '#runtime/host/listen';
+import {
+  DEMO_API_SERVICE,
+  DEMO_BASE,
+  DEMO_HOST,
+  DEMO_PAGES,
+  type DemoHost,
+  demoApi,
+  demoRegistration,
+  openDemoHost,
+  readText,
+} from '#runtime/aggregated/demo.testkit';
 import { access, type Embedded, startEmbedded } from './embeddedTarget.ts';
 import { type Ask, asker } from './model/ask.ts';
 
-const HOST = 'demo.default.svc';
-const BASE = '/apis/demo.example.com/v1/namespaces/default/reports';
 const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
-
-async function* pages() {
-  for (const n of [1, 2, 3]) yield Buffer.from(`page ${n}\n`);
-}
-
-const api: AggregatedApi = {
-  group: 'demo.example.com',
-  version: 'v1',
-  resources: [
-    {
-      resource: 'reports',
-      kind: 'Report',
-      namespaced: true,
-      verbs: ['get'],
-      answer: ({ name, user }) => ({
-        object: {
-          apiVersion: 'demo.example.com/v1',
-          kind: 'Report',
-          metadata: { name: name! },
-          readBy: user.name,
-        },
-      }),
-    },
-    {
-      resource: 'reports',
-      subresource: 'pages',
-      kind: 'Report',
-      namespaced: true,
-      verbs: ['get'],
-      answer: () => ({ contentType: 'text/plain', body: pages() }),
-    },
-  ],
-};
 
 const clientOf = (embedded: Embedded, token: string): Client =>
   createClient({
@@ -70,29 +43,13 @@ const clientOf = (embedded: Embedded, token: string): Client =>
     credentials: fixedCredentials({ headers: bearer(token) }),
   });
 
-async function register(ask: Ask, port: number, caBundle: string): Promise<void> {
-  await ask('POST', '/api/v1/namespaces/default/services', {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: 'demo' },
-    spec: { type: 'ExternalName', externalName: 'localhost' },
-  });
-  await ask('POST', SERVICES, {
-    apiVersion: 'apiregistration.k8s.io/v1',
-    kind: 'APIService',
-    metadata: { name: 'v1.demo.example.com' },
-    spec: {
-      group: 'demo.example.com',
-      version: 'v1',
-      groupPriorityMinimum: 1000,
-      versionPriority: 15,
-      service: { name: 'demo', namespace: 'default', port },
-      ...(caBundle === '' ? {} : { caBundle }),
-    },
-  });
+async function register(ask: Ask, port: number, authority?: Pem): Promise<void> {
+  const [service, apiService] = demoRegistration(port, authority);
+  await ask('POST', '/api/v1/namespaces/default/services', asJson(service));
+  await ask('POST', SERVICES, asJson(apiService));
   await vi.waitFor(
     async () => {
-      const { body } = await ask('GET', `${SERVICES}/v1.demo.example.com`);
+      const { body } = await ask('GET', `${SERVICES}/${DEMO_API_SERVICE}`);
       expect((body as JsonObject)['status']).toMatchObject({ conditions: [{ status: 'True' }] });
     },
     { timeout: 30_000, interval: 20 },
@@ -103,7 +60,7 @@ async function grantReports(ask: Ask): Promise<void> {
   const [group, name] = ['rbac.authorization.k8s.io', 'reader'];
   const base = `/apis/${group}/v1/namespaces/default`;
   const made = { apiVersion: `${group}/v1`, metadata: { name } };
-  const rules = [{ apiGroups: ['demo.example.com'], resources: ['reports'], verbs: ['get'] }];
+  const rules = [{ apiGroups: [demoApi.group], resources: ['reports'], verbs: ['get'] }];
   await ask('POST', `${base}/roles`, { ...made, kind: 'Role', rules });
   await ask('POST', `${base}/rolebindings`, {
     ...made,
@@ -113,20 +70,15 @@ async function grantReports(ask: Ask): Promise<void> {
   });
 }
 
-const read = async (client: Client, path: string) => {
-  const { status, body } = await client.raw({ method: 'GET', path });
-  return { status, text: Buffer.from(body).toString() };
-};
-
 async function checkUse(embedded: Embedded): Promise<void> {
   const [admin, nobody] = [access.adminToken, access.nobodyToken].map((token) => clientOf(embedded, token));
-  expect(JSON.parse((await read(admin!, `${BASE}/r`)).text)).toMatchObject({ readBy: 'admin' });
-  expect(await read(admin!, `${BASE}/r/pages`)).toEqual({ status: 200, text: 'page 1\npage 2\npage 3\n' });
-  expect((await read(nobody!, `${BASE}/r`)).status).toBe(403);
+  expect(JSON.parse((await readText(admin!, `${DEMO_BASE}/r`)).text)).toMatchObject({ readBy: 'admin' });
+  expect(await readText(admin!, `${DEMO_BASE}/r/pages`)).toEqual({ status: 200, text: DEMO_PAGES });
+  expect((await readText(nobody!, `${DEMO_BASE}/r`)).status).toBe(403);
   await grantReports(asker(embedded));
-  expect((await read(nobody!, `${BASE}/r`)).text).toContain('"readBy":"nobody"');
-  expect((await read(nobody!, `${BASE}/r/pages`)).status).toBe(403);
-  expect(await admin!.discovery.find({ group: 'demo.example.com', kind: 'Report' })).toMatchObject({
+  expect((await readText(nobody!, `${DEMO_BASE}/r`)).text).toContain('"readBy":"nobody"');
+  expect((await readText(nobody!, `${DEMO_BASE}/r/pages`)).status).toBe(403);
+  expect(await admin!.discovery.find({ group: demoApi.group, kind: 'Report' })).toMatchObject({
     resource: 'reports',
   });
   expect(embedded.unexpected).toEqual([]);
@@ -134,25 +86,13 @@ async function checkUse(embedded: Embedded): Promise<void> {
 
 describe('on a socket', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-front-proxy-'));
-  let authority: Pem;
   let embedded: Embedded;
-  let host: Host;
+  let host: DemoHost;
   beforeAll(async () => {
-    const now = realClock.now();
-    const frontProxy = await frontProxyCertificate(directory, now);
+    const frontProxy = await frontProxyCertificate(directory, realClock.now());
     embedded = await startEmbedded({ outbound: httpsOutbound, frontProxy });
-    authority = await makeAuthority('demo-ca', now, hours(2));
-    const pair = await issueCertificate({ authority, hosts: [HOST], name: 'demo', now, lifetime: hours(1) });
-    host = await openAggregatedHost({
-      client: clientOf(embedded, access.adminToken),
-      clock: realClock,
-      log: silentLog,
-      address: '127.0.0.1',
-      port: 0,
-      certificate: { current: () => pair, onChange: () => () => {} },
-      api,
-    });
-    await register(asker(embedded), host.port, Buffer.from(authority.cert).toString('base64'));
+    host = await openDemoHost(clientOf(embedded, access.adminToken));
+    await register(asker(embedded), host.port, host.authority);
   });
   afterAll(async () => {
     await embedded?.close();
@@ -163,12 +103,7 @@ describe('on a socket', () => {
   test('it is found, read and refused as the user', () => checkUse(embedded));
 
   test('whoever comes without the front proxy’s certificate is nobody', async () => {
-    const dispatcher = new Agent({ connect: { ca: authority.cert, servername: HOST } });
-    const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' };
-    const answer = await request(`https://127.0.0.1:${host.port}${BASE}/r`, { dispatcher, headers });
-    expect(answer.statusCode).toBe(401);
-    await answer.body.dump();
-    await dispatcher.close();
+    expect(await host.askAsStranger()).toBe(401);
   });
 });
 
@@ -177,7 +112,7 @@ test('in the process, it is found, read and refused as the user', async () => {
   const embedded = await startEmbedded({
     outbound: localOutbound(
       {
-        [HOST]: (asked, headers) =>
+        [DEMO_HOST]: (asked, headers) =>
           handle!(asked, {
             verified: true,
             headers: (name) => headers[name] ?? [],
@@ -188,7 +123,7 @@ test('in the process, it is found, read and refused as the user', async () => {
     ),
   });
   handle = aggregatedHandler({
-    api,
+    api: demoApi,
     log: silentLog,
     authorize: reviewingAuthorizer(clientOf(embedded, access.adminToken), realClock),
     frontProxy: () => ({
@@ -200,7 +135,7 @@ test('in the process, it is found, read and refused as the user', async () => {
       extraPrefixes: ['x-remote-extra-'],
     }),
   });
-  await register(asker(embedded), 443, '');
+  await register(asker(embedded), 443);
   await checkUse(embedded);
   await embedded.close();
 });

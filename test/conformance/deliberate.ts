@@ -16,6 +16,34 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'The texts are most of the size of the documents, and nothing but `explain` reads them.',
   },
   {
+    what: 'Only the kinds that controllers and charts meet daily are served: no ReplicationControllers, autoscalers, PriorityClasses, RuntimeClasses, IngressClasses or certificate requests.',
+    why: 'Others are answered as a server without them answers, 404, so nobody takes them for served.',
+  },
+  {
+    what: 'Of the default admission plugins those run that a bare record can be judged by: namespaces in termination, priorities, tolerations, taints of new Nodes, default StorageClass, protection and growth of volumes, webhooks. LimitRanges, ResourceQuotas and Pod Security levels are stored and not enforced; Pods get no service account and no token volume.',
+    why: 'They govern what kubelets and tenants may use; there are none here.',
+  },
+  {
+    what: 'Clients are known by bearer tokens; there are no client certificates, no OIDC and no webhooks of authentication.',
+    why: 'The kubeconfig that the server writes has a token, and service accounts get theirs.',
+  },
+  {
+    what: 'HTTP/1.1 only, and watches only as streams, not over WebSocket.',
+    why: 'Every client named here speaks both; HTTP/2 in front of a server on the same machine saves nothing.',
+  },
+  {
+    what: 'Events stay until somebody deletes them; the real server drops them after an hour.',
+    why: 'Sessions are short, and what happened in them is what people look for.',
+  },
+  {
+    what: 'Objects may be as large as the bodies that bring them, 3 MiB; etcd takes about half of that.',
+    why: "The limit is one of etcd's encoding, in which built-in kinds are smaller than here.",
+  },
+  {
+    what: 'Webhooks are asked in `admission.k8s.io/v1` only, and not about reviews of tokens and access.',
+    why: 'Nobody needs `v1beta1` any more; Kubernetes itself stops asking about reviews with 1.37.',
+  },
+  {
     what: 'No `flowcontrol.apiserver.k8s.io` and no priority levels.',
     why: 'One process, bounded concurrency, no tenants to be fair to.',
   },
@@ -29,8 +57,8 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'Nothing here reads the documents, and there is no network of Services.',
   },
   {
-    what: 'No `authorizer` variable in CEL.',
-    why: 'Only ValidatingAdmissionPolicy uses it, and those are stored, not enforced.',
+    what: 'No `authorizer` variable in CEL: a condition of a webhook that asks it counts as one that cannot be evaluated.',
+    why: 'It is for policies, which are stored and not enforced; conditions of webhooks hardly use it.',
   },
   {
     what: 'ValidatingAdmissionPolicy and its bindings are stored and not enforced.',
@@ -45,8 +73,8 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'It is how a first hour should be; with RBAC the roles and bindings in the store decide, as on the real server.',
   },
   {
-    what: 'Under RBAC the server begins with eight default roles, and `admin`, `edit` and `view` are written out instead of aggregated.',
-    why: "The roles of Kubernetes' own components have nobody to serve here, and nothing aggregates.",
+    what: 'Under RBAC the server begins with eleven default roles. What a role aggregates counts at once, and is not written into it.',
+    why: "The roles of Kubernetes' own components have nobody to serve here; it is a controller that writes into roles, and what is allowed is the same.",
   },
   {
     what: 'Tokens of service accounts are signed with a secret of the server (HS256), not with a key pair.',

@@ -1,6 +1,8 @@
 // What authorisation is asked: who wants to do what to which resource, or to which path.
 
 import type { JsonObject } from '#api/json';
+import { checkPathSegment } from '#api/names';
+import { parseFieldSelector, SelectorError } from '#api/selectors';
 import { ApiError } from '#api/status';
 import type { Path } from '../path.ts';
 import type { UserInfo } from '../resources/resource.ts';
@@ -25,12 +27,30 @@ export type Attributes = ResourceAttributes | PathAttributes;
 
 export const isPath = (attributes: Attributes): attributes is PathAttributes => 'path' in attributes;
 
-export function attributesOf(path: Path, pathname: string, verb: string): Attributes {
+export function attributesOf(
+  path: Path,
+  pathname: string,
+  { verb, fieldSelector }: { readonly verb: string; readonly fieldSelector: string | null },
+): Attributes {
   if (path.kind !== 'resource') return { verb, path: pathname };
-  const { group, resource, subresource = '', name = '', namespace = '' } = path;
+  const { group, resource, subresource = '', namespace = '' } = path;
+  const isRead = !path.watch && (verb === 'list' || verb === 'watch');
+  const name = path.name ?? (isRead ? selectedName(fieldSelector ?? '') : '');
   // A namespace is in itself.
   const inside = group === '' && resource === 'namespaces' && name !== '' ? name : namespace;
   return { verb, group, resource, subresource, name, namespace: inside };
+}
+
+/** A collection of which one object is selected by its name is read with the right to that object. */
+function selectedName(fieldSelector: string): string {
+  try {
+    const terms = parseFieldSelector(fieldSelector);
+    const name = terms.find(({ field, negated }) => field === 'metadata.name' && !negated)?.value ?? '';
+    return checkPathSegment(name).length === 0 ? name : '';
+  } catch (cause) {
+    if (cause instanceof SelectorError) return '';
+    throw cause;
+  }
 }
 
 /** As a review asks. */

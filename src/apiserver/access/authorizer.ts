@@ -4,6 +4,8 @@ import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import type { UserInfo } from '../resources/resource.ts';
 import type { Store } from '../store/store.ts';
+import { selects } from '../strategies/labelSelector.ts';
+import { child, objects } from '../strategies/values.ts';
 import { type Attributes, isPath } from './attributes.ts';
 import { allows, EVERYTHING, type PolicyRule, parseRules } from './policyRule.ts';
 
@@ -16,7 +18,7 @@ export interface Verdict {
 export interface Authorizer {
   readonly mode: 'AlwaysAllow' | 'RBAC';
   authorize(user: UserInfo, attributes: Attributes): Verdict;
-  /** Everything the user may do in a namespace, cluster-wide rights included. */
+  /** What roles allow the user in a namespace, cluster-wide rights included; superusers need none of it. */
   rulesFor(user: UserInfo, namespace: string): PolicyRule[];
   /** Roles that bindings of the user name and that do not exist, in words; empty when there are none. */
   unresolved(user: UserInfo, namespace: string): string;
@@ -78,8 +80,7 @@ export class Rbac implements Authorizer {
   }
 
   rulesFor(user: UserInfo, namespace: string): PolicyRule[] {
-    const rules = [...this.#granted(user, namespace, [])].map(({ rule }) => rule);
-    return user.groups.includes(SUPERUSERS) ? [...EVERYTHING, ...rules] : rules;
+    return [...this.#granted(user, namespace, [])].map(({ rule }) => rule);
   }
 
   unresolved(user: UserInfo, namespace: string): string {
@@ -89,11 +90,25 @@ export class Rbac implements Authorizer {
   }
 
   roleRules({ kind, name }: { kind: string; name: string }, namespace: string): PolicyRule[] | undefined {
-    const role =
-      kind === 'ClusterRole'
-        ? this.#store.get(CLUSTER_ROLES, name)
-        : this.#store.get(ROLES, `${namespace}/${name}`);
-    return role === undefined ? undefined : parseRules(role.object);
+    const isCluster = kind === 'ClusterRole';
+    const role = isCluster
+      ? this.#store.get(CLUSTER_ROLES, name)
+      : this.#store.get(ROLES, `${namespace}/${name}`);
+    if (role === undefined) return undefined;
+    return isCluster ? [...this.#clusterRules(role.object, new Set())] : parseRules(role.object);
+  }
+
+  /** In a cluster a controller writes into a role what it aggregates; here it is looked up. */
+  *#clusterRules(role: KubeObject, seen: Set<string>): Generator<PolicyRule> {
+    yield* parseRules(role);
+    seen.add(role.metadata.name!);
+    const selectors = objects(child(role, 'aggregationRule'), 'clusterRoleSelectors');
+    if (selectors.length === 0) return;
+    for (const { object } of this.#store.heads(CLUSTER_ROLES)) {
+      const { name = '', labels = {} } = object.metadata;
+      if (seen.has(name) || !selectors.some((selector) => selects(selector, labels) === true)) continue;
+      yield* this.#clusterRules(object, seen);
+    }
   }
 
   *#granted(user: UserInfo, namespace: string, missing: string[]): Generator<Granted> {

@@ -1,5 +1,6 @@
 // The roles a cluster with RBAC begins with: everything for administrators, discovery for everybody, reviews for servers of
-// aggregated APIs, and the three that people bind most. The hundred roles of Kubernetes' own components are left out.
+// aggregated APIs, and the three that people bind most, into which others may go. The hundred roles of Kubernetes' own
+// components are left out.
 
 import type { JsonObject } from '#api/json';
 import { formatTime } from '#base/instant';
@@ -31,48 +32,38 @@ const DISCOVERY = [
 ];
 const HEALTH = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
 
-// What people work with in a namespace.
-const WORK: [string[], string[]][] = [
-  [
-    [''],
-    [
-      'configmaps',
-      'endpoints',
-      'persistentvolumeclaims',
-      'pods',
-      'replicationcontrollers',
-      'serviceaccounts',
-      'services',
-    ],
-  ],
-  [
-    ['apps'],
-    [
-      'daemonsets',
-      'deployments',
-      'deployments/scale',
-      'replicasets',
-      'replicasets/scale',
-      'statefulsets',
-      'statefulsets/scale',
-    ],
-  ],
-  [['autoscaling'], ['horizontalpodautoscalers']],
-  [['batch'], ['cronjobs', 'jobs']],
-  [['networking.k8s.io'], ['ingresses', 'networkpolicies']],
-  [['policy'], ['poddisruptionbudgets']],
-];
-const SEEN = on(
-  [''],
-  ['bindings', 'events', 'limitranges', 'namespaces', 'pods/log', 'pods/status', 'resourcequotas'],
-  READ,
-);
-const SECRETS = on([''], ['secrets'], [...READ, ...WRITE]);
+// What people work with in a namespace, by group: what `view` reads, and what `edit` writes beside.
+const SEEN: Readonly<Record<string, string>> = {
+  '': 'bindings configmaps endpoints events limitranges namespaces namespaces/status persistentvolumeclaims persistentvolumeclaims/status pods pods/log pods/status replicationcontrollers replicationcontrollers/scale replicationcontrollers/status resourcequotas resourcequotas/status serviceaccounts services services/status',
+  apps: 'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
+  autoscaling: 'horizontalpodautoscalers horizontalpodautoscalers/status',
+  batch: 'cronjobs cronjobs/status jobs jobs/status',
+  'discovery.k8s.io': 'endpointslices',
+  'networking.k8s.io': 'ingresses ingresses/status networkpolicies',
+  policy: 'poddisruptionbudgets poddisruptionbudgets/status',
+};
+const WRITTEN: Readonly<Record<string, string>> = {
+  '': 'configmaps events persistentvolumeclaims pods pods/attach pods/exec pods/portforward pods/proxy replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
+  apps: 'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale',
+  autoscaling: 'horizontalpodautoscalers',
+  batch: 'cronjobs jobs',
+  'networking.k8s.io': 'ingresses networkpolicies',
+  policy: 'poddisruptionbudgets',
+};
 
-const view = [...WORK.map(([groups, resources]) => on(groups, resources, READ)), SEEN];
-const edit = [...view, SECRETS, ...WORK.map(([groups, resources]) => on(groups, resources, WRITE))];
-const admin = [
-  ...edit,
+const each = (groups: Readonly<Record<string, string>>, verbs: string[]): JsonObject[] =>
+  Object.entries(groups).map(([group, resources]) => on([group], resources.split(' '), verbs));
+
+const toView = each(SEEN, READ);
+const toEdit = [
+  ...each(WRITTEN, WRITE),
+  // What is more than to look at.
+  on([''], ['pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy', 'secrets', 'services/proxy'], READ),
+  on([''], ['pods/eviction', 'serviceaccounts/token'], ['create']),
+  on([''], ['serviceaccounts'], ['impersonate']),
+  on(['coordination.k8s.io'], ['leases'], [...READ, ...WRITE]),
+];
+const toAdmin = [
   on([GROUP], ['rolebindings', 'roles'], [...READ, ...WRITE]),
   on(['authorization.k8s.io'], ['localsubjectaccessreviews'], ['create']),
 ];
@@ -90,10 +81,29 @@ const ROLES: Readonly<Record<string, JsonObject[]>> = {
     on(['authentication.k8s.io'], ['tokenreviews'], ['create']),
     on(['authorization.k8s.io'], ['subjectaccessreviews'], ['create']),
   ],
-  admin,
-  edit,
-  view,
+  'system:aggregate-to-view': toView,
+  'system:aggregate-to-edit': toEdit,
+  'system:aggregate-to-admin': toAdmin,
+  // What they aggregate is written into them, as a controller does in a cluster.
+  view: toView,
+  edit: [...toView, ...toEdit],
+  admin: [...toView, ...toEdit, ...toAdmin],
 };
+
+const AGGREGATE = `${GROUP}/aggregate-to-`;
+/** Into which of the three a role goes. */
+const AGGREGATED: Readonly<Record<string, string>> = {
+  'system:aggregate-to-view': 'view',
+  'system:aggregate-to-edit': 'edit',
+  'system:aggregate-to-admin': 'admin',
+  view: 'edit',
+  edit: 'admin',
+};
+
+const aggregationOf = (name: string): JsonObject =>
+  ['view', 'edit', 'admin'].includes(name)
+    ? { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [AGGREGATE + name]: 'true' } }] } }
+    : {};
 
 const BINDINGS: Readonly<Record<string, readonly string[]>> = {
   'cluster-admin': ['system:masters'],
@@ -102,25 +112,29 @@ const BINDINGS: Readonly<Record<string, readonly string[]>> = {
   'system:public-info-viewer': ['system:authenticated', 'system:unauthenticated'],
 };
 
-export async function bootstrapRoles(core: Core): Promise<void> {
-  const metadata = (name: string) => ({
+export async function bootstrapRoles(core: Pick<Core, 'store' | 'clock' | 'random'>): Promise<void> {
+  const metadata = (name: string, goesInto: string | undefined) => ({
     name,
     uid: uuid(core.random),
     creationTimestamp: formatTime(core.clock.now()),
-    labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
+    labels: {
+      'kubernetes.io/bootstrapping': 'rbac-defaults',
+      ...(goesInto === undefined ? {} : { [AGGREGATE + goesInto]: 'true' }),
+    },
   });
   const put = async (plural: string, kind: string, name: string, more: JsonObject) => {
+    const isRole = kind === 'ClusterRole';
     const table = `${plural}.${GROUP}`;
     if (core.store.get(table, name)) return;
     await core.store.put(table, name, 0, {
       kind,
       apiVersion: `${GROUP}/v1`,
-      metadata: metadata(name),
+      metadata: metadata(name, isRole ? AGGREGATED[name] : undefined),
       ...more,
     });
   };
   for (const [name, rules] of Object.entries(ROLES))
-    await put('clusterroles', 'ClusterRole', name, { rules });
+    await put('clusterroles', 'ClusterRole', name, { ...aggregationOf(name), rules });
   for (const [name, groups] of Object.entries(BINDINGS))
     await put('clusterrolebindings', 'ClusterRoleBinding', name, {
       subjects: groups.map((group) => ({ kind: 'Group', apiGroup: GROUP, name: group })),

@@ -58,7 +58,11 @@ function extrasOf(headers: HttpRequest['headers']): Record<string, readonly stri
   const extra: Record<string, readonly string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (!name.startsWith(EXTRA)) continue;
-    extra[unescaped(name.slice(EXTRA.length))] = listed(value);
+    // Whatever the key is called: `__proto__` is one, too.
+    Object.defineProperty(extra, unescaped(name.slice(EXTRA.length)), {
+      value: listed(value),
+      enumerable: true,
+    });
   }
   return extra;
 }

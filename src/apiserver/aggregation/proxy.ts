@@ -5,6 +5,7 @@ import { badRequest } from '#api/errors';
 import type { HttpRequest, HttpResponse } from '#api/http';
 import { type Millis, seconds } from '#base/instant';
 import type { Path } from '../path.ts';
+import { booleanParam, parseQuery } from '../query.ts';
 import type { UserInfo } from '../resources/resource.ts';
 import { textResponse } from '../respond.ts';
 import { discard, type OutboundResponse } from '../webhooks/outbound.ts';
@@ -54,7 +55,8 @@ export async function proxy(
 
 function timeoutOf(path: Path, { path: text }: HttpRequest): { timeout?: Millis } {
   if (path.kind !== 'resource') return { timeout: DISCOVERY_TIMEOUT };
-  return path.watch || /[?&]watch=(1|true)\b/i.test(text) ? {} : { timeout: TIMEOUT };
+  const query = parseQuery(text.split('?', 2)[1] ?? '');
+  return path.watch || booleanParam(query, 'watch') ? {} : { timeout: TIMEOUT };
 }
 
 // Dots, backslashes and the rest would lead to another path than the one that the user was allowed.

@@ -8,6 +8,7 @@ import { writeJson } from '#api/jsonWrite';
 import { apiVersionOf, asJson, asObject, type KubeObject } from '#api/object';
 import { sortKeys } from '#api/sortKeys';
 import { DecodeError } from '#schema/typed';
+import { ForeignKind } from '../resources/foreignKind.ts';
 import type { Codec, Decoded } from '../resources/resource.ts';
 import type { Stored } from '../store/stored.ts';
 import { decodeMetadata } from './metadata.ts';
@@ -35,7 +36,7 @@ export function customCodec(versions: Versions, version: string): Codec {
   const isVerbatim = (stored: Stored): boolean =>
     versions.uniform && stored.revision > versions.since && startsWith(stored.bytes, prefix);
   return {
-    decode: (value, notes) => decode(versions.structure(version)!, value, notes),
+    decode: (value, notes) => decode(versions, version, value, notes),
     complete: (value) => complete(versions.structure(version)!, value),
     verbatim: isVerbatim,
     show: (stored) => (isVerbatim(stored) ? stored.object : show(versions, version, stored.object)),
@@ -53,29 +54,62 @@ function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
   return true;
 }
 
-/** Metadata is the struct that built-in kinds have, too; the rest is up to the schema. Edits `value`. */
-function decode(structure: Structure, value: JsonObject, notes: JsonNotes | undefined): Decoded {
+/**
+ * Metadata is the struct that built-in kinds have, too; the rest is up to the schema, of which nothing is known where
+ * the object says that it is of another kind. Edits `value`.
+ */
+function decode(
+  versions: Versions,
+  version: string,
+  value: JsonObject,
+  notes: JsonNotes | undefined,
+): Decoded {
   if (!value['kind']) throw new DecodeError(`Object 'Kind' is missing in '${writeJson(value)}'`);
   const unknown: string[] = [];
   if (value['metadata'] !== undefined) {
-    const metadata = decodeMetadata(value['metadata'], notes);
+    const metadata = readMetadata(versions, version, value, notes);
     value['metadata'] = metadata.value;
     unknown.push(...metadata.unknown.map((path) => `metadata.${path}`));
   }
-  unknown.push(...structure.prune(value));
-  structure.applyDefaults(value);
+  if (value['kind'] === versions.kind) {
+    const structure = versions.structure(version)!;
+    unknown.push(...structure.prune(value));
+    structure.applyDefaults(value);
+  }
   value['metadata'] ??= {};
   const problems = unknown.slice(0, MAX_PROBLEMS).map((path) => `unknown field "${path}"`);
   return { object: asObject(value), problems };
 }
 
+function readMetadata(
+  { kind }: Versions,
+  version: string,
+  value: JsonObject,
+  notes: JsonNotes | undefined,
+): ReturnType<typeof decodeMetadata> {
+  try {
+    return decodeMetadata(value['metadata']!, notes);
+  } catch (cause) {
+    const said = String(value['kind']);
+    if (!(cause instanceof DecodeError) || said === kind) throw cause;
+    throw new ForeignKind(said, { version, kind }, cause.message);
+  }
+}
+
 /** Nulls stay: where an apply took the last part of something, it is null and will be refused as such. */
 function complete(structure: Structure, value: JsonObject): KubeObject {
   value['metadata'] = decodeMetadata(value['metadata'] ?? {}, undefined).value;
-  structure.pruneUnknown(value);
+  const dropped = structure.pruneUnknown(value);
   structure.applyDefaults(value);
-  return asObject(value);
+  const object = asObject(value);
+  if (dropped.length > 0) droppedFrom.set(object, dropped);
+  return object;
 }
+
+const droppedFrom = new WeakMap<KubeObject, readonly string[]>();
+
+/** Fields that were applied and are not kept: the real server drops them only when the object is stored. */
+export const droppedFields = (object: KubeObject): readonly string[] => droppedFrom.get(object) ?? [];
 
 /** An object that was stored under other schemas, or in another version, as this version shows it now. */
 function show(versions: Versions, version: string, stored: KubeObject): KubeObject {

@@ -5,8 +5,10 @@ import { type FieldError, invalid, invalidError } from '#api/fieldErrors';
 import { clone, equal, type Json, type JsonObject } from '#api/json';
 import { apiVersionOf, asJson, type KubeObject, parseApiVersion } from '#api/object';
 import type { ApiError } from '#api/status';
+import type { ReplicasPaths } from '#schema/apply/scaleManagers';
 import type { Strategy, StrategyContext, UpdateStrategy } from '../resources/resource.ts';
 import { subdomainName } from '../strategies/names.ts';
+import { droppedFields } from './codec.ts';
 import type { ScaleSubresource, Subresources } from './definition.ts';
 import type { CompiledRules, RuleInput } from './rules.ts';
 import { scaleEndpoint } from './scale.ts';
@@ -22,6 +24,8 @@ export interface CustomKind {
   /** Compiled on first use. */
   readonly structure: () => Structure;
   readonly rules: () => CompiledRules | undefined;
+  /** Where its versions keep what /scale writes. */
+  readonly replicas: ReplicasPaths;
   /** The definition is being deleted: nothing new may come. */
   readonly isTerminating: () => boolean;
 }
@@ -31,7 +35,8 @@ export function customStrategy(kind: CustomKind): Strategy {
   const main: UpdateStrategy = {
     prepareForUpdate(next, old) {
       if (status) keepStatus(asJson(next), asJson(old));
-      bumpGeneration(next, old);
+      const dropped = droppedFields(next).some((path) => !status || !/^status\b/.test(path));
+      bumpGeneration(next, old, dropped);
     },
     validateUpdate: (next, old, context, meta) => validateUpdate(kind, { next, old, meta }, context),
   };
@@ -50,7 +55,7 @@ export function customStrategy(kind: CustomKind): Strategy {
       ...(status ? { status: statusStrategy(kind) } : {}),
       ...(scale ? { scale: main } : {}),
     },
-    ...(scale ? { endpoints: { scale: scaleEndpoint(scale) } } : {}),
+    ...(scale ? { endpoints: { scale: scaleEndpoint(scale, kind.replicas) } } : {}),
   };
 }
 
@@ -66,10 +71,11 @@ function keepStatus(next: JsonObject, old: JsonObject): void {
   else delete next['status'];
 }
 
-/** Any change outside metadata counts. */
-function bumpGeneration(next: KubeObject, old: KubeObject): void {
+/** Any change outside metadata counts, and so does what was sent and is not kept. */
+function bumpGeneration(next: KubeObject, old: KubeObject, dropped: boolean): void {
   const strip = ({ metadata: _metadata, ...rest }: KubeObject) => rest as unknown as Json;
-  if (!equal(strip(next), strip(old))) next.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  if (dropped || !equal(strip(next), strip(old)))
+    next.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 
 /** Only the status is taken from what was sent. */
@@ -82,7 +88,9 @@ function statusStrategy(kind: CustomKind): UpdateStrategy {
       for (const key of Object.keys(target)) delete target[key];
       Object.assign(target, clone(asJson(old)));
       if (managedFields) next.metadata.managedFields = managedFields;
-      if (status === undefined) delete target['status'];
+      // Null where nothing was changes nothing, and what does not change is not judged.
+      const isNothing = status === null && (old as unknown as JsonObject)['status'] === undefined;
+      if (status === undefined || isNothing) delete target['status'];
       else target['status'] = status;
     },
     validateUpdate(next, old, context, meta) {
@@ -106,8 +114,7 @@ function validateCreate(kind: CustomKind, { next, meta }: Write, context: Strate
   checkVersion(next);
   const object = asJson(next);
   const odd = typeErrors(kind, next);
-  if (odd.length > 0)
-    throw refusedType(next, withRules(kind, { errors: odd, meta }, { object, old: undefined }, context));
+  if (odd.length > 0) throw refusedType(kind, next, { odd, meta }, { object, old: undefined }, context);
   const errors = [
     ...kind.structure().validate(object),
     ...scaleErrors(kind, (s) => [...validateScaleSpec(object, s), ...validateScaleStatus(object, s)]),
@@ -124,7 +131,7 @@ function validateUpdate(
   const object = asJson(next);
   const input = { object, old: asJson(old) };
   const odd = typeErrors(kind, next);
-  if (odd.length > 0) throw refusedType(next, withRules(kind, { errors: odd, meta }, input, context));
+  if (odd.length > 0) throw refusedType(kind, next, { odd, meta }, input, context);
   const errors = [
     ...kind.structure().validate(object, asJson(old)),
     ...scaleErrors(kind, (s) => [...validateScaleSpec(object, s), ...validateScaleStatus(object, s)]),
@@ -140,7 +147,7 @@ function checkVersion(next: KubeObject): void {
     throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
 }
 
-/** Kind and version are what the client says they are. Where they are wrong, nothing but the rules is looked at. */
+/** Kind and version are what the client says they are. Where they are wrong, the types of fields are not looked at. */
 function typeErrors(kind: CustomKind, next: KubeObject): FieldError[] {
   const version = apiVersionOf(kind);
   return [
@@ -150,7 +157,15 @@ function typeErrors(kind: CustomKind, next: KubeObject): FieldError[] {
 }
 
 /** Refused as what it says it is. */
-function refusedType(next: KubeObject, errors: FieldError[]): ApiError {
+function refusedType(
+  kind: CustomKind,
+  next: KubeObject,
+  { odd, meta }: { odd: FieldError[]; meta: readonly FieldError[] },
+  input: RuleInput,
+  context: StrategyContext,
+): ApiError {
+  const parts = kind.structure().validateParts(input.object, input.old);
+  const errors = withRules(kind, { errors: [...odd, ...parts], meta }, input, context);
   const { group } = parseApiVersion(next.apiVersion!) ?? { group: '' };
   return invalidError({ group, kind: next.kind ?? '' }, next.metadata.name ?? '', errors);
 }

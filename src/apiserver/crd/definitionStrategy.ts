@@ -1,7 +1,7 @@
 // The kind CustomResourceDefinition: its defaults, what the server sets itself, and how it is deleted. Serving what a
 // definition defines is the controller's business.
 
-import { clone, type JsonObject } from '#api/json';
+import { clone, isObject, type JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { formatTime, type Instant } from '#base/instant';
 import type { Strategy, StrategyContext } from '../resources/resource.ts';
@@ -62,10 +62,19 @@ function applyDefaults(object: KubeObject): void {
   if (kind !== '' && textAt(names, 'singular') === '') names['singular'] = kind.toLowerCase();
   if (kind !== '' && textAt(names, 'listKind') === '') names['listKind'] = `${kind}List`;
   spec['conversion'] ??= { strategy: 'None' };
+  dropBareWebhook(objectAt(spec, 'conversion'));
   const status = objectAt(json, 'status');
   if (textsAt(status, 'storedVersions').length > 0) return;
   const stored = objectsAt(spec, 'versions').find((v) => v['storage'] === true);
   if (stored) json['status'] = { ...status, storedVersions: [textAt(stored, 'name')] };
+}
+
+/** A webhook of which nothing is said is none: internally its parts stand by themselves. */
+function dropBareWebhook(conversion: JsonObject): void {
+  const { webhook } = conversion;
+  if (!isObject(webhook) || webhook['clientConfig']) return;
+  if (textsAt(webhook, 'conversionReviewVersions').length > 0) return;
+  delete conversion['webhook'];
 }
 
 function addStoredVersion(object: KubeObject): void {

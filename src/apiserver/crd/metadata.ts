@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import { checkPathSegment } from '#api/names';
 import type { ObjectMeta } from '#api/object';
+import { sortKeys } from '#api/sortKeys';
 import type { MetadataRules } from '#schema/structural/structural';
 import { DecodeError, decodeTyped } from '#schema/typed';
 import { builtinTable } from '../data.ts';
@@ -17,8 +18,14 @@ export function decodeMetadata(metadata: Json, notes?: JsonNotes): { value: Json
   if (!isObject(metadata)) {
     throw new DecodeError(`json: cannot unmarshal ${goKind(metadata)} into Go value of type v1.ObjectMeta`);
   }
-  const { value, unknown } = decodeTyped(builtinTable(), META, metadata, notes);
-  return { value, unknown };
+  try {
+    const { value, unknown } = decodeTyped(builtinTable(), META, metadata, notes);
+    return { value, unknown };
+  } catch (cause) {
+    // The first of several wrong types is the first by name.
+    if (cause instanceof DecodeError) decodeTyped(builtinTable(), META, sortKeys(metadata) as JsonObject);
+    throw cause;
+  }
 }
 
 const goKind = (value: Json): string => {

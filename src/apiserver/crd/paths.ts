@@ -25,7 +25,7 @@ export function integerAt(object: JsonObject, path: readonly string[]): number |
   const value = valueAt(object, path);
   if (value === undefined) return undefined;
   if (typeof value === 'bigint') return Number(value);
-  if (typeof value === 'number' && Number.isInteger(value)) return value;
+  if (typeof value === 'number' && goType(value) === 'int64') return value;
   throw wrongType(path, value, 'int64');
 }
 

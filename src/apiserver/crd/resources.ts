@@ -3,11 +3,14 @@
 import { createHash } from 'node:crypto';
 import { internal } from '#api/errors';
 import type { JsonObject } from '#api/json';
+import { fieldElement } from '#schema/apply/pathElement';
+import type { ReplicasPaths } from '#schema/apply/scaleManagers';
 import { compareApiVersions } from '../registry.ts';
 import { type Resource, type SubresourceInfo, storageName } from '../resources/resource.ts';
 import { customCodec, type Versions } from './codec.ts';
 import { customStrategy } from './customStrategy.ts';
 import { type Definition, storageVersion, textAt, type Version } from './definition.ts';
+import { splitPath } from './paths.ts';
 import { customPrinter } from './printer.ts';
 import { ruleEngine } from './rules.ts';
 import { selectableFields } from './selectableFields.ts';
@@ -102,6 +105,7 @@ function resourceOf(
       kind: names.kind,
       plural: names.plural,
       subresources: version.subresources,
+      replicas: replicasOf(definition),
       structure: () => versions.structure(version.name)!,
       rules: once(() => (schema ? ruleEngine.compile(schema) : undefined)),
       isTerminating: () => state.terminating,
@@ -114,6 +118,14 @@ function resourceOf(
     ...(refusal ? { unservable: () => internal(refusal) } : {}),
   };
 }
+
+const replicasOf = ({ spec }: Definition): ReplicasPaths =>
+  new Map(
+    spec.versions.map(({ name, subresources }) => [
+      `${spec.group}/${name}`,
+      subresources?.scale && splitPath(subresources.scale.specReplicasPath).map(fieldElement),
+    ]),
+  );
 
 const once = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;

@@ -7,15 +7,19 @@ import { clone, isObject, type Json, type JsonObject } from '#api/json';
 import type { JsonNotes } from '#api/jsonParse';
 import { writeJson } from '#api/jsonWrite';
 import { asJson, asObject, type KubeObject } from '#api/object';
+import type { ReplicasPaths } from '#schema/apply/scaleManagers';
 import { DecodeError, decodeTyped } from '#schema/typed';
 import { BodyError, bodyFormat, parseBody } from '../body.ts';
 import type { Call } from '../context.ts';
 import { builtinTable } from '../data.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
 import { keyOf } from '../resources/resource.ts';
+import { managedScale, recordScaleManager, scaleAsEndpoint } from '../resources/scaleManagers.ts';
 import { objectResponse } from '../respond.ts';
+import { codecOf } from '../strategies/subresource.ts';
+import { appliedFields, parseApply } from '../verbs/apply.ts';
 import { matchNamespace } from '../verbs/create.ts';
-import { parsePatch, patchOptions, patchType, patchVersion } from '../verbs/patch.ts';
+import { isApply, parsePatch, patchOptions, patchType, patchVersion } from '../verbs/patch.ts';
 import { matchName, type UpdatePlan, updateObject } from '../verbs/update.ts';
 import type { ScaleSubresource } from './definition.ts';
 import { AccessorError, integerAt, setAt, splitPath, stringAt } from './paths.ts';
@@ -23,13 +27,14 @@ import { scalePrinter } from './printer.ts';
 
 type Endpoint = Readonly<Record<string, (call: Call) => Promise<HttpResponse>>>;
 
-export function scaleEndpoint(scale: ScaleSubresource): Endpoint {
+/** `paths` says where the versions of the kind keep their replicas. */
+export function scaleEndpoint(scale: ScaleSubresource, paths: ReplicasPaths): Endpoint {
   const printer = scalePrinter();
   const shown = (call: Call): Call => ({ ...call, resource: { ...call.resource, printer } });
   return {
     GET: (call) => getScale(shown(call), scale),
-    PUT: (call) => putScale(shown(call), scale),
-    PATCH: (call) => patchScale(shown(call), scale),
+    PUT: (call) => putScale(shown(call), scale, paths),
+    PATCH: (call) => patchScale(shown(call), scale, paths),
   };
 }
 
@@ -45,34 +50,76 @@ async function getScale(call: Call, scale: ScaleSubresource): Promise<HttpRespon
   return objectResponse(call, 200, shown);
 }
 
-async function putScale(call: Call, scale: ScaleSubresource): Promise<HttpResponse> {
+async function putScale(call: Call, scale: ScaleSubresource, paths: ReplicasPaths): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'UpdateOptions');
   const sent = decodeScale(call, options);
   matchName(call, sent);
   matchNamespace(call, sent);
-  const plan: UpdatePlan = {
-    make: (old) => withScale(old, sent, scale),
-    uid: sent.metadata.uid,
-    versioned: Boolean(sent.metadata.resourceVersion),
-    show: (result) => scaleOf(result, scale),
-  };
-  return updateObject(call, plan, options);
+  const plan = planFor(call, { scale, paths, options, change: () => sent });
+  const versioned = Boolean(sent.metadata.resourceVersion);
+  return updateObject(call, { ...plan, uid: sent.metadata.uid, versioned }, options);
 }
 
-async function patchScale(call: Call, scale: ScaleSubresource): Promise<HttpResponse> {
+async function patchScale(call: Call, scale: ScaleSubresource, paths: ReplicasPaths): Promise<HttpResponse> {
+  if (isApply(call)) return applyScale(call, scale, paths);
   const type = patchType(call);
   const options = patchOptions(call);
-  const plan: UpdatePlan = {
-    make(old) {
-      const apply = parsePatch(call, type);
-      return withScale(old, patchedScale(call, options, apply(scaleToPatch(old, scale))), scale);
-    },
-    versioned: patchVersion(call, type),
-    show: (result) => scaleOf(result, scale),
+  const change = (live: KubeObject) => {
+    const apply = parsePatch(call, type);
+    const { kind, apiVersion, ...rest } = asJson(live);
+    return patchedScale(call, options, apply({ apiVersion, kind, ...rest } as JsonObject));
   };
-  return updateObject(call, plan, options);
+  const plan = planFor(call, { scale, paths, options, change });
+  return updateObject(call, { ...plan, versioned: patchVersion(call, type) }, options);
 }
 
+async function applyScale(call: Call, scale: ScaleSubresource, paths: ReplicasPaths): Promise<HttpResponse> {
+  const asScale = { ...call, resource: { ...call.resource, ...SCALE_KIND } };
+  const request = parseApply(asScale);
+  const { options, versioned } = request;
+  const change = (live: KubeObject) =>
+    patchedScale(call, options, appliedFields(asScale, scaleAsEndpoint(), request, live));
+  const plan = planFor(call, { scale, paths, options, change, tracked: true });
+  return updateObject(call, { ...plan, versioned }, options);
+}
+
+interface Plan {
+  readonly scale: ScaleSubresource;
+  readonly paths: ReplicasPaths;
+  readonly options: WriteOptions;
+  /** The wanted Scale, from the present one. */
+  readonly change: (live: KubeObject) => KubeObject;
+  /** It has its managers already. */
+  readonly tracked?: boolean;
+}
+
+function planFor(
+  call: Call,
+  { scale, paths, options, change, tracked = false }: Plan,
+): Omit<UpdatePlan, 'versioned'> {
+  return {
+    make(old) {
+      const live = managedScale(
+        guarded(() => liveScale(old, scale)),
+        old,
+        paths,
+      );
+      const sent = change(live);
+      const next = withScale(old, sent, scale);
+      const { fieldManager } = options;
+      recordScaleManager(call, { old, live, sent, fieldManager, tracked }, paths, next);
+      return next;
+    },
+    tracked: true,
+    other: {
+      kind: { ...SCALE_KIND, codec: codecOf(SCALE_KIND) },
+      show: (object) => scaleOf(object, scale),
+      take: (object, shown) => withScale(object, shown, scale),
+    },
+  };
+}
+
+const SCALE_KIND = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 const SCALE = 'io.k8s.api.autoscaling.v1.Scale';
 // Stands for replicas that the object does not have, so that a patch of something else is noticed.
 const UNSET = -(2 ** 31);
@@ -100,15 +147,11 @@ function scaleOf(object: KubeObject, scale: ScaleSubresource): KubeObject {
   } as KubeObject;
 }
 
-function scaleToPatch(object: KubeObject, scale: ScaleSubresource): JsonObject {
-  return guarded(() => {
-    const { kind, apiVersion, ...rest } = asJson(scaleOf(object, scale));
-    const shown: JsonObject = { apiVersion, kind, ...rest };
-    if (integerAt(asJson(object), splitPath(scale.specReplicasPath)) === undefined) {
-      shown['spec'] = { replicas: UNSET };
-    }
-    return shown;
-  });
+/** The object's scale, to be changed; missing replicas are a number that nobody means. */
+function liveScale(object: KubeObject, scale: ScaleSubresource): KubeObject {
+  const shown = scaleOf(object, scale);
+  const isSet = integerAt(asJson(object), splitPath(scale.specReplicasPath)) !== undefined;
+  return isSet ? shown : ({ ...shown, spec: { replicas: UNSET } } as KubeObject);
 }
 
 /** The object with the replicas of a Scale, and its version if it names one. */

@@ -6,6 +6,7 @@ import { seededRandom } from '#base/random';
 import { VirtualClock } from '#base/virtualClock';
 import { createServer } from '../server.ts';
 import type { Store } from '../store/store.ts';
+import type { Outbound } from '../webhooks/outbound.ts';
 
 export const DEFINITIONS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export const GROUP = 'toys.example.com';
@@ -24,13 +25,16 @@ const PATCHES: Readonly<Record<string, string>> = {
   json: 'application/json-patch+json',
 };
 
-export async function startServer(options: { store?: Store; clock?: VirtualClock } = {}) {
+export async function startServer(
+  options: { store?: Store; clock?: VirtualClock; outbound?: Outbound } = {},
+) {
   const clock = options.clock ?? new VirtualClock();
   const unexpected: unknown[] = [];
   const server = await createServer({
     clock,
     random: seededRandom(7),
     ...(options.store ? { store: options.store } : {}),
+    ...(options.outbound ? { outbound: options.outbound } : {}),
     onUnexpected: (cause) => unexpected.push(cause),
   });
   const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {

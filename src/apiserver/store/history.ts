@@ -18,13 +18,16 @@ export interface Change {
 export interface HistoryLimits {
   revisions: number;
   age: Millis;
+  /** Of what was written: a large object that changes often must not fill the memory. */
+  bytes?: number;
 }
 
-export const DEFAULT_HISTORY: HistoryLimits = { revisions: 100_000, age: minutes(10) };
+export const DEFAULT_HISTORY: HistoryLimits = { revisions: 100_000, age: minutes(10), bytes: 512 << 20 };
 
 export class History {
   #changes: Change[] = [];
   #start = 0;
+  #bytes = 0;
   /** Changes after this revision are all here; those up to it are gone. */
   floor: number;
   readonly #limits: HistoryLimits;
@@ -36,6 +39,7 @@ export class History {
 
   push(change: Change): void {
     this.#changes.push(change);
+    this.#bytes += sizeOf(change);
     this.#trim(change.at);
   }
 
@@ -46,9 +50,16 @@ export class History {
 
   /** Forgets everything up to and including `revision`, as a compaction does. */
   compact(revision: number): void {
-    this.#start = this.#indexAfter(revision);
+    const end = this.#indexAfter(revision);
+    while (this.#start < end) this.#drop();
     this.floor = Math.max(this.floor, revision);
     this.#squeeze();
+  }
+
+  #drop(): void {
+    const change = this.#changes[this.#start++]!;
+    this.#bytes -= sizeOf(change);
+    this.floor = change.revision;
   }
 
   #indexAfter(revision: number): number {
@@ -63,14 +74,15 @@ export class History {
   }
 
   #trim(now: Instant): void {
-    const oldest = now - this.#limits.age;
+    const { revisions, age, bytes = Infinity } = this.#limits;
+    const oldest = now - age;
     while (
-      this.#changes.length - this.#start > this.#limits.revisions ||
-      (this.#start < this.#changes.length && this.#changes[this.#start]!.at < oldest)
-    ) {
-      this.floor = this.#changes[this.#start]!.revision;
-      this.#start++;
-    }
+      this.#start < this.#changes.length &&
+      (this.#changes.length - this.#start > revisions ||
+        this.#bytes > bytes ||
+        this.#changes[this.#start]!.at < oldest)
+    )
+      this.#drop();
     this.#squeeze();
   }
 
@@ -80,3 +92,5 @@ export class History {
     this.#start = 0;
   }
 }
+
+const sizeOf = ({ next }: Change): number => next?.size ?? 0;

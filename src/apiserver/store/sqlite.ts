@@ -37,7 +37,9 @@ const SCRIPT = import.meta.url.endsWith('.ts') ? './sqliteWorker.ts' : './sqlite
 
 /** Opens (or creates) the database file. Fails when another process has it open. */
 export async function openSqliteJournal(file: string): Promise<SqliteJournal> {
-  const worker = new Worker(new URL(SCRIPT, import.meta.url), { workerData: { file } });
+  // The thread holds one batch at a time: it needs next to no memory of its own.
+  const resourceLimits = { maxYoungGenerationSizeMb: 2 };
+  const worker = new Worker(new URL(SCRIPT, import.meta.url), { workerData: { file }, resourceLimits });
   const inbox = new Inbox(worker);
   const opened = await inbox.next();
   if (opened.kind !== 'opened')

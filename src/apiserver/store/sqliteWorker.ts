@@ -89,6 +89,7 @@ function serve(db: DatabaseSync, write: (batch: PackedBatch) => void, request: W
       break;
     case 'append':
       write(request.batch);
+      release(request.batch);
       answer({ kind: 'done' });
       break;
     case 'close':
@@ -96,6 +97,11 @@ function serve(db: DatabaseSync, write: (batch: PackedBatch) => void, request: W
       parentPort!.close();
   }
 }
+
+/** The bytes are written: their memory need not wait for this thread's collector, which has little else to do. */
+const release = ({ bytes }: PackedBatch): void => {
+  bytes.buffer.transfer(0);
+};
 
 function main(): void {
   const db = new DatabaseSync((workerData as { file: string }).file);

@@ -170,6 +170,16 @@ describe('the past', () => {
     expect(store.floor('things')).toBe(store.revision - 1);
   });
 
+  test('history is bounded by size, whatever is forgotten otherwise', async () => {
+    const store = Store.inMemory(realClock, { revisions: 1e6, age: seconds(1e6), bytes: 10_000 });
+    const large = (i: number) => ({ ...thing('a', i), text: 'x'.repeat(4000) });
+    const { revision } = await store.put('things', 'a', 0, large(0));
+    store.compact();
+    for (let i = 0; i < 4; i++) await store.put('things', 'a', revision + i, large(i));
+    expect([...store.changesAfter('things', 0)].length).toBe(2);
+    expect(store.floor('things')).toBe(store.revision - 2);
+  });
+
   test('compaction forgets everything before now', async () => {
     const store = Store.inMemory(realClock);
     await store.put('things', 'a', 0, thing('a', 1));

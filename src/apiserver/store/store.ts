@@ -124,6 +124,13 @@ export class Store {
     }
   }
 
+  /** False when `heads` would name nothing. */
+  hasHeads(resource: string): boolean {
+    if ((this.#tables.get(resource)?.size ?? 0) > 0) return true;
+    for (const pending of this.#head.values()) if (pending.resource === resource) return true;
+    return false;
+  }
+
   /** The resource at a revision (the present by default); undefined when that revision is no longer known. */
   view(resource: string, revision = this.#revision): View | undefined {
     const table = this.table(resource);
@@ -157,13 +164,13 @@ export class Store {
     const revision = ++this.#headRevision;
     object.metadata.resourceVersion = String(revision);
     const bytes = Buffer.from(writeJson(asJson(object)));
-    return this.#submit(resource, key, revision, new Stored(key, revision, bytes, object));
+    return this.#submit({ resource, key, revision, bytes }, new Stored(key, revision, bytes, object));
   }
 
   /** Removes the object if the head is still at `expected`. */
   remove(resource: string, key: string, expected: number): Promise<Change> {
     this.#check(resource, key, expected);
-    return this.#submit(resource, key, ++this.#headRevision, undefined);
+    return this.#submit({ resource, key, revision: ++this.#headRevision, bytes: undefined }, undefined);
   }
 
   /** Resolves when a head that was read is durable (at once when it already is). */
@@ -181,12 +188,12 @@ export class Store {
     if ((head?.revision ?? 0) !== expected) throw new RevisionMismatch(`${resource}/${key}`);
   }
 
-  #submit(resource: string, key: string, revision: number, stored: Stored | undefined): Promise<Change> {
+  #submit(record: JournalRecord, stored: Stored | undefined): Promise<Change> {
     const { promise: done, resolve, reject } = Promise.withResolvers<Change>();
-    const pending: Pending = { resource, key, revision, bytes: stored?.bytes, stored, resolve, reject, done };
+    const pending: Pending = { ...record, stored, resolve, reject, done };
     if (!this.#journal) this.#commit(pending);
     else {
-      this.#head.set(headKey(resource, key), pending);
+      this.#head.set(headKey(record.resource, record.key), pending);
       this.#queue.push(pending);
       if (!this.#flushing) void this.#flush(this.#journal);
     }

@@ -4,6 +4,7 @@
 import type { Json } from '#api/json';
 import { parseJson } from '#api/jsonParse';
 import type { KubeObject } from '#api/object';
+import { Content } from './content.ts';
 
 const LONG_NUMBER = /[0-9]{16}/;
 
@@ -14,8 +15,9 @@ export function parseOwn(bytes: Uint8Array): KubeObject {
   return value as unknown as KubeObject;
 }
 
-// How many parsed objects stay in memory, whatever the number of stored ones.
-const PARSED = 4096;
+// How many parsed objects stay in memory, whatever the number of stored ones. Parsing again takes microseconds; objects
+// that stay for a while and then go cost the collector more than that.
+const PARSED = 16;
 const ring: (Stored | undefined)[] = new Array(PARSED);
 let next = 0;
 
@@ -23,15 +25,30 @@ export class Stored {
   /** `namespace/name`, or `name` for cluster-scoped objects: the order of lists. */
   readonly key: string;
   readonly revision: number;
-  readonly bytes: Uint8Array;
+  readonly #content: Content;
   #object: KubeObject | undefined;
   #labels: Readonly<Record<string, string>> | undefined;
 
   constructor(key: string, revision: number, bytes: Uint8Array, object?: KubeObject) {
     this.key = key;
     this.revision = revision;
-    this.bytes = bytes;
+    this.#content = new Content(bytes);
     if (object) this.#keep(object);
+  }
+
+  /** What was committed, to the byte. Not to be edited. */
+  get bytes(): Uint8Array {
+    return this.#content.bytes;
+  }
+
+  /** The same in pieces that are not copied. */
+  get parts(): Uint8Array[] {
+    return this.#content.parts();
+  }
+
+  /** How many bytes that is. */
+  get size(): number {
+    return this.#content.size;
   }
 
   /** The parsed object. Shared: callers clone before they change anything. */

@@ -18,23 +18,33 @@ export function validateLabelSelector(selector: JsonObject | undefined, path: st
 
 function validateRequirement(expression: JsonObject, path: string): FieldError[] {
   const operator = text(expression, 'operator');
-  const values = texts(expression, 'values');
-  const errors: FieldError[] = [];
-  if (operator === 'In' || operator === 'NotIn') {
-    if (values.length === 0)
-      errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (values.length > 0)
-      errors.push(
-        forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
-      );
-  } else errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'));
-  errors.push(...qualifiedName(text(expression, 'key'), `${path}.key`));
-  values.forEach((v, i) => {
-    errors.push(...labelValue(v, `${path}.values[${i}]`));
-  });
-  return errors;
+  return [
+    ...validateOperator(expression, path),
+    ...(OPERATORS.has(operator)
+      ? []
+      : [invalid(`${path}.operator`, operator, 'not a valid selector operator')]),
+    ...qualifiedName(text(expression, 'key'), `${path}.key`),
+    ...validateValues(expression, path),
+  ];
 }
+
+const OPERATORS = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist']);
+
+/** Whether there are values where the operator wants some, and none where it wants none. */
+export function validateOperator(expression: JsonObject, path: string): FieldError[] {
+  const operator = text(expression, 'operator');
+  const isEmpty = texts(expression, 'values').length === 0;
+  if ((operator === 'In' || operator === 'NotIn') && isEmpty)
+    return [required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+  if ((operator === 'Exists' || operator === 'DoesNotExist') && !isEmpty)
+    return [
+      forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+    ];
+  return [];
+}
+
+export const validateValues = (expression: JsonObject, path: string): FieldError[] =>
+  texts(expression, 'values').flatMap((value, i) => labelValue(value, `${path}.values[${i}]`));
 
 export const isEmptySelector = (selector: JsonObject | undefined): boolean =>
   Object.keys(stringMap(selector, 'matchLabels')).length + list(selector, 'matchExpressions').length === 0;

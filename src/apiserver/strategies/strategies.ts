@@ -30,6 +30,7 @@ import { endpointSliceStrategy } from './network/endpointSlice.ts';
 import { ingressStrategy } from './network/ingress.ts';
 import { networkPolicyStrategy } from './network/networkPolicy.ts';
 import { serviceStrategy } from './network/service.ts';
+import { behindGates } from './pod/gates.ts';
 import { podStrategy } from './pod/pod.ts';
 import { podDisruptionBudgetStrategy } from './policy/podDisruptionBudget.ts';
 import {
@@ -43,23 +44,25 @@ import { persistentVolumeStrategy } from './storage/persistentVolume.ts';
 import { persistentVolumeClaimStrategy } from './storage/persistentVolumeClaim.ts';
 import { storageClassStrategy } from './storage/storageClass.ts';
 
+const TEMPLATE = ['spec', 'template', 'spec'];
+
 /** By resource: `jobs.batch`, `pods`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   ...REVIEWS,
   'apiservices.apiregistration.k8s.io': apiServiceStrategy,
   configmaps: configMapStrategy,
   'controllerrevisions.apps': controllerRevisionStrategy,
-  'daemonsets.apps': daemonSetStrategy,
-  'deployments.apps': deploymentStrategy,
-  'replicasets.apps': replicaSetStrategy,
-  'statefulsets.apps': statefulSetStrategy,
+  'daemonsets.apps': behindGates(daemonSetStrategy, ...TEMPLATE),
+  'deployments.apps': behindGates(deploymentStrategy, ...TEMPLATE),
+  'replicasets.apps': behindGates(replicaSetStrategy, ...TEMPLATE),
+  'statefulsets.apps': behindGates(statefulSetStrategy, ...TEMPLATE),
   'customresourcedefinitions.apiextensions.k8s.io': definitionStrategy,
   endpoints: endpointsStrategy,
   'endpointslices.discovery.k8s.io': endpointSliceStrategy,
   events: eventStrategy,
   'events.events.k8s.io': modernEventStrategy,
-  'cronjobs.batch': cronJobStrategy,
-  'jobs.batch': jobStrategy,
+  'cronjobs.batch': behindGates(cronJobStrategy, 'spec', 'jobTemplate', ...TEMPLATE),
+  'jobs.batch': behindGates(jobStrategy, ...TEMPLATE),
   'leases.coordination.k8s.io': leaseStrategy,
   limitranges: limitRangeStrategy,
   namespaces: namespaceStrategy,
@@ -81,7 +84,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'validatingwebhookconfigurations.admissionregistration.k8s.io': validatingWebhookStrategy,
   'validatingadmissionpolicies.admissionregistration.k8s.io': validatingAdmissionPolicyStrategy,
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': validatingAdmissionPolicyBindingStrategy,
-  pods: podStrategy,
+  pods: behindGates(podStrategy, 'spec'),
   resourcequotas: resourceQuotaStrategy,
   secrets: secretStrategy,
   serviceaccounts: serviceAccountStrategy,

@@ -27,6 +27,21 @@ export function decodeAs(call: Call, gvk: Gvk, options: WriteOptions): KubeObjec
   return decodeBody({ ...call, resource }, options);
 }
 
+/** What admission makes of such a body, which it sees as a creation. Throws what it refuses with. */
+export async function admitAs(
+  call: Call,
+  gvk: Gvk,
+  object: KubeObject,
+  dryRun: boolean,
+): Promise<KubeObject> {
+  const { admission } = call.core;
+  const kind = { ...gvk, codec: codecOf(gvk) };
+  const write = { operation: 'CREATE' as const, object, old: undefined, name: call.name!, dryRun, kind };
+  const admitted = (await admission.mutate(call, write))!;
+  await admission.validate(call, { ...write, object: admitted });
+  return admitted;
+}
+
 export function createdStatus(call: Call): HttpResponse {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
   return encode(201, status, { ...call.negotiated, representation: { as: 'object' } });

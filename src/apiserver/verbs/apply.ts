@@ -7,38 +7,47 @@ import type { HttpResponse } from '#api/http';
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { apiVersionOf, asJson, type KubeObject, parseApiVersion } from '#api/object';
 import { ApiError } from '#api/status';
-import { ApplyConflict, ApplyError, applyObject } from '#schema/apply/fieldManager';
+import { ApplyConflict, ApplyError, applyObject, type Endpoint } from '#schema/apply/fieldManager';
 import type { Manager } from '#schema/apply/managedFields';
 import { DecodeError } from '#schema/typed';
 import { BodyError } from '../body.ts';
 import type { Call } from '../context.ts';
 import { endpointOf, writeOf } from '../managedFields.ts';
 import { booleanParam, parseWriteOptions, type WriteOptions } from '../query.ts';
-import { keyOf } from '../resources/resource.ts';
-import { objectResponse, storedResponse } from '../respond.ts';
 import { parseYaml } from '../yaml.ts';
-import { createObject, matchNamespace } from './create.ts';
-import { matchName, updateObject } from './update.ts';
+import { matchNamespace } from './create.ts';
+import { matchName, type UpdatePlan, updateObject } from './update.ts';
 
 export const APPLY = 'application/apply-patch+yaml';
 
 const MAX_DEPTH = 1000;
 
-interface Request {
+export interface ApplyRequest {
   readonly config: JsonObject;
   readonly options: WriteOptions;
   readonly force: boolean;
+  /** It names a resourceVersion. */
+  readonly versioned: boolean;
 }
 
 export async function apply(call: Call): Promise<HttpResponse> {
+  const request = parseApply(call);
+  const plan: UpdatePlan = {
+    make: (old) => result(call, request, old),
+    createIfMissing: () => newObject(call, request),
+    mayCreate: true,
+    versioned: request.versioned,
+    tracked: true,
+  };
+  return updateObject(call, plan, request.options);
+}
+
+/** What is applied, as an object of the call's resource. */
+export function parseApply(call: Call): ApplyRequest {
   const options = applyOptions(call);
   const config = readConfig(call, options);
-  const request = { config, options, force: booleanParam(call.query, 'force') ?? false };
-  const exists = call.core.store.getHead(call.resource.storage, keyOf(call.namespace, call.name!));
-  if (!exists && !call.subresource) return applyNew(call, request);
   const versioned = Boolean(metadataOf(config)['resourceVersion']);
-  const make = (old: KubeObject) => result(call, request, old);
-  return updateObject(call, { make, versioned, tracked: true }, options);
+  return { config, options, versioned, force: booleanParam(call.query, 'force') ?? false };
 }
 
 function applyOptions(call: Call): WriteOptions {
@@ -47,17 +56,10 @@ function applyOptions(call: Call): WriteOptions {
   return parseWriteOptions(call.query, 'PatchOptions', anonymous ? [error] : []);
 }
 
-async function applyNew(call: Call, request: Request): Promise<HttpResponse> {
+function newObject(call: Call, request: ApplyRequest): KubeObject {
   const object = result(call, request, undefined);
-  const { uid } = object.metadata;
-  if (uid) {
-    const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
-    throw conflict(call.resource, call.name!, why);
-  }
   delete object.metadata.resourceVersion;
-  const outcome = await createObject(call, object, { ...request.options, tracked: true });
-  if (outcome.kind === 'dryRun') return objectResponse(call, 201, outcome.object);
-  return storedResponse(call, 201, outcome.stored);
+  return object;
 }
 
 const metadataOf = (config: JsonObject): JsonObject =>
@@ -102,22 +104,41 @@ function checkKind(call: Call, config: JsonObject): void {
   throw badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
 }
 
-/** The object as it is to be stored. */
-function result(call: Call, { config, options, force }: Request, old: KubeObject | undefined): KubeObject {
-  const write = {
-    ...writeOf(call, options.fieldManager),
-    ...(old === undefined ? {} : { live: asJson(old) }),
-  };
+/** The fields of the object after the apply; edits nothing. */
+export function appliedFields(
+  call: Call,
+  endpoint: Endpoint,
+  { config, options, force }: ApplyRequest,
+  old: KubeObject | undefined,
+): JsonObject {
+  const live = old === undefined ? {} : { live: asJson(old) };
   try {
-    const value = applyObject(endpointOf(call), { ...write, config, force });
+    return applyObject(endpoint, { ...writeOf(call, options.fieldManager), ...live, config, force });
+  } catch (cause) {
+    throw refusal(call, config, cause);
+  }
+}
+
+/** The object as it is to be stored. */
+function result(call: Call, request: ApplyRequest, old: KubeObject | undefined): KubeObject {
+  const value = appliedFields(call, endpointOf(call), request, old);
+  try {
     const { codec } = call.resource;
     const object = codec.complete?.(value) ?? (codec.convert?.(value) ?? codec.decode(value)).object;
+    if (old === undefined) matchNothing(call, object);
     matchNamespace(call, object);
     matchName(call, object);
     return object;
   } catch (cause) {
-    throw refusal(call, config, cause);
+    throw refusal(call, request.config, cause);
   }
+}
+
+/** Whoever names a uid means an object that is there. */
+function matchNothing(call: Call, { metadata }: KubeObject): void {
+  if (!metadata.uid) return;
+  const why = `uid mismatch: the provided object specified uid ${metadata.uid}, and no existing object was found`;
+  throw conflict(call.resource, call.name!, why);
 }
 
 function refusal(call: Call, config: JsonObject, cause: unknown): unknown {
@@ -144,21 +165,40 @@ const unconvertible = ({ resource: { group, version, kind } }: Call): string =>
   `unable to convert unstructured object to ${group}/${version}, Kind=${kind}`;
 
 function conflictError({ conflicts }: ApplyConflict): ApiError {
-  const named = conflicts.map(({ manager, paths }) => ({ who: describeManager(manager), paths }));
+  const named = conflicts.map(({ manager, paths }) => ({
+    who: describeManager(manager),
+    id: idOf(manager),
+    paths,
+  }));
   const causes = named.flatMap(({ who, paths }) =>
     paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${who}`, field })),
   );
   return new ApiError(409, 'Conflict', conflictMessage(named, causes.length), { causes });
 }
 
-function conflictMessage(named: readonly { who: string; paths: readonly string[] }[], count: number): string {
+interface Named {
+  readonly who: string;
+  readonly id: string;
+  readonly paths: readonly string[];
+}
+
+function conflictMessage(named: readonly Named[], count: number): string {
   if (count === 1)
     return `Apply failed with 1 conflict: conflict with ${named[0]!.who}: ${named[0]!.paths[0]}`;
   const groups = [...named]
-    .sort((a, b) => (a.who < b.who ? -1 : 1))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ who, paths }) => [`conflicts with ${who}:`, ...paths.map((path) => `- ${path}`)].join('\n'));
   return `Apply failed with ${count} conflicts: ${groups.join('\n')}`;
 }
+
+/** In the order of this the real server names managers. */
+const idOf = ({ manager, operation, apiVersion, subresource }: Manager): string =>
+  JSON.stringify({
+    manager,
+    operation,
+    ...(operation === 'Update' ? { apiVersion } : {}),
+    ...(subresource === '' ? {} : { subresource }),
+  });
 
 function describeManager({ manager, operation, apiVersion, subresource }: Manager): string {
   const named = JSON.stringify(manager) + (subresource === '' ? '' : ` with subresource "${subresource}"`);

@@ -3,7 +3,8 @@
 import { alreadyExists, badRequest, internal } from '#api/errors';
 import { invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
-import type { KubeObject } from '#api/object';
+import { clone } from '#api/json';
+import { asJson, asObject, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { formatTime } from '#base/instant';
 import { nameSuffix, uuid } from '#base/random';
@@ -46,6 +47,8 @@ export type CreateOutcome = { kind: 'created'; stored: Stored } | { kind: 'dryRu
 export interface CreateOptions extends WriteOptions {
   /** The object has its managedFields already. */
   readonly tracked?: boolean;
+  /** A name that is taken is a RevisionMismatch: the caller means whatever has it. */
+  readonly mayExist?: boolean;
 }
 
 // A generated name that is taken is drawn again a few times; then the client is told.
@@ -60,9 +63,9 @@ export async function createObject(
   for (let attempt = 1; ; attempt++) {
     try {
       // Admission and strategies edit the object: every attempt starts from what the client sent.
-      return await createOnce(call, generated ? structuredClone(object) : object, options);
+      return await createOnce(call, generated ? asObject(clone(asJson(object))) : object, options);
     } catch (cause) {
-      if (!(cause instanceof RevisionMismatch)) throw cause;
+      if (!(cause instanceof RevisionMismatch) || options.mayExist) throw cause;
       if (!generated || attempt === NAME_ATTEMPTS) throw taken(call, cause.message, object);
     }
   }
@@ -70,8 +73,7 @@ export async function createObject(
 
 /** The name is in use, perhaps by something that is on its way out. */
 function taken(call: Call, name: string, { metadata }: KubeObject): ApiError {
-  const error = alreadyExists(call.resource, name);
-  if (metadata.generateName) return ungenerated(error);
+  const error = metadata.generateName ? ungenerated(call, name) : alreadyExists(call.resource, name);
   const holder = call.core.store.getHead(call.resource.storage, keyOf(call.namespace, name));
   if (holder?.object.metadata.deletionTimestamp) {
     error.status.message = `object is being deleted: ${error.status.message}`;
@@ -79,9 +81,13 @@ function taken(call: Call, name: string, { metadata }: KubeObject): ApiError {
   return error;
 }
 
-/** Whoever asks for a generated name is told to try again, even when there was a name as well. */
-function ungenerated({ status }: ApiError): ApiError {
-  const { message, details } = status;
+/**
+ * Whoever asks for a generated name is told to try again, even when there was a name as well. It is said of the kind as it
+ * is inside: Events have two groups, and one in there.
+ */
+function ungenerated({ resource }: Call, name: string): ApiError {
+  const { group } = refusedKind(resource);
+  const { message, details } = alreadyExists({ group, plural: resource.plural }, name).status;
   const text = `${message}, the server was not able to generate a unique name for the object`;
   return new ApiError(409, 'AlreadyExists', text, { ...details, retryAfterSeconds: 1 });
 }
@@ -95,6 +101,8 @@ async function createOnce(call: Call, sent: KubeObject, options: CreateOptions):
     object: sent,
     name: sent.metadata.name ?? '',
   }))!;
+  // Whatever admission made of it, it stays where it was sent.
+  matchNamespace(call, object);
   checkEscalation(call, object, undefined);
   const context = strategyContext(call, options.dryRun);
   fillSystemFields(call, object, context);

@@ -12,6 +12,7 @@ import { keyOf, refusedKind } from '../resources/resource.ts';
 import { encode, objectResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
+import { storeConflict } from './update.ts';
 
 export async function deleteOne(call: Call): Promise<HttpResponse> {
   const options = parseDeleteOptions(call);
@@ -63,12 +64,15 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
   const { core, resource } = call;
   const old = resource.codec.show(head);
   const name = old.metadata.name!;
-  const write = { operation: 'DELETE' as const, object: undefined, old, name, dryRun: options.dryRun };
-  await core.admission.mutate(call, write);
+  const { dryRun } = options;
+  const write = { operation: 'DELETE' as const, object: undefined, old, name, dryRun, deletion: options };
+  // An eviction was admitted as such.
+  const isAdmitted = call.subresource !== undefined;
+  if (!isAdmitted) await core.admission.mutate(call, write);
   checkPreconditions(call, old, options);
-  const next = asObject(clone(asJson(old)));
+  const next = editable(call, old);
   const fate = decideFate(call, next, options);
-  await core.admission.validate(call, write);
+  if (!isAdmitted) await core.admission.validate(call, write);
   if (fate === 'unchanged') {
     await core.store.committed(head);
     return { kind: 'kept', object: old };
@@ -84,10 +88,48 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
     return { kind: 'kept', object: resource.codec.show(change.next!) };
   }
   if (!options.dryRun) {
-    const { revision } = await core.store.remove(resource.storage, head.key, head.revision);
+    const atOnce = goesAtOnce(call, old, next);
+    if (atOnce) checkReleased(call, head, old, options);
+    const last = atOnce || resource.strategy.markDeleted ? head : await endGrace(call, head, next);
+    const { revision } = await core.store.remove(resource.storage, head.key, last.revision);
+    // What goes at once goes as it was, with the finalizers that this deletion made obsolete.
+    if (atOnce) setFinalizers(next, finalizersOf(old));
     next.metadata.resourceVersion = String(revision);
   }
   return { kind: 'removed', object: next };
+}
+
+/** Whoever watches sees that the last grace is over before the object is gone. */
+async function endGrace({ core, resource }: Call, head: Stored, next: KubeObject): Promise<Stored> {
+  const marked = resource.codec.toStorage(next);
+  return (await core.store.put(resource.storage, head.key, head.revision, marked)).next!;
+}
+
+/** Nothing was written before the removal: no period of grace began or became shorter. */
+function goesAtOnce({ resource }: Call, { metadata: old }: KubeObject, { metadata }: KubeObject): boolean {
+  return (
+    !resource.strategy.markDeleted &&
+    metadata.deletionTimestamp === old.deletionTimestamp &&
+    metadata.deletionGracePeriodSeconds === old.deletionGracePeriodSeconds
+  );
+}
+
+/**
+ * A deletion that names a version and makes the last finalizers obsolete is refused: the real server looks for the
+ * version of the object without them, which it has not stored.
+ */
+function checkReleased(call: Call, head: Stored, old: KubeObject, options: DeleteOptions): void {
+  if (!options.resourceVersion || finalizersOf(old).length === 0) return;
+  const detail = `ResourceVersion in precondition: , ResourceVersion in object meta: ${head.revision}`;
+  throw storeConflict(call, head.key, detail);
+}
+
+const finalizersOf = ({ metadata }: KubeObject): string[] => metadata.finalizers ?? [];
+
+/** Only metadata is edited, unless the kind has its own way to go. */
+function editable({ resource }: Call, old: KubeObject): KubeObject {
+  if (resource.strategy.markDeleted) return asObject(clone(asJson(old)));
+  return { ...old, metadata: { ...old.metadata } };
 }
 
 function checkPreconditions(call: Call, old: KubeObject, { uid, resourceVersion }: DeleteOptions): void {

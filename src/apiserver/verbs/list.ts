@@ -6,7 +6,7 @@ import type { JsonObject } from '#api/json';
 import { writeJson } from '#api/jsonWrite';
 import { apiVersionOf } from '#api/object';
 import type { Call } from '../context.ts';
-import { readToken, writeToken } from '../continueToken.ts';
+import { type ContinueToken, readToken, writeToken } from '../continueToken.ts';
 import { type ListOptions, parseListOptions } from '../query.ts';
 import { transformedList } from '../representations/lists.ts';
 import { encode, JSON_TYPE } from '../respond.ts';
@@ -33,13 +33,19 @@ export function selectPage(call: Call, options: ListOptions): Page {
   if (token && options.resourceVersion !== '' && options.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
-  const view = openView(call, options, token?.revision);
+  const view = openView(call, options, token);
   const after = token ? selection.prefix + token.after : '';
-  // resourceVersion=0 is answered from the cache, which does not page.
-  const limit = options.limit > 0 && !(options.resourceVersion === '0' && !token) ? options.limit : Infinity;
+  const limit = isPaged(call, options, selection) ? options.limit : Infinity;
   const { items, last } = take(call, view, selection, { after, limit });
   if (last === undefined) return { items, meta: { resourceVersion: String(view.revision) } };
   return { items, meta: pageMeta(view, selection, last) };
+}
+
+/** resourceVersion=0 is answered from the cache, and one object by its name: neither has pages. */
+function isPaged({ namespace, resource }: Call, options: ListOptions, { name }: Selection): boolean {
+  if (options.limit <= 0) return false;
+  if (name !== undefined && (namespace !== undefined || !resource.namespaced)) return false;
+  return options.resourceVersion !== '0' || options.continue !== '';
 }
 
 function pageMeta(view: View, selection: Selection, last: string): Page['meta'] {
@@ -63,12 +69,19 @@ function take(call: Call, view: View, selection: Selection, page: { after: strin
 const OUTDATED =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-function openView(call: Call, options: ListOptions, pageRevision: number | undefined): View {
+/** The refusal holds the token to go on with, from wherever the collection is now. */
+function outdated({ after }: ContinueToken) {
+  const error = expired(OUTDATED);
+  error.status.metadata.continue = writeToken({ revision: undefined, after });
+  return error;
+}
+
+function openView(call: Call, options: ListOptions, token: ContinueToken | undefined): View {
   const { store } = call.core;
   const { storage } = call.resource;
-  if (pageRevision !== undefined) {
-    const view = store.view(storage, pageRevision);
-    if (!view) throw expired(OUTDATED);
+  if (token?.revision !== undefined) {
+    const view = store.view(storage, token.revision);
+    if (!view) throw outdated(token);
     return view;
   }
   const wanted = listRevision(options.resourceVersion);
@@ -105,8 +118,9 @@ function itemOf(call: Call, object: JsonObject): JsonObject {
   return rest;
 }
 
-// Lists up to this size are one buffer; longer ones are streamed in chunks of it.
-const CHUNK = 1 << 20;
+// Lists up to this size are one buffer; longer ones are streamed in chunks of it. What a slow reader has not taken yet
+// is held twice, in plain and encrypted: many at once must not fill the memory.
+const CHUNK = 1 << 17;
 
 function listBytes(
   call: Call,
@@ -115,7 +129,7 @@ function listBytes(
 ): Uint8Array | AsyncIterable<Uint8Array> {
   const open = Buffer.from(`${writeJson(head).slice(0, -1)},"items":[`);
   let size = 0;
-  for (const stored of items) size += stored.bytes.length;
+  for (const stored of items) size += stored.size;
   if (size <= CHUNK) return Buffer.concat([open, ...itemParts(call, items, 0, items.length), CLOSE]);
   return streamItems(call, open, items);
 }
@@ -134,10 +148,11 @@ function* itemParts(call: Call, items: readonly Stored[], from: number, to: numb
     const stored = items[i]!;
     if (!resource.codec.verbatim(stored)) {
       yield Buffer.from(writeJson(itemOf(call, resource.codec.show(stored) as unknown as JsonObject)));
-    } else if (cut === 0) yield stored.bytes;
-    else {
-      yield BRACE;
-      yield stored.bytes.subarray(cut);
+    } else {
+      const [first, ...rest] = stored.parts;
+      if (cut > 0) yield BRACE;
+      yield cut > 0 ? first!.subarray(cut) : first!;
+      yield* rest;
     }
   }
 }
@@ -151,7 +166,7 @@ async function* streamItems(
   let from = 0;
   while (from < items.length) {
     let to = from;
-    for (let size = 0; to < items.length && size < CHUNK; to++) size += items[to]!.bytes.length;
+    for (let size = 0; to < items.length && size < CHUNK; to++) size += items[to]!.size;
     yield Buffer.concat([...itemParts(call, items, from, to)]);
     from = to;
   }

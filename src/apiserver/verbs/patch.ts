@@ -1,7 +1,7 @@
 // PATCH: JSON patch, merge patch and, on built-in kinds, strategic merge patch. The patched object then goes the way of
 // an update.
 
-import { badRequest, internal, notImplemented } from '#api/errors';
+import { badRequest, internal } from '#api/errors';
 import { forbidden, invalid, invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
 import { clone, isObject, type Json, type JsonObject, setOwn } from '#api/json';
@@ -11,15 +11,23 @@ import { asJson, type KubeObject } from '#api/object';
 import { sortKeys } from '#api/sortKeys';
 import { ApiError } from '#api/status';
 import { goPrint } from '#schema/goPrint';
-import { applyJsonPatch, JsonPatchError, parseJsonPatch } from '#schema/jsonPatch';
-import { applyMergePatch } from '#schema/mergePatch';
+import {
+  applyJsonPatch,
+  applyJsonPatchInOrder,
+  type JsonPatch,
+  JsonPatchError,
+  parseJsonPatch,
+} from '#schema/jsonPatch';
+import { applyMergePatch, applyMergePatchInOrder } from '#schema/mergePatch';
 import { applyStrategicMerge, StrategicMergeError } from '#schema/strategicMerge';
+import { inStructOrder } from '#schema/structOrder';
 import { DecodeError } from '#schema/typed';
 import type { Call } from '../context.ts';
 import { builtinTable } from '../data.ts';
 import { checkGvk } from '../gvk.ts';
 import { keepEmptyLists } from '../managedFields.ts';
 import { booleanParam, parseWriteOptions, type WriteOptions } from '../query.ts';
+import { ForeignKind } from '../resources/foreignKind.ts';
 import type { Codec, Decoded } from '../resources/resource.ts';
 import { APPLY, apply } from './apply.ts';
 import { matchNamespace } from './create.ts';
@@ -30,12 +38,12 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC = 'application/strategic-merge-patch+json';
 
 export async function patch(call: Call): Promise<HttpResponse> {
-  if (contentType(call) === APPLY) return apply(call);
+  if (isApply(call)) return apply(call);
   const type = patchType(call);
   const options = patchOptions(call);
   // What the patch says is looked at when there is something to be patched.
   const change = once(() => parsePatch(call, type));
-  const make = (old: KubeObject) => patched(call, options, () => change()(toJson(old)), type);
+  const make = (old: KubeObject) => patched(call, options, { type, old: () => toJson(old), change });
   return updateObject(call, { versioned: patchVersion(call, type), make }, options);
 }
 
@@ -74,9 +82,10 @@ const toJson = (object: KubeObject): JsonObject => clone(asJson(object));
 const contentType = (call: Call): string =>
   (call.request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
 
+export const isApply = (call: Call): boolean => contentType(call) === APPLY;
+
 export function patchType(call: Call): string {
   const type = contentType(call);
-  if (type === APPLY || type === 'application/apply-patch+cbor') throw notImplemented(`${type} here`);
   if (type === JSON_PATCH || type === MERGE_PATCH) return type;
   if (type === STRATEGIC && !call.resource.custom) return type;
   if (call.resource.custom) {
@@ -87,7 +96,15 @@ export function patchType(call: Call): string {
   throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 }
 
-type Apply = (old: JsonObject) => Json;
+/** `inOrder`: the keys of the result are in the order in which the real server quotes it. */
+type Apply = (old: JsonObject, inOrder?: boolean) => Json;
+
+const ESCAPES = /\\u00(3c|3e|26)/i;
+
+/** Whether the texts that are tested may be spelled as the real server spells them. */
+const spellsEscapes = ({ request }: Call, { operations }: JsonPatch): boolean =>
+  operations.some(({ op }) => op === 'test') &&
+  ESCAPES.test(Buffer.from(request.body ?? []).toString('latin1'));
 
 /** Reads the patch once; what it does to an object may run several times. */
 export function parsePatch(call: Call, type: string, structType = call.resource.patchType): Apply {
@@ -98,7 +115,9 @@ export function parsePatch(call: Call, type: string, structType = call.resource.
       call.query.get('fieldValidation') === 'Ignore',
     );
     reportOperations(call, operations.problems);
-    return (old) => guard(() => applyJsonPatch(old, operations));
+    const patch = { ...operations, escapes: spellsEscapes(call, operations) };
+    return (old, inOrder) =>
+      guard(() => (inOrder ? applyJsonPatchInOrder(old, patch) : applyJsonPatch(old, patch)));
   }
   if (value === null && type === MERGE_PATCH) throw badRequest('Invalid JSON Patch');
   if (!isObject(value)) {
@@ -106,8 +125,17 @@ export function parsePatch(call: Call, type: string, structType = call.resource.
     const why = `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
     throw badRequest(type === STRATEGIC ? why : `error decoding patch: ${why}`);
   }
-  if (type === MERGE_PATCH) return (old) => applyMergePatch(old, value);
-  return (old) => guard(() => applyStrategicMerge(builtinTable(), structType!, old, value));
+  if (type === MERGE_PATCH)
+    return (old, inOrder) => (inOrder ? applyMergePatchInOrder(old, value) : applyMergePatch(old, value));
+  // The merge edits its patch.
+  return (old) => guard(() => applyStrategicMerge(builtinTable(), structType!, old, clone(value)));
+}
+
+/** What a refusal of the result quotes: the patch without what was obeyed. */
+function strategicRest(call: Call, old: JsonObject): string {
+  const patch = readPatch(call, STRATEGIC).value as JsonObject;
+  applyStrategicMerge(builtinTable(), call.resource.patchType!, old, patch);
+  return goPrint(patch);
 }
 
 const goName = (value: Json) =>
@@ -192,29 +220,48 @@ function decodeInternal(codec: Codec, value: JsonObject): Decoded {
 function decodePatched({ resource }: Call, value: JsonObject, type: string): Decoded {
   const { codec, custom } = resource;
   if (type === STRATEGIC && codec.convert) return codec.convert(value);
-  // The first of several wrong types is the first in order.
-  if (custom) return codec.decode({ ...value, metadata: sortKeys(value['metadata'] ?? {}) });
-  return value['apiVersion'] ? codec.decode(value) : decodeInternal(codec, value);
+  return custom || value['apiVersion'] ? codec.decode(value) : decodeInternal(codec, value);
 }
 
 const NO_OBJECT =
   'json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
+/** The object as it is before the patch, in the order of the text that the real server patches. */
+function asWritten({ resource }: Call, old: JsonObject): JsonObject {
+  if (resource.patchType === undefined) return sortKeys(old);
+  return inStructOrder(builtinTable(), resource.patchType, old) as JsonObject;
+}
+
+/** Which problem comes first is a matter of the text: where there are several, it is looked at. */
+function decodeInWords(call: Call, type: string, value: JsonObject, exact: () => Json): Decoded {
+  const again = () => decodePatched(call, exact() as JsonObject, type);
+  if (type === STRATEGIC) return decodePatched(call, value, type);
+  try {
+    const decoded = decodePatched(call, value, type);
+    return decoded.problems.length < 2 ? decoded : { ...decoded, problems: again().problems };
+  } catch (cause) {
+    if (cause instanceof DecodeError) again();
+    throw cause;
+  }
+}
+
+interface Patching {
+  readonly type: string;
+  readonly old: () => JsonObject;
+  readonly change: () => Apply;
+}
+
 /** The result of a patch as an object of this resource; what it cannot be is 422 that quotes it. */
-function patched(call: Call, options: WriteOptions, change: () => Json, type: string): KubeObject {
-  // Decoding edits the value: what a refusal quotes is made again.
-  const shown = () =>
-    type === STRATEGIC
-      ? goPrint(readPatch(call, type).value)
-      : writeJson(call.resource.custom ? sortKeys(change()) : change());
+function patched(call: Call, options: WriteOptions, { type, old, change }: Patching): KubeObject {
+  // Decoding edits the value, and with it the patch: what a refusal quotes is made again from the start.
+  const exact = () => parsePatch(call, type)(asWritten(call, old()), true);
+  const shown = () => (type === STRATEGIC ? strategicRest(call, old()) : writeJson(exact()));
   const refuse = (why: string) => invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), why)]);
-  const value = change();
+  const value = change()(old());
   if (!isObject(value)) throw refuse(`couldn't get version/kind; json parse error: ${NO_OBJECT}`);
   try {
     if (!call.resource.custom) checkGvk(call, value, refuse);
-    const { object, problems: found } = decodePatched(call, value, type);
-    // The real server sorts the keys of what a patch of a built-in kind made.
-    const problems = call.resource.custom ? found : [...found].sort();
+    const { object, problems } = decodeInWords(call, type, value, exact);
     if (problems.length > 0 && options.fieldValidation === 'Strict') {
       throw refuse(`strict decoding error: ${problems.join(', ')}`);
     }
@@ -225,6 +272,7 @@ function patched(call: Call, options: WriteOptions, change: () => Json, type: st
     return keepEmptyLists(value, object);
   } catch (cause) {
     if (cause instanceof DecodeError) throw refuse(cause.message);
+    if (cause instanceof ForeignKind) throw refuse(cause.why);
     throw cause;
   }
 }

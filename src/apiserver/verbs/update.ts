@@ -29,19 +29,29 @@ import {
   validateMetaUpdate,
 } from '../validateMeta.ts';
 import { createObject, matchNamespace } from './create.ts';
+import { asShown, mutated, type OtherKind } from './otherKind.ts';
 
 export async function update(call: Call): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'UpdateOptions');
   const sent = decodeBody(call, options);
   matchNamespace(call, sent);
   matchName(call, sent);
+  const versioned = Boolean(sent.metadata.resourceVersion);
   const plan: UpdatePlan = {
-    make: () => asObject(clone(asJson(sent))),
+    // Who names a version has one attempt.
+    make: () => (versioned ? sent : asObject(clone(asJson(sent)))),
     uid: sent.metadata.uid,
-    versioned: Boolean(sent.metadata.resourceVersion),
-    createIfMissing: () => sent,
+    versioned,
+    createIfMissing: () => asNew(sent, options),
   };
   return updateObject(call, plan, options);
+}
+
+/** The version of what is not there says nothing, and only a dry run shows it. */
+function asNew(sent: KubeObject, { dryRun }: WriteOptions): KubeObject {
+  const copy = asObject(clone(asJson(sent)));
+  if (!dryRun) copy.metadata.resourceVersion = '';
+  return copy;
 }
 
 export function matchName(call: Call, object: KubeObject): void {
@@ -63,12 +73,13 @@ export interface UpdatePlan {
   readonly uid?: string | undefined;
   /** The client named a resourceVersion: a lost race is its conflict, not ours to retry. */
   readonly versioned: boolean;
-  /** What to create when there is nothing to update and the kind allows that. */
+  /** What to create when there is nothing to update and the kind, or `mayCreate`, allows that. */
   createIfMissing?(): KubeObject;
+  readonly mayCreate?: boolean;
   /** `make` has set the managedFields already. */
   readonly tracked?: boolean;
-  /** What the answer shows of the result (`/scale` shows another kind); default: all of it. */
-  show?(result: KubeObject): KubeObject;
+  /** The endpoint shows and takes an object of another kind (`/scale`). */
+  readonly other?: OtherKind;
 }
 
 // Every lost race means another write got through; a client that loses this often is better told.
@@ -82,11 +93,12 @@ export async function updateObject(
   const key = keyOf(call.namespace, call.name!);
   for (let attempt = 1; ; attempt++) {
     const head = call.core.store.getHead(call.resource.storage, key);
-    if (!head) return createMissing(call, plan, options);
     try {
-      return await updateOnce(call, plan, head, options);
+      return await (head ? updateOnce(call, plan, head, options) : createMissing(call, plan, options));
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
+      // Somebody else created it meanwhile: now there is something to update, or to refuse.
+      if (!head && attempt < ATTEMPTS) continue;
       if (attempt === ATTEMPTS || plan.versioned) throw conflict(call.resource, call.name!, MODIFIED);
     }
   }
@@ -94,18 +106,15 @@ export async function updateObject(
 
 async function createMissing(call: Call, plan: UpdatePlan, options: WriteOptions): Promise<HttpResponse> {
   const { resource } = call;
-  if (!plan.createIfMissing || !resource.strategy.createOnUpdate || call.subresource) {
-    throw notFound(resource, call.name!);
-  }
+  const mayCreate = plan.mayCreate ?? resource.strategy.createOnUpdate ?? false;
+  if (!plan.createIfMissing || !mayCreate || call.subresource) throw notFound(resource, call.name!);
   // The store compares the uid with that of nothing.
   if (plan.uid) throw wrongUid(call, plan.uid, '', options.dryRun);
-  const sent = plan.createIfMissing();
-  const outcome = await createObject(
-    call,
-    // A dry run shows the version it was sent.
-    options.dryRun ? sent : { ...sent, metadata: { ...sent.metadata, resourceVersion: '' } },
-    options,
-  );
+  const outcome = await createObject(call, plan.createIfMissing(), {
+    ...options,
+    tracked: plan.tracked ?? false,
+    mayExist: true,
+  });
   if (outcome.kind === 'dryRun') return objectResponse(call, 201, outcome.object);
   return storedResponse(call, 201, outcome.stored);
 }
@@ -125,15 +134,15 @@ async function updateOnce(
   checkVersion(call, next, head);
   const context = strategyContext(call, options.dryRun);
   if (plan.tracked !== true) recordManager(call, options.fieldManager, next, old);
-  const admitted = await core.admission.mutate(call, { ...write, object: next });
-  next = admitted!;
+  next = await mutated(call, plan.other, { ...write, object: next });
+  matchNamespace(call, next);
   checkEscalation(call, next, old);
   const strategy = strategyOf(call);
   prepareMeta(next, old);
   strategy.prepareForUpdate?.(next, old, context);
   bumpGeneration(call, next, old);
   validateUpdate(call, strategy, { next, old, context });
-  await core.admission.validate(call, { ...write, object: next });
+  await core.admission.validate(call, asShown(plan.other, { ...write, object: next }));
   return commitUpdate(call, { head, next, plan, dryRun: options.dryRun });
 }
 
@@ -143,14 +152,23 @@ function strategyOf(call: Call): UpdateStrategy {
 }
 
 function wrongUid(call: Call, uid: string, present: string, dryRun: boolean) {
+  const key = keyOf(call.namespace, call.name!);
+  return storeConflict(
+    call,
+    key,
+    `UID in precondition: ${uid}, UID in object meta: ${present}`,
+    dryRun ? '' : '/registry',
+  );
+}
+
+/** A precondition that the store of the real server checks, in its words. */
+export function storeConflict(call: Call, key: string, detail: string, root = '/registry') {
   const { plural, group } = call.resource;
-  const root = dryRun ? '' : '/registry';
   // The keys of definitions and of what they define have the group in them.
   const isPlain = !call.resource.custom && group !== 'apiextensions.k8s.io';
-  const key = `${root}/${isPlain ? plural : `${group}/${plural}`}/${keyOf(call.namespace, call.name!)}`;
-  const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present}`;
-  const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
-  return conflict(call.resource, call.name!, text);
+  const path = `${root}/${isPlain ? plural : `${group}/${plural}`}/${key}`;
+  const text = `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${detail}`;
+  return conflict(call.resource, key.slice(key.lastIndexOf('/') + 1), text);
 }
 
 /** An empty version is the present one where the kind allows it; another one is a conflict. */
@@ -229,24 +247,34 @@ interface Commit {
 
 async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): Promise<HttpResponse> {
   const { core, resource } = call;
-  const show = (object: KubeObject) => objectResponse(call, 200, plan.show?.(object) ?? object);
+  const show = (object: KubeObject) => objectResponse(call, 200, plan.other?.show(object) ?? object);
   const showStored = (stored: Stored) =>
-    plan.show ? show(resource.codec.show(stored)) : storedResponse(call, 200, stored);
+    plan.other ? show(resource.codec.show(stored)) : storedResponse(call, 200, stored);
   next.metadata.resourceVersion = String(head.revision);
   if (dryRun) return show(throughStorage(resource.codec, next));
   const storage = resource.codec.toStorage(next);
-  delete (storage.metadata as Record<string, unknown>)['selfLink'];
+  const hadLink = dropSelfLink(storage);
   if (isReleased(call, next, head.object)) {
     await core.store.remove(resource.storage, head.key, head.revision);
     return show(next);
   }
-  // A write that changes nothing but the time of its manager changes nothing.
-  if (equal(asJson(withOldTimes(storage, head.object)), asJson(head.object))) {
+  // A write that changes nothing but the time of its manager changes nothing; one that brought a link still had it when
+  // the real server compares.
+  const compared = hadLink ? storage : withOldTimes(storage, head.object);
+  if (equal(asJson(compared), asJson(head.object))) {
     await core.store.committed(head);
     return showStored(head);
   }
   const change = await core.store.put(resource.storage, head.key, head.revision, storage);
   return showStored(change.next!);
+}
+
+/** Nobody keeps it any more; whether there was one. */
+function dropSelfLink({ metadata }: KubeObject): boolean {
+  const links = metadata as { selfLink?: unknown };
+  const had = links.selfLink !== undefined;
+  delete links.selfLink;
+  return had;
 }
 
 /** The last finalizer of an object that waits for nothing else went away: now it goes too. */

@@ -33,15 +33,16 @@ export async function watch(call: Call, options: ListOptions): Promise<HttpRespo
     return streamResponse(stream);
   }
   const initial = options.sendInitialEvents ?? revision === 0;
-  let position = initial ? core.store.revision : revision;
-  if (initial) sendInitial(call, { stream, encoder, selection, bookmark: options.allowWatchBookmarks });
-  else for (const change of core.store.changesAfter(resource.storage, revision)) forward(change);
-  function forward(change: Change): void {
+  if (initial)
+    stream.begin(initialEvents(call, { encoder, selection, bookmark: options.allowWatchBookmarks }));
+  // Whoever wants no initial events and names no version starts now.
+  else if (revision > 0) stream.begin(missedEvents(call, { encoder, selection, revision }));
+  const position = Math.max(core.store.revision, initial ? 0 : revision);
+  const forward = (change: Change): void => {
     if (change.revision <= position) return;
-    position = change.revision;
     const event = encodeChange(call, { change, selection, encoder });
     if (event) stream.push(event);
-  }
+  };
   const release = [
     core.hub.subscribe(resource.storage, forward),
     ...schedule(call, { stream, encoder, options, start: revision }),
@@ -81,13 +82,34 @@ interface Sending {
   readonly encoder: EventEncoder;
 }
 
-function sendInitial(call: Call, s: Sending & { selection: Selection; bookmark: boolean }): void {
+interface Beginning {
+  readonly encoder: EventEncoder;
+  readonly selection: Selection;
+}
+
+/** The objects as they are now: they are collected at once and encoded as they are read. */
+function initialEvents(call: Call, b: Beginning & { readonly bookmark: boolean }): Iterable<Uint8Array> {
   const { store } = call.core;
-  const view = store.view(call.resource.storage)!;
-  for (const stored of view.entries(s.selection.prefix)) {
-    if (isSelected(call.resource, s.selection, stored)) s.stream.push(s.encoder.event('ADDED', stored));
+  const { revision } = store;
+  const present = [...store.view(call.resource.storage)!.entries(b.selection.prefix)];
+  function* events(): Generator<Uint8Array> {
+    for (const stored of present)
+      if (isSelected(call.resource, b.selection, stored)) yield b.encoder.event('ADDED', stored);
+    if (b.bookmark) yield b.encoder.bookmark(revision, true);
   }
-  if (s.bookmark) s.stream.push(s.encoder.bookmark(store.revision, true));
+  return events();
+}
+
+/** What happened since a version. */
+function missedEvents(call: Call, b: Beginning & { readonly revision: number }): Iterable<Uint8Array> {
+  const missed = [...call.core.store.changesAfter(call.resource.storage, b.revision)];
+  function* events(): Generator<Uint8Array> {
+    for (const change of missed) {
+      const event = encodeChange(call, { change, ...b });
+      if (event) yield event;
+    }
+  }
+  return events();
 }
 
 /** The event a change is for this selection, if it is one: entering is ADDED, leaving is DELETED. */

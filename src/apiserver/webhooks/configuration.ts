@@ -39,6 +39,7 @@ const TIMEOUT_SECONDS = 10;
 
 /** By name of the configuration, then as listed there. */
 export function webhooksOf(store: Store, phase: Phase): Webhook[] {
+  if (!store.hasHeads(TABLES[phase])) return [];
   const configurations = [...store.heads(TABLES[phase])]
     .map(({ object }) => object)
     .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));

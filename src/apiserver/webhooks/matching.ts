@@ -5,6 +5,7 @@ import { asJson, type KubeObject } from '#api/object';
 import { compile } from '#cel/cel';
 import type { Write } from '../admission.ts';
 import type { Call } from '../context.ts';
+import type { Resource } from '../resources/resource.ts';
 import { hookEnvironment } from '../strategies/admission/matchConditions.ts';
 import { selects } from '../strategies/labelSelector.ts';
 import type { Rule, Webhook } from './configuration.ts';
@@ -21,28 +22,29 @@ const EXEMPT_GROUP = 'admissionregistration.k8s.io';
 const hasOrAll = (values: readonly string[], value: string): boolean =>
   values.includes('*') || values.includes(value);
 
-export function isRuled(webhook: Webhook, call: Call, write: Write): boolean {
-  if (call.resource.group === EXEMPT_GROUP) return false;
-  return webhook.rules.some((rule) => fits(rule, webhook, call, write));
+/** The resource as whose the rules mean the write: its own or, unless they insist, one that shows the same objects. */
+export function ruledAs({ rules, matchPolicy }: Webhook, call: Call, write: Write): Resource | undefined {
+  const { resource, core } = call;
+  if (resource.group === EXEMPT_GROUP) return undefined;
+  for (const rule of rules) {
+    if (fits(rule, resource, call, write)) return resource;
+    if (matchPolicy === 'Exact') continue;
+    for (const other of core.registry.all())
+      if (other.storage === resource.storage && fits(rule, other, call, write)) return other;
+  }
+  return undefined;
 }
 
-function fits(rule: Rule, { matchPolicy }: Webhook, call: Call, { operation }: Write): boolean {
-  const { group, version, namespaced } = call.resource;
+function fits(rule: Rule, { group, version, plural, namespaced }: Resource, call: Call, write: Write) {
   const scope = namespaced ? 'Namespaced' : 'Cluster';
   return (
-    hasOrAll(rule.operations, operation) &&
+    hasOrAll(rule.operations, write.operation) &&
     hasOrAll(rule.apiGroups, group) &&
-    // Versions of one resource are equivalent unless the webhook insists.
-    (hasOrAll(rule.apiVersions, version) || (matchPolicy !== 'Exact' && isOtherVersion(rule, call))) &&
+    hasOrAll(rule.apiVersions, version) &&
     (rule.scope === '*' || rule.scope === scope) &&
-    fitsResource(rule.resources, call.resource.plural, call.subresource ?? '')
+    fitsResource(rule.resources, plural, call.subresource ?? '')
   );
 }
-
-const isOtherVersion = (rule: Rule, { core, resource }: Call): boolean =>
-  rule.apiVersions.some(
-    (version) => core.registry.get(resource.group, version, resource.plural) !== undefined,
-  );
 
 function fitsResource(resources: readonly string[], resource: string, subresource: string): boolean {
   return resources.some((pattern) => {
@@ -72,24 +74,24 @@ function isNamespaceSelected(selector: JsonObject, call: Call, object: KubeObjec
 
 /** One false condition is a no, whatever the others say. */
 export function evaluateConditions(webhook: Webhook, request: JsonObject, { object, old }: Write): Match {
-  const problems: string[] = [];
+  const problems = new Set<string>();
   const bindings = {
     object: object === undefined ? null : asJson(object),
     oldObject: old === undefined ? null : asJson(old),
     request,
   };
-  for (const { name, expression } of webhook.matchConditions) {
+  for (const { expression } of webhook.matchConditions) {
     const compiled = compile(expression, hookEnvironment());
-    if (compiled.kind === 'invalid') {
-      problems.push(`expression '${expression}' resulted in error: ${compiled.message}`);
-      continue;
-    }
-    const outcome = compiled.program.evaluate(bindings);
+    const outcome =
+      compiled.kind === 'invalid'
+        ? { kind: 'error' as const, message: compiled.message }
+        : compiled.program.evaluate(bindings);
     if (outcome.kind === 'value' && outcome.value === false) return { kind: 'no' };
-    if (outcome.kind !== 'value' || outcome.value !== true)
-      problems.push(
-        `expression '${name}' resulted in error: ${outcome.kind === 'error' ? outcome.message : 'not a bool'}`,
-      );
+    if (outcome.kind === 'value' && outcome.value === true) continue;
+    const why = outcome.kind === 'error' ? outcome.message : 'not a bool';
+    problems.add(`expression '${expression}' resulted in error: ${why}`);
   }
-  return problems.length === 0 ? { kind: 'yes' } : { kind: 'unknown', why: problems.join(', ') };
+  if (problems.size === 0) return { kind: 'yes' };
+  const [first = '', ...others] = problems;
+  return { kind: 'unknown', why: others.length === 0 ? first : `[${[first, ...others].join(', ')}]` };
 }

@@ -1,11 +1,14 @@
 // AdmissionReview v1: the question as a webhook gets it, and what its answer may say.
 
 import { isObject, type Json, type JsonObject } from '#api/json';
-import { asJson } from '#api/object';
+import { asJson, parseApiVersion } from '#api/object';
 import type { StatusDetails } from '#api/status';
 import { userJson } from '../access/userJson.ts';
 import type { Write } from '../admission.ts';
 import type { Call } from '../context.ts';
+import type { DeleteOptions } from '../deleteOptions.ts';
+import type { Resource } from '../resources/resource.ts';
+import type { Gvk } from '../strategies/subresource.ts';
 
 export interface Answer {
   readonly allowed: boolean;
@@ -18,26 +21,24 @@ export interface Answer {
   readonly patch: Uint8Array | undefined;
 }
 
-/** The webhook answered something that is no answer. */
-export class AnswerError extends Error {}
-
 const OPTIONS = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
-export function requestOf(call: Call, write: Write, uid: string): JsonObject {
-  const { group, version, kind, plural } = call.resource;
+/** `as`: the resource as whose the webhook sees the object. */
+export function requestOf(
+  call: Call,
+  write: Write,
+  { uid, as }: { readonly uid: string; readonly as: Resource },
+): JsonObject {
   const { user, namespace, subresource } = call;
   const isCollection = write.operation === 'DELETE' && call.name === undefined;
-  const target = {
-    kind: { group, version, kind },
-    resource: { group, version, resource: plural },
-    ...(subresource ? { subResource: subresource } : {}),
-    requestKind: { group, version, kind },
-    requestResource: { group, version, resource: plural },
-    ...(subresource ? { requestSubResource: subresource } : {}),
-  };
   return {
     uid,
-    ...target,
+    kind: kindOf(write.kind ?? as),
+    resource: resourceOf(as),
+    ...(subresource ? { subResource: subresource } : {}),
+    requestKind: kindOf(write.kind ?? call.resource),
+    requestResource: resourceOf(call.resource),
+    ...(subresource ? { requestSubResource: subresource } : {}),
     // Of a whole collection no object is named.
     ...(write.name === '' || isCollection ? {} : { name: write.name }),
     ...(namespace ? { namespace } : {}),
@@ -49,8 +50,33 @@ export function requestOf(call: Call, write: Write, uid: string): JsonObject {
     options: {
       kind: OPTIONS[write.operation],
       apiVersion: 'meta.k8s.io/v1',
+      ...(write.deletion === undefined ? writeOptions(call) : deleteOptions(write.deletion)),
       ...(write.dryRun ? { dryRun: ['All'] } : {}),
     },
+  };
+}
+
+const kindOf = ({ group, version, kind }: Gvk): JsonObject => ({ group, version, kind });
+const resourceOf = ({ group, version, plural }: Resource): JsonObject => ({
+  group,
+  version,
+  resource: plural,
+});
+
+/** As they were sent: what the server made of their absence is not told. */
+function writeOptions({ query }: Call): JsonObject {
+  const [fieldManager, fieldValidation] = [query.get('fieldManager'), query.get('fieldValidation')];
+  return { ...(fieldManager ? { fieldManager } : {}), ...(fieldValidation ? { fieldValidation } : {}) };
+}
+
+function deleteOptions(options: DeleteOptions): JsonObject {
+  const { gracePeriodSeconds, uid, resourceVersion, orphanDependents, propagationPolicy } = options;
+  const preconditions = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
+  return {
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
   };
 }
 
@@ -63,19 +89,11 @@ export const reviewOf = (request: JsonObject): JsonObject => ({
 const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
+/** Throws when the webhook answered something that is no answer. */
 export function parseAnswer(review: Json, uid: string, mayPatch: boolean): Answer {
   const response = checkedResponse(review, uid);
-  const { allowed, status, warnings, patch, patchType } = response;
+  const { allowed, status, warnings } = response;
   const refusal = isObject(status) ? status : {};
-  const patchText = textOf(patch);
-  if (patchText !== undefined && !mayPatch)
-    throw new AnswerError(
-      'received invalid webhook response: validating webhook may not return response.patch',
-    );
-  if (patchText !== undefined && patchType !== 'JSONPatch')
-    throw new AnswerError(
-      'received invalid webhook response: webhook returned response.patch but not response.patchType',
-    );
   return {
     allowed: allowed === true,
     message: textOf(refusal['message']),
@@ -83,22 +101,43 @@ export function parseAnswer(review: Json, uid: string, mayPatch: boolean): Answe
     reason: textOf(refusal['reason']),
     details: isObject(refusal['details']) ? (refusal['details'] as StatusDetails) : undefined,
     warnings: Array.isArray(warnings) ? warnings.filter((warning) => typeof warning === 'string') : [],
-    patch: patchText === undefined ? undefined : Buffer.from(patchText, 'base64'),
+    patch: mayPatch ? patchOf(response) : noPatch(response),
   };
 }
 
+const invalidAnswer = (why: string): Error => new Error(`received invalid webhook response: ${why}`);
+
+/** A patch comes with its type, and a type with its patch. */
+function patchOf({ patch, patchType }: JsonObject): Uint8Array | undefined {
+  const given = textOf(patch);
+  if (patchType === undefined || patchType === null) {
+    if (given === undefined) return undefined;
+    throw invalidAnswer('webhook returned response.patch but not response.patchType');
+  }
+  if (given === undefined) throw invalidAnswer('webhook returned response.patchType but not response.patch');
+  if (patchType === '') throw invalidAnswer('webhook returned invalid response.patchType of ""');
+  if (patchType !== 'JSONPatch') throw new Error(`unsupported patch type ${JSON.stringify(patchType)}`);
+  return Buffer.from(given, 'base64');
+}
+
+function noPatch({ patch, patchType }: JsonObject): undefined {
+  if (textOf(patch) !== undefined) throw invalidAnswer('validating webhook may not return response.patch');
+  if (patchType !== undefined && patchType !== null)
+    throw invalidAnswer('validating webhook may not return response.patchType');
+}
+
 function checkedResponse(review: Json, uid: string): JsonObject {
-  if (!isObject(review)) throw new AnswerError('received invalid webhook response: not an object');
+  if (!isObject(review)) throw invalidAnswer('not an object');
   const { kind = '', apiVersion = '', response } = review;
-  if (kind !== 'AdmissionReview' || apiVersion !== 'admission.k8s.io/v1')
-    throw new AnswerError(
-      `received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${String(apiVersion)}, Kind=${String(kind)}`,
-    );
-  if (!isObject(response)) throw new AnswerError('webhook response was absent');
+  if (!isObject(response)) throw invalidAnswer('webhook response was absent');
   const got = textOf(response['uid']) ?? '';
   if (got !== uid)
-    throw new AnswerError(
-      `received invalid webhook response: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(got)}`,
+    throw invalidAnswer(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(got)}`);
+  if (kind !== 'AdmissionReview' || apiVersion !== 'admission.k8s.io/v1') {
+    const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: '' };
+    throw invalidAnswer(
+      `expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${group}/${version}, Kind=${String(kind)}`,
     );
+  }
   return response;
 }

@@ -1,88 +1,104 @@
 // Webhooks have their say on a write: mutating ones in turn, each on what the one before made of the object; validating
 // ones all at once. What a webhook cannot say decides its failure policy.
 
-import { badRequest, internalError } from '#api/errors';
-import type { JsonObject } from '#api/json';
-import { clone } from '#api/json';
+import { badRequest, forbidden, internalError } from '#api/errors';
+import { clone, equal, type JsonObject } from '#api/json';
 import { parseJson } from '#api/jsonParse';
-import { writeJson } from '#api/jsonWrite';
-import { asJson, type KubeObject } from '#api/object';
+import { asJson, asObject, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
-import { seconds } from '#base/instant';
 import { uuid } from '#base/random';
-import { applyJsonPatch, parseJsonPatch } from '#schema/jsonPatch';
+import { applyJsonPatch, type JsonPatch, parseJsonPatch } from '#schema/jsonPatch';
 import type { Write } from '../admission.ts';
 import type { Call } from '../context.ts';
-import { addressOf } from './address.ts';
+import type { Resource } from '../resources/resource.ts';
+import { Stored } from '../store/stored.ts';
 import { type Phase, type Webhook, webhooksOf } from './configuration.ts';
-import { evaluateConditions, isRuled, isSelected } from './matching.ts';
-import { collect } from './outbound.ts';
-import { type Answer, AnswerError, parseAnswer, requestOf, reviewOf } from './review.ts';
+import { exchange, type Question } from './exchange.ts';
+import { evaluateConditions, isSelected, ruledAs } from './matching.ts';
+import { type Answer, requestOf } from './review.ts';
 
-const MOST_BYTES = 10 * 1024 * 1024;
+/** A webhook that the rules call, and the resource as whose it sees the object. */
+interface Called {
+  readonly webhook: Webhook;
+  readonly as: Resource;
+}
 
 /** The object as the webhooks left it. Throws what the first of them refused with. */
 export async function runWebhooks(call: Call, write: Write, phase: Phase): Promise<KubeObject | undefined> {
-  const webhooks = webhooksOf(call.core.store, phase).filter((webhook) => isRuled(webhook, call, write));
-  if (webhooks.length === 0) return write.object;
-  if (phase === 'mutating') return mutate(call, write, webhooks);
-  const outcomes = await Promise.allSettled(webhooks.map((webhook) => ask(call, write, webhook, phase)));
+  const called = webhooksOf(call.core.store, phase).flatMap((webhook) => {
+    const as = ruledAs(webhook, call, write);
+    return as === undefined ? [] : [{ webhook, as }];
+  });
+  if (called.length === 0) return write.object;
+  if (phase === 'mutating') return mutate(call, write, called);
+  const outcomes = await Promise.allSettled(called.map((one) => ask(call, write, one, phase)));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return write.object;
 }
 
-/** Whoever asked for it is called once more when others changed the object after it. */
-async function mutate(
-  call: Call,
-  write: Write,
-  webhooks: readonly Webhook[],
-): Promise<KubeObject | undefined> {
+/** Whoever was called and asked for it is called once more when others changed the object after it. */
+async function mutate(call: Call, write: Write, called: readonly Called[]): Promise<KubeObject | undefined> {
   let { object } = write;
-  const again: Webhook[] = [];
-  let seen: Webhook[] = [];
-  for (const webhook of webhooks) {
-    const next = await ask(call, { ...write, object }, webhook, 'mutating');
-    if (next !== undefined && next !== object) {
-      again.push(...seen.filter(({ reinvokes }) => reinvokes));
-      seen = seen.filter(({ reinvokes }) => !reinvokes);
-      object = next;
+  const again: Called[] = [];
+  let before: Called[] = [];
+  for (const one of called) {
+    const outcome = await ask(call, { ...write, object }, one, 'mutating');
+    if (outcome === 'not called') continue;
+    if (outcome !== 'unchanged') {
+      again.push(...before);
+      before = [];
+      object = outcome;
     }
-    seen.push(webhook);
+    if (one.webhook.reinvokes) before.push(one);
   }
-  for (const webhook of again)
-    object = (await ask(call, { ...write, object }, webhook, 'mutating')) ?? object;
+  for (const one of again) {
+    const outcome = await ask(call, { ...write, object }, one, 'mutating');
+    if (typeof outcome === 'object') object = outcome;
+  }
   return object;
 }
 
-/** What the webhook made of the object; undefined when it was not asked or changed nothing. */
-async function ask(
-  call: Call,
-  write: Write,
-  webhook: Webhook,
-  phase: Phase,
-): Promise<KubeObject | undefined> {
-  if (!isSelected(webhook, call, write)) return undefined;
+/** What the webhook made of the object. */
+type Outcome = 'not called' | 'unchanged' | KubeObject;
+
+async function ask(call: Call, write: Write, { webhook, as }: Called, phase: Phase): Promise<Outcome> {
+  if (!isSelected(webhook, call, write)) return 'not called';
+  const seen = { ...write, ...seenAs(call, write, as) };
   const uid = uuid(call.core.random);
-  const request = requestOf(call, write, uid);
-  const match = evaluateConditions(webhook, request, write);
-  if (match.kind === 'no') return undefined;
+  const request = requestOf(call, seen, { uid, as });
+  const match = evaluateConditions(webhook, request, seen);
+  if (match.kind === 'no') return 'not called';
   if (match.kind === 'unknown') {
-    if (webhook.ignoresFailure) return undefined;
-    const text = `admission webhook "${webhook.name}" denied the request: failed to evaluate match conditions: ${match.why}`;
-    throw new ApiError(403, 'Forbidden', text);
+    if (webhook.ignoresFailure) return 'not called';
+    throw forbidden(call.resource, write.name, match.why);
   }
   if (write.dryRun && !['None', 'NoneOnDryRun'].includes(webhook.sideEffects))
     throw badRequest(`admission webhook "${webhook.name}" does not support dry run`);
-  const answer = await answerOf(call, webhook, { request, uid }, phase);
-  if (answer === undefined) return undefined;
+  const answered = await answerOf(call, webhook, { request, uid }, phase);
+  if (answered === undefined) return 'unchanged';
+  const { answer, patch } = answered;
   call.warnings.push(...answer.warnings);
   if (!answer.allowed) throw denied(webhook, answer);
-  return answer.patch === undefined ? undefined : patched(call, webhook, write.object!, answer.patch);
+  if (patch === undefined || patch.operations.length === 0) return 'unchanged';
+  return patched(call, seen, { webhook, as, patch });
 }
 
-interface Question {
-  readonly request: JsonObject;
-  readonly uid: string;
+const NO_BYTES = new Uint8Array();
+
+/** The same object as another version or group shows it. */
+function convert(object: KubeObject, from: Resource, to: Resource): KubeObject {
+  if (from === to) return object;
+  return to.codec.show(new Stored('', 0, NO_BYTES, from.codec.toStorage(asObject(clone(asJson(object))))));
+}
+
+function seenAs(
+  { resource }: Call,
+  { object, old, kind }: Write,
+  as: Resource,
+): Pick<Write, 'object' | 'old'> {
+  const seen = (one: KubeObject | undefined) =>
+    one === undefined || kind !== undefined ? one : convert(one, resource, as);
+  return { object: seen(object), old: seen(old) };
 }
 
 /** Undefined when it failed and its failure does not matter. */
@@ -91,62 +107,48 @@ async function answerOf(
   webhook: Webhook,
   question: Question,
   phase: Phase,
-): Promise<Answer | undefined> {
+): Promise<{ answer: Answer; patch: JsonPatch | undefined } | undefined> {
   try {
-    return await exchange(call, webhook, question, phase);
+    const answer = await exchange(call, webhook, question, phase);
+    return { answer, patch: answer.allowed && answer.patch ? readPatch(answer.patch) : undefined };
   } catch (cause) {
     if (webhook.ignoresFailure) return undefined;
-    const { message } = cause as Error;
-    const why = cause instanceof AnswerError ? message : `failed to call webhook: ${message}`;
-    throw internalError(`failed calling webhook "${webhook.name}": ${why}`);
+    throw internalError(`failed calling webhook "${webhook.name}": ${(cause as Error).message}`);
   }
 }
 
-async function exchange(
-  { core }: Call,
-  { clientConfig, timeoutSeconds }: Webhook,
-  { request, uid }: Question,
-  phase: Phase,
-): Promise<Answer> {
-  const address = addressOf(core.store, clientConfig);
-  const url = new URL(address.url);
-  url.searchParams.set('timeout', `${timeoutSeconds}s`);
-  const response = await core.outbound({
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: Buffer.from(writeJson(reviewOf(request))),
-    timeout: seconds(timeoutSeconds),
-    ...address,
-    url: url.href,
-  });
-  const body = await collect(response.body, MOST_BYTES);
-  if (response.status !== 200)
-    throw new Error(
-      `an error on the server (${JSON.stringify(Buffer.from(body).toString('utf8').trim().slice(0, 200))}) has prevented the request from succeeding`,
-    );
-  let review: ReturnType<typeof parseJson>;
+function readPatch(bytes: Uint8Array): JsonPatch {
   try {
-    review = parseJson(body, { maxDepth: 1000 });
+    const { value, notes } = parseJson(bytes, { maxDepth: 1000, notes: true });
+    return parseJsonPatch(value, notes);
   } catch (error) {
-    throw new AnswerError(`received invalid webhook response: ${(error as Error).message}`);
+    throw new Error(`received undecodable patch in webhook response: ${(error as Error).message}`);
   }
-  return parseAnswer(review.value, uid, phase === 'mutating');
 }
 
 function denied({ name }: Webhook, { message, code, reason, details }: Answer): ApiError {
-  const said = message === undefined ? ' without explanation' : `: ${message}`;
+  const why = message ?? reason;
+  const said = why === undefined ? ' without explanation' : `: ${why}`;
   const status = code === undefined || code < 400 || code > 599 ? 400 : code;
   return new ApiError(status, reason, `admission webhook "${name}" denied the request${said}`, details);
 }
 
-function patched(call: Call, { name }: Webhook, object: KubeObject, patch: Uint8Array): KubeObject {
+/** A patch that does not fit is an error, whatever the failure policy says. */
+function patched(
+  call: Call,
+  { object, kind }: Write,
+  { webhook, as, patch }: Called & { readonly patch: JsonPatch },
+): Outcome {
+  if (object === undefined) {
+    const why = 'attempted to modify the object, which is not supported for this operation';
+    throw internalError(`admission webhook "${webhook.name}" ${why}`);
+  }
   try {
-    const { value, notes } = parseJson(patch, { maxDepth: 1000, notes: true });
-    const changed = applyJsonPatch(clone(asJson(object)), parseJsonPatch(value, notes));
-    return call.resource.codec.decode(changed as JsonObject).object;
+    const changed = applyJsonPatch(clone(asJson(object)), patch);
+    const decoded = (kind ?? as).codec.decode(changed as JsonObject).object;
+    if (equal(asJson(decoded), asJson(object))) return 'unchanged';
+    return kind ? decoded : convert(decoded, as, call.resource);
   } catch (error) {
-    throw internalError(
-      `failed calling webhook "${name}": the patch cannot be applied: ${(error as Error).message}`,
-    );
+    throw internalError((error as Error).message);
   }
 }

@@ -46,9 +46,9 @@ export const firstDraft = (subject: Subject): Draft =>
 
 const DRAFTS: Readonly<Record<Verb, (task: Task) => Draft>> = {
   create: (task) => write(task, 'POST', '', created(task), JSON_TYPE),
-  get: ({ subject, step, pick }) => ({
+  get: ({ subject, step, pick, memory }) => ({
     method: 'GET',
-    path: itemOf(subject, step.name) + rare(pick, '?resourceVersion=0', 0.1),
+    path: itemOf(subject, step.name) + (pick.chance(0.1) ? notOlder(step.name, memory) : ''),
     headers: accept(pick),
   }),
   list: ({ subject, pick, memory }) => ({
@@ -86,6 +86,12 @@ const DRAFTS: Readonly<Record<Verb, (task: Task) => Draft>> = {
 };
 
 const itemOf = (subject: Subject, name: string): string => `${subject.collection}/${nameOf(subject, name)}`;
+/** Of what the cache may have; at version 0 the real server may answer with what was. */
+function notOlder(name: string, memory: Memory): string {
+  const version = versionFor('right', name, memory);
+  return memory.versions.has(name) ? `?resourceVersion=${version}` : '';
+}
+
 const rare = (pick: Picker, text: string, share: number): string => (pick.chance(share) ? text : '');
 
 const editedFresh = ({ subject, step }: Task): JsonObject =>
@@ -134,9 +140,7 @@ function onStatus(task: Task): Draft {
 function onScale(task: Task): Draft {
   const { subject, step, pick } = task;
   const target = `/${nameOf(subject, step.name)}/scale`;
-  // Who owns replicas that a write through scale leaves as they are is not compared (scaleOwners).
-  if (subject.custom || pick.chance(0.3))
-    return { method: 'GET', path: subject.collection + target, headers: {} };
+  if (pick.chance(0.3)) return { method: 'GET', path: subject.collection + target, headers: {} };
   const replicas = pick.one<Json>([0, 1, 3, -1, 1000, 'x', null]);
   if (replicas !== 'x' && pick.chance(0.4))
     return write(task, 'PATCH', target, { spec: { replicas } }, MERGE);

@@ -29,35 +29,39 @@ export class Normaliser {
   seen({ status, headers, body }: Answer): Seen {
     const warnings = [headers['warning'] ?? []].flat().map((line) => this.#text(String(line)));
     const tidy = body === undefined ? null : this.#value(body, '');
+    // The real server may have looked at what its cache still had, and warned of it (refusedVersions: or of metadata).
+    if (status === 404 || isOfAnotherVersion(body)) warnings.length = 0;
     return { status, warnings: warnings.sort(), body: isObject(tidy) ? withSortedCauses(tidy) : tidy };
   }
 
-  #value(value: Json, name: string): Json {
+  #value(value: Json, name: string, sort = true): Json {
     if (typeof value === 'string') return this.#text(value, name);
     if (Array.isArray(value)) {
-      const items = value.map((item) => this.#value(item, name));
+      const items = value.map((item) => this.#value(item, name, sort));
       return name === 'managedFields' ? sorted(items) : items;
     }
-    return isObject(value) ? this.#object(value) : value;
+    return isObject(value) ? this.#object(value, sort) : value;
   }
 
-  #object(value: JsonObject): JsonObject {
+  #object(value: JsonObject, sort: boolean): JsonObject {
     const out: JsonObject = {};
     const isList = 'items' in value || 'rows' in value;
-    for (const key of Object.keys(value).sort()) {
+    for (const key of sort ? Object.keys(value).sort() : Object.keys(value)) {
       // The embedded server has no prose.
       if (key === 'description' && 'jsonPath' in value === false && 'format' in value && 'priority' in value)
         continue;
       const entry = value[key]!;
       const item = isList && key === 'metadata' && isObject(entry) ? listMeta(entry) : entry;
-      setOwn(out, key, this.#value(item, key));
+      // Elements of sets are keys of managedFields, and may be the namespace.
+      setOwn(out, key.replaceAll(this.#space, '{ns}'), this.#value(item, key, sort));
     }
     return out;
   }
 
   #quoted(text: string): string {
     try {
-      return JSON.stringify(this.#value(JSON.parse(JSON.parse(text) as string) as Json, ''));
+      const masked = JSON.stringify(this.#value(JSON.parse(JSON.parse(text) as string) as Json, '', false));
+      return JSON.stringify(masked);
     } catch {
       return text;
     }
@@ -70,18 +74,25 @@ export class Normaliser {
     const masked = text
       .replace(QUOTED_PATCH, (_, lead: string, quoted: string) => `${lead}${this.#quoted(quoted)}: `)
       .replace(/selfType\d+/g, 'selfType')
-      .replace(/Invalid value: \[\{"apiVersion".*?\}\]: /gs, 'Invalid value: <references>: ')
+      .replace(/Invalid value: \[\{[^\]]*"uid".*?\}\]: /gs, 'Invalid value: <references>: ')
+      .replace(/(found new finalizers \[\]string)\{(.*?)\}/g, (_, lead, list) => lead + inOrder(list))
       .replace(/(Object 'Kind' is missing in) '.*'/s, '$1 <quoted>')
       .replaceAll(this.#space, '{ns}')
       .replace(UID, (uid) => (/^(00000000|11111111)-/.test(uid) ? uid : numbered(this.#uids, uid, 'uid')))
       .replace(/20(2[5-9]|[3-9]\d)-\d\d-\d\dT[0-9:.]+Z/g, '<time>')
+      .replace(/("resourceVersion":")\d+/g, '$1<version>')
       .replace(/([Rr]esourceVersion[^0-9"]{0,30}"?)\d+/g, '$1<version>')
       .replace(/(gen-|Bad_)[bcdfghjklmnpqrstvwxz2456789]{5}/g, '$1<suffix>');
     return this.#custom ? unordered(masked) : unordered(softened(masked));
   }
 }
 
-/** What a patch made, quoted: its keys come in the order in which the patch touched them. */
+const inOrder = (list: string): string => `{${list.split(', ').sort().join(', ')}}`;
+
+const isOfAnotherVersion = (body: Json | undefined): boolean =>
+  isObject(body) && String(body['message']).startsWith('the API version in the data');
+
+/** What a patch made, quoted. */
 const QUOTED_PATCH = /(patch: Invalid value: |^Invalid value: )("(?:[^"\\]|\\.)*"): /s;
 
 /** The version of a list is that of the whole server. */

@@ -1,6 +1,7 @@
 // Plays a sequence on both servers in lockstep and says where they part.
 
 import { isObject, type JsonObject } from '#api/json';
+import { sortKeys } from '#api/sortKeys';
 import { buildRequest, exchange } from '../replay/exchange.ts';
 import type { Answer, Target } from '../replay/types.ts';
 import { nameOf } from './bodies.ts';
@@ -72,7 +73,8 @@ class Player implements Memory {
       (short) => nameOf(this.#subject, short).replace('{ns}', this.#space) === given,
     );
     if (name === undefined) return;
-    this.objects.set(name, object);
+    // In one order on both servers: which of two problems is named first depends on it.
+    this.objects.set(name, sortKeys(object));
     const versions = this.versions.get(name) ?? [];
     const version = String(metadata['resourceVersion']);
     if (versions.at(-1) !== version) this.versions.set(name, [...versions, version]);

@@ -33,10 +33,16 @@ export function listQuery(subject: Subject, pick: Picker, memory: Memory): strin
     query.push(`limit=${pick.one(['1', '2', '500', '0', '-1', 'x'])}`);
   if (pick.chance(0.2) && memory.continueToken !== undefined) query.push(`continue=${memory.continueToken}`);
   if (pick.chance(0.03)) query.push('continue=bogus');
-  if (pick.chance(0.1)) query.push(`resourceVersion=${pick.one(['0', 'x', '-1'])}`);
+  if (pick.chance(0.1)) query.push(`resourceVersion=${pick.one([newest(memory), 'x', '-1'])}`);
   if (pick.chance(0.05)) query.push(`resourceVersionMatch=${pick.one(['Exact', 'NotOlderThan', 'Odd'])}`);
   if (pick.chance(0.03)) query.push('timeoutSeconds=x');
   return query.join('&');
+}
+
+/** The newest version that was seen: at version 0 the real server may answer with what was. */
+function newest({ versions }: Memory): string {
+  const all = [...versions.values()].flat().map(Number).filter(Number.isFinite);
+  return all.length === 0 ? '' : String(Math.max(...all));
 }
 
 function fieldSelector(subject: Subject, pick: Picker): string {

@@ -55,6 +55,21 @@ const rule = (operations: string[], resources: string[], more: JsonObject = {}):
   ...more,
 });
 
+const IGNORE = { failurePolicy: 'Ignore' };
+const IF_NEEDED = { reinvocationPolicy: 'IfNeeded' };
+const BROKEN = { matchConditions: [{ name: 'broken', expression: 'object.data.missing == "x"' }] };
+const PODS = '/api/v1/namespaces/NS/pods';
+const SETS = '/apis/apps/v1/namespaces/NS/replicasets';
+const named = (apiVersion: string, kind: string, name: string): JsonObject => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+});
+const SET_SPEC = {
+  selector: { matchLabels: { app: 'r' } },
+  template: { metadata: { labels: { app: 'r' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+};
+
 export const CASES: readonly HookCase[] = [
   {
     name: 'allowed',
@@ -164,5 +179,118 @@ export const CASES: readonly HookCase[] = [
     name: 'reinvoked when others changed the object',
     hooks: [mutating('/label-one', { reinvocationPolicy: 'IfNeeded' }), mutating('/label-two')],
     writes: [create('a')],
+  },
+  { name: 'denied with a reason alone', hooks: [validating('/deny-reason')], writes: [create('a')] },
+  { name: 'a type of patch without a patch', hooks: [mutating('/patch-type')], writes: [create('a')] },
+  {
+    name: 'a validating webhook may not name a type of patch',
+    hooks: [validating('/patch-type')],
+    writes: [create('a')],
+  },
+  {
+    name: 'a patch that cannot be read',
+    hooks: [mutating('/unreadable-patch')],
+    writes: [create('a')],
+    otherWords: true,
+  },
+  {
+    name: 'a patch that cannot be read may be ignored',
+    hooks: [mutating('/unreadable-patch', IGNORE)],
+    writes: [create('a')],
+  },
+  {
+    name: 'a patch that cannot be applied may not be ignored',
+    hooks: [mutating('/bad-patch', IGNORE)],
+    writes: [create('a')],
+    otherWords: true,
+  },
+  {
+    name: 'nobody patches what is deleted',
+    hooks: [{ phase: 'Mutating', path: '/label-one', rules: [rule(['DELETE'], ['configmaps'])] }],
+    writes: [create('a'), { method: 'DELETE', path: `${MAPS}/a` }],
+  },
+  {
+    name: 'not reinvoked when nothing changed',
+    hooks: [mutating('/label-one', IF_NEEDED), mutating('/idle-patch')],
+    writes: [create('a')],
+  },
+  {
+    name: 'not reinvoked when not called before',
+    hooks: [
+      mutating('/label-one', { ...IF_NEEDED, objectSelector: { matchLabels: { two: 'yes' } } }),
+      mutating('/label-two'),
+    ],
+    writes: [create('a')],
+  },
+  {
+    name: 'a condition that cannot be evaluated forbids',
+    hooks: [validating('/allow', BROKEN)],
+    writes: [create('a')],
+  },
+  {
+    name: 'a condition that cannot be evaluated may be ignored',
+    hooks: [validating('/deny', { ...BROKEN, ...IGNORE })],
+    writes: [create('a')],
+  },
+  {
+    name: 'an object stays in its namespace',
+    hooks: [mutating('/other-namespace')],
+    writes: [create('a')],
+  },
+  { name: 'any status of success will do', hooks: [validating('/allow-created')], writes: [create('a')] },
+  {
+    name: 'a webhook that never answers',
+    hooks: [validating('/silent', { timeoutSeconds: 1 })],
+    writes: [create('a')],
+  },
+  {
+    name: 'webhooks are told the options of the request',
+    hooks: [
+      validating('/deny', {
+        matchConditions: [
+          {
+            name: 'mine',
+            expression: 'has(request.options.fieldManager) && request.options.fieldManager == "me"',
+          },
+        ],
+      }),
+    ],
+    writes: [create('a', {}, '?fieldManager=me'), create('a', {}, '?fieldManager=you')],
+  },
+  {
+    name: 'bindings and evictions are seen as such',
+    hooks: [{ phase: 'Validating', path: '/allow', rules: [rule(['*'], ['pods/binding', 'pods/eviction'])] }],
+    writes: [
+      {
+        method: 'POST',
+        path: PODS,
+        body: { ...named('v1', 'Pod', 'p'), spec: { containers: [{ name: 'c', image: 'i' }] } },
+      },
+      {
+        method: 'POST',
+        path: `${PODS}/p/binding`,
+        body: { ...named('v1', 'Binding', 'p'), target: { kind: 'Node', name: 'n' } },
+      },
+      { method: 'POST', path: `${PODS}/p/eviction`, body: named('policy/v1', 'Eviction', 'p') },
+    ],
+  },
+  {
+    name: 'scales are seen as such',
+    hooks: [
+      {
+        phase: 'Validating',
+        path: '/deny',
+        rules: [rule(['*'], ['replicasets/scale'], { apiGroups: ['apps'] })],
+      },
+    ],
+    writes: [
+      { method: 'POST', path: SETS, body: { ...named('apps/v1', 'ReplicaSet', 'r'), spec: SET_SPEC } },
+      {
+        method: 'PATCH',
+        path: `${SETS}/r/scale`,
+        body: { spec: { replicas: 2 } },
+        type: 'application/merge-patch+json',
+      },
+    ],
   },
 ];

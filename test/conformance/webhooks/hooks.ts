@@ -52,7 +52,21 @@ const ANSWERS: Readonly<Record<string, (question: Question) => JsonObject | stri
   '/untyped-patch': () => ({ allowed: true, patch: 'W10=' }),
   '/wrong-uid': () => ({ allowed: true, uid: 'another' }),
   '/garbage': () => 'not json',
+  '/deny-reason': () => ({ allowed: false, status: { reason: 'TooPurple' } }),
+  '/patch-type': () => ({ allowed: true, patchType: 'JSONPatch' }),
+  '/unreadable-patch': () => ({ allowed: true, patchType: 'JSONPatch', patch: 'e30=' }),
+  '/idle-patch': () => ({ allowed: true, ...patch({ op: 'test', path: '/kind', value: 'ConfigMap' }) }),
+  '/other-namespace': () => ({
+    allowed: true,
+    ...patch({ op: 'replace', path: '/metadata/namespace', value: 'default' }),
+  }),
+  '/allow-created': () => ({ allowed: true }),
 };
+
+/** Where the status of the answer is not 200. */
+const STATUS: Readonly<Record<string, number>> = { '/allow-created': 201 };
+/** Nobody answers here. */
+const SILENT = '/silent';
 
 export async function startHooks(): Promise<Hooks> {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-hooks-'));
@@ -67,12 +81,13 @@ export async function startHooks(): Promise<Hooks> {
       asked.push(
         `${path} ${question.operation} ${String(question.kind['kind'])} ${question.name ?? ''} ${question.dryRun}`,
       );
+      if (path === SILENT) return;
       const answer = ANSWERS[path]?.(question);
       if (answer === undefined) {
         response.writeHead(500).end('broken');
         return;
       }
-      response.writeHead(200, { 'content-type': 'application/json' });
+      response.writeHead(STATUS[path] ?? 200, { 'content-type': 'application/json' });
       if (typeof answer === 'string') response.end(answer);
       else
         response.end(

@@ -1,6 +1,8 @@
 // spec of a definition, field by field, in the order of the real server.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '#api/fieldErrors';
+import type { JsonObject } from '#api/json';
+import { findUnsupported } from '#schema/structural/structural';
 import { label1035Name, subdomainName } from '../../strategies/names.ts';
 import { textAt, type Version } from '../definition.ts';
 import { validateConversion } from './conversion.ts';
@@ -135,7 +137,16 @@ function validateOwnSelectableFields(version: Version, path: string, strictness:
   if (!schema)
     return [invalid(at, '', 'may only be set when `version.schema.openAPIV3Schema` is not included')];
   const anyNumber = strictness.anyNumberOfFields.has(version.name);
-  return validateSelectableFields(version.selectableFields, schema, at, anyNumber);
+  return [
+    ...unreadable(schema, `${path}.schema.openAPIV3Schema`),
+    ...validateSelectableFields(version.selectableFields, schema, at, anyNumber),
+  ];
+}
+
+/** Fields are looked for in the structural form of a schema, which this one may not have. */
+function unreadable(schema: JsonObject, path: string): FieldError[] {
+  const problem = findUnsupported(schema);
+  return problem === undefined ? [] : [invalid(path, '', problem)];
 }
 
 /** What all versions together must be. */
@@ -173,14 +184,15 @@ function validateShared(spec: HoistedSpec, strictness: Strictness): FieldError[]
     ...spec.columns.flatMap((c, i) => validateColumn(c, `spec.additionalPrinterColumns[${i}]`)),
   ];
   if (spec.selectableFields.length === 0) return errors;
-  const schema = spec.validation?.openAPIV3Schema;
-  if (!schema) {
+  if (!spec.validation) {
     const text = 'may only be set when validations.schema is included';
     return [...errors, invalid('spec.selectableFields', '', text)];
   }
+  const schema = spec.validation.openAPIV3Schema ?? {};
   const anyNumber = strictness.anyNumberOfFields.has('');
   return [
     ...errors,
+    ...unreadable(schema, 'spec.schema.openAPIV3Schema'),
     ...validateSelectableFields(spec.selectableFields, schema, 'spec.selectableFields', anyNumber),
   ];
 }

@@ -11,14 +11,23 @@ import type { Call } from '../../context.ts';
 import { checkGvk } from '../../gvk.ts';
 import { parseWriteOptions, type WriteOptions } from '../../query.ts';
 import { keyOf, specOf, statusOf } from '../../resources/resource.ts';
+import {
+  managedScale,
+  recordScaleManager,
+  replicasAt,
+  scaleAsEndpoint,
+} from '../../resources/scaleManagers.ts';
 import { objectResponse } from '../../respond.ts';
+import { appliedFields, parseApply } from '../../verbs/apply.ts';
 import { matchNamespace } from '../../verbs/create.ts';
-import { parsePatch, patchOptions, patchType, patchVersion } from '../../verbs/patch.ts';
+import { isApply, parsePatch, patchOptions, patchType, patchVersion } from '../../verbs/patch.ts';
 import { matchName, type UpdatePlan, updateObject } from '../../verbs/update.ts';
 import { metaOf, nonNegative } from '../checks.ts';
 import { subdomainName } from '../names.ts';
 import { codecOf, decodeAs, structNameOf } from '../subresource.ts';
 import { assign, child, ensure, number, objects, stringMap, text, texts } from '../values.ts';
+
+const PATHS = replicasAt(['apps/v1', 'apps/v1beta1', 'apps/v1beta2'], 'spec', 'replicas');
 
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
@@ -33,25 +42,53 @@ export const scaleEndpoint: Readonly<Record<string, (call: Call) => Promise<Http
     const sent = decodeAs(call, SCALE, options);
     matchName(call, sent);
     matchNamespace(call, sent);
-    const plan = planFor(call, () => sent, Boolean(sent.metadata.resourceVersion));
-    return updateObject(call, { ...plan, uid: sent.metadata.uid }, options);
+    const plan = planFor(call, options, () => sent);
+    const versioned = Boolean(sent.metadata.resourceVersion);
+    return updateObject(call, { ...plan, versioned, uid: sent.metadata.uid }, options);
   },
   async PATCH(call) {
+    if (isApply(call)) return applyScale(call);
     const type = patchType(call);
     const options = patchOptions(call);
-    const make = (old: KubeObject) => {
+    const change = (live: KubeObject) => {
       const apply = parsePatch(call, type, structNameOf(SCALE));
-      return patched(call, options, apply(asJson(scaleOf(old))));
+      return patched(call, options, apply(asJson(live)));
     };
-    return updateObject(call, planFor(call, make, patchVersion(call, type)), options);
+    const plan = planFor(call, options, change);
+    return updateObject(call, { ...plan, versioned: patchVersion(call, type) }, options);
   },
 };
 
-function planFor(call: Call, scale: (old: KubeObject) => KubeObject, versioned: boolean): UpdatePlan {
+async function applyScale(call: Call): Promise<HttpResponse> {
+  const asScale = { ...call, resource: { ...call.resource, ...SCALE } };
+  const request = parseApply(asScale);
+  const { options, versioned } = request;
+  const change = (live: KubeObject) =>
+    patched(asScale, options, appliedFields(asScale, scaleAsEndpoint(), request, live));
+  return updateObject(call, { ...planFor(call, options, change, true), versioned }, options);
+}
+
+/** `change` makes the wanted Scale from the present one, with managers when it is `tracked`. */
+function planFor(
+  call: Call,
+  { fieldManager }: WriteOptions,
+  change: (live: KubeObject) => KubeObject,
+  tracked = false,
+): Omit<UpdatePlan, 'versioned'> {
   return {
-    versioned,
-    show: scaleOf,
-    make: (old) => withScale(call, old, scale(old)),
+    tracked: true,
+    other: {
+      kind: { ...SCALE, codec: codecOf(SCALE) },
+      show: scaleOf,
+      take: (object, scale) => withScale(call, object, scale),
+    },
+    make(old) {
+      const live = managedScale(scaleOf(old), old, PATHS);
+      const sent = change(live);
+      const next = withScale(call, old, sent);
+      recordScaleManager(call, { old, live, sent, fieldManager, tracked }, PATHS, next);
+      return next;
+    },
   };
 }
 

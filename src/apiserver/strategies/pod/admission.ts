@@ -17,7 +17,7 @@ const PRIORITIES: Readonly<Record<string, number>> = {
 
 export function admitPod(pod: KubeObject, old: KubeObject | undefined): void {
   const spec = ensure(pod, 'spec');
-  const refuse = (why: string) => forbidden(PODS, pod.metadata.name ?? '', why);
+  const refuse = (why: string) => forbidden(PODS, calledBy(pod), why);
   if (old) {
     const before = old['spec'] as JsonObject;
     for (const field of ['priority', 'preemptionPolicy'])
@@ -28,6 +28,9 @@ export function admitPod(pod: KubeObject, old: KubeObject | undefined): void {
   }
   tolerateNodeTrouble(spec);
 }
+
+/** Names that are to be generated are not known yet. */
+const calledBy = ({ metadata }: KubeObject): string => metadata.name || metadata.generateName || 'Unknown';
 
 /** There are none; names that could not even be looked up are an error of another kind. */
 function noRuntimeClass(name: string, refuse: (why: string) => Error): Error {

@@ -10,7 +10,7 @@ import type { Call } from '../../context.ts';
 import { parseWriteOptions } from '../../query.ts';
 import { keyOf, specOf } from '../../resources/resource.ts';
 import { RevisionMismatch } from '../../store/store.ts';
-import { createdStatus, decodeAs } from '../subresource.ts';
+import { admitAs, createdStatus, decodeAs } from '../subresource.ts';
 import { assign, ensure, objects, part, text } from '../values.ts';
 import { setCondition } from './conditions.ts';
 
@@ -19,9 +19,9 @@ const PODS = { group: '', plural: 'pods' };
 
 export async function bindPod(call: Call): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'CreateOptions');
-  const binding = decodeAs(call, BINDING, options);
-  if (binding.metadata.name !== call.name)
-    throw badRequest('name in URL does not match name in Binding object');
+  const sent = decodeAs(call, BINDING, options);
+  if (sent.metadata.name !== call.name) throw badRequest('name in URL does not match name in Binding object');
+  const binding = await admitAs(call, BINDING, sent, options.dryRun);
   const errors = validateBinding(binding);
   if (errors.length > 0) throw internal(aggregate(errors));
   for (;;) {

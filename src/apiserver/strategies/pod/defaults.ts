@@ -19,23 +19,6 @@ export function defaultPodSpec(spec: JsonObject | undefined): void {
       container['imagePullPolicy'] = defaultPullPolicy(text(container, 'image'));
   for (const volume of objects(spec, 'volumes')) defaultVolume(volume);
   joinServiceAccount(spec);
-  dropGated(spec);
-}
-
-/** Fields behind gates that are closed by default are not kept. */
-function dropGated(spec: JsonObject): void {
-  delete spec['schedulingGroup'];
-  for (const volume of objects(spec, 'volumes'))
-    for (const source of objects(child(volume, 'projected'), 'sources')) {
-      delete source['clusterTrustBundle'];
-      delete source['podCertificate'];
-    }
-  for (const container of CONTAINERS.flatMap((list) => objects(spec, list))) {
-    const lifecycle = child(container, 'lifecycle');
-    if (!lifecycle || lifecycle['stopSignal'] === undefined) continue;
-    delete lifecycle['stopSignal'];
-    if (!child(lifecycle, 'postStart') && !child(lifecycle, 'preStop')) delete container['lifecycle'];
-  }
 }
 
 function defaultVolume(volume: JsonObject): void {

@@ -13,7 +13,7 @@ import { keyOf, specOf, statusOf } from '../../resources/resource.ts';
 import { RevisionMismatch } from '../../store/store.ts';
 import { deleteObject } from '../../verbs/delete.ts';
 import { selects } from '../labelSelector.ts';
-import { createdStatus, decodeAs } from '../subresource.ts';
+import { admitAs, createdStatus, decodeAs } from '../subresource.ts';
 import { child, ensure, flag, list, number, objects, part, text } from '../values.ts';
 import { setCondition } from './conditions.ts';
 
@@ -23,9 +23,10 @@ const BUDGETS = 'poddisruptionbudgets.policy';
 
 export async function evictPod(call: Call): Promise<HttpResponse> {
   const write = parseWriteOptions(call.query, 'CreateOptions');
-  const eviction = decodeAs(call, EVICTION, write);
-  if (eviction.metadata.name !== call.name)
+  const sent = decodeAs(call, EVICTION, write);
+  if (sent.metadata.name !== call.name)
     throw badRequest('name in URL does not match name in Eviction object');
+  const eviction = await admitAs(call, EVICTION, sent, deleteOptionsOf(sent, write.dryRun).dryRun);
   const options = deleteOptionsOf(eviction, write.dryRun);
   const pod = call.core.store.get('pods', keyOf(call.namespace, call.name!))?.object;
   if (!pod) throw notFound(PODS, call.name!);

@@ -3,6 +3,7 @@
 import { type FieldError, forbidden } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import { validateAnnotations, validateLabels } from '../../validateMeta.ts';
+import { spotless } from '../spotless.ts';
 import { objects, part, stringMap } from '../values.ts';
 import { validatePodAnnotations } from './annotations.ts';
 import { validatePodSpec } from './spec.ts';
@@ -14,9 +15,11 @@ export function validatePodTemplate(template: JsonObject, path: string): FieldEr
     ...validateLabels(stringMap(meta, 'labels'), `${path}.labels`),
     ...validateAnnotations(stringMap(meta, 'annotations'), `${path}.annotations`),
     ...validatePodAnnotations(meta, spec, `${path}.annotations`),
-    ...validatePodSpec(spec, undefined, `${path}.spec`),
+    ...validateSpec(spec, `${path}.spec`),
     ...(ephemeral
       ? [forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
       : []),
   ];
 }
+
+const validateSpec = spotless((spec, path) => validatePodSpec(spec, undefined, path));

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '#api/json';
 import { nanos } from '../quantities.ts';
+import { spotless } from '../spotless.ts';
 import { child, number, objects, part, stringMap, text } from '../values.ts';
 import { volumeWarnings } from './volumeWarnings.ts';
 
@@ -17,8 +18,9 @@ const OLD_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** `prefix` is the path of the template, with a dot at the end; empty for a Pod. */
-export function podWarnings(spec: JsonObject, prefix = ''): string[] {
-  const path = `${prefix}spec`;
+export const podWarnings = (spec: JsonObject, prefix = ''): string[] => specWarnings(spec, `${prefix}spec`);
+
+const specWarnings = spotless((spec: JsonObject, path: string): string[] => {
   const selector = Object.keys(stringMap(spec, 'nodeSelector')).filter((k) => Object.hasOwn(OLD_LABELS, k));
   const spread = objects(spec, 'topologySpreadConstraints').flatMap((c, i) =>
     child(c, 'labelSelector')
@@ -41,7 +43,7 @@ export function podWarnings(spec: JsonObject, prefix = ''): string[] {
     ...(grace < 0 ? [endless] : []),
     ...affinityWarnings(spec, `${path}.affinity`),
   ];
-}
+});
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';

@@ -1,0 +1,31 @@
+// Whom a bearer token stands for: the users of a table first, then service accounts.
+
+import type { Authenticator } from '../auth.ts';
+import { type AccountTokens, ISSUER, type Verdict } from './accountTokens.ts';
+
+/** What a token is good for at this server. */
+const HERE = [ISSUER];
+
+export interface Bearers extends Authenticator {
+  /** For a review of a token: also one that was issued for others. */
+  judge(token: string, audiences: readonly string[]): Verdict;
+}
+
+export function bearers(users: Authenticator, tokens: AccountTokens): Bearers {
+  const judge = (token: string, audiences: readonly string[]): Verdict => {
+    const known = HERE.filter((audience) => audiences.includes(audience));
+    const user = known.length > 0 ? users.user(token) : undefined;
+    return user ? { kind: 'user', user, audiences: known } : tokens.judge(token, audiences);
+  };
+  return {
+    judge,
+    user: (token) => {
+      const verdict = judge(token, HERE);
+      return verdict.kind === 'user' ? verdict.user : undefined;
+    },
+  };
+}
+
+/** The audiences of a review that names none. */
+export const audiencesOf = (named: readonly string[]): readonly string[] =>
+  named.length === 0 ? HERE : named;

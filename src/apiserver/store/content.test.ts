@@ -1,0 +1,64 @@
+// What is kept in parts comes back byte by byte, whatever it looked like.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Content } from './content.ts';
+
+const fields = (names: number) =>
+  Object.fromEntries(
+    Array.from({ length: names }, (_, i) => [`f:name-${i}`, { '.': {}, 'k:{"n":"}"}': {} }]),
+  );
+const entry = (names: number, manager = 'someone') => ({
+  manager,
+  fieldsV1: fields(names),
+  subresource: 'status',
+});
+const object = (...managedFields: object[]) => ({
+  kind: 'Thing',
+  metadata: { name: 'x', managedFields },
+  spec: {},
+});
+
+const CASES: readonly [name: string, text: string][] = [
+  ['nothing', ''],
+  ['an object that nobody manages', '{"kind":"Thing"}'],
+  ['short words', JSON.stringify(object(entry(1)))],
+  ['one manager', JSON.stringify(object(entry(30)))],
+  ['two managers, the same words', JSON.stringify(object(entry(30), entry(30, 'other')))],
+  ['several managers', JSON.stringify(object(entry(30), entry(1), entry(40, 'ändert'), entry(50)))],
+  ['more words than are shared', JSON.stringify(object(entry(2000), entry(30)))],
+  ['the name inside a text', JSON.stringify({ a: JSON.stringify(object(entry(30))) })],
+  ['words that do not end', `{"fieldsV1":{${'"f:a":{},'.repeat(50)}`],
+  ['words that end in a backslash', `{"fieldsV1":{${'"f:a":{},'.repeat(50)}\\`],
+];
+
+describe('content', () => {
+  test.each(CASES)('%s', (_name, text) => {
+    const bytes = Buffer.from(text);
+    const content = new Content(bytes);
+    expect(Buffer.from(content.bytes).toString()).toBe(text);
+    expect(content.size).toBe(bytes.length);
+  });
+
+  test('does not change with the bytes it was made from', () => {
+    const bytes = Buffer.from(JSON.stringify(object(entry(30))));
+    const content = new Content(bytes);
+    const text = bytes.toString();
+    bytes.fill(0);
+    expect(Buffer.from(content.bytes).toString()).toBe(text);
+  });
+
+  test('of any bytes', () => {
+    const piece = fc.oneof(
+      fc.constantFrom('"fieldsV1":{', '{', '}', '"', '\\', 'ä', '"f:spec":{},'.repeat(30)),
+      fc.string({ unit: 'binary', maxLength: 5 }),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const bytes = Buffer.from(pieces.join(''));
+        expect(Buffer.compare(new Content(bytes).bytes, bytes)).toBe(0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,17 @@
+// Rules that random sequences found, on the real server: what it answers is what the fixture says, and the embedded
+// server is held to it in the fast round. Run with RECORD=1 to write the fixture anew.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { playAgreed } from './agreed/play.ts';
+import { useRealServer } from './realServer.ts';
+
+const FIXTURE = new URL('./fixtures/agreed.json', import.meta.url);
+
+const real = useRealServer();
+
+test('each answer is as recorded', async () => {
+  const seen = await playAgreed(real.target);
+  if (process.env.RECORD === '1') writeFileSync(FIXTURE, `${JSON.stringify(seen, null, 1)}\n`);
+  expect(seen).toEqual(JSON.parse(readFileSync(FIXTURE, 'utf8')));
+});

@@ -1,0 +1,31 @@
+// Rules that random sequences found: the embedded server answers as the real one did (agreed.kube.ts).
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CASES } from './agreed/cases.ts';
+import { playAgreed } from './agreed/play.ts';
+import type { Seen } from './differential/normalise.ts';
+import { type Embedded, startEmbedded } from './embeddedTarget.ts';
+
+const recorded = JSON.parse(
+  readFileSync(new URL('./fixtures/agreed.json', import.meta.url), 'utf8'),
+) as Record<string, Seen>;
+
+let embedded: Embedded;
+let seen: Record<string, Seen>;
+beforeAll(async () => {
+  embedded = await startEmbedded();
+  seen = await playAgreed(embedded);
+});
+afterAll(async () => {
+  expect(embedded.unexpected).toEqual([]);
+  await embedded.close();
+});
+
+test.each(CASES.map(({ name }) => name))('%s', (name) => {
+  expect(seen[name]).toEqual(recorded[name]);
+});
+
+test('nothing else is recorded', () => {
+  expect(Object.keys(recorded).sort()).toEqual(CASES.map(({ name }) => name).sort());
+});

@@ -1,0 +1,65 @@
+// Plays the cases on a server, and says what the last answer of each was.
+
+import { isObject, type JsonObject } from '#api/json';
+import { Normaliser, type Seen } from '../differential/normalise.ts';
+import { buildRequest, exchange } from '../replay/exchange.ts';
+import type { Answer, Target } from '../replay/types.ts';
+import { CASES, type Case, type Step } from './cases.ts';
+import { STAGE } from './definitions.ts';
+
+const TRIES = 400;
+const PAUSE_MS = 25;
+
+export async function playAgreed(target: Target): Promise<Record<string, Seen>> {
+  for (const step of STAGE) await ask(target, step, '', '');
+  for (const plural of ['things', 'empties']) await untilServed(target, plural);
+  const seen: Record<string, Seen> = {};
+  for (const [i, one] of CASES.entries()) seen[one.name] = await play(target, one, `agreed-${i}`);
+  return seen;
+}
+
+async function play(target: Target, { steps }: Case, space: string): Promise<Seen> {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } };
+  await ask(target, { method: 'POST', path: '/api/v1/namespaces', body: namespace }, space, '');
+  const normaliser = new Normaliser(space, { custom: false, rewritten: false });
+  let version = '';
+  let last: Seen | undefined;
+  for (const step of steps) {
+    const answer = await ask(target, step, space, version);
+    version = versionOf(answer.body) ?? version;
+    last = normaliser.seen(answer);
+  }
+  return last!;
+}
+
+function ask(
+  target: Target,
+  { method, path, type, body }: Step,
+  space: string,
+  version: string,
+): Promise<Answer> {
+  const filled = (text: string) => text.replaceAll('{ns}', space).replaceAll('{version}', version);
+  const action = {
+    method,
+    path: filled(path),
+    headers: body === undefined ? {} : { 'content-type': type ?? 'application/json' },
+    ...(body === undefined ? {} : { rawBody: filled(JSON.stringify(body)) }),
+  };
+  return exchange(buildRequest(action, {}, target), target);
+}
+
+function versionOf(body: Answer['body']): string | undefined {
+  const metadata = isObject(body) ? (body as JsonObject)['metadata'] : undefined;
+  return isObject(metadata) && typeof metadata['resourceVersion'] === 'string'
+    ? metadata['resourceVersion']
+    : undefined;
+}
+
+async function untilServed(target: Target, plural: string): Promise<void> {
+  const path = `/apis/things.example.com/v1/${plural}`;
+  for (let tries = 0; tries < TRIES; tries++) {
+    if ((await ask(target, { method: 'GET', path }, '', '')).status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  throw new Error(`${path} is not served`);
+}

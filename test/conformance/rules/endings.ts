@@ -1,0 +1,117 @@
+// What a watch shows of an object that ends, from its creation on: marks that are written before the removal are events
+// of their own, and informers count on them.
+
+import type { JsonObject } from '#api/json';
+import type { ExpectedEvent, Step, WireCase, WireFile } from '../replay/types.ts';
+
+const PODS = '/api/v1/namespaces/{{ns}}/pods';
+const MAPS = '/api/v1/namespaces/{{ns}}/configmaps';
+
+const pod = (spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'a', ...metadata },
+  spec: {
+    containers: [{ name: 'c', image: 'i:1' }],
+    automountServiceAccountToken: false,
+    ...spec,
+  },
+});
+const map = (metadata: JsonObject = {}): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a', ...metadata },
+});
+
+const create = (path: string, body: JsonObject): Step => ({
+  do: { method: 'POST', path, body },
+  expect: { status: 201 },
+  capture: { uid: 'metadata.uid', version: 'metadata.resourceVersion' },
+});
+const patch = (path: string, body: JsonObject): Step => ({
+  do: { method: 'PATCH', path, headers: { 'content-type': 'application/merge-patch+json' }, body },
+  expect: { status: 200 },
+  capture: { version: 'metadata.resourceVersion' },
+});
+const remove = (path: string, body: JsonObject = {}): Step => ({
+  do: { method: 'DELETE', path, body },
+  expect: { status: 200 },
+});
+const finish = patch(`${PODS}/a/status`, { status: { phase: 'Succeeded' } });
+const release = patch(`${MAPS}/a`, { metadata: { finalizers: null } });
+
+const ADDED: ExpectedEvent = { type: 'ADDED' };
+const MODIFIED: ExpectedEvent = { type: 'MODIFIED' };
+const DELETED: ExpectedEvent = { type: 'DELETED' };
+const graceOf = (type: string, seconds: number): ExpectedEvent => ({
+  type,
+  match: { metadata: { deletionGracePeriodSeconds: seconds } },
+});
+
+/** Everything that a watch from before the first step shows, and nothing after it. */
+function ending(name: string, path: string, steps: Step[], events: ExpectedEvent[]): WireCase {
+  const other = { ...(path === PODS ? pod() : map()), metadata: { name: 'z' } };
+  return {
+    name,
+    steps: [
+      { do: { method: 'GET', path }, capture: { before: 'metadata.resourceVersion' } },
+      ...steps,
+      create(path, other),
+      {
+        do: { watch: `${path}?watch=1&resourceVersion={{before}}`, until: events.length + 1 },
+        expect: { status: 200, events: [...events, ADDED] },
+      },
+    ],
+  };
+}
+
+export const ENDINGS: WireFile = {
+  topic: 'endings',
+  about: 'What a watch shows of the end of an object.',
+  cases: [
+    ending(
+      'A ConfigMap is gone at once.',
+      MAPS,
+      [create(MAPS, map()), remove(`${MAPS}/a`)],
+      [ADDED, DELETED],
+    ),
+    ending(
+      'With a finalizer it is marked, and gone when the finalizer is.',
+      MAPS,
+      [create(MAPS, map({ finalizers: ['example.com/x'] })), remove(`${MAPS}/a`), release],
+      [ADDED, graceOf('MODIFIED', 0), graceOf('DELETED', 0)],
+    ),
+    ending(
+      'A Pod without a node is marked without grace before it is gone.',
+      PODS,
+      [create(PODS, pod()), remove(`${PODS}/a`)],
+      [ADDED, graceOf('MODIFIED', 0), graceOf('DELETED', 0)],
+    ),
+    ending(
+      'So is a finished Pod, also when the deletion names its version.',
+      PODS,
+      [
+        create(PODS, pod({ nodeName: 'n' })),
+        finish,
+        remove(`${PODS}/a`, { preconditions: { uid: '{{uid}}', resourceVersion: '{{version}}' } }),
+      ],
+      [ADDED, MODIFIED, graceOf('MODIFIED', 0), graceOf('DELETED', 0)],
+    ),
+    ending(
+      'A Pod on a node waits; the end of its grace is shown before its own.',
+      PODS,
+      [
+        create(PODS, pod({ nodeName: 'n' })),
+        remove(`${PODS}/a`),
+        remove(`${PODS}/a`, { gracePeriodSeconds: 0 }),
+      ],
+      [ADDED, graceOf('MODIFIED', 30), graceOf('MODIFIED', 0), graceOf('DELETED', 0)],
+    ),
+    ending(
+      'A dry run shows nothing.',
+      PODS,
+      [create(PODS, pod()), remove(`${PODS}/a`, { dryRun: ['All'] }), remove(`${PODS}/a`)],
+      [ADDED, graceOf('MODIFIED', 0), DELETED],
+    ),
+  ],
+};
