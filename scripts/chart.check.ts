@@ -2,9 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { RESOURCES } from '#cmd/manifests/workload';
+import { Registry } from '#runtime/metrics/registry';
 import { metricsOfProcess } from './chart/processMetrics.ts';
 import { CHART, chartFiles, definitionFiles } from './chart.ts';
 
@@ -35,6 +36,17 @@ function metricsIn(expression: string): string[] {
   );
 }
 
+/** Those that are chosen, and those that are summed up by. */
+const labelsIn = (expression: string): string[] => [
+  ...[...expression.matchAll(/\{([^}]*)\}/g)].flatMap(([, inner]) =>
+    [...inner!.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label!),
+  ),
+  ...[...expression.matchAll(/\b(?:by|without)\s*\(([^)]*)\)/g)].flatMap(([, inner]) =>
+    inner!.split(',').map((label) => label.trim()),
+  ),
+];
+const OF_THE_SCRAPE = ['namespace', 'pod', 'container', 'le'];
+
 /** Of kube-state-metrics. */
 const NOT_OURS = new Set(['kube_pod_container_status_restarts_total']);
 
@@ -57,6 +69,29 @@ describe('metrics', () => {
       expect(names, who).not.toEqual([]);
       return names.filter((name) => !known.has(name) && !NOT_OURS.has(name)).map((name) => `${who}: ${name}`);
     });
+    expect(unknown).toEqual([]);
+  });
+
+  test('every label in alerts and on the dashboard is one that its metric has', async () => {
+    const registered = [
+      vi.spyOn(Registry.prototype, 'counter'),
+      vi.spyOn(Registry.prototype, 'gauge'),
+      vi.spyOn(Registry.prototype, 'histogram'),
+    ];
+    await metricsOfProcess();
+    const labels = new Map(
+      registered.flatMap(({ mock }) =>
+        mock.calls.map(([name, , own = []]) => [name, new Set([...own, ...OF_THE_SCRAPE])] as const),
+      ),
+    );
+    vi.restoreAllMocks();
+    const unknown = asked.flatMap(({ who, expr }) => {
+      const known = metricsIn(expr).flatMap((name) => labels.get(name) ?? []);
+      return labelsIn(expr)
+        .filter((label) => known.some((own) => !own.has(label)))
+        .map((label) => `${who}: ${label}`);
+    });
+    expect(labels.get('lapse_cache_problem')).toContain('source');
     expect(unknown).toEqual([]);
   });
 

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { VERSION } from '#base/version';
 import { kindsOf } from '#cmd/crds';
+import { OLDEST_MINOR } from '#cmd/doctor/reach';
+import { choicesOf } from '#cmd/manifests/choices';
 import { needsOf } from '#cmd/manifests/needs';
 import { FAMILIES } from '#controllers/registry';
 import { buildDashboard } from './chart/dashboard.ts';
@@ -24,7 +26,7 @@ function chartYaml(): string {
     type: 'application',
     version: VERSION,
     appVersion: VERSION,
-    kubeVersion: '>=1.29.0-0',
+    kubeVersion: `>=1.${OLDEST_MINOR}.0-0`,
   });
 }
 
@@ -36,7 +38,10 @@ const kept = (crd: object & { metadata: object }) => ({
 
 /** Every generated file by its path in the chart. */
 export function chartFiles(): Map<string, string> {
-  const families = FAMILIES.map((family) => needsOf(family, FAMILIES));
+  const families = FAMILIES.map((family) => ({
+    ...needsOf(family, FAMILIES),
+    choices: choicesOf(family, FAMILIES),
+  }));
   const head = '# Written by `node scripts/chart.ts` from what the families declare.\n';
   return new Map([
     ['Chart.yaml', chartYaml()],

@@ -3,9 +3,9 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundle, neededAtRunTime } from '../../scripts/bundle.ts';
 
@@ -47,6 +47,33 @@ test('made again it is the same', () => {
   expect(digest(join(scratch, 'again'))).toBe(digest(app));
 });
 
+test('so it is made by the steps of the Dockerfile', () => {
+  const [, build] = readFileSync(join(root, 'Dockerfile'), 'utf8').split(/^FROM .*\n/m);
+  const source = join(scratch, 'source');
+  const made = join(scratch, 'made');
+  mkdirSync(source);
+  const shell = (line: string) => execFileSync('sh', ['-ec', line], { cwd: source, env: buildEnvironment() });
+  for (const [, step, rest] of build!.matchAll(/^(COPY|RUN) (.*)$/gm)) {
+    if (step === 'RUN') shell(rest!.replace(/ \/bundle$/, ` ${made}`));
+    else if (rest === '. .') copySources(source);
+    else for (const file of rest!.split(' ').slice(0, -1)) cpSync(join(root, file), join(source, file));
+  }
+  expect(digest(made)).toBe(digest(app));
+});
+
+/** What Docker would send: everything in the repository that .dockerignore lets through. */
+function copySources(to: string): void {
+  const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n');
+  for (const name of readdirSync(root))
+    if (!ignored.includes(name)) cpSync(join(root, name), join(to, name), { recursive: true });
+}
+
+/** The image that builds has Node 24. */
+const buildEnvironment = () => ({
+  ...process.env,
+  PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+});
+
 test('no compiler, no test runner, no Node of its own', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const installed = neededAtRunTime(packages).map((path) => path.replace(/^.*node_modules\//, ''));
@@ -62,4 +89,14 @@ test('the Dockerfile runs what is in the bundle', () => {
   const [, file] = /ENTRYPOINT \[.*"\/app\/(.+?)"\]/.exec(text)!;
   expect(existsSync(join(app, file!))).toBe(true);
   expect(text).toContain('USER 65532:65532');
+});
+
+test('the image and the benchmarks run it as bin/lapse does', () => {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8');
+  const [, young] = /^flags=(--\S+)$/m.exec(read('bin/lapse'))!;
+  const [, arenas] = /MALLOC_ARENA_MAX-(\d+)/.exec(read('bin/lapse'))!;
+  for (const path of ['Dockerfile', 'bench/head-to-head/contenders.ts']) {
+    expect(read(path)).toContain(young);
+    expect(read(path)).toContain(`MALLOC_ARENA_MAX=${arenas}`);
+  }
 });

@@ -2,7 +2,7 @@
 // types, started. Needs the npm registry for its dependencies, and so runs where Go modules are fetched as well.
 
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -98,7 +98,8 @@ test('npx lapse says its version and the definitions of its kinds', async () => 
 });
 
 test('npx lapse up starts, with the examples, and stops when asked', async () => {
-  const child = spawn('npx', ['lapse', 'up', '--data', 'data', '--port', '0'], {
+  cpSync(join(root, 'examples/00-first-controller/expiring-config-maps.ts'), join(project, 'own.ts'));
+  const child = spawn('npx', ['lapse', 'up', '--data', 'data', '--port', '0', '--module', './own.ts'], {
     cwd: project,
     env,
     detached: true,
@@ -121,4 +122,6 @@ test('npx lapse up starts, with the examples, and stops when asked', async () =>
   process.kill(-child.pid!, 'SIGINT');
   await ended;
   expect(said).toContain('ttl-after-finished');
+  // A controller of the stranger's own, on the runtime of the process that loads it.
+  expect(said).toMatch(/^ +controllers [^:]*, own$/m);
 });

@@ -45,7 +45,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- toJson (dict "families" $selected) -}}
 {{- end -}}
 
-{{/* The rules of one family with the gates as they are, as {"rules": […]}. */}}
+{{/* The rules of one family with the gates and the choices of the configuration as they are, as {"rules": […]}. */}}
 {{- define "lapse.rules" -}}
 {{- $gates := .root.Values.featureGates -}}
 {{- $rules := .family.rules -}}
@@ -55,6 +55,21 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   {{- if and $all (hasKey $gates $all) -}}{{- $open = get $gates $all -}}{{- end -}}
   {{- if hasKey $gates .name -}}{{- $open = get $gates .name -}}{{- end -}}
   {{- if $open -}}{{- $rules = concat $rules .rules -}}{{- end -}}
+{{- end -}}
+{{- $config := .root.Values.config -}}
+{{- range .family.choices -}}
+  {{- $chosen := get (get $config .section | default dict) .field -}}
+  {{- if hasKey . "value" -}}
+    {{- if eq (toString $chosen) .value -}}{{- $rules = concat $rules .rules -}}{{- end -}}
+  {{- else -}}
+    {{- $items := .rules -}}
+    {{- range ($chosen | default list) -}}
+      {{- $name := splitn "." 2 . -}}
+      {{- range $items -}}
+        {{- $rules = append $rules (dict "apiGroups" (list ($name._1 | default "")) "resources" (list $name._0) "verbs" .verbs) -}}
+      {{- end -}}
+    {{- end -}}
+  {{- end -}}
 {{- end -}}
 {{- toJson (dict "rules" $rules) -}}
 {{- end -}}
