@@ -49,8 +49,8 @@ export interface AssemblyOptions {
   /** Unlike that of any other process. */
   readonly identity: string;
   readonly onPass?: NonNullable<ManagerOptions['onPass']>;
-  /** How the manager watches, and what counts as idle: for clocks other than the real one. */
-  readonly managing?: Pick<ManagerOptions, 'listBy' | 'bookmarks' | 'inFlight'>;
+  /** How the manager watches, what counts as idle, and who hears of what waits: for shows and clocks of one's own. */
+  readonly managing?: Pick<ManagerOptions, 'listBy' | 'bookmarks' | 'inFlight' | 'onFirstLook'>;
 }
 
 export interface AssembledFamily extends Parts {

@@ -23,7 +23,8 @@ export function checkpointCommand(): Command {
 }
 
 const HELP = `
-Exit codes: 0 as it should be, 1 something is damaged, refused or failed, 2 the command line is wrong.
+Exit codes: 0 as it should be, 1 something is damaged, refused or failed,
+2 the command line is wrong.
 
 Examples:
   lapse checkpoint ls

@@ -1,7 +1,9 @@
 // The command line: reads argv and the environment, hands them to one command, reports what went wrong in one line.
 
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { VERSION } from '#base/version';
+import { computeFailure } from './failures.ts';
+import { withManners } from './help.ts';
 import { UsageError } from './usage.ts';
 
 /** In the order of the help. Only the one that is asked for is loaded: the controllers need not slow down the server. */
@@ -24,12 +26,13 @@ const everyCommand = (): Promise<Command[]> => Promise.all(Object.values(COMMAND
 async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('lapse')
     .description('Makes everything temporary in a Kubernetes cluster end on time, and shows you first.')
-    .version(VERSION)
-    .showHelpAfterError('(add --help for the options)');
-  const [, , first = ''] = argv;
+    .version(VERSION);
+  const [, , first = '', second] = argv;
+  if (first === 'help' && second !== undefined && !Object.hasOwn(COMMANDS, second))
+    throw new UsageError(`there is no command "${second}"; lapse --help lists them`);
   const loads = Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]!] : Object.values(COMMANDS);
   for (const load of loads) program.addCommand(await load());
-  await program.parseAsync(argv);
+  await withManners(program).parseAsync(argv);
 }
 
 // Whoever reads may have seen enough (`lapse plan | head`).
@@ -41,7 +44,14 @@ process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
 try {
   await main(process.argv);
 } catch (cause) {
-  const known = cause instanceof UsageError;
-  process.stderr.write(`lapse: ${known ? cause.message : ((cause as Error).stack ?? String(cause))}\n`);
-  process.exitCode = known ? 2 : 1;
+  process.exit(codeOf(cause));
+}
+
+/** Says what went wrong. Whatever the command had begun does not keep the process alive. */
+function codeOf(cause: unknown): number {
+  // Help and version come here, too; a mistake has already been answered.
+  if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
+  const { text, code } = computeFailure(cause);
+  process.stderr.write(`lapse: ${text}\n`);
+  return code;
 }

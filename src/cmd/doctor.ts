@@ -7,6 +7,7 @@ import { systemRandom } from '#base/random';
 import { FAMILIES } from '#controllers/registry';
 import { assemble } from './assemble.ts';
 import { reachCluster } from './cluster.ts';
+import { wantsColour } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
@@ -27,13 +28,15 @@ interface DoctorFlags {
 
 const EXAMPLES = `
 Examples:
-  lapse doctor                                     the cluster that kubectl would talk to
-  lapse doctor --controllers=*,volume-capture      with families that are off unless asked for
-  lapse doctor --namespace team-a -o json          rights in one namespace, for a program
+  lapse doctor                                 the cluster of kubectl
+  lapse doctor --controllers=*,volume-capture  with one that is off by default
+  lapse doctor --namespace team-a -o json      rights in one namespace, as JSON
 
-Looked at: connection and version, clocks, rights of each controller, definitions of our kinds and whose they are, who
-else acts on the same fields, the snapshot stack, the webhook. Only GET, and reviews of one's own rights.
-Exit codes: 0 nothing in the way (warnings and notes may be), 1 a problem was found, 2 bad input.`;
+Looked at: connection and version, clocks, rights of each controller,
+definitions of our kinds and whose they are, who else acts on the same fields,
+the snapshot stack, the webhook. Only GET, and reviews of one's own rights.
+Exit codes: 0 nothing in the way (warnings and notes may be), 1 a problem was
+found, 2 a mistake in the command.`;
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
@@ -41,11 +44,13 @@ export function doctorCommand(): Command {
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
-    .addOption(new Option('-o, --output <format>', 'text, json or yaml').choices(FORMATS).default('text'));
-  const settings = withSettings(command, FAMILIES, (flag) => /^(metrics|log|verbosity)/.test(flag));
+    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'));
+  const settings = withSettings(command, FAMILIES, {
+    without: (flag) => /^(metrics|log|verbosity)/.test(flag),
+  });
   return command.addHelpText('after', EXAMPLES).action(async (flags: DoctorFlags, parsed: Command) => {
     const report = await examineCluster(flags, settings.given(parsed));
-    const { green, yellow, red, dim } = styles(process.stdout.isTTY === true);
+    const { green, yellow, red, dim } = styles(wantsColour(process.stdout));
     const paint = { ok: green, note: dim, warning: yellow, problem: red };
     const { output } = flags;
     process.stdout.write(

@@ -1,6 +1,6 @@
 // Puts an embedded API server together for a command: data directory, store, certificates, tokens, kubeconfig, socket.
 
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { HttpHandler } from '#api/http';
 import { type LocalService, localOutbound } from '#apiserver/aggregation/localOutbound';
@@ -15,6 +15,7 @@ import { httpsOutbound } from '#apiserver/webhooks/outbound';
 import { type Clock, realClock } from '#base/clock';
 import { systemRandom } from '#base/random';
 import { renderKubeconfig } from '#client/kubeconfigWrite';
+import { makeDirectory } from './directories.ts';
 import { explained, UsageError } from './usage.ts';
 
 export interface EmbeddedOptions {
@@ -46,8 +47,9 @@ export interface Embedded {
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { clock = realClock } = options;
   const data = resolve(options.data);
-  explained(`--data ${options.data}`, () => mkdirSync(data, { recursive: true, mode: 0o700 }));
-  const { tokens, admin } = readTokens(data, options.tokenAuthFile);
+  explained(`--data ${options.data}`, () => makeDirectory(data, 0o700));
+  const admin = explained(`--data ${options.data}`, () => adminToken(data));
+  const tokens = readTokens(options.tokenAuthFile, admin);
   const hosts = [...new Set(['127.0.0.1', '::1', 'localhost', options.host])].filter(
     (h) => h !== '0.0.0.0' && h !== '::',
   );
@@ -67,21 +69,45 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     frontProxy,
     onUnexpected: options.onUnexpected,
   });
+  try {
+    return await open(options, server, { certificate, admin });
+  } catch (cause) {
+    await server.close();
+    throw cause;
+  }
+}
+
+interface Keys {
+  readonly certificate: Awaited<ReturnType<typeof servingCertificate>>;
+  readonly admin: string;
+}
+
+/** The way in: a socket, and a kubeconfig that leads there. */
+async function open(
+  options: EmbeddedOptions,
+  server: ApiServer,
+  { certificate, admin }: Keys,
+): Promise<Embedded> {
   const listener = await bind(options, options.around?.(server.handle, admin) ?? server.handle, certificate);
   const kubeconfig = resolve(options.kubeconfigOut);
-  explained(`--kubeconfig-out ${options.kubeconfigOut}`, () => {
-    mkdirSync(dirname(kubeconfig), { recursive: true });
-    writePrivate(
-      kubeconfig,
-      renderKubeconfig({ server: listener.url, ca: certificate.ca, token: admin, name: 'lapse' }),
-    );
-  });
   const close = async () => {
     // Watches end first, or their connections would keep the listener open.
     const stopped = server.close();
     await listener.close();
     await stopped;
   };
+  try {
+    explained(`--kubeconfig-out ${options.kubeconfigOut}`, () => {
+      makeDirectory(dirname(kubeconfig));
+      writePrivate(
+        kubeconfig,
+        renderKubeconfig({ server: listener.url, ca: certificate.ca, token: admin, name: 'lapse' }),
+      );
+    });
+  } catch (cause) {
+    await listener.close();
+    throw cause;
+  }
   return { server, listener, kubeconfig, token: admin, close };
 }
 
@@ -112,25 +138,24 @@ async function bind(
       throw new UsageError(
         `port ${options.port} on ${options.host} is taken; choose another --port (0 picks a free one)`,
       );
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
-      throw new UsageError(`cannot listen on ${options.host}:${options.port}: ${message}`);
-    throw cause;
+    if (code === undefined) throw cause;
+    throw new UsageError(`cannot listen on --host ${options.host}, --port ${options.port}: ${message}`);
   }
 }
 
-/** The administrator's own token, made on first start, and the users of a token file. */
-function readTokens(
-  data: string,
-  tokenAuthFile: string | undefined,
-): { tokens: Map<string, UserInfo>; admin: string } {
+/** Made on the first start. */
+function adminToken(data: string): string {
   const file = join(data, 'token');
   if (!existsSync(file)) writePrivate(file, Buffer.from(systemRandom.bytes(32)).toString('base64url'));
-  const admin = readFileSync(file, 'utf8').trim();
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** The administrator, and the users of a token file. */
+function readTokens(tokenAuthFile: string | undefined, admin: string): Map<string, UserInfo> {
   const tokens = tokenAuthFile
     ? explained(`--token-auth-file ${tokenAuthFile}`, () =>
         parseTokenFile(readFileSync(tokenAuthFile, 'utf8')),
       )
     : new Map<string, UserInfo>();
-  tokens.set(admin, { username: 'lapse-admin', groups: ['system:masters', 'system:authenticated'] });
-  return { tokens, admin };
+  return tokens.set(admin, { username: 'lapse-admin', groups: ['system:masters', 'system:authenticated'] });
 }

@@ -1,15 +1,16 @@
 // lapse explain KIND/NAME: why an object ends or does not, when, by which rule, what blocks that, and what to do next.
 // Only reads, and only what is needed to answer.
 
-import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { realClock } from '#base/clock';
 import { systemRandom } from '#base/random';
 import { type Client, createClient } from '#client/client';
 import { FAMILIES } from '#controllers/registry';
 import { reachCluster } from './cluster.ts';
+import { wantsColour, widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
+import { readConfig } from './configuration/readConfig.ts';
 import { explanationJson, explanationYaml } from './explain/document.ts';
 import { explainObject } from './explain/explainObject.ts';
 import type { Explanation } from './explain/explanation.ts';
@@ -21,7 +22,6 @@ import { collectModules as collect } from './modules.ts';
 import { openManifests } from './plan/files.ts';
 import { readingFrom } from './plan/snapshot.ts';
 import { selectFamilies } from './selection.ts';
-import { explained } from './usage.ts';
 
 const FORMATS = ['text', 'json', 'yaml'] as const;
 
@@ -37,7 +37,7 @@ interface ExplainFlags {
 
 /** An explanation decides nothing, elects nobody, and writes nowhere. */
 const OF_NO_USE =
-  /^(namespace|dry-run|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
+  /^(namespace|dry-run|api-|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
 
 export function explainCommand(): Command {
   const command = new Command('explain')
@@ -48,9 +48,9 @@ export function explainCommand(): Command {
     .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
     .option('-n, --namespace <name>', 'where the object is (default: as the kubeconfig says)')
     .option('-f, --filename <file>', 'manifests instead of a cluster; may be repeated', collect)
-    .addOption(new Option('-o, --output <format>', FORMATS.join(', ')).choices(FORMATS).default('text'))
+    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'))
     .option('--cascade', 'also say what the garbage collector takes along; reads the metadata of all kinds');
-  const settings = withSettings(command, FAMILIES, (flag) => OF_NO_USE.test(flag));
+  const settings = withSettings(command, FAMILIES, { without: (flag) => OF_NO_USE.test(flag) });
   return command
     .addHelpText('after', HELP)
     .action(async (words: readonly string[], flags: ExplainFlags, parsed: Command) => {
@@ -104,7 +104,7 @@ function rendered(explanation: Explanation, format: ExplainFlags['output']): str
     case 'yaml':
       return explanationYaml(explanation);
     case 'text':
-      return explanationText(explanation, process.stdout.isTTY === true);
+      return explanationText(explanation, wantsColour(process.stdout), widthOf(process.stdout));
   }
 }
 
@@ -126,13 +126,9 @@ async function fromCluster(flags: ExplainFlags): Promise<Origin> {
   return { client, namespace: namespace ?? 'default', close };
 }
 
-const readConfig = (name: string) => ({
-  name,
-  text: explained(`--config ${name}`, () => readFileSync(name, 'utf8')),
-});
-
 const HELP = `
-Exit codes: 0 explained, 2 a mistake in the command (an unknown kind, no such object), 3 something could not be read.
+Exit codes: 0 explained, 1 the cluster does not answer, 2 a mistake in the
+command (an unknown kind, no such object), 3 something could not be read.
 
 Examples:
   lapse explain job/report-42

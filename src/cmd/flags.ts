@@ -1,6 +1,7 @@
 // Flags out of the table of settings: the same for every command that runs controllers.
 
 import { type Command, Option } from 'commander';
+import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
 import type { Family } from '#controllers/family';
 import { settingsOf } from './configuration/load.ts';
 import { compileConfiguration, schemaAt } from './configuration/schema.ts';
@@ -10,11 +11,18 @@ export interface SettingFlags {
   given(command: Command): Record<string, string>;
 }
 
+export interface SettingChoice {
+  /** Flags that mean nothing to this command. */
+  readonly without?: (flag: string) => boolean;
+  /** Other defaults than `lapse run` has, as for loadConfiguration; the help names them. */
+  readonly defaults?: JsonObject;
+}
+
 /** Adds a flag for every setting that has one and is not left out. */
 export function withSettings(
   command: Command,
   families: readonly Family[],
-  without: (flag: string) => boolean = () => false,
+  { without = () => false, defaults = {} }: SettingChoice = {},
 ): SettingFlags {
   const { json } = compileConfiguration(families);
   const options = new Map<string, Option>();
@@ -22,11 +30,10 @@ export function withSettings(
     if (flag === undefined || without(flag)) continue;
     const schema = schemaAt(json, field);
     if (schema === undefined) throw new Error(`--${flag} sets ${field}, which does not exist`);
-    const usual = schema.default === undefined ? '' : ` (default: ${String(schema.default)})`;
     const isSwitch = schema.type === 'boolean';
     const option = new Option(
       `--${flag} ${isSwitch ? '[true|false]' : '<value>'}`,
-      `${description}${schema.type === 'object' ? '' : usual}`,
+      withDefault(description, schema, valueAt(defaults, field)),
     );
     options.set(flag, option);
     command.addOption(option);
@@ -43,3 +50,22 @@ export function withSettings(
     },
   };
 }
+
+function withDefault(description: string, schema: JsonObject, own: Json | undefined): string {
+  if (own !== undefined) return `${description.replace(/ \(default: [^)]*\)$/, '')} (default: ${shown(own)})`;
+  const usual = schema.type === 'object' ? undefined : schema.default;
+  return usual === undefined ? description : `${description} (default: ${String(usual)})`;
+}
+
+const valueAt = (document: JsonObject, field: string): Json | undefined =>
+  field
+    .split('.')
+    .reduce<Json | undefined>((at, name) => (isObject(at) ? getOwn(at, name) : undefined), document);
+
+/** As a flag would say it. */
+const shown = (value: Json): string =>
+  isObject(value)
+    ? Object.entries(value)
+        .map(([name, one]) => `${name}=${String(one)}`)
+        .join(',')
+    : String(value);

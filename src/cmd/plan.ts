@@ -1,26 +1,28 @@
 // lapse plan: what will end in the next days, why, and what goes with it. Only reads: a cluster, or manifests.
 
-import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { realClock } from '#base/clock';
 import { systemRandom } from '#base/random';
 import { createClient } from '#client/client';
 import { FAMILIES } from '#controllers/registry';
 import { reachCluster } from './cluster.ts';
+import { wantsColour, widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
+import { readConfig } from './configuration/readConfig.ts';
 import { withSettings } from './flags.ts';
 import { Owners } from './plan/cascade/read.ts';
-import { planJson, planYaml } from './plan/document.ts';
+import { jsonPieces, planYaml } from './plan/document.ts';
 import { openManifests } from './plan/files.ts';
 import { makePlan } from './plan/makePlan.ts';
 import type { Plan } from './plan/plan.ts';
 import { openProgress } from './plan/progress.ts';
 import { createSnapshot, readingFrom } from './plan/snapshot.ts';
-import { planText } from './plan/text.ts';
+import { planPieces } from './plan/text.ts';
 import { horizon, parseSpan } from './plan/times.ts';
+import { writePieces } from './plan/write.ts';
 import { selectFamilies } from './selection.ts';
-import { explained, UsageError } from './usage.ts';
+import { UsageError } from './usage.ts';
 
 const FORMATS = ['text', 'wide', 'json', 'yaml', 'html', 'svg'] as const;
 
@@ -48,10 +50,10 @@ export function planCommand(): Command {
     .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
     .option('-n, --namespace <name>', 'only what ends in this namespace')
     .option('--for <time>', 'how far ahead to look: 12h, 7d, 2w', '7d')
-    .addOption(new Option('-o, --output <format>', FORMATS.join(', ')).choices(FORMATS).default('text'))
+    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'))
     .option('--no-cascade', 'do not read who owns whom, and so not say what goes with each object')
     .option('--progress', 'say on the standard error what is being read (default: on a terminal)');
-  const settings = withSettings(command, FAMILIES, (flag) => OF_NO_USE.test(flag));
+  const settings = withSettings(command, FAMILIES, { without: (flag) => OF_NO_USE.test(flag) });
   return command
     .addHelpText('after', HELP)
     .action(async (files: readonly string[], flags: PlanFlags, parsed: Command) => {
@@ -88,8 +90,8 @@ export function planCommand(): Command {
         });
         progress.done();
         const complete = withUnread(plan, source.unread);
-        process.stdout.write(await rendered(complete, flags.output));
         process.exitCode = complete.unread === undefined ? 0 : 3;
+        await writePieces(process.stdout, await rendered(complete, flags.output));
       } finally {
         progress.done();
         await source.close();
@@ -100,19 +102,23 @@ export function planCommand(): Command {
 const withUnread = (plan: Plan, more: readonly string[]): Plan =>
   more.length === 0 ? plan : { ...plan, unread: [...(plan.unread ?? []), ...more] };
 
-async function rendered(plan: Plan, format: PlanFlags['output']): Promise<string> {
+async function rendered(plan: Plan, format: PlanFlags['output']): Promise<Iterable<string>> {
   switch (format) {
     case 'json':
-      return planJson(plan);
+      return jsonPieces(plan);
     case 'yaml':
-      return planYaml(plan);
+      return [planYaml(plan)];
     case 'html':
-      return (await import('./plan/page/page.ts')).planPage(plan);
+      return [(await import('./plan/page/page.ts')).planPage(plan)];
     case 'svg':
-      return (await import('./plan/page/svg.ts')).planSvg(plan);
+      return [(await import('./plan/page/svg.ts')).planSvg(plan)];
     case 'text':
     case 'wide':
-      return planText(plan, { colour: process.stdout.isTTY === true, wide: format === 'wide' });
+      return planPieces(plan, {
+        colour: wantsColour(process.stdout),
+        columns: widthOf(process.stdout),
+        wide: format === 'wide',
+      });
   }
 }
 
@@ -135,13 +141,10 @@ async function fromCluster(flags: PlanFlags): Promise<Origin> {
   return { client, name: cluster.description, unread: [], close: () => cluster.close() };
 }
 
-const readConfig = (name: string) => ({
-  name,
-  text: explained(`--config ${name}`, () => readFileSync(name, 'utf8')),
-});
-
 const HELP = `
-Exit codes: 0 a plan, 2 a mistake in the command, 3 a plan that does not speak of everything: something could not be read.
+Exit codes: 0 a plan, 1 no plan (the cluster does not answer, or refuses),
+2 a mistake in the command, 3 a plan that does not speak of everything:
+something could not be read.
 
 Examples:
   lapse plan

@@ -1,10 +1,13 @@
 // One JSON line per request: what was asked, in which encoding, and what was answered. For tests and for the curious.
 
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, openSync } from 'node:fs';
 import type { HttpHandler } from '#api/http';
+import { explained } from './usage.ts';
 
+/** Opened at once: throws UsageError where nothing can be written. */
 export function requestLog(file: string): (handle: HttpHandler) => HttpHandler {
-  const out = createWriteStream(file, { flags: 'a', mode: 0o600 });
+  const fd = explained(`--request-log ${file}`, () => openSync(file, 'a', 0o600));
+  const out = createWriteStream(file, { fd });
   return (handle) => async (request) => {
     const response = await handle(request);
     const { method, path, headers } = request;

@@ -14,6 +14,7 @@ import { type General, readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
 import { withSettings } from './flags.ts';
+import { namedRows } from './help.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 import { openLog } from './logs.ts';
 import { collectModules, joinFamilies, loadModules } from './modules.ts';
@@ -95,13 +96,20 @@ async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promis
 const only = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });
 
 function helpText(): string {
-  const list = FAMILIES.map(
-    ({ name, description, defaultOn }) => `  ${name.padEnd(20)} ${description}${defaultOn ? '' : ' (off)'}`,
-  );
+  const families = FAMILIES.map(({ name, description, defaultOn }) => ({
+    name,
+    description: defaultOn ? description : `${description} (off)`,
+  }));
   return [
     '',
-    ...(list.length === 0 ? [] : ['Controllers:', ...list, '']),
-    'Every flag can be set in the file of --config, or as LAPSE_… in the environment (LAPSE_DRY_RUN=true).',
+    'Controllers:',
+    ...namedRows(families, process.stdout.columns ?? 80),
+    '',
+    'Every flag can be set in the file of --config, or as LAPSE_… in the environment',
+    '(LAPSE_DRY_RUN=true).',
+    '',
+    'Exit codes: 0 stopped when asked to, 1 what it needs could not be opened or had',
+    'to be given up, 2 a mistake in the command or the configuration.',
     '',
     'Examples:',
     '  lapse run --dry-run',

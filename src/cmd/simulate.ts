@@ -9,6 +9,7 @@ import { systemRandom } from '#base/random';
 import { createClient } from '#client/client';
 import { FAMILIES } from '#controllers/registry';
 import { reachCluster } from './cluster.ts';
+import { widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
@@ -44,14 +45,16 @@ const MOST_OBJECTS = 1_000_000;
 
 const EXAMPLES = `
 Examples:
-  lapse simulate                                       the cluster that kubectl would talk to, seven days ahead
-  lapse simulate --with policy.yaml --for 30d          what would be different with this policy
-  lapse simulate jobs.yaml --at 2026-01-01T00:00:00Z   files instead of a cluster
+  lapse simulate                             the cluster of kubectl, for a week
+  lapse simulate --with new.yaml --for 30d   what this policy makes different
+  lapse simulate jobs.yaml --at 2026-01-01T00:00:00Z
   kubectl get jobs -A -o yaml | lapse simulate - -o json
 
-A cluster is only read (GET). Secrets are read without their content, but for Helm releases. Not simulated: what new
-work would come in, running Jobs and Pods that finish, schedulers, CronJobs, webhooks and other people's controllers.
-Exit codes: 0 done, 2 bad input, 1 anything else.`;
+A cluster is only read (GET). Secrets are read without their content, but for
+Helm releases. Not simulated: what new work would come in, running Jobs and Pods
+that finish, schedulers, CronJobs, webhooks and other people's controllers.
+Exit codes: 0 done, 1 the cluster does not answer, 2 a mistake in the command or
+the files, 3 done without what could not be read.`;
 
 export function simulateCommand(): Command {
   const command = new Command('simulate')
@@ -67,15 +70,18 @@ export function simulateCommand(): Command {
     .option('--at <time>', 'when it begins, in RFC 3339 (default: now)')
     .option('--seed <n>', 'the same seed gives the same course', '1')
     .option('--limit <n>', 'refuse clusters with more objects than this', '50000')
-    .addOption(new Option('-o, --output <format>', 'text, json or yaml').choices(FORMATS).default('text'));
-  const settings = withSettings(command, FAMILIES, ONLY_IN_CLUSTERS);
+    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'));
+  const settings = withSettings(command, FAMILIES, { without: ONLY_IN_CLUSTERS, defaults: DEFAULTS });
   return command
     .addHelpText('after', EXAMPLES)
     .action(async (files: string[], flags: SimulateFlags, parsed: Command) => {
       const report = await simulateAll(files, flags, settings.given(parsed));
       const { output } = flags;
+      process.exitCode = report.isComplete ? 0 : 3;
       process.stdout.write(
-        output === 'text' ? reportText(report) : documentText(reportDocument(report), output),
+        output === 'text'
+          ? reportText(report, widthOf(process.stdout))
+          : documentText(reportDocument(report), output),
       );
     });
 }
@@ -133,6 +139,7 @@ async function simulateAll(
     ends: changed.ends,
     ...(changes.length > 0 ? { difference: computeDifference(without.ends, changed.ends) } : {}),
     notes: [...notes, ...changed.notes],
+    isComplete: notes.length === 0,
     problems: changed.problems,
   };
 }

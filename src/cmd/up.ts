@@ -7,34 +7,38 @@ import { Command } from 'commander';
 import type { HttpHandler } from '#api/http';
 import type { LocalService } from '#apiserver/aggregation/localOutbound';
 import { realClock } from '#base/clock';
-import { millis } from '#base/instant';
-import { systemRandom } from '#base/random';
-import { sleep } from '#base/sleep';
+import { type Instant, millis } from '#base/instant';
+import { seededRandom, systemRandom } from '#base/random';
 import { FAMILIES } from '#controllers/registry';
-import { createHands } from '#sim/hands';
 import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
 import { STANDINS, standinsNamed } from '#standins/standins';
 import { LOCAL_READ_API, localReadApi, registerLocalReadApi } from './checkpoint/local.ts';
+import { wantsColour } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { type Embedded, startEmbedded } from './embedded.ts';
 import { withSettings } from './flags.ts';
+import { namedRows } from './help.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 import { openLog } from './logs.ts';
 import { collectModules, joinFamilies, loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
 import { embeddedOptions, type ServerFlags, withServerFlags } from './server.ts';
 import { leave, untilAskedToStop } from './signals.ts';
+import { applyPatiently } from './up/apply.ts';
 import { Everything, type EverythingOptions } from './up/everything.ts';
 import { readExamples } from './up/examples.ts';
 import { firstScreen } from './up/screen.ts';
+import { renderSettings } from './up/settings.ts';
 import { createTempo, parseSpeed, storeAtSpeed, type Tempo } from './up/speed.ts';
 import { View } from './up/view.ts';
+import { parseSeed, WEEK_DEFAULTS, Week } from './up/week/week.ts';
 import { explained } from './usage.ts';
 
 interface UpFlags extends ServerFlags {
   readonly standins: string;
   readonly speed: string;
+  readonly seed: string;
   readonly examples: boolean;
   readonly module?: readonly string[];
 }
@@ -47,6 +51,8 @@ const DEFAULTS = {
   metrics: { bindAddress: '0' },
   log: { level: 'error', format: 'text' },
 };
+/** Real milliseconds in which nobody reads a line. */
+const BLINK = 250;
 const ONLY_IN_CLUSTERS = (flag: string) => /^(leader-elect|webhook|kube-api)/.test(flag);
 
 export function upCommand(): Command {
@@ -55,8 +61,9 @@ export function upCommand(): Command {
     .option('--standins <names>', 'what stands in for the rest of a cluster, as for --controllers', '*')
     .option('--module <file>', 'run the controllers this file exports too; may be repeated', collectModules)
     .option('--speed <n>', 'how many times faster than life time runs; 10080 is a week in a minute', '1')
+    .option('--seed <n>', 'which week the examples play through at another speed than that of life', '1')
     .option('--no-examples', 'do not apply the examples on the first start');
-  const settings = withSettings(command, FAMILIES, ONLY_IN_CLUSTERS);
+  const settings = withSettings(command, FAMILIES, { without: ONLY_IN_CLUSTERS, defaults: DEFAULTS });
   return command.addHelpText('after', helpText()).action(async (asked: UpFlags, parsed: Command) => {
     let stopping = false;
     const stop = untilAskedToStop().then(() => {
@@ -66,22 +73,40 @@ export function upCommand(): Command {
     const isGiven = (flag: string) => parsed.getOptionValueSource(flag) === 'cli';
     const flags = { ...asked, store: storeAtSpeed(speed, asked, isGiven) };
     const tempo = createTempo(speed);
-    const view = new View({ output: process.stdout, clock: tempo.clock, speed });
+    const view = new View({
+      output: process.stdout,
+      clock: tempo.clock,
+      speed,
+      colour: wantsColour(process.stdout),
+    });
     const plan = await makePlan(flags, settings.given(parsed), { tempo, view });
     const { embedded, everything } = await startAll(flags, plan);
     tempo.start(() => everything.rest(embedded.server));
     const hosts = await openStatusHost(everything, plan);
     await everything.start(embedded.server);
     const isRead = plan.selected.some(({ name }) => name === 'manifest-capture');
-    await registerLocalReadApi(everything.assembly.services.client, isRead);
+    await registerLocalReadApi(everything.user, isRead);
     const first = greet(flags, plan, embedded);
-    if (first) await applyExamples(everything, view, () => stopping);
+    const stamp = (at: Instant) => view.timeline.stamp(at);
+    const { isTTY, columns } = process.stdout;
+    const week = isWeek(flags)
+      ? new Week(everything, {
+          ...plan,
+          stamp,
+          say: view.say.bind(view),
+          ...(isTTY ? { columns } : {}),
+        })
+      : undefined;
+    if (week !== undefined) await week.play.open(() => stopping);
+    else if (first) await applyExamples(everything, view, () => stopping);
     if (first && !stopping && flags.store === 'sqlite') writeFileSync(marker(flags), '');
     tempo.hurry();
+    week?.play.begin();
     view.follow(everything);
     await stop;
+    week?.play.stop();
     view.end();
-    view.say(`\n${everything.summary((at) => view.timeline.stamp(at))}\n`);
+    view.say(`\n${(await week?.summary()) ?? everything.summary(stamp)}\n`);
     await everything.stop();
     await tempo.stop();
     await hosts.close();
@@ -92,6 +117,8 @@ export function upCommand(): Command {
 
 interface Plan extends EverythingOptions {
   readonly view: View;
+  /** A configuration file for those who only look. */
+  readonly settings: string;
 }
 
 /** What is to run, and how; throws UsageError before anything is started. */
@@ -100,23 +127,29 @@ async function makePlan(
   given: Readonly<Record<string, string>>,
   { tempo, view }: { tempo: Tempo; view: View },
 ): Promise<Plan> {
+  const speed = parseSpeed(flags.speed);
+  const seed = parseSeed(flags.seed);
   const known = joinFamilies(FAMILIES, await loadModules(flags.module ?? []));
-  const sources = { flags: given, environment: process.env, defaults: DEFAULTS };
+  const defaults = { ...DEFAULTS, ...(isWeek(flags) ? WEEK_DEFAULTS : {}) };
+  const sources = { flags: given, environment: process.env, defaults };
   const document = loadConfiguration(known, sources);
   const general = readGeneral(document);
   const all = known.map((family) => ({ ...family, defaultOn: true }));
+  const selected = selectFamilies(all, general.controllers ?? ['*']);
   return {
+    settings: renderSettings(loadConfiguration(FAMILIES, sources), selected),
     general,
     document,
     known: all,
-    selected: selectFamilies(all, general.controllers ?? ['*']),
+    selected,
     standins: explained('--standins', () => standinsNamed(flags.standins.split(','))),
     externalKinds: SNAPSHOT_KINDS,
     timeline: view.timeline,
     view,
     clock: tempo.clock,
     isPaced: tempo.clock !== realClock,
-    random: systemRandom,
+    blink: millis(speed === 1 ? 0 : BLINK * speed),
+    random: tempo.clock === realClock ? systemRandom : seededRandom(seed),
     log: openLog(general),
   };
 }
@@ -164,17 +197,34 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
   const screen = firstScreen({
     url: embedded.listener.url,
     kubeconfig: embedded.kubeconfig,
+    ...(parseSpeed(flags.speed) === 1 ? { settings: writeSettings(flags, plan) } : {}),
     data: flags.data,
     store: flags.store,
     controllers: plan.selected.map(({ name }) => name),
-    standins: plan.standins.map(({ name }) => name),
+    standins: namesOf(plan.standins),
     examples,
+    week: isWeek(flags),
     colour: plan.view.isColourful,
   });
   plan.view.say(screen);
   return examples;
 }
 
+/** Gives where they are. At another speed nobody outside knows what time it is, and so what will end when. */
+function writeSettings({ data }: ServerFlags, { settings }: Plan): string {
+  const file = join(data, 'config.yaml');
+  writeFileSync(file, settings);
+  return file;
+}
+
+/** As --standins has them. */
+function namesOf(standins: Plan['standins']): string[] {
+  const running = new Set(standins.map(({ name }) => name));
+  return STANDINS.filter(({ create }) => running.has(create().name)).map(({ name }) => name);
+}
+
+/** At any speed but that of life the examples play through a week. */
+const isWeek = ({ speed, examples }: UpFlags): boolean => examples && parseSpeed(speed) !== 1;
 const marker = ({ data }: ServerFlags): string => join(data, 'examples-applied');
 const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' || !existsSync(marker(flags));
 
@@ -182,26 +232,8 @@ const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' |
 async function applyExamples(everything: Everything, view: View, isOver: () => boolean): Promise<void> {
   for (const { name, text } of readExamples()) {
     if (isOver()) return;
-    const problem = await applyPatiently(everything, text);
+    const problem = await applyPatiently(everything.user, text);
     if (problem !== undefined) view.say(`          examples/${name} was not applied: ${problem}\n`);
-  }
-}
-
-const TRIES = 10;
-
-/** A kind that the file before has defined takes a moment to be served. */
-async function applyPatiently({ user }: Everything, text: string): Promise<string | undefined> {
-  const hands = createHands(user);
-  for (let tries = 1; ; tries++) {
-    try {
-      await hands.apply(text);
-      return undefined;
-    } catch (cause) {
-      const { message } = cause as Error;
-      if (tries === TRIES || !message.includes('not served')) return message;
-    }
-    await sleep(realClock, millis(100 * tries));
-    user.discovery.invalidate();
   }
 }
 
@@ -213,9 +245,14 @@ async function close(embedded: Embedded, flags: ServerFlags): Promise<string> {
 }
 
 function helpText(): string {
-  const row = ({ name, description }: { name: string; description: string }) =>
-    `  ${name.padEnd(20)} ${description}`;
-  const lists = ['Controllers:', ...FAMILIES.map(row), '', 'Stand-ins:', ...STANDINS.map(row)];
+  const width = process.stdout.columns ?? 80;
+  const lists = [
+    'Controllers:',
+    ...namedRows(FAMILIES, width),
+    '',
+    'Stand-ins:',
+    ...namedRows(STANDINS, width),
+  ];
   const examples = [
     '  lapse up                          real time; what is made survives a restart',
     '  lapse up --speed 10080            the examples play through a week in a minute',

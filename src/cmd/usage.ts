@@ -15,6 +15,16 @@ export function explained<T>(what: string, fn: () => T): T {
   try {
     return fn();
   } catch (cause) {
-    throw new UsageError(`${what}: ${(cause as Error).message}`);
+    throw new UsageError(`${what}: ${reasonOf(cause)}`);
   }
+}
+
+/** `ENOENT: no such file or directory, open 'a.yaml'` */
+const OF_THE_SYSTEM = /^E[A-Z0-9]+: (.*), \w+(?: '.*')?$/s;
+
+/** What went wrong, in a line for people: without names of system calls, and without the picture that a YAML parser draws. */
+export function reasonOf(cause: unknown): string {
+  const { name, message } = cause as Error;
+  if (name === 'YAMLParseError') return message.split('\n')[0]!.replace(/:$/, '');
+  return OF_THE_SYSTEM.exec(message)?.[1] ?? message;
 }

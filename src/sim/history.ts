@@ -143,7 +143,7 @@ export class History {
     if (type === 'DELETED') state.delete(key);
     else state.set(key, object);
     const target = { group, resource, name: name!, ...(namespace === undefined ? {} : { namespace }) };
-    const version = type === 'DELETED' ? undefined : object.metadata.resourceVersion;
+    const made = { version: object.metadata.resourceVersion!, ends: type === 'DELETED' };
     const change: Change = {
       at: this.#options.clock.now(),
       serverAt: this.#options.serverClock.now(),
@@ -151,7 +151,7 @@ export class History {
       kind,
       ...(before === undefined ? {} : { before }),
       ...(type === 'DELETED' ? {} : { after: object }),
-      by: this.#writers.take(target, version),
+      by: this.#writers.take(target, made),
     };
     this.changes.push(change);
     this.#options.onChange(change);

@@ -35,7 +35,16 @@ export class Narrator {
   /** Objects that finished at this instant with a time to live: that they wait for it goes without saying. */
   readonly #finished = new Map<string, Instant>();
 
-  constructor(timeline: Timeline, now: () => Instant, kindOf: (controller: string) => Kind | undefined) {
+  readonly #tells: 'every wait' | undefined;
+
+  /** `tells`: also that what has just finished waits for its time to live, which on a clock that stands goes without saying. */
+  constructor(
+    timeline: Timeline,
+    now: () => Instant,
+    kindOf: (controller: string) => Kind | undefined,
+    tells?: 'every wait',
+  ) {
+    this.#tells = tells;
     this.#timeline = timeline;
     this.#now = now;
     this.#kindOf = kindOf;
@@ -99,7 +108,8 @@ export class Narrator {
     const before = waits.get(controller);
     waits.set(controller, wait);
     if (before?.at === wait.at && before.why === wait.why) return;
-    if (before === undefined && this.#finished.get(ref) === this.#now()) return;
+    const goesWithoutSaying = before === undefined && this.#finished.get(ref) === this.#now();
+    if (goesWithoutSaying && this.#tells !== 'every wait') return;
     this.#say(
       ref,
       tellWait(wait, before, (at) => this.#timeline.stamp(at)),

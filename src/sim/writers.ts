@@ -9,6 +9,8 @@ import type { SeenRequest, Verb } from './seen.ts';
 interface Write {
   readonly actor: Actor;
   readonly verb: Verb;
+  /** The version with which a deletion marked the object: the last it makes, if its answer has it, too. */
+  mark?: string;
   /** Undefined while the server has it. */
   answer?: { readonly at: Instant; readonly accepted: boolean; readonly version: string | undefined };
 }
@@ -34,16 +36,16 @@ export class Writers {
     };
   }
 
-  /** Who wrote this version of an object, or ended it (`version` undefined). Each write makes one change. */
-  take(at: Omit<Target, 'name'> & { readonly name: string }, version: string | undefined): Actor {
+  /** Who wrote this version of an object, or ended it with it. */
+  take(at: Omit<Target, 'name'> & { readonly name: string }, { version, ends }: Made): Actor {
     for (const key of [keyText(at, at.name), keyText(at, undefined)]) {
       const writes = this.#current(key);
-      const write = choose(writes, version);
+      const write = choose(writes, { version, ends });
       if (write === undefined) continue;
-      this.#writes.set(
-        key,
-        writes.filter((other) => other !== write || write.verb === 'deletecollection'),
-      );
+      const marks = !ends && write.verb === 'delete';
+      if (marks) write.mark = version;
+      const stays = marks || write.verb === 'deletecollection';
+      this.#writes.set(key, stays ? writes : writes.filter((other) => other !== write));
       return write.actor;
     }
     return 'server';
@@ -56,16 +58,22 @@ export class Writers {
   }
 }
 
-function choose(writes: readonly Write[], version: string | undefined): Write | undefined {
-  const possible = writes.filter(({ answer }) => answer === undefined || answer.accepted);
-  const known =
-    version === undefined ? undefined : possible.find(({ answer }) => answer?.version === version);
+interface Made {
+  readonly version: string;
+  readonly ends: boolean;
+}
+
+function choose(writes: readonly Write[], { version, ends }: Made): Write | undefined {
+  const possible = writes.filter(({ answer, mark }) =>
+    answer === undefined ? true : answer.accepted && (mark === undefined || answer.version !== mark),
+  );
+  const known = possible.find(({ answer }) => answer?.version === version);
   if (known !== undefined) return known;
   // Answered ones have another version, except those that delete: their answer may have none.
   const open = possible.filter(({ answer }) => answer === undefined || answer.version === undefined);
-  const fitting = open.filter(({ verb }) => (version === undefined ? DELETES.has(verb) : !DELETES.has(verb)));
-  // The last finalizer may be taken away by any write, and a deletion may only mark the object.
-  return fitting[0] ?? open[0] ?? (version === undefined ? possible[0] : undefined);
+  const fitting = open.filter(({ verb }) => DELETES.has(verb) === ends);
+  // The last finalizer may be taken away by any write, and a deletion marks the object, perhaps only that.
+  return fitting[0] ?? open[0] ?? (ends ? possible[0] : possible.find(({ verb }) => DELETES.has(verb)));
 }
 
 type Target = Pick<SeenRequest, 'group' | 'resource' | 'namespace'> & { readonly name?: string | undefined };

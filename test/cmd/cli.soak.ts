@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { startServerProcess } from '../robustness/serverProcess.ts';
 
 const lapse = join(import.meta.dirname, '../../bin/lapse');
@@ -21,11 +22,13 @@ const run = (...args: string[]) =>
 describe('mistakes are answered in words', () => {
   const badTokens = join(scratch, 'tokens.csv');
   writeFileSync(badTokens, 'only,two\n');
+  const nowhere = join(scratch, 'nowhere.yaml');
+  writeFileSync(nowhere, renderKubeconfig({ server: 'https://127.0.0.1:1', token: 't', name: 'n' }));
 
   test.each([
     [['server', '--port', 'http'], 2, /--port must be a number from 0 to 65535, got "http"/],
     [['server', '--port', '70000'], 2, /--port must be a number/],
-    [['server', '--store', 'floppy'], 1, /Allowed choices are sqlite, memory/],
+    [['server', '--store', 'floppy'], 2, /Allowed choices are sqlite, memory/],
     [['server', '--data', '/dev/null/x'], 2, /--data \/dev\/null\/x: .*/],
     [
       ['server', '--data', scratch, '--token-auth-file', badTokens],
@@ -35,16 +38,45 @@ describe('mistakes are answered in words', () => {
     [
       ['server', '--data', scratch, '--token-auth-file', '/no/such/file'],
       2,
-      /--token-auth-file \/no\/such\/file: ENOENT/,
+      /--token-auth-file \/no\/such\/file: no such file or directory\n$/,
     ],
-    [['server', '--colour'], 1, /unknown option '--colour'/],
-    [['dance'], 1, /unknown command 'dance'/],
+    [
+      ['server', '--colour'],
+      2,
+      /^lapse: unknown option '--colour'\n\(lapse server --help shows what there is\)/,
+    ],
+    [['dance'], 2, /^lapse: unknown command 'dance'/],
+    [['help', 'dance'], 2, /^lapse: there is no command "dance"; lapse --help lists them/],
+    [
+      ['server', '--data', scratch, '--host', 'nowhere.invalid'],
+      2,
+      /cannot listen on --host nowhere\.invalid/,
+    ],
+    [
+      ['plan', '--kubeconfig', nowhere],
+      1,
+      /ECONNREFUSED.*; is it up, and is it the right one\? --kubeconfig/,
+    ],
+    [['crds', '--apply', '--kubeconfig', nowhere], 1, /ECONNREFUSED.*; is it up/],
   ])('lapse %j', async (args, code, message) => {
     const result = await run(...args);
     expect(result.err).toMatch(message);
     expect(result.code).toBe(code);
     expect(result.err).not.toMatch(/^\s+at /m);
   });
+});
+
+test('a port that is taken is said so, and ends the process', async () => {
+  const first = await startServerProcess(join(scratch, 'first'));
+  const second = await run('server', '--data', join(scratch, 'second'), '--port', new URL(first.url).port);
+  expect(second.err).toMatch(/^lapse: port \d+ on 127\.0\.0\.1 is taken; choose another --port/);
+  expect(second.code).toBe(2);
+  await first.stop();
+});
+
+test('--help shows the commands, and a command shows examples', async () => {
+  expect((await run('--help')).out).toMatch(/up .*\n.*server/s);
+  expect((await run('server', '--help')).out).toMatch(/Example:/);
 });
 
 test('a server keeps its data, certificates and token over a restart, private to its owner', async () => {

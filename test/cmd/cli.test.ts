@@ -1,52 +1,40 @@
-// The command line as a person meets it: what it prints, what it refuses and how. cli.soak.ts asks more.
+// The command line as a person meets it, without a start: run.test.ts starts it, cli.soak.ts asks it about mistakes.
 
-import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { withManners } from '#cmd/help';
 
-const lapse = join(import.meta.dirname, '../../bin/lapse');
-const scratch = mkdtempSync(join(tmpdir(), 'lapse-cli-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const cmd = join(import.meta.dirname, '../../src/cmd');
+const names = [
+  ...readFileSync(join(cmd, 'cli.ts'), 'utf8').matchAll(
+    /^ {2}(\w+): async \(\) => \(await import\('\.\/\1\.ts'\)\)/gm,
+  ),
+].map((match) => match[1]!);
 
-const run = (...args: string[]) =>
-  new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    execFile(lapse, args, { timeout: 15_000 }, (cause, out, err) =>
-      resolve({ code: cause ? Number(cause.code ?? 1) : 0, out, err }),
-    );
-  });
-
-test('a mistake is answered in words', async () => {
-  const { code, err } = await run('dance');
-  expect(err).toMatch(/unknown command 'dance'/);
-  expect(code).toBe(1);
-  expect(err).not.toMatch(/^\s+at /m);
+test('the commands are found', () => {
+  expect(names).toEqual(expect.arrayContaining(['up', 'run', 'plan', 'server', 'completion']));
 });
 
-test('--help shows the commands and examples', async () => {
-  expect((await run('--help')).out).toMatch(/up .*\n.*server/s);
-  expect((await run('server', '--help')).out).toMatch(/Example:/);
+test.each(names)('lapse %s loads, and its help says what it is for', async (name) => {
+  const loaded = (await import(join(cmd, `${name}.ts`))) as Record<string, (all?: unknown) => Command>;
+  const command = loaded[`${name}Command`]!(async () => []);
+  expect(command.name()).toBe(name);
+  expect(command.description()).not.toBe('');
+  const help = withManners(command).helpInformation();
+  expect(help).toMatch(new RegExp(`^Usage: ${name} [^]*--help`));
+  expect(help.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
-test('lapse up shows what runs, the kubectl line and where the data is', async () => {
-  const data = join(scratch, 'up');
-  const child = spawn(lapse, ['up', '--data', data, '--no-examples'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  let out = '';
-  const shown = new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk) => {
-      out += chunk;
-      if (out.includes('Ctrl-C')) resolve();
-    });
-  });
-  await shown;
-  expect(out).toMatch(/serving {6}https:\/\/127\.0\.0\.1:\d+/);
-  expect(out).toMatch(/kubectl --kubeconfig \S+ get namespaces/);
-  expect(out).toContain(data);
-  child.kill('SIGINT');
-  expect(await exited).toBe(0);
-  expect(out).toMatch(/stopped at revision \d+; the data is kept/);
+test.each([
+  ['up', 'act-as', 'controller'],
+  ['up', 'feature-gates', 'AllAlpha=true'],
+  ['up', 'metrics-bind-address', '0'],
+  ['simulate', 'act-as', 'controller'],
+  ['run', 'act-as', 'author'],
+])('lapse %s --help says the default of --%s: %s', async (name, flag, value) => {
+  const loaded = (await import(join(cmd, `${name}.ts`))) as Record<string, () => Command>;
+  const option = loaded[`${name}Command`]!().options.find(({ long }) => long === `--${flag}`);
+  expect(option?.description.match(/\(default: [^)]*\)/g)).toEqual([`(default: ${value})`]);
 });

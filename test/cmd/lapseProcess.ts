@@ -3,6 +3,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
+/** Longer than anything takes that is waited for here, also on a busy machine. */
+const PATIENCE_MS = 180_000;
+
 const lapse = join(import.meta.dirname, '../../bin/lapse');
 
 export class LapseProcess {
@@ -22,15 +25,22 @@ export class LapseProcess {
       stream.on('data', (chunk) => this.#hear(chunk));
   }
 
-  /** Resolves with the match as soon as it has been said; fails when the process ends without. */
+  /** Resolves with the match as soon as it has been said; fails, with all that was, when the process ends without or patience does. */
   says(pattern: RegExp): Promise<RegExpExecArray> {
     const said = pattern.exec(this.out);
     if (said !== null) return Promise.resolve(said);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ pattern, resolve });
-      void this.exited.then((code) =>
-        reject(new Error(`ended with ${code}, without ${pattern}:\n${this.out}`)),
-      );
+      const fail = (what: string) => reject(new Error(`${what}, without ${pattern}:\n${this.out}`));
+      const timer = setTimeout(() => fail(`${PATIENCE_MS / 1000} s have passed`), PATIENCE_MS);
+      const heard = (match: RegExpExecArray) => {
+        clearTimeout(timer);
+        resolve(match);
+      };
+      this.#waiting.push({ pattern, resolve: heard });
+      void this.exited.then((code) => {
+        clearTimeout(timer);
+        fail(`ended with ${code}`);
+      });
     });
   }
 

@@ -10,7 +10,7 @@ import { VirtualClock } from '#base/virtualClock';
 import { readGeneral } from '#cmd/configuration/general';
 import { compileConfiguration } from '#cmd/configuration/schema';
 import { openManifests } from '#cmd/plan/files';
-import { type Foretold, foretell } from '#cmd/plan/foretell';
+import { type Foretold, foretell, NOTHING_FOREKNOWN } from '#cmd/plan/foretell';
 import { createSnapshot, type Focus, readingFrom } from '#cmd/plan/snapshot';
 import { FAMILIES } from '#controllers/registry';
 
@@ -180,7 +180,7 @@ beforeAll(async () => {
         selected: FAMILIES,
       },
       FAMILIES,
-      () => undefined,
+      NOTHING_FOREKNOWN,
       (what) => expect.fail(what),
     );
     return Array.fromAsync(foretold);
@@ -210,7 +210,7 @@ describe('what is said', () => {
     'ttl-policy: ConfigMap ns/unreadable held: TTLPolicy ns/paused: invalid TTL',
     'ttl-policy: TTLPolicy ns/nothing held: the API server does not serve example.com/v1 Widget',
     'ttl-policy: ClusterTTLPolicy own held: TTLPolicy objects cannot be ended by a policy',
-    'cleaner: Cleaner ns/waits held: created 2026-03-01T08:00:00Z, TTL 1h; 1 of 1 conditions are not true, and no time is known',
+    'cleaner: Cleaner ns/waits held: created 2026-03-01T08:00:00Z, TTL 1h; its condition is not true, and no time is known',
     'cleaner: ConfigMap ns/idle held: target map: created 2026-03-01T08:00:00Z',
     'cleaner: ConfigMap ns/idle held: target map: the Cleaner is only tried out (mode DryRun)',
     'cleaner: Cleaner ns/misses held: ConfigMap nobody (map) does not exist',

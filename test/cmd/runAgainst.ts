@@ -4,10 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { type ServerProcess, startServerProcess } from '../robustness/serverProcess.ts';
+import { ConfigMap } from '#api/kinds/builtin';
+import { realClock } from '#base/clock';
+import { systemRandom } from '#base/random';
+import { type Client, createClient, objectOf } from '#client/client';
+import { bearer, fixedCredentials } from '#client/credentials';
+import { inProcessTransport } from '#client/inProcess';
+import { type Embedded, startEmbedded } from '#cmd/embedded';
 import { LapseProcess } from './lapseProcess.ts';
-
-export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
 /** Takes its time with every ConfigMap, fails over `bad`, and never ends with `endless`. */
 export const SLOW = `
@@ -26,29 +30,52 @@ export default defineController({
 export class Runs {
   readonly #scratch = mkdtempSync(join(tmpdir(), 'lapse-run-'));
   readonly #running: LapseProcess[] = [];
-  #server: ServerProcess | undefined;
+  #embedded: Embedded | undefined;
+  #client: Client | undefined;
 
   constructor() {
     beforeAll(async () => {
-      this.#server = await startServerProcess(join(this.#scratch, 'data'), ['--store', 'memory']);
+      const data = join(this.#scratch, 'data');
+      this.#embedded = await startEmbedded({
+        data,
+        store: 'memory',
+        host: '127.0.0.1',
+        port: 0,
+        kubeconfigOut: join(data, 'kubeconfig'),
+        onUnexpected: (cause) => {
+          throw cause;
+        },
+      });
+      this.#client = createClient({
+        transport: inProcessTransport(this.#embedded.server.handle),
+        clock: realClock,
+        random: systemRandom,
+        credentials: fixedCredentials({ headers: bearer(this.#embedded.token) }),
+      });
     });
     afterEach(async () => {
       await Promise.all(this.#running.splice(0).map((one) => one.end('SIGKILL')));
     });
     afterAll(async () => {
-      await this.#server?.kill();
+      await this.#embedded?.close();
       rmSync(this.#scratch, { recursive: true, force: true });
     });
   }
 
-  get server(): ServerProcess {
-    return this.#server!;
+  /** Of the server, past its socket. */
+  get client(): Client {
+    return this.#client!;
+  }
+
+  async configMap(name: string, annotations: Record<string, string> = {}): Promise<void> {
+    const metadata = { name, namespace: 'default', annotations };
+    objectOf(await this.client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata }));
   }
 
   /** `lapse run` with these arguments. */
   start(...args: string[]): LapseProcess {
     const made = new LapseProcess(['run', '--metrics-bind-address', '127.0.0.1:0', ...args], {
-      KUBECONFIG: this.server.kubeconfig,
+      KUBECONFIG: this.#embedded!.kubeconfig,
     });
     this.#running.push(made);
     return made;

@@ -1,12 +1,12 @@
 // `lapse run` as a process, at length: a second signal, and every mistake.
 
 import { describe, expect, test } from 'vitest';
-import { CONFIG_MAPS, Runs, SLOW } from './runAgainst.ts';
+import { Runs, SLOW } from './runAgainst.ts';
 
 const runs = new Runs();
 
 test('the second signal does not wait', async () => {
-  await runs.server.call('POST', CONFIG_MAPS, { metadata: { name: 'endless' } });
+  await runs.configMap('endless');
   const process = runs.start('--module', runs.module('slow.ts', SLOW), '--leader-elect=false');
   await process.says(/"begun".*"key":"default\/endless"/);
   process.child.kill('SIGTERM');

@@ -22,18 +22,38 @@ function up(...args: string[]): LapseProcess {
 test('the examples are applied once; what they wait for survives a restart', async () => {
   const first = up();
   await first.says(/for the examples to begin with/);
-  await first.says(/(job\/\S+) +waiting +until \S+ \(ttl\)/);
+  expect(first.out).toMatch(/serving {6}https:\/\/127\.0\.0\.1:\d+/);
+  expect(first.out).toMatch(/kubectl --kubeconfig \S+ get namespaces/);
+  expect(first.out).toContain(join(scratch, 'data'));
+  const [, due] = await first.says(/job\/report +waiting +until (\S+) \(ttl\)/);
   await first.says(/job\/\S+ +deleted/);
   expect(first.out).not.toMatch(/was not applied/);
   expect(await first.end('SIGINT')).toBe(0);
   expect(first.out).toMatch(
-    /in \S+: [1-9]\d* ended, [1-9]\d* waiting \(next: .*\)\n(?: {2}\S+ +\d+ ended\n)+stopped at revision \d+; the data is kept/,
+    /in \S+: [1-9]\d* ended, [1-9]\d* waiting \(next: .*\)\n(?: {2}\S+ +\d+ ended.*\n)+stopped at revision \d+; the data is kept/,
   );
 
   const second = up();
-  await second.says(/\w+\/\S+ +(waiting|terminating|deleted)/);
+  expect((await second.says(/job\/report +waiting +until (\S+) \(ttl\)/))[1]).toBe(due);
   expect(second.out).not.toMatch(/for the examples to begin with/);
   expect(await second.end('SIGINT')).toBe(0);
+  expect(second.out).toMatch(/0 ended, [1-9]\d* waiting \(next: /);
+});
+
+test('a plan with the settings it writes speaks of what it does', async () => {
+  const data = join(scratch, 'planned');
+  const running = up('--data', data);
+  // Five seconds in: all examples are there.
+  await running.says(/job\/report +waiting/);
+  const plan = new LapseProcess([
+    'plan',
+    `--kubeconfig=${join(data, 'kubeconfig')}`,
+    `--config=${join(data, 'config.yaml')}`,
+  ]);
+  expect(await plan.exited).toBe(0);
+  expect(plan.out).toMatch(/^in .* cleaner\/preview-7b -n default/m);
+  expect(plan.out).toMatch(/^in .* manifestcapturerequest\/before-the-change -n default/m);
+  expect(await running.end('SIGINT')).toBe(0);
 });
 
 test('without controllers, stand-ins and examples it is a bare API server', async () => {

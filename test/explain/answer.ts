@@ -23,7 +23,7 @@ const command = new Command()
   .option('--cascade')
   .option('--config <file>')
   .exitOverride();
-const settings = withSettings(command, FAMILIES, (flag) => flag === 'namespace');
+const settings = withSettings(command, FAMILIES, { without: (flag) => flag === 'namespace' });
 const documents = new Map<string, JsonObject>();
 
 function configure(flags: Readonly<Record<string, string>>, text: string | undefined): JsonObject {

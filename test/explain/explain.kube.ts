@@ -78,7 +78,7 @@ test('a Job that finished, and what goes with it', async () => {
 test('what cannot be explained', async () => {
   expect(await explain('dragons/x')).toMatchObject({
     code: 2,
-    error: 'lapse: the cluster serves no kind "dragons"\n',
+    error: 'lapse: the cluster serves no kind "dragons"; kubectl api-resources lists them\n',
   });
   expect(await explain('job/nope')).toMatchObject({ code: 2 });
   expect((await explain('job/report -n kube-system')).error).toContain(

@@ -65,12 +65,12 @@ describe('what cannot be explained', () => {
     [['job/a/b'], '"job/a/b" names more than one object: one KIND/NAME at a time'],
     [['jbo/report'], 'the cluster serves no kind "jbo"; did you mean jobs.batch?'],
     [['pipelinrun/x'], 'the cluster serves no kind "pipelinrun"; did you mean pipelineruns.tekton.dev?'],
-    [['dragon/x'], 'the cluster serves no kind "dragon"'],
+    [['dragon/x'], 'the cluster serves no kind "dragon"; kubectl api-resources lists them'],
     [['jobs.apps/x'], 'the cluster serves no kind "jobs.apps"; did you mean jobs.batch?'],
     [['pr/x'], '"pr" is more than one kind: say pipelineruns.tekton.dev or previews.shop.example.com'],
-    [['job/nope'], 'there is no jobs.batch "nope" in namespace default'],
-    [['job/report'], 'there is no jobs.batch "report" in namespace default; there is one in ci: add -n ci'],
-    [['node/report'], 'there is no nodes "report"'],
+    [['job/nope'], 'there is no Job "nope" in namespace default'],
+    [['job/report'], 'there is no Job "report" in namespace default; there is one in ci: add -n ci'],
+    [['node/report'], 'there is no Node "report"'],
   ])('%j', async (words, message) => {
     await expect(ask(words)).rejects.toThrow(new UsageError(message));
   });
@@ -131,6 +131,18 @@ test('what may be owned is looked for where the object is', async () => {
   await explainIn(world, ['job/report', '-n', 'ci', '--cascade']);
   expect(world.reads).toContain('list secrets in ci');
   expect(world.reads).not.toContain('list secrets');
+});
+
+test('on a terminal reasons are folded; what may be copied is not', async () => {
+  const explanation = await explainIn(makeWorld(parseObjects(JOB)), ['job/report', '-n', 'ci']);
+  const wide = explanationText(explanation, false);
+  const narrow = explanationText(explanation, false, 60);
+  const words = (text: string) => text.split(/\s+/).join(' ');
+  expect(words(narrow)).toBe(words(wide));
+  const long = narrow.split('\n').filter((line) => line.length > 60);
+  expect(wide.split('\n').some((line) => /^ {2}because .{60}/.test(line))).toBe(true);
+  expect(long.filter((line) => !/^(job| {2}next)/.test(line))).toEqual([]);
+  expect(narrow).toMatch(/^ {2}because {3}\S.*\n {12}\S/m);
 });
 
 test('names cannot steer the terminal', async () => {

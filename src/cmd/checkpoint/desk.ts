@@ -10,8 +10,9 @@ import { systemRandom } from '#base/random';
 import { CheckpointError } from '#checkpoint/read';
 import { RestoreError } from '#checkpoint/restore/plan';
 import { type Client, createClient } from '#client/client';
-import { TransportError } from '#client/transport';
 import { reachCluster } from '../cluster.ts';
+import { wantsColour } from '../colour.ts';
+import { describeRefusal } from '../failures.ts';
 import { UsageError } from '../usage.ts';
 
 export interface Desk {
@@ -46,11 +47,6 @@ export const outputOption = (choices: readonly string[], usual: string): Option 
 export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<ExitCode>): Promise<void> {
   const cluster = await reachCluster(flags, process.env, realClock);
   const { transport, credentials } = cluster;
-  // A reader who has had enough (`| head`) is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
-  });
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   const client = createClient({
     transport,
@@ -65,7 +61,7 @@ export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<
       clock: realClock,
       out: print,
       say,
-      colour: process.stdout.isTTY === true,
+      colour: wantsColour(process.stdout),
       ...(process.stderr.isTTY === true ? { progress: overwrite } : {}),
     };
     process.exitCode = await explainingFailures(desk, work);
@@ -101,12 +97,7 @@ function explain(error: unknown): string | undefined {
   if (error instanceof UsageError) return undefined;
   if (error instanceof CheckpointError) return `${error.message}${HINTS[error.problem]}`;
   if (error instanceof RestoreError) return error.message;
-  if (error instanceof TransportError)
-    return `${error.message}; --kubeconfig and --context say which cluster`;
-  if (!(error instanceof ApiError)) return undefined;
-  return error.code === 403
-    ? `${error.message}; ask for that right, or use another --context`
-    : error.message;
+  return describeRefusal(error);
 }
 
 const HINTS: Readonly<Record<CheckpointError['problem'], string>> = {

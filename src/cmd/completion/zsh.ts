@@ -8,7 +8,7 @@ export function zshScript(program: string, commands: readonly CommandWords[]): s
   return `#compdef ${program}
 # zsh completion for ${program}; written by: ${program} completion zsh
 _${program}() {
-  local at="" word i
+  local at="" word i flag="\${words[CURRENT-1]}" joined=""
   local -a names flags
   for ((i = 2; i < CURRENT; i++)); do
     word="\${words[i]}"
@@ -16,9 +16,16 @@ _${program}() {
 ${named.map(({ path }) => `      ${quote(path)}) at=${quote(path)} ;;`).join('\n')}
     esac
   done
-  case "$at \${words[CURRENT-1]}" in
+  # "--flag=value" is one word: what stands before the value is not part of it.
+  if [[ "\${words[CURRENT]}" == --*=* ]]; then
+    flag="\${words[CURRENT]%%=*}"
+    joined=1
+    compset -P 1 '*='
+  fi
+  case "$at $flag" in
 ${commands.flatMap((command) => command.flags.flatMap((flag) => valueCases(command, flag))).join('\n')}
   esac
+  if [[ -n "$joined" ]]; then return 1; fi
   case "$at" in
 ${commands.map((command) => commandCase(command, described)).join('\n')}
   esac

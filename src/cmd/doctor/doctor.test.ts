@@ -281,6 +281,7 @@ test('without a connection there is one thing to say', async () => {
       level: 'problem',
       about: 'connection',
       message: expect.stringContaining('ECONNREFUSED'),
+      hint: expect.stringContaining('--kubeconfig'),
     },
   ]);
 });

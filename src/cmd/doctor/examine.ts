@@ -2,6 +2,7 @@
 
 import { TransportError } from '#client/transport';
 import { asError } from '#runtime/outcome';
+import { computeRefusal } from '../failures.ts';
 import type { Examination, Finding, Patient } from './finding.ts';
 import { examineKinds } from './kinds.ts';
 import { examineCleaners, examineLeases, examineTtlController } from './others.ts';
@@ -33,8 +34,8 @@ async function attempt(check: string, examination: Examination, patient: Patient
   try {
     return await examination(patient);
   } catch (cause) {
-    const { message } = asError(cause);
+    const { what, next } = computeRefusal(cause) ?? { what: asError(cause).message };
     const about = cause instanceof TransportError ? 'connection' : 'examination';
-    return [{ check, level: 'problem', about, message }];
+    return [{ check, level: 'problem', about, message: what, ...(next === undefined ? {} : { hint: next }) }];
   }
 }

@@ -5,18 +5,26 @@ import { millis } from '#base/instant';
 import { lengthText } from '#sim/timeline';
 import type { Examination, Finding } from './finding.ts';
 
-/** The oldest Kubernetes whose API has all that is used: selectable versions of flow control and Events apart. */
-const OLDEST_MINOR = 27;
+/** The oldest Kubernetes that the chart installs on: the first that holds every object to the rules of its definition. */
+export const OLDEST_MINOR = 29;
+
+const UNKNOWN =
+  'it does not accept these credentials; they may have expired: log in again, or use another --context';
 
 export const examineServer: Examination = async ({ client }) => {
   const { status, body } = await client.raw({ method: 'GET', path: '/version' });
   const check = 'server';
-  if (status !== 200)
-    return [{ check, level: 'problem', about: '/version', message: `the API server answers ${status}` }];
+  if (status !== 200) {
+    const message = `the API server answers ${status}`;
+    const hint = status === 401 ? UNKNOWN : 'is it a Kubernetes API server, and is it well?';
+    return [{ check, level: 'problem', about: '/version', message, hint }];
+  }
   const version = parseVersion(body);
   const minor = Number(/^v1\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
   if (minor >= OLDEST_MINOR) return [{ check, level: 'ok', about: version, message: 'reached' }];
-  const message = `reached; older than v1.${OLDEST_MINOR}, which is the oldest that was thought of`;
+  const message = Number.isNaN(minor)
+    ? 'reached; it does not say which version it is'
+    : `reached; older than v1.${OLDEST_MINOR}, the oldest that the chart installs on`;
   return [{ check, level: 'warning', about: version || 'unknown version', message }];
 };
 

@@ -3,7 +3,7 @@
 
 import type { Family } from '#controllers/family';
 import type { ObjectName } from '#controllers/foresight';
-import { foretell } from '../plan/foretell.ts';
+import { foretell, NOTHING_FOREKNOWN } from '../plan/foretell.ts';
 import { createSnapshot } from '../plan/snapshot.ts';
 import type { Deed } from './explanation.ts';
 import type { Asking } from './opinions.ts';
@@ -22,7 +22,7 @@ export async function findDeeds(
   const rule = `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}`;
   const setting = { ...asking, snapshot: createSnapshot(served, read) };
   const deeds: Deed[] = [];
-  for await (const { statement } of foretell(setting, families, () => undefined, onUnread)) {
+  for await (const { statement } of foretell(setting, families, NOTHING_FOREKNOWN, onUnread)) {
     if (statement.object.uid === object.uid || statement.kind === 'changes') continue;
     if (!statement.rule.split(', ').includes(rule)) continue;
     const { object: other, because } = statement;

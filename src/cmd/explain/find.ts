@@ -18,13 +18,13 @@ export async function findObject(
   { name, namespace }: { readonly name: string; readonly namespace: string },
 ): Promise<KubeObject> {
   const key = kind.namespaced ? { namespace, name } : { name };
-  const what = `${fullName(kind)} "${name}"${kind.namespaced ? ` in namespace ${namespace}` : ''}`;
-  const object = await asked(what, () => client.get(kind as Kind, key));
+  const which = `"${name}"${kind.namespaced ? ` in namespace ${namespace}` : ''}`;
+  const object = await asked(`${fullName(kind)} ${which}`, () => client.get(kind as Kind, key));
   if (object !== undefined) return object;
   const elsewhere = kind.namespaced ? await namespacesWith(client, kind, name) : [];
   const hint =
     elsewhere.length === 0 ? '' : `; there is one in ${elsewhere.join(', ')}: add -n ${elsewhere[0]}`;
-  throw new UsageError(`there is no ${what}${hint}`);
+  throw new UsageError(`there is no ${kind.kind} ${which}${hint}`);
 }
 
 async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {

@@ -56,7 +56,7 @@ async function* heard(
     general: { ...general, featureGates: { ...general.featureGates, ...gates } },
     snapshot: createSnapshot(served, whateverState(read), focus),
   };
-  yield* foretell(setting, families, endOf, onUnread);
+  yield* foretell(setting, families, { endOf }, onUnread);
 }
 
 /** What the rules that are acted on say about the object, and policies that mean its kind but not this one. */

@@ -64,7 +64,8 @@ function unknownText(served: readonly ServedKind[], word: string): string {
     .filter(({ distance }) => distance <= (base.length < 5 ? 1 : 2))
     .sort((a, b) => a.distance - b.distance);
   const names = [...new Set(near.map(({ kind }) => fullName(kind)))].slice(0, 3);
-  const meant = names.length === 0 ? '' : `; did you mean ${listed(names)}?`;
+  const meant =
+    names.length === 0 ? '; kubectl api-resources lists them' : `; did you mean ${listed(names)}?`;
   return `the cluster serves no kind "${word}"${meant}`;
 }
 

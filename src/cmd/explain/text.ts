@@ -4,6 +4,7 @@
 import { styleText } from 'node:util';
 import type { Instant } from '#base/instant';
 import type { ObjectName } from '#controllers/foresight';
+import { wrapped } from '../help.ts';
 import { plainText } from '../plan/page/escape.ts';
 import { relativeTime, timeText } from '../plan/times.ts';
 import { isOverdue } from './advice.ts';
@@ -16,12 +17,23 @@ const TRIED = /only tried out|policy is paused/;
 const WIDTH = 9;
 const MOST_NAMED = 10;
 
-export function explanationText(explanation: Explanation, colour: boolean): string {
+/** Columns of labels, and what is folded at least. */
+const INDENT = WIDTH + 3;
+const LEAST = 20;
+
+/** `columns`: of the terminal; unset: lines are as long as they are. */
+export function explanationText(explanation: Explanation, colour: boolean, columns?: number): string {
   const style = (format: 'bold' | 'dim', text: string) =>
     colour ? styleText(format, text, { validateStream: false }) : text;
   const [head, ...rest] = linesOf(explanation);
-  const lines = rest.map(([label, text]) => `  ${style('dim', label.padEnd(WIDTH))} ${plainText(text)}`);
+  const lines = rest.map((line) => `  ${style('dim', line[0].padEnd(WIDTH))} ${folded(line, columns)}`);
   return `${style('bold', plainText(`${objectText(explanation.object)} ${head![1]}`))}\n${lines.join('\n')}\n`;
+}
+
+/** What may be copied stays in one piece. */
+function folded([label, text]: Line, columns: number | undefined): string {
+  if (columns === undefined || label === 'next') return plainText(text);
+  return wrapped(plainText(text), Math.max(columns - INDENT, LEAST)).join(`\n${' '.repeat(INDENT)}`);
 }
 
 const objectText = ({ kind, namespace, name }: ObjectName): string =>
@@ -138,7 +150,12 @@ function takesOf({ takes }: Explanation): Line[] {
   const left = total - named.length;
   return [
     ['takes', `${total} more`],
-    ...named.map(({ object, depth }): Line => ['', `${'  '.repeat(depth - 1)}${objectText(object)}`]),
+    ...named.map(
+      ({ object, depth, perhaps }): Line => [
+        '',
+        `${'  '.repeat(depth - 1)}${objectText(object)}${perhaps === true ? ' (perhaps)' : ''}`,
+      ],
+    ),
     ...(left > 0 ? [['', `and ${left} more`] as const] : []),
   ];
 }

@@ -10,18 +10,60 @@ const heldOf = ({ until, ...rest }: Held) => ({
   ...(until === undefined ? {} : { until: timeText(until) }),
 });
 
-function planDocument({ made, until, ends, held, changes = [], unread = [], ...rest }: Plan): object {
-  return {
-    made: timeText(made),
-    until: timeText(until),
-    ...rest,
-    ends: ends.map(changeOf),
-    held: held.map(heldOf),
-    changes: changes.map(changeOf),
-    unread,
+const planDocument = ({
+  made,
+  until,
+  ends,
+  held,
+  changes = [],
+  unread = [],
+  ...rest
+}: Plan): Record<string, unknown> => ({
+  made: timeText(made),
+  until: timeText(until),
+  ...rest,
+  ends: ends.map(changeOf),
+  held: held.map(heldOf),
+  changes: changes.map(changeOf),
+  unread,
+});
+
+export const planJson = (plan: Plan): string => [...jsonPieces(plan)].join('');
+
+/** As JSON.stringify with an indent of two would have it, but in pieces, so that it need not be there as a whole. */
+export function* jsonPieces(plan: Plan): Generator<string> {
+  const { ends, held, changes = [], ...rest } = plan;
+  const lists: Readonly<Record<string, Generator<object>>> = {
+    ends: mapped(ends, changeOf),
+    held: mapped(held, heldOf),
+    changes: mapped(changes, changeOf),
   };
+  let before = '{';
+  for (const [name, value] of Object.entries(planDocument({ ...rest, ends: [], held: [] }))) {
+    yield `${before}\n  ${JSON.stringify(name)}: `;
+    before = ',';
+    const list = lists[name];
+    if (list === undefined) yield indented(value, 2);
+    else yield* listPieces(list);
+  }
+  yield '\n}\n';
 }
 
-export const planJson = (plan: Plan): string => `${JSON.stringify(planDocument(plan), null, 2)}\n`;
+function* mapped<T>(all: readonly T[], map: (one: T) => object): Generator<object> {
+  for (const one of all) yield map(one);
+}
+
+function* listPieces(items: Iterable<object>): Generator<string> {
+  let isFirst = true;
+  for (const item of items) {
+    yield `${isFirst ? '[' : ','}\n    ${indented(item, 4)}`;
+    isFirst = false;
+  }
+  yield isFirst ? '[]' : '\n  ]';
+}
+
+const indented = (value: unknown, by: number): string =>
+  JSON.stringify(value, null, 2).replaceAll('\n', `\n${' '.repeat(by)}`);
+
 export const planYaml = (plan: Plan): string =>
   stringify(planDocument(plan), { lineWidth: 0, aliasDuplicateObjects: false });

@@ -16,7 +16,7 @@ import { type Client, createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
 import { FAMILIES } from '#controllers/registry';
 import { applyCrds, kindsOf } from '../crds.ts';
-import { explained, UsageError } from '../usage.ts';
+import { explained, reasonOf, UsageError } from '../usage.ts';
 
 export interface Manifests {
   readonly client: Client;
@@ -72,7 +72,7 @@ function parse(name: string, text: string): KubeObject[] {
   if ('empty' in documents) return [];
   return documents.flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw new UsageError(`${name}: ${error.message.split('\n')[0]}`);
+    if (error !== undefined) throw new UsageError(`${name}: ${reasonOf(error)}`);
     return objectsIn(name, document.toJS() as Json);
   });
 }

@@ -23,16 +23,21 @@ export interface Foretold {
   readonly statement: Statement;
 }
 
+/** What is known about the ends of others. */
+export type Foreknown = Pick<Outlook, 'endOf' | 'mayEndAt'>;
+
+export const NOTHING_FOREKNOWN: Foreknown = { endOf: () => undefined };
+
 /** `onUnread` is told what a family could not read, and so says nothing about. */
 export async function* foretell(
   setting: Setting,
   families: readonly Family[],
-  endOf: Outlook['endOf'],
+  foreknown: Foreknown,
   onUnread: (what: string) => void,
 ): AsyncGenerator<Foretold> {
   for (const { name, foresight, configuration } of families) {
     if (foresight === undefined) continue;
-    const outlook = outlookOf(setting, Object.keys(configuration), endOf);
+    const outlook = outlookOf(setting, Object.keys(configuration), foreknown);
     try {
       for await (const statement of foresight.foresee(outlook)) yield { family: name, statement };
     } catch (error) {
@@ -42,7 +47,7 @@ export async function* foretell(
   }
 }
 
-function outlookOf(setting: Setting, sections: readonly string[], endOf: Outlook['endOf']): Outlook {
+function outlookOf(setting: Setting, sections: readonly string[], foreknown: Foreknown): Outlook {
   const { snapshot, now, general, document, known } = setting;
   const { maxClockSkew: tolerance, actAs, namespace, featureGates } = general;
   const gates = computeGates(known, featureGates);
@@ -54,6 +59,6 @@ function outlookOf(setting: Setting, sections: readonly string[], endOf: Outlook
     ...(namespace === undefined ? {} : { namespace }),
     isEnabled: (gate) => gates.get(gate) === true,
     configuration: Object.fromEntries(sections.map((name) => [name, document[name] as JsonObject])),
-    endOf,
+    ...foreknown,
   };
 }

@@ -225,6 +225,28 @@ describe('followers', () => {
     expect(shown(made)).toEqual(['f a +-7 []', 'of a first +0 []']);
   });
 
+  test('may end with what may go', async () => {
+    const orphaning = { ...ends('x', 7), propagation: 'Orphan' } as Statement;
+    const follower = family(
+      'follows',
+      ({ mayEndAt }) => {
+        const at = mayEndAt?.('child');
+        return at === undefined ? [] : [{ ...ends('first', 0), at, perhaps: true } as Statement];
+      },
+      { followsOthers: true },
+    );
+    const made = await plan(
+      [follower, family('f', () => [ends('a', 7), orphaning])],
+      [owned('a'), owned('x'), owned('first'), owned('child', 'a', 'x'), owned('own', 'first')],
+    );
+    expect(shown(made)).toEqual(['f a +7 [child]', 'f x +7 []', 'follows first +7 [own]']);
+    expect(made.ends.map(({ perhaps, takes }) => [perhaps, takes[0]?.perhaps])).toEqual([
+      [undefined, true],
+      [undefined, undefined],
+      [true, true],
+    ]);
+  });
+
   test('stay as long as what they follow stays', async () => {
     expect((await plan([follows('first', 'a')])).held.map(({ object }) => object.name)).toEqual(['first']);
   });
@@ -235,7 +257,8 @@ describe('what is not looked at', () => {
     const selected = [
       family('f', () => [
         ends('a', 1),
-        ends('b', 2, 'other'),
+        // In no namespace: what it owns may be in any.
+        { ...ends('b', 2), object: { apiVersion: 'v1', kind: 'Keeper', name: 'b', uid: 'b' } },
         ends('d', 2, 'other'),
         held('c', 'other'),
         ends('z', 99, 'other'),

@@ -3,11 +3,12 @@
 
 import type { Instant } from '#base/instant';
 import type { Ends, Holds, ObjectName } from '#controllers/foresight';
-import { Cascade } from './cascade/cascade.ts';
+import { Cascade, type Deletion, type Takes } from './cascade/cascade.ts';
 import type { Ownership } from './cascade/ownership.ts';
 import type { Owners } from './cascade/read.ts';
-import { type Foretold, foretell, type Setting } from './foretell.ts';
+import { type Foreknown, type Foretold, foretell, NOTHING_FOREKNOWN, type Setting } from './foretell.ts';
 import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
+import { computeRefusal } from './refusal.ts';
 
 export interface PlanOptions extends Setting {
   readonly until: Instant;
@@ -23,7 +24,10 @@ type ForetoldEnd = Ends & { readonly family: string };
 
 /** What was said, by who says it. */
 interface Said {
+  /** Within the horizon. */
   readonly ends: ForetoldEnd[];
+  /** Uids of what ends later: it is only counted. */
+  readonly later: Set<string>;
   readonly held: (Holds & { readonly family: string })[];
   readonly changes: Change[];
 }
@@ -36,56 +40,66 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   const unread = new Set<string>();
   const onUnread = (what: string) => void unread.add(what);
   const [first, followers] = split(selected);
-  const said = await listen(foretell(options, first, () => undefined, onUnread));
-  let following = await listen(foretell(options, followers, () => undefined, onUnread));
+  const said = await listen(foretell(options, first, NOTHING_FOREKNOWN, onUnread), options);
+  let following = await listen(foretell(options, followers, NOTHING_FOREKNOWN, onUnread), options);
   let ownership: Ownership | undefined;
   let settled: Settled;
   for (let round = 0; ; round++) {
     const foretold = [...said.ends, ...following.ends];
-    ownership ??= await readOwnership(foretold, options, onUnread);
-    settled = settle(foretold, options, ownership);
+    if (foretold.length > 0) ownership ??= await readOwnership(foretold, options, onUnread);
+    settled = settle(foretold, now, ownership);
     if (followers.length === 0 || round === MOST_ROUNDS) break;
-    const { cascade } = settled;
-    // What is overdue goes now: nobody sees it go earlier.
-    const endOf = (uid: string) =>
-      cascade.keptBy(uid).length > 0 ? undefined : laterOf(cascade.endOf(uid), now);
     const before = following.ends;
-    following = await listen(foretell(options, followers, endOf, onUnread));
+    following = await listen(
+      foretell(options, followers, foreknownBy(settled.cascade, now), onUnread),
+      options,
+    );
     if (isSame(before, following.ends)) break;
   }
-  const { more, cascade } = settled;
+  const { cascade } = settled;
   const isSeen = seenFrom(options.view);
+  const isLeft = (uid: string) => cascade.endOf(uid) === undefined;
   const ends = settled.ends.filter((end) => isSeen(end) || end.takes.some(isSeen));
-  const held = [...said.held, ...following.held].filter(
-    (one) => isSeen(one) && cascade.endOf(one.object.uid) === undefined,
+  const held = [...said.held, ...following.held, ...settled.refused].filter(
+    (one) => isSeen(one) && isLeft(one.object.uid),
   );
-  const changes = [...said.changes, ...following.changes].filter((one) => one.at <= until && isSeen(one));
+  const changes = [...said.changes, ...following.changes].filter(isSeen);
+  const later = new Set([...said.later, ...following.later]);
   return {
     made: now,
     until,
     cluster,
     ends,
     held: held.map(heldOf),
-    more,
+    more: [...later].filter(isLeft).length,
     ...(changes.length === 0 ? {} : { changes: changes.sort((a, b) => a.at - b.at) }),
     ...(unread.size === 0 ? {} : { unread: [...unread] }),
   };
 }
 
+/** What is overdue goes now: nobody sees it go earlier. */
+function foreknownBy(cascade: Cascade, now: Instant): Foreknown {
+  const notBefore = (at: Instant | undefined) => (at === undefined ? undefined : laterOf(at, now));
+  return {
+    endOf: (uid) => notBefore(cascade.lastOf(uid).surely),
+    mayEndAt: (uid) => notBefore(cascade.lastOf(uid).perhaps),
+  };
+}
+
 /** Only when something ends. */
 async function readOwnership(
-  foretold: readonly ForetoldEnd[],
-  { owners, snapshot, until }: PlanOptions,
+  ends: readonly ForetoldEnd[],
+  { owners, snapshot }: PlanOptions,
   onUnread: (what: string) => void,
 ): Promise<Ownership | undefined> {
-  const ends = foretold.filter(({ at }) => at <= until);
-  return ends.length === 0 ? undefined : owners?.read(snapshot, namespacesIn(ends), onUnread);
+  return owners?.read(snapshot, namespacesIn(ends), onUnread);
 }
 
 /** Whether followers say what they said before. */
 function isSame(before: readonly ForetoldEnd[], after: readonly ForetoldEnd[]): boolean {
-  const known = new Map(before.map(({ object, at }) => [object.uid, at]));
-  return before.length === after.length && after.every(({ object, at }) => known.get(object.uid) === at);
+  const textOf = ({ object, at, perhaps }: ForetoldEnd) => `${object.uid} ${at} ${perhaps === true}`;
+  const known = new Set(before.map(textOf));
+  return before.length === after.length && after.every((end) => known.has(textOf(end)));
 }
 
 const seenFrom =
@@ -93,27 +107,31 @@ const seenFrom =
   ({ object }: { readonly object: ObjectName }): boolean =>
     view === undefined || object.namespace === view;
 
-const laterOf = (end: Instant | undefined, now: Instant): Instant | undefined =>
-  end === undefined || end > now ? end : now;
+const laterOf = (end: Instant, now: Instant): Instant => (end > now ? end : now);
 
 const split = (families: Setting['selected']) => {
   const follows = families.filter(({ foresight }) => foresight?.followsOthers === true);
   return [families.filter((family) => !follows.includes(family)), follows] as const;
 };
 
-async function listen(foretold: AsyncIterable<Foretold>): Promise<Said> {
-  const said: Said = { ends: [], held: [], changes: [] };
+async function listen(
+  foretold: AsyncIterable<Foretold>,
+  { until, view }: Pick<PlanOptions, 'until' | 'view'>,
+): Promise<Said> {
+  const said: Said = { ends: [], later: new Set(), held: [], changes: [] };
+  const isSeen = seenFrom(view);
   for await (const { family, statement } of foretold)
     switch (statement.kind) {
       case 'ends':
-        said.ends.push({ ...statement, family });
+        if (statement.at <= until) said.ends.push({ ...statement, family });
+        else if (isSeen(statement)) said.later.add(statement.object.uid);
         break;
       case 'held':
         said.held.push({ ...statement, family });
         break;
       case 'changes': {
         const { at, object, rule, because } = statement;
-        said.changes.push({ at, object, family, rule, because });
+        if (at <= until) said.changes.push({ at, object, family, rule, because });
         break;
       }
       case 'stays':
@@ -139,51 +157,64 @@ const namespacesIn = (ends: readonly ForetoldEnd[]): ReadonlySet<string> =>
 
 interface Settled {
   readonly ends: readonly PlannedEnd[];
-  readonly more: number;
+  /** Ends that do not come about. */
+  readonly refused: readonly (Holds & { readonly family: string })[];
   readonly cascade: Cascade;
 }
 
 /** In the order of time: whoever is gone by then, by an earlier rule or with its owner, does not end again. */
-function settle(
-  foretold: readonly ForetoldEnd[],
-  { until, view }: Pick<PlanOptions, 'until' | 'view'>,
-  ownership: Ownership | undefined,
-): Settled {
+function settle(foretold: readonly ForetoldEnd[], now: Instant, ownership: Ownership | undefined): Settled {
   const cascade = new Cascade(ownership);
   const ends: PlannedEnd[] = [];
-  const later = new Set<string>();
-  const isSeen = seenFrom(view);
-  const sorted = [...foretold].sort((a, b) => a.at - b.at);
+  const refused: Settled['refused'][number][] = [];
+  const isCarriedOut = (end: ForetoldEnd): boolean => {
+    const refusal = computeRefusal(end, ownership);
+    if (refusal === undefined) return true;
+    const { object, family, rule, because } = end;
+    refused.push({ kind: 'held', object, family, rule, because: `${refusal}; ${because}` });
+    return false;
+  };
+  const sorted = foretold.filter(isCarriedOut).sort((a, b) => a.at - b.at);
   for (let from = 0; from < sorted.length; ) {
-    const { at } = sorted[from]!;
-    let to = from;
-    while (sorted[to]?.at === at) to++;
-    const now = withoutGone(sorted.slice(from, to), cascade);
+    // All that is overdue goes at once.
+    const at = laterOf(sorted[from]!.at, now);
+    let to = from + 1;
+    while (to < sorted.length && sorted[to]!.at <= at) to++;
+    // What ends by itself in this instant does not go with its owner.
+    const together = withoutGone(sorted, from, to, cascade);
+    const takes = cascade.deleteTogether(together);
+    for (let i = 0; i < together.length; i++) ends.push(plannedEnd(together[i]!, takes[i]!, cascade));
     from = to;
-    if (at > until) for (const { object } of now.filter(isSeen)) later.add(object.uid);
+  }
+  return { ends, refused, cascade };
+}
+
+/** Of those from `from` to `to`, each object once. When two rules mean it, either may be the first to act. */
+function withoutGone(
+  ends: readonly ForetoldEnd[],
+  from: number,
+  to: number,
+  cascade: Cascade,
+): (ForetoldEnd & Deletion)[] {
+  const left = new Map<string, ForetoldEnd & Deletion>();
+  for (let i = from; i < to; i++) {
+    const end = ends[i]!;
+    const { uid } = end.object;
+    if (cascade.endOf(uid) !== undefined) continue;
+    const known = left.get(uid);
+    if (known === undefined) left.set(uid, end);
     else {
-      // What ends by itself in this instant does not go with its owner.
-      for (const end of now) cascade.mark(end);
-      for (const end of now) ends.push(plannedEnd(end, cascade));
+      const rivals = [...(known.rivals ?? []), end.propagation];
+      left.set(uid, { ...known, rivals, perhaps: known.perhaps === true && end.perhaps === true });
     }
   }
-  return { ends, more: later.size, cascade };
+  return [...left.values()];
 }
 
-/** Each object once. */
-function withoutGone(ends: readonly ForetoldEnd[], cascade: Cascade): ForetoldEnd[] {
-  const seen = new Set<string>();
-  return ends.filter(({ object: { uid } }) => {
-    const isNew = cascade.endOf(uid) === undefined && !seen.has(uid);
-    seen.add(uid);
-    return isNew;
-  });
-}
-
-function plannedEnd(end: ForetoldEnd, cascade: Cascade): PlannedEnd {
-  const { at, object, family, rule } = end;
+function plannedEnd(end: ForetoldEnd, takes: Takes, cascade: Cascade): PlannedEnd {
+  const { at, object, family, rule, perhaps } = end;
   const keptBy = cascade.keptBy(object.uid);
   const then = keptBy.length === 0 ? '' : `; the finalizer ${keptBy.join(', ')} keeps it then`;
   const because = `${end.because}${then}`;
-  return { at, object, family, rule, because, ...cascade.delete(end) };
+  return { at, object, family, rule, because, ...takes, ...(perhaps === true ? { perhaps } : {}) };
 }

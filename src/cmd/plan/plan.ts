@@ -11,6 +11,8 @@ export interface Taken {
   readonly object: ObjectName;
   /** Steps below the deleted object. */
   readonly depth: number;
+  /** Its owners go in the same instant, in ways of which one spares it: chance decides. */
+  readonly perhaps?: boolean;
 }
 
 export interface PlannedEnd {
@@ -28,6 +30,8 @@ export interface PlannedEnd {
   readonly takes: readonly Taken[];
   /** How many more there are. */
   readonly takesMore: number;
+  /** It follows something of which the same is said. */
+  readonly perhaps?: boolean;
 }
 
 /** It would end, but something holds it. */

@@ -7,6 +7,7 @@ import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import type { Client } from '#client/client';
 import type { PageAnswer } from '#client/read';
+import { TransportError } from '#client/transport';
 import { Unreadable } from '#controllers/foresight';
 import type { Projection, Source } from '#runtime/source';
 import { createSnapshot, readingFrom } from './snapshot.ts';
@@ -22,17 +23,21 @@ interface Asked {
   readonly limit?: number;
   readonly fieldSelector?: string;
   readonly namespace?: string;
+  /** Which page. */
+  readonly at?: number;
 }
 
-/** Answers with these pages, or throws. */
+/** Answers with these pages, one after the other, or throws; a list that begins anew begins with the first. */
 function fakeClient(answer: (asked: Asked, time: number) => PageAnswer<KubeObject>[] | Error) {
   const asked: Asked[] = [];
   const client = {
-    async *pages(kind: Kind, options: Omit<Asked, 'kind'>) {
-      asked.push({ kind: kind.kind, ...options });
+    async listPage(kind: Kind, { continue: token, ...options }: Omit<Asked, 'kind'> & { continue?: string }) {
+      const at = Number(token ?? 0);
+      asked.push({ kind: kind.kind, ...options, ...(at === 0 ? {} : { at }) });
       const pages = answer(asked.at(-1)!, asked.length);
       if (pages instanceof Error) throw pages;
-      yield* pages;
+      const page = pages[at]!;
+      return at + 1 < pages.length && page.kind === 'page' ? { ...page, continue: String(at + 1) } : page;
     },
   };
   return { client: client as unknown as Client, asked };
@@ -74,7 +79,49 @@ describe('reading', () => {
       limit === 0 ? [page(job('a'), job('b'))] : [page(job('a')), expired],
     );
     expect((await readingFrom(client)(source)).map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
-    expect(asked.map(({ limit }) => limit)).toEqual([500, 0]);
+    expect(asked.map(({ limit, at }) => [limit, at])).toEqual([
+      [500, undefined],
+      [2000, 1],
+      [0, undefined],
+    ]);
+  });
+
+  test('the next page is asked for before the one that has come is looked at', async () => {
+    const { client, asked } = fakeClient(() => [page(job('a')), page(job('b')), page(job('c'))]);
+    const before: number[] = [];
+    const project = (object: KubeObject) => {
+      before.push(asked.length);
+      return object;
+    };
+    await readingFrom(client)({ kind: Job as Kind, projection: { name: 'x', project } });
+    expect(before).toEqual([2, 3, 3]);
+  });
+
+  test.each<[string, unknown, number]>([
+    ['small', 'x'.repeat(100), 2000],
+    ['full of long numbers', 2n ** 60n, 2000],
+    ['of twenty kilobytes', 'x'.repeat(20_000), 416],
+    ['of a megabyte', 'x'.repeat(1_000_000), 20],
+  ])('objects that are %s come in pages of a size to match', async (_, data, limit) => {
+    const large = { ...job('a'), data };
+    const { client, asked } = fakeClient(() => [page(large), page(job('b'))]);
+    await readingFrom(client)(source);
+    expect(asked.map((one) => one.limit)).toEqual([500, limit]);
+  });
+
+  test('an answer that is too large is asked for in smaller pieces', async () => {
+    const { client, asked } = fakeClient(({ limit }) =>
+      limit! > 50 ? new TransportError('malformed', 'too large', { sent: true }) : [page(job('a'))],
+    );
+    expect(await readingFrom(client)(source)).toHaveLength(1);
+    expect(asked.map(({ limit }) => limit)).toEqual([500, 100, 20]);
+  });
+
+  test('a server that repeats itself is not listened to for ever', async () => {
+    const client = {
+      listPage: async () => ({ ...page(job('a')), continue: 'x' }),
+    } as unknown as Client;
+    await expect(readingFrom(client)(source)).rejects.toThrow('repeats its continue token');
   });
 
   test.each([403, 404, 405])('%d is something that cannot be read', async (code) => {

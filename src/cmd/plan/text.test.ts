@@ -38,6 +38,48 @@ const plan = (more: Partial<Plan> = {}): Plan => ({
 });
 const shown = (more: Partial<Plan>, wide = false) => planText(plan(more), { colour: false, wide });
 
+describe('on a terminal', () => {
+  const of: Partial<Plan> = {
+    ends: [
+      end('next', 3600, { because: 'finished 2026-03-01T09:30:00Z, TTL 1h30m0s', takesMore: 2 }),
+      end('later', 7200, { rule: 'Policy ci/a', because: 'Policy ci/a: finished' }),
+    ],
+    held: [{ object: object('Node', 'n'), family: 'f', rule: 'r', because: 'paused' }],
+  };
+  const on = (columns: number) => planText(plan(of), { colour: false, wide: false, columns });
+
+  test('that is wide enough it is the same as anywhere', () => {
+    expect(on(200)).toBe(shown(of));
+  });
+
+  test('a long reason is folded in its column', () => {
+    const [, first, second] = on(125).split('\n');
+    expect(first).toMatch(/ {2}2 {6}finished 2026-03-01T09:30:00Z, TTL$/);
+    expect(second).toBe(`${' '.repeat(first!.indexOf('finished'))}1h30m0s`);
+  });
+
+  test('of 80 columns, rule and reason are beneath what they are about', () => {
+    expect(on(80)).toBe(`ENDS    AT                    OBJECT
+in 1 h  2026-03-01T11:00:00Z  job/next -n ci
+    spec.ttlSecondsAfterFinished: finished 2026-03-01T09:30:00Z, TTL 1h30m0s;
+    takes 2 along
+in 2 h  2026-03-01T12:00:00Z  job/later -n ci
+    Policy ci/a: finished
+
+HELD    RULE  WHY
+node/n  r     paused
+
+kind-test: 2 objects end by 2026-03-08T10:00:00Z, 2 more go with them, 1 held.
+`);
+  });
+
+  test.each([1, 40, 80, 100, 125, 200])('of %i columns nothing is left out', (columns) => {
+    const said = on(columns).split(/\s+/);
+    for (const word of ['job/next', 'job/later', '1h30m0s', 'Policy', 'paused', 'held.'])
+      expect(said).toContainEqual(expect.stringMatching(`^${word};?$`));
+  });
+});
+
 describe('text', () => {
   test('nothing ends', () => {
     expect(shown({})).toBe('kind-test: 0 objects end by 2026-03-08T10:00:00Z.\n');
@@ -95,7 +137,9 @@ describe('documents', () => {
     changes: [{ at: at(3), object: object('Pool', 'x'), family: 'f', rule: 'r', because: 'd' }],
   });
   test('JSON and YAML are the same, times are RFC 3339', () => {
-    const json = JSON.parse(planJson(one)) as Record<string, unknown>;
+    const text = planJson(one);
+    const json = JSON.parse(text) as Record<string, unknown>;
+    expect(text).toBe(`${JSON.stringify(json, null, 2)}\n`);
     expect(parse(planYaml(one))).toEqual(json);
     expect(json).toMatchObject({
       made: '2026-03-01T10:00:00Z',

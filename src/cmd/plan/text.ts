@@ -3,6 +3,8 @@
 
 import { styleText } from 'node:util';
 import { formatTime, type Instant } from '#base/instant';
+import { wrapped } from '../help.ts';
+import { type Manner, type Row, type Style, type Table, table } from '../table.ts';
 import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from './plan.ts';
 import { relativeTime } from './times.ts';
 
@@ -10,6 +12,8 @@ export interface TextOptions {
   readonly colour: boolean;
   /** Also name what is taken along. */
   readonly wide: boolean;
+  /** Of the terminal; unset: lines are as long as they are. */
+  readonly columns?: number | undefined;
 }
 
 /** Names come from a cluster: nothing in them may steer a terminal. */
@@ -19,76 +23,98 @@ const plain = (text: string): string => text.replace(STEERING, '\ufffd');
 const objectText = ({ kind, namespace, name }: ObjectName): string =>
   plain(`${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`);
 
-type Row = readonly string[];
+export const planText = (plan: Plan, options: TextOptions): string => [...planPieces(plan, options)].join('');
 
-function table(header: Row, rows: readonly Row[], bold: (text: string) => string): string[] {
-  const widths = header.map((title, i) =>
-    rows.reduce((most, row) => Math.max(most, row[i]!.length), title.length),
-  );
-  const line = (row: Row) =>
-    row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i]!))).join('  ');
-  return [bold(line(header)), ...rows.map(line)];
+/** The text in pieces, so that it need not be there as a whole. */
+export function* planPieces(plan: Plan, { colour, wide, columns }: TextOptions): Generator<string> {
+  const style =
+    (format: 'bold' | 'yellow'): Style =>
+    (text) =>
+      colour ? styleText(format, text, { validateStream: false }) : text;
+  const manner = { bold: style('bold'), columns };
+  const { made, ends, held, changes = [], unread = [] } = plan;
+  if (ends.length > 0) {
+    yield* lines(endsTable(ends, made, { ...manner, wide }));
+    yield '\n';
+  }
+  if (changes.length > 0) {
+    yield* lines(table(changes, changesTable(made), manner));
+    yield '\n';
+  }
+  if (held.length > 0) {
+    yield* lines(table(held, heldTable(made), manner));
+    yield '\n';
+  }
+  if (unread.length > 0) {
+    yield* lines(unread.map((what) => style('yellow')(`could not be read: ${plain(what)}`)));
+    yield '\n';
+  }
+  yield* lines(columns === undefined ? [summary(plan)] : wrapped(summary(plan), columns));
 }
 
-export function planText(plan: Plan, { colour, wide }: TextOptions): string {
-  const style = (format: 'bold' | 'yellow') => (text: string) =>
-    colour ? styleText(format, text, { validateStream: false }) : text;
-  const bold = style('bold');
-  const { made, changes = [], unread = [] } = plan;
-  const sections = [
-    plan.ends.length === 0 ? [] : endsTable(plan.ends, made, { bold, wide }),
-    changes.length === 0
-      ? []
-      : table(
-          ['CHANGES', 'AT', 'OBJECT', 'WHY'],
-          changes.map((one) => changeRow(one, made)),
-          bold,
-        ),
-    plan.held.length === 0
-      ? []
-      : table(
-          ['HELD', 'RULE', 'WHY'],
-          plan.held.map((one) => heldRow(one, made)),
-          bold,
-        ),
-    unread.map((what) => style('yellow')(`could not be read: ${plain(what)}`)),
-    summary(plan),
-  ];
-  return `${sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n')}\n`;
+function* lines(all: Iterable<string>): Generator<string> {
+  for (const one of all) yield `${one}\n`;
 }
 
-interface Manner {
-  readonly bold: (text: string) => string;
-  readonly wide: boolean;
+function* endsTable(
+  ends: readonly PlannedEnd[],
+  now: Instant,
+  { wide, ...manner }: Manner & { readonly wide: boolean },
+): Generator<string> {
+  const what: Table<PlannedEnd> = {
+    header: ['ENDS', 'AT', 'OBJECT', 'RULE', 'TAKES', 'WHY'],
+    rowOf: (end) => endRow(end, now),
+    first: 3,
+    beneath: ([, , , rule, takes, why]) =>
+      `${ruled(rule, why)}${takes === '-' ? '' : `; takes ${takes} along`}`,
+  };
+  let at = -1;
+  for (const line of table(ends, what, manner)) {
+    yield line;
+    if (wide && at >= 0) yield* takenLines(ends[at]!);
+    at++;
+  }
 }
 
-function endsTable(ends: readonly PlannedEnd[], now: Instant, { bold, wide }: Manner): string[] {
-  const rows = ends.map(
-    (end): Row => [
-      relativeTime(end.at, now),
-      formatTime(end.at),
-      objectText(end.object),
-      plain(end.rule),
-      takesText(end),
-      plain(end.because),
-    ],
-  );
-  const [header, ...lines] = table(['ENDS', 'AT', 'OBJECT', 'RULE', 'TAKES', 'WHY'], rows, bold);
-  return wide
-    ? [header!, ...lines.flatMap((line, i) => [line, ...takenLines(ends[i]!)])]
-    : [header!, ...lines];
-}
+/** A reason may begin with its rule. */
+const ruled = (rule = '', why = ''): string => (why.startsWith(`${rule}: `) ? why : `${rule}: ${why}`);
 
-const takesText = ({ takes, takesMore }: PlannedEnd): string => {
-  const count = takes.length + takesMore;
-  return count === 0 ? '-' : String(count);
-};
+const changesTable = (now: Instant): Table<Change> => ({
+  header: ['CHANGES', 'AT', 'OBJECT', 'WHY'],
+  rowOf: (one) => changeRow(one, now),
+  first: 3,
+  beneath: ([, , , why = '']) => why,
+});
+
+const heldTable = (now: Instant): Table<Held> => ({
+  header: ['HELD', 'RULE', 'WHY'],
+  rowOf: (one) => heldRow(one, now),
+  first: 1,
+  beneath: ([, rule, why]) => ruled(rule, why),
+});
+
+const endRow = (end: PlannedEnd, now: Instant): Row => [
+  relativeTime(end.at, now),
+  formatTime(end.at),
+  objectText(end.object),
+  plain(end.rule),
+  takesText(end),
+  `${end.perhaps === true ? 'perhaps: ' : ''}${plain(end.because)}`,
+];
+
+/** `3`, or `1 to 3` where chance decides about two. */
+function takesText({ takes, takesMore }: PlannedEnd): string {
+  const most = takes.length + takesMore;
+  if (most === 0) return '-';
+  const chance = takes.filter(({ perhaps }) => perhaps === true).length;
+  return chance === 0 ? String(most) : `${most - chance} to ${most}`;
+}
 
 const takenLines = ({ takes, takesMore }: PlannedEnd): string[] => [
-  ...takes.map(({ object, depth }: Taken) => `${'  '.repeat(depth)}└ ${objectText(object)}`),
+  ...takes.map(
+    ({ object, depth, perhaps }: Taken) =>
+      `${'  '.repeat(depth)}└ ${objectText(object)}${perhaps === true ? ' (perhaps)' : ''}`,
+  ),
   ...(takesMore === 0 ? [] : [`  └ and ${takesMore} more`]),
 ];
 
@@ -105,7 +131,7 @@ const heldRow = ({ object, rule, because, until }: Held, now: Instant): Row => [
   `${plain(because)}${until === undefined ? '' : ` (${relativeTime(until, now)})`}`,
 ];
 
-function summary({ cluster, made, until, ends, held, more }: Plan): string[] {
+function summary({ cluster, made, until, ends, held, more }: Plan): string {
   const taken = ends.reduce((sum, end) => sum + end.takes.length + end.takesMore, 0);
   const overdue = ends.filter(({ at }) => at <= made).length;
   const parts = [
@@ -115,7 +141,7 @@ function summary({ cluster, made, until, ends, held, more }: Plan): string[] {
     ...(held.length === 0 ? [] : [`${held.length} held`]),
     ...(more === 0 ? [] : [`${counted(more, 'ends', 'end')} later`]),
   ];
-  return [`${plain(cluster)}: ${parts.join(', ')}.`];
+  return `${plain(cluster)}: ${parts.join(', ')}.`;
 }
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -14,7 +14,7 @@ import { Attribution } from '../attribution.ts';
 import { composeFamilies } from '../compose.ts';
 import { readGeneral } from '../configuration/general.ts';
 import { isOurs, kindsOf } from '../crds.ts';
-import { foretell } from '../plan/foretell.ts';
+import { foretell, NOTHING_FOREKNOWN } from '../plan/foretell.ts';
 import { createSnapshot, readingFrom } from '../plan/snapshot.ts';
 import { UsageError } from '../usage.ts';
 import { type End, Endings } from './endings.ts';
@@ -127,8 +127,7 @@ async function foresee(world: Simulation, options: CourseOptions): Promise<Reado
     selected: families,
   };
   const ends = new Map<string, Ends>();
-  const nobody = () => undefined;
-  for await (const { statement } of foretell(setting, families, nobody, nobody))
+  for await (const { statement } of foretell(setting, families, NOTHING_FOREKNOWN, () => {}))
     if (statement.kind === 'ends' && (ends.get(statement.object.uid)?.at ?? Infinity) > statement.at)
       ends.set(statement.object.uid, statement);
   return ends;

@@ -25,7 +25,7 @@ describe('files', () => {
     expect(() => readObjects([file(text)])).toThrow(message);
   });
   test('that do not exist are refused by name', () => {
-    expect(() => readObjects([join(scratch, 'none.yaml')])).toThrow(/none.yaml: ENOENT/);
+    expect(() => readObjects([join(scratch, 'none.yaml')])).toThrow(/none.yaml: no such file or directory$/);
   });
 });
 
@@ -38,7 +38,7 @@ test.each([
   ['--limit', '1.5', /--limit must be a whole number/],
   ['--limit', '1', /2 objects, more than --limit 1/],
   ['--controllers', 'nobody', /"nobody" is none of/],
-  ['--with', 'none.yaml', /none.yaml: ENOENT/],
+  ['--with', 'none.yaml', /none.yaml: no such file or directory$/],
   ['--config', 'none.yaml', /--config none.yaml/],
 ])('%s %s is bad input', async (flag, value, message) => {
   const path = join(scratch, 'two.yaml');

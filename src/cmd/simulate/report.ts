@@ -2,6 +2,8 @@
 
 import { formatTime, type Instant, type Millis, minus } from '#base/instant';
 import { lengthText } from '#sim/timeline';
+import { plainText } from '../plan/page/escape.ts';
+import { table } from '../table.ts';
 import type { Contrast } from './difference.ts';
 import { type End, refOfEnd } from './endings.ts';
 
@@ -14,12 +16,14 @@ export interface Report {
   /** Undefined: nothing was changed. */
   readonly difference?: readonly Contrast[];
   readonly notes: readonly string[];
+  /** False: some of the cluster could not be read; the notes say what. */
+  readonly isComplete: boolean;
   readonly problems: readonly string[];
 }
 
 const day = (at: Instant): string => formatTime(at).slice(0, 19).replace('T', ' ');
 
-function table(rows: readonly (readonly string[])[]): string[] {
+function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>
     row
@@ -36,7 +40,7 @@ function endRow(end: End): string[] {
 
 function contrastRow(contrast: Contrast): string[] {
   const { kind, end } = contrast;
-  const ref = refOfEnd(end);
+  const ref = plainText(refOfEnd(end));
   if (kind === 'only with') return ['+', day(end.at), ref, `ends only with it: ${end.by}`];
   if (kind === 'only without') return ['-', day(end.at), ref, `ends only without it: ${end.by}`];
   const by = lengthText(contrast.by);
@@ -45,16 +49,25 @@ function contrastRow(contrast: Contrast): string[] {
 
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
-export function reportText(report: Report): string {
+const ENDS = {
+  header: ['WHEN', 'WHAT', 'BY', 'WHY'],
+  rowOf: (end: End) => endRow(end).map((cell) => plainText(cell)),
+  first: 2,
+  beneath: ([, , by, why]: readonly string[]) => `${by}: ${why}`,
+};
+
+/** `columns`: of the terminal; unset: lines are as long as they are. Nothing in a name steers it. */
+export function reportText(report: Report, columns?: number): string {
   const { from, until, objects, ends, difference, notes, problems } = report;
   const length = lengthText(minus(until, from) as Millis);
   const lines = [
     `${day(from)} to ${day(until)} UTC (${length}): ${counted(objects, 'object')}, ${counted(ends.length, 'end')}`,
   ];
-  if (ends.length > 0) lines.push('', ...table([['WHEN', 'WHAT', 'BY', 'WHY'], ...ends.map(endRow)]));
+  if (ends.length > 0) lines.push('', ...table(ends, ENDS, { bold: (text) => text, columns }));
   if (difference !== undefined) lines.push('', ...differenceLines(difference));
-  if (problems.length > 0) lines.push('', 'Problems', ...problems.map((problem) => `  ${problem}`));
-  if (notes.length > 0) lines.push('', 'Not simulated', ...notes.map((note) => `  ${note}`));
+  if (problems.length > 0)
+    lines.push('', 'Problems', ...problems.map((problem) => `  ${plainText(problem)}`));
+  if (notes.length > 0) lines.push('', 'Not simulated', ...notes.map((note) => `  ${plainText(note)}`));
   return `${lines.join('\n')}\n`;
 }
 
@@ -63,7 +76,7 @@ function differenceLines(difference: readonly Contrast[]): string[] {
   const count = (kind: Contrast['kind']) => difference.filter((one) => one.kind === kind).length;
   const kinds = ['only with', 'only without', 'earlier', 'later'] as const;
   const sums = kinds.filter((kind) => count(kind) > 0).map((kind) => `${count(kind)} ${kind}`);
-  return [`The difference that --with makes: ${sums.join(', ')}`, ...table(difference.map(contrastRow))];
+  return [`The difference that --with makes: ${sums.join(', ')}`, ...aligned(difference.map(contrastRow))];
 }
 
 function endJson({ at, gone, ...end }: End) {

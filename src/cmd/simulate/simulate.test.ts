@@ -239,6 +239,7 @@ test('a report for people, and for programs', () => {
     ends: [end('a', 0), held],
     difference: computeDifference([end('a', 5000)], [end('a', 0)]),
     notes: ['secrets could not be read: Forbidden'],
+    isComplete: false,
     problems: ['ttlpolicy/x is not ready: Invalid: no'],
   };
   expect(reportText(report)).toBe(
@@ -268,4 +269,18 @@ test('a report for people, and for programs', () => {
   expect(reportText({ ...report, difference: [], ends: [], notes: [], problems: [] })).toMatch(
     /2 objects, 0 ends\n\n--with makes no difference\n$/,
   );
+  expect(reportText(report, 60)).toContain(
+    [
+      'WHEN                 WHAT',
+      '2026-01-01 00:00:00  job/a',
+      '    ttl-after-finished: ttl',
+      '2026-01-01 00:01:00  job/held',
+      '    ttl-after-finished: ttl (terminating: something holds',
+      '    it)',
+      '',
+    ].join('\n'),
+  );
+  const name = 'a\u001b[2J';
+  const hostile = { ...report, ends: [end(name, 0)], problems: [name], notes: [name] };
+  expect(reportText(hostile)).not.toContain('\u001b');
 });

@@ -9,7 +9,7 @@ import { UsageError } from '../usage.ts';
 
 export interface Snapshot {
   readonly objects: readonly KubeObject[];
-  /** What is not in it, and why. */
+  /** What could not be read, and why. */
   readonly notes: readonly string[];
 }
 

@@ -5,18 +5,21 @@ import type { JsonObject } from '#api/json';
 import type { CustomKind } from '#api/kinds/customKind';
 import type { ApiServer } from '#apiserver/server';
 import type { Clock } from '#base/clock';
-import type { Instant } from '#base/instant';
+import { type Instant, type Millis, millis, minus } from '#base/instant';
 import type { Log } from '#base/log';
 import type { Random } from '#base/random';
 import { type Client, createClient } from '#client/client';
 import { bearer, fixedCredentials } from '#client/credentials';
 import { inProcessTransport } from '#client/inProcess';
 import type { Family } from '#controllers/family';
+import type { FirstLook } from '#runtime/controller';
 import type { ControllerDefinition } from '#runtime/definition';
 import { EventSender } from '#runtime/events/outbox';
 import { countInFlight } from '#runtime/inFlight';
+import { keyText } from '#runtime/interner';
 import { Manager } from '#runtime/manager';
 import { Registry } from '#runtime/metrics/registry';
+import { waitUntil } from '#runtime/outcome';
 import type { PassRecord } from '#runtime/worker';
 import type { Actor } from '#sim/history';
 import { settle } from '#sim/idle';
@@ -29,6 +32,7 @@ import { applyCrds, kindsOf } from '../crds.ts';
 import { Follower } from './follower.ts';
 import type { LiveTimeline } from './liveTimeline.ts';
 import { type Overview, Tally } from './tally.ts';
+import { Whose } from './whose.ts';
 
 export interface EverythingOptions {
   readonly general: General;
@@ -42,6 +46,8 @@ export interface EverythingOptions {
   readonly clock: Clock;
   /** The clock is not the real one: watches last and come without bookmarks, which would only be work. */
   readonly isPaced?: boolean;
+  /** What is waited for less long than this is over before anybody has read that it is waited for. */
+  readonly blink?: Millis;
   readonly random: Random;
   readonly log: Log;
 }
@@ -64,13 +70,17 @@ export class Everything {
 
   /** `handle` is the server's own; `token` that of its administrator. */
   constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
-    const { clock, random, log, standins, timeline, isPaced = false } = options;
+    const { clock, random, log, standins, timeline, isPaced = false, blink = millis(0) } = options;
     this.#options = options;
     this.#handle = handle;
     const attribution = new Attribution();
-    const kinds = new Map<string, ControllerDefinition['for']>();
-    const kindOf = (controller: string) => kinds.get(controller);
-    this.#tally = new Tally({ clock, kindOf, deedOf: (change) => attribution.of(change) });
+    const whose = new Whose();
+    this.#tally = new Tally({
+      clock,
+      refOf: (controller, key) => whose.refOf(controller, key),
+      familyOf: (controller) => whose.familyOf(controller),
+      deedOf: (change) => attribution.of(change),
+    });
     const credentials = fixedCredentials({ headers: bearer(token) });
     const transport = (via: HttpHandler) => {
       const counted = countInFlight(inProcessTransport(isPaced ? lasting(via) : via));
@@ -81,12 +91,20 @@ export class Everything {
       createClient({ transport: transport(via), clock, random, credentials, fieldManager: name });
     const watching = isPaced ? ({ listBy: 'pages', bookmarks: false } as const) : {};
     const now = () => clock.now();
-    const narrator = new Narrator(timeline, now, kindOf);
+    const narrator = new Narrator(timeline, now, (controller) => whose.kindOf(controller), 'every wait');
     const onPass = (record: PassRecord & { readonly controller: string }) => {
       this.#passes++;
       this.#tally.pass(record);
-      narrator.pass({ ...record, at: now() });
+      const about = whose.told(record.controller, record.key);
+      // To the narrator whoever has no kind is called by its name.
+      const told = about === undefined ? {} : { controller: about.kind, key: keyText(about.key) };
+      const tell = () => narrator.pass({ ...record, ...told, at: now() });
+      if (isOverAtOnce(record, now(), blink)) timeline.without('waiting', tell);
+      else tell();
     };
+    // What can be read from an object before anybody has looked at it is its time to live.
+    const onFirstLook = ({ at, ...whose }: FirstLook) =>
+      onPass({ ...whose, reason: 'listed', now: now(), outcome: waitUntil(at, 'ttl'), took: millis(0) });
     this.#admin = client(handle, 'lapse');
     this.#follower = new Follower({
       client: this.#admin,
@@ -96,9 +114,10 @@ export class Everything {
       onWrite: (request) => attribution.request(request),
       onChange: (change) => {
         this.#passes++;
+        whose.seen(change);
         this.#tally.change(change);
         if (change.by === 'process') narrator.change(change);
-        else timeline.withoutStates(() => narrator.change(change));
+        else timeline.without('states', () => narrator.change(change));
       },
     });
     const seen = (actor: Actor) => this.#follower.around(actor, handle);
@@ -112,7 +131,7 @@ export class Everything {
       wires,
       identity: 'lapse-up',
       onPass,
-      managing: watching,
+      managing: { ...watching, onFirstLook },
     });
     const bystanders = { clock, random, log: log.with({ standin: true }), registry: new Registry() };
     const hands = client(seen('stand-in'), 'stand-ins');
@@ -123,8 +142,8 @@ export class Everything {
       controllers: standins,
       events: new EventSender({ ...bystanders, client: hands, instance: 'stand-ins' }),
     });
-    for (const { controllers } of this.assembly.families)
-      for (const definition of controllers) kinds.set(definition.name, definition.for);
+    for (const { family, controllers } of this.assembly.families)
+      for (const definition of controllers) whose.controller(definition.name, family.name, definition.for);
   }
 
   /** For whoever comes through the socket. */
@@ -169,3 +188,6 @@ export class Everything {
     await this.#follower.close();
   }
 }
+
+const isOverAtOnce = ({ outcome }: PassRecord, now: Instant, blink: Millis): boolean =>
+  outcome.kind === 'waitUntil' && minus(outcome.at, now) < blink;

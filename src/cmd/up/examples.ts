@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 export interface Example {
   /** `01-job-ttl/job.yaml`. */
@@ -9,8 +10,10 @@ export interface Example {
   readonly text: string;
 }
 
+const COMES_WITH_US = fileURLToPath(new URL('../../../examples', import.meta.url));
+
 /** `examples/<number>-<name>/*.yaml`, in order; 00 brings a controller of its own and is not for everybody. */
-export function readExamples(directory = join(import.meta.dirname, '../../../examples')): Example[] {
+export function readExamples(directory = COMES_WITH_US): Example[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && /^(?!00)\d\d-/.test(entry.name))

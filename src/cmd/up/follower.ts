@@ -7,6 +7,7 @@ import type { KubeObject } from '#api/object';
 import type { Clock } from '#base/clock';
 import type { Random } from '#base/random';
 import type { Client } from '#client/client';
+import type { KindQuery } from '#client/discovery';
 import { Caches } from '#runtime/caches';
 import { Interner } from '#runtime/interner';
 import type { Actor, Change } from '#sim/history';
@@ -88,7 +89,7 @@ export class Follower {
 
   /** Resolves when all that existed is known: only what comes later is a change. */
   async #follow({ group, version, resource }: SeenRequest): Promise<void> {
-    const kind = await this.#options.client.discovery.find({ group, version, resource });
+    const kind = await this.#find({ group, version, resource });
     if (kind === undefined) throw new Error('not served');
     const handle = this.#caches.acquire({ kind: plain(kind) });
     await new Promise<void>((resolve, reject) => {
@@ -104,6 +105,15 @@ export class Follower {
       if (!initial) this.#tell(kind, before, after);
     });
     initial = false;
+  }
+
+  /** Whoever writes to a kind knows that it is served, if only since a moment ago: a miss that was kept is no answer. */
+  async #find(query: KindQuery): Promise<Kind | undefined> {
+    const { discovery } = this.#options.client;
+    const known = await discovery.find(query);
+    if (known !== undefined) return known;
+    discovery.invalidate();
+    return discovery.find(query);
   }
 
   #tell(kind: Kind, before: KubeObject | undefined, after: KubeObject | undefined): void {

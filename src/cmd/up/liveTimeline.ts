@@ -30,7 +30,7 @@ export class LiveTimeline extends Timeline {
   #shown = 0;
   #hidden = 0;
   #armed = false;
-  #stateless = false;
+  #left: 'states' | 'waiting' | undefined;
   /** The longest of each column so far, within reason. */
   readonly #widths = { ref: 24, action: 12 };
 
@@ -39,15 +39,19 @@ export class LiveTimeline extends Timeline {
     this.#options = options;
   }
 
-  /** What others do to states and conditions is theirs; that something finishes or ends is told whoever did it. */
-  withoutStates(tell: () => void): void {
-    this.#stateless = true;
+  /**
+   * Without the states: what others do to conditions is theirs; that something finishes or ends is told whoever did it.
+   * Without the waiting: it is over before anybody has read of it.
+   */
+  without(what: 'states' | 'waiting', tell: () => void): void {
+    this.#left = what;
     tell();
-    this.#stateless = false;
+    this.#left = undefined;
   }
 
   override add(line: Line): void {
-    if (this.#stateless && STATE.test(line.action)) return;
+    if (this.#left === 'states' && STATE.test(line.action)) return;
+    if (this.#left === 'waiting' && line.action === 'waiting') return;
     this.#arm();
     if (this.#shown >= MOST_PER_SECOND) {
       this.#hidden++;
@@ -95,8 +99,8 @@ export class LiveTimeline extends Timeline {
     const { paint = (_, text) => text, columns } = this.#options;
     const widths = this.#widths;
     const width = columns?.() ?? Number.POSITIVE_INFINITY;
-    widths.ref = Math.min(width < 100 ? 32 : 48, Math.max(widths.ref, ref.length));
-    widths.action = Math.min(width < 100 ? 16 : 24, Math.max(widths.action, action.length));
+    widths.ref = Math.min(width < 100 ? 28 : 48, Math.max(widths.ref, ref.length));
+    widths.action = Math.min(width < 100 ? 14 : 24, Math.max(widths.action, action.length));
     const stamp = this.stamp(at);
     const what = action.padEnd(widths.action);
     const named = width === Number.POSITIVE_INFINITY ? ref : cut(ref, widths.ref);

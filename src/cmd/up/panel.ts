@@ -1,4 +1,4 @@
-// The live view: per controller what waits, what is due, what has ended and what comes next; beneath it what ended last.
+// The live view: per family what waits, what is due, what has ended and what comes next; beneath it what ended last.
 // Lines of plain text no wider than the terminal, and no more of them than half of it can hold.
 
 import { type Instant, millis, minus } from '#base/instant';
@@ -14,8 +14,8 @@ export interface PanelOptions {
 }
 
 const NARROWEST = 40;
-const CONTROLLER = 23;
-/** Lines around the controllers: a rule, the head, what ended. */
+const FAMILY = 20;
+/** Lines around the families: a rule, the head, what ended. */
 const AROUND = 3;
 
 export function panelLines(overview: Overview, options: PanelOptions): string[] {
@@ -25,11 +25,10 @@ export function panelLines(overview: Overview, options: PanelOptions): string[] 
   const shown = busiest(standings, room);
   const lines = [
     ruleLine(overview, options, width),
-    row(['controller', 'waiting', 'due', 'ended', 'next']),
+    row(['family', 'waiting', 'due', 'ended', 'next']),
     ...shown.map((standing) => standingLine(standing, options)),
   ];
-  if (shown.length < standings.length)
-    lines.push(`… and ${standings.length - shown.length} more controllers`);
+  if (shown.length < standings.length) lines.push(`… and ${standings.length - shown.length} more families`);
   lines.push(endedLine(justEnded, options));
   return lines.map((line) => cut(line, width));
 }
@@ -43,17 +42,24 @@ function busiest(standings: readonly Standing[], room: number): readonly Standin
 const nextOf = ({ next }: Standing): number => next?.at ?? Number.POSITIVE_INFINITY;
 
 function ruleLine({ now, start }: Overview, { speed, stamp }: PanelOptions, width: number): string {
-  const since = lengthText(millis(Math.floor(minus(now, start) / 60_000) * 60_000));
+  // Seconds that nobody could follow are left out.
+  const unit = speed === 1 ? 1000 : 60_000;
+  const since = lengthText(millis(Math.floor(minus(now, start) / unit) * unit));
   const pace = speed === 1 ? '' : ` · ${speed.toLocaleString('en')} times as fast`;
   return `── ${stamp(now)} · ${since} so far${pace} `.padEnd(width, '─');
 }
 
-const row = ([controller, waiting, due, ended, next]: readonly [string, string, string, string, string]) =>
-  `${cut(controller, CONTROLLER).padEnd(CONTROLLER)} ${waiting.padStart(7)} ${due.padStart(5)} ${ended.padStart(6)}  ${next}`;
+const row = ([family, waiting, due, ended, next]: readonly [string, string, string, string, string]) =>
+  `${cut(family, FAMILY).padEnd(FAMILY)} ${waiting.padStart(7)} ${due.padStart(5)} ${ended.padStart(6)}  ${next}`;
 
-function standingLine({ controller, waiting, due, ended, next }: Standing, { stamp }: PanelOptions): string {
-  const then = next === undefined ? '' : `${stamp(next.at)} ${next.ref}`;
-  return row([controller, String(waiting), String(due), String(ended), then]);
+/** What comes next; where nothing does, what was last. */
+function standingLine(
+  { family, waiting, due, ended, next, last }: Standing,
+  { stamp }: PanelOptions,
+): string {
+  const was = last === undefined ? '' : `last ${stamp(last.at)} ${last.ref}`;
+  const then = next === undefined ? was : `${stamp(next.at)} ${next.ref}`;
+  return row([family, String(waiting), String(due), String(ended), then]);
 }
 
 function endedLine(latest: readonly Ended[], { stamp }: PanelOptions): string {

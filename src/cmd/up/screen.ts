@@ -1,54 +1,79 @@
 // The first thing a person sees: what runs, where the data is, what to try.
 
-import { relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { VERSION } from '#base/version';
 
 export interface Screen {
   readonly url: string;
   readonly kubeconfig: string;
+  /** A configuration file that says how it runs. */
+  readonly settings?: string;
   readonly data: string;
   readonly store: 'sqlite' | 'memory';
   readonly controllers: readonly string[];
   readonly standins: readonly string[];
   readonly examples: boolean;
+  /** They come again every day, with longer times. */
+  readonly week?: boolean;
   readonly colour: boolean;
 }
 
+/** No line is wider than 80 columns, unless a path makes it so. */
 export function firstScreen(screen: Screen): string {
   const { bold, dim } = styles(screen.colour);
-  const config = relative('.', screen.kubeconfig);
   const kept =
     screen.store === 'sqlite'
       ? `${resolve(screen.data)} ${dim('(delete it to start over)')}`
       : 'memory only: gone when this ends';
-  const kubectl = `kubectl --kubeconfig ${config}`;
   return [
     '',
     `${bold('lapse')} ${VERSION}`,
     '',
-    `  serving      ${screen.url}  ${dim('a Kubernetes API for this machine, in this process')}`,
+    `  serving      ${screen.url}  ${dim('a Kubernetes API, in this process')}`,
     ...listed('controllers', screen.controllers),
     ...listed('stand-ins', screen.standins),
     `  data         ${kept}`,
-    `  kubeconfig   ${config}`,
+    `  kubeconfig   ${relative('.', screen.kubeconfig)}`,
     '',
-    'Try',
+    'Try, in another terminal',
     '',
-    `  ${bold(`${kubectl} get namespaces`)}`,
-    `  ${bold(`${kubectl} create job hello --image=busybox`)}`,
-    `  ${bold(`${kubectl} annotate job hello standin.lapse.dev/finish="succeeded after 5s"`)}`,
-    `  ${bold(`${kubectl} patch job hello --type merge -p '{"spec":{"ttlSecondsAfterFinished":10}}'`)}`,
+    ...tries(screen).map((line) => `  ${bold(line)}`),
     '',
-    dim(
-      `What waits and what ends is shown here${screen.examples ? ', for the examples to begin with' : ''}. Ctrl-C stops it.`,
-    ),
+    ...hint(screen).map(dim),
     '',
     '',
   ].join('\n');
 }
 
-const WIDTH = 88;
+function tries({ kubeconfig, settings }: Screen): string[] {
+  const file = relative('.', kubeconfig);
+  return [
+    `kubectl --kubeconfig ${file} get namespaces`,
+    '',
+    `export KUBECONFIG=${file}`,
+    'kubectl create job hello --image=busybox',
+    'kubectl annotate job hello standin.lapse.dev/finish="succeeded after 5s"',
+    `kubectl patch job hello -p '{"spec":{"ttlSecondsAfterFinished":10}}'`,
+    ...(settings === undefined ? [] : [`${self()} plan --config ${relative('.', settings)}`]),
+  ];
+}
+
+/** How to call us from here: in a clone nobody has put us on the PATH. */
+const self = (): string =>
+  relative('.', join(import.meta.dirname, '../../../bin/lapse')) === join('bin', 'lapse')
+    ? 'bin/lapse'
+    : 'lapse';
+
+function hint({ week, examples }: Screen): string[] {
+  if (week === true)
+    return ['The examples play through a week, with longer times than in their files.', 'Ctrl-C stops it.'];
+  const first = examples ? ', for the examples to begin with' : '';
+  return [`What waits and what ends is shown here${first}.`, 'Ctrl-C stops it.'];
+}
+
+/** Columns of a line beside its title, on a terminal of 80. */
+const WIDTH = 65;
 
 /** Words in lines of a readable length. */
 function listed(title: string, names: readonly string[]): string[] {
@@ -59,7 +84,9 @@ function listed(title: string, names: readonly string[]): string[] {
       lines[lines.length - 1] = `${last}, ${name}`;
     else lines.push(name);
   }
-  return lines.map((line, i) => `  ${(i === 0 ? title : '').padEnd(13)}${line}`);
+  return lines.map(
+    (line, i) => `  ${(i === 0 ? title : '').padEnd(13)}${line}${i < lines.length - 1 ? ',' : ''}`,
+  );
 }
 
 type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';

@@ -1,13 +1,14 @@
-// What is waited for, what is due and what has ended, by controller: for the live view, and for the summary at the end.
+// What is waited for, what is due and what has ended, by family: for the live view, and for the summary at the end.
 
 import type { Clock } from '#base/clock';
-import { type Instant, isDue, type Millis, minus } from '#base/instant';
-import { parseKeyText } from '#runtime/interner';
+import { type Instant, isDue, type Millis, millis, minus } from '#base/instant';
+import { keyText, parseKeyText } from '#runtime/interner';
 import type { PassRecord } from '#runtime/worker';
 import type { Change } from '#sim/history';
 import { refText } from '#sim/refs';
 import { lengthText } from '#sim/timeline';
 import type { Deed } from '../attribution.ts';
+import { computeEnds } from './ends.ts';
 
 export interface Waiting {
   readonly ref: string;
@@ -21,15 +22,19 @@ export interface Ended {
   readonly by: string;
 }
 
-/** A controller that waits for something, or has done something. */
+/** A family that waits for something, or has done something. */
 export interface Standing {
-  readonly controller: string;
+  readonly family: string;
   readonly waiting: number;
   /** Of those: the time has come. */
   readonly due: number;
   readonly ended: number;
+  /** The longest that an end came after the instant it was waited for; undefined when none was waited for. */
+  readonly latest?: Millis;
   readonly failed: number;
   readonly next?: Waiting;
+  /** What it ended last. */
+  readonly last?: Ended;
 }
 
 export interface Overview {
@@ -42,20 +47,29 @@ export interface Overview {
 
 export interface TallyOptions {
   readonly clock: Clock;
-  /** How the keys of a controller are called. */
-  readonly kindOf?: (controller: string) => { readonly kind: string } | undefined;
+  /** What a key of a controller is called; by its name unless told. */
+  readonly refOf?: (controller: string, key: string) => string;
+  /** Which family a controller belongs to; by itself unless told. */
+  readonly familyOf?: (controller: string) => string | undefined;
   /** Who asked for an end. */
   readonly deedOf?: (change: Change) => Deed | undefined;
 }
 
 const KEPT = 20;
+/** Deadlines of what somebody else has ended are not heard of again. */
+const MOST_DEADLINES = 100_000;
 /** Ends that no pass asked for by itself. */
 const NOBODY = 'lapse';
 
 interface Book {
+  /** By controller and key. */
   readonly waits: Map<string, Waiting>;
+  /** What was waited for last, also when it is not any more: an end is measured against it. */
+  readonly deadlines: Map<string, Instant>;
   ended: number;
+  latest?: Millis;
   failed: number;
+  last?: Ended;
 }
 
 export class Tally {
@@ -71,35 +85,42 @@ export class Tally {
 
   pass({ controller, key, outcome }: PassRecord & { readonly controller: string }): void {
     const book = this.#book(controller);
+    const id = idOf(controller, key);
     if (outcome.kind === 'waitUntil') {
-      const kind = this.#options.kindOf?.(controller)?.kind ?? controller;
-      book.waits.set(key, { ref: refText(kind, parseKeyText(key)), at: outcome.at, why: outcome.why });
-    } else book.waits.delete(key);
+      const ref = this.#options.refOf?.(controller, key) ?? refText(controller, parseKeyText(key));
+      book.waits.set(id, { ref, at: outcome.at, why: outcome.why });
+      book.deadlines.delete(id);
+      book.deadlines.set(id, outcome.at);
+      if (book.deadlines.size > MOST_DEADLINES) book.deadlines.delete(book.deadlines.keys().next().value!);
+    } else book.waits.delete(id);
     if (outcome.kind === 'failed') book.failed++;
   }
 
   /** Once per object: when its deletion was accepted. */
   change(change: Change): void {
-    const { before, after, by, namespace, name } = change;
-    const was = before?.metadata.deletionTimestamp !== undefined;
-    const is = after === undefined || after.metadata.deletionTimestamp !== undefined;
-    if (by !== 'process' || !is || was) return;
-    const controller = this.#options.deedOf?.(change)?.controller ?? NOBODY;
-    this.#book(controller).ended++;
-    const ref = refText(change.kind, namespace === undefined ? { name } : { namespace, name });
-    this.#latest = [{ ref, at: change.at, by: controller }, ...this.#latest.slice(0, KEPT - 1)];
+    if (change.by !== 'process') return;
+    for (const end of computeEnds(change)) {
+      const deed = end.by === undefined ? this.#options.deedOf?.(change) : undefined;
+      const by = end.by ?? deed?.controller ?? NOBODY;
+      const book = this.#book(by);
+      book.ended++;
+      // That a request is done was not waited for: it took as long as it took.
+      if (end.how !== 'done') measure(book, idOf(by, deed?.key ?? keyOf(change)), change.at);
+      book.last = { ref: end.ref, at: change.at, by };
+      this.#latest = [book.last, ...this.#latest.slice(0, KEPT - 1)];
+    }
   }
 
   overview(): Overview {
     const now = this.#options.clock.now();
     const standings = [...this.#books]
-      .map(([controller, book]) => standingOf(controller, book, now))
+      .map(([family, book]) => standingOf(family, book, now))
       .filter(({ waiting, ended, failed }) => waiting + ended + failed > 0)
-      .sort((a, b) => (a.controller < b.controller ? -1 : 1));
+      .sort((a, b) => (a.family < b.family ? -1 : 1));
     return { start: this.#start, now, standings, justEnded: this.#latest };
   }
 
-  /** In a line, and a line per controller that ended something. */
+  /** In a line, and a line per family that ended something. */
   text(stamp: (at: Instant) => string): string {
     const { standings, now } = this.overview();
     const length = lengthText((Math.floor(minus(now, this.#start) / 1000) * 1000) as Millis);
@@ -111,28 +132,52 @@ export class Tally {
     const failed = sum((one) => one.failed);
     const failures = failed === 0 ? '' : `, ${failed} failed attempts`;
     const head = `in ${length}: ${sum((one) => one.ended)} ended, ${sum((one) => one.waiting)} waiting${waiting}${failures}`;
-    const rows = standings
-      .filter(({ ended }) => ended > 0)
-      .map(({ controller, ended }) => `  ${controller.padEnd(24)} ${ended} ended`);
-    return [head, ...rows].join('\n');
+    return [head, ...standings.filter(({ ended }) => ended > 0).map(endedText)].join('\n');
   }
 
   #book(controller: string): Book {
-    let book = this.#books.get(controller);
+    const family = this.#options.familyOf?.(controller) ?? controller;
+    let book = this.#books.get(family);
     if (book === undefined) {
-      book = { waits: new Map(), ended: 0, failed: 0 };
-      this.#books.set(controller, book);
+      book = { waits: new Map(), deadlines: new Map(), ended: 0, failed: 0 };
+      this.#books.set(family, book);
     }
     return book;
   }
 }
 
-function standingOf(controller: string, { waits, ended, failed }: Book, now: Instant): Standing {
+const idOf = (controller: string, key: string): string => `${controller} ${key}`;
+const keyOf = ({ namespace, name }: Change): string =>
+  keyText(namespace === undefined ? { name } : { namespace, name });
+
+function measure(book: Book, id: string, at: Instant): void {
+  const deadline = book.deadlines.get(id);
+  // Something else than time was the reason.
+  if (deadline === undefined || !isDue(deadline, at)) return;
+  book.latest = millis(Math.max(book.latest ?? 0, minus(at, deadline)));
+}
+
+function endedText({ family, ended, latest }: Standing): string {
+  const late = latest === undefined ? '' : `, at most ${lengthText(latest)} late`;
+  return `  ${family.padEnd(20)} ${String(ended).padStart(4)} ended${late}`;
+}
+
+function standingOf(family: string, book: Book, now: Instant): Standing {
+  const { waits, ended, latest, failed, last } = book;
   let due = 0;
   let next: Waiting | undefined;
   for (const wait of waits.values()) {
     if (isDue(wait.at, now)) due++;
     if (next === undefined || wait.at < next.at) next = wait;
   }
-  return { controller, waiting: waits.size, due, ended, failed, ...(next === undefined ? {} : { next }) };
+  return {
+    family,
+    waiting: waits.size,
+    due,
+    ended,
+    failed,
+    ...(latest === undefined ? {} : { latest }),
+    ...(next === undefined ? {} : { next }),
+    ...(last === undefined ? {} : { last }),
+  };
 }

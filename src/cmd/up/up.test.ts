@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { tokenAuthenticator } from '#apiserver/auth';
 import { type ApiServer, createServer } from '#apiserver/server';
-import { instant, type Millis, millis, seconds } from '#base/instant';
+import { type Instant, instant, type Millis, millis, seconds } from '#base/instant';
 import { silentLog } from '#base/log';
 import { seededRandom } from '#base/random';
 import { nextTurn } from '#base/turn';
 import { VirtualClock } from '#base/virtualClock';
+import { FAMILIES } from '#controllers/registry';
 import { ttlAfterFinishedFamily } from '#controllers/ttl-after-finished/family';
 import { createHands } from '#sim/hands';
 import { standinsNamed } from '#standins/standins';
@@ -15,6 +16,7 @@ import { Everything } from './everything.ts';
 import { readExamples } from './examples.ts';
 import { LiveTimeline } from './liveTimeline.ts';
 import { firstScreen } from './screen.ts';
+import { renderSettings } from './settings.ts';
 import { Tally } from './tally.ts';
 
 const TOKEN = 'secret';
@@ -24,15 +26,16 @@ afterEach(async () => {
   close = undefined;
 });
 
-async function start() {
+async function serve() {
   const clock = new VirtualClock();
-  const random = seededRandom(1);
   const admin = { username: 'admin', groups: ['system:masters', 'system:authenticated'] };
-  const server: ApiServer = await createServer({
-    clock,
-    random,
-    authenticator: tokenAuthenticator(new Map([[TOKEN, admin]])),
-  });
+  const authenticator = tokenAuthenticator(new Map([[TOKEN, admin]]));
+  return { clock, server: await createServer({ clock, random: seededRandom(1), authenticator }) };
+}
+
+async function start(served?: { readonly clock: VirtualClock; readonly server: ApiServer }) {
+  const { clock, server } = served ?? (await serve());
+  const random = seededRandom(1);
   const families = [ttlAfterFinishedFamily];
   const document = loadConfiguration(families, { flags: { 'leader-elect': 'false' }, environment: {} });
   const shown: string[] = [];
@@ -53,15 +56,19 @@ async function start() {
     for (let i = 0; i < 60; i++) await nextTurn();
   };
   const pass = (length: Millis) => clock.advance(length, rest);
-  close = async () => {
+  const stop = async () => {
     const stopped = everything.stop();
-    await pass(seconds(60));
+    await pass(seconds(1));
     await stopped;
+  };
+  close = async () => {
+    await stop();
     await server.close();
   };
   await everything.start(server);
   await rest();
-  return { everything, server, clock, pass, rest, shown, timeline };
+  const story = () => shown.map((line) => line.replace(/^\S+ +/, '').replace(/ +/g, ' '));
+  return { everything, server, clock, pass, rest, stop, story, timeline };
 }
 
 const job = `
@@ -76,18 +83,58 @@ spec:
 `;
 
 test('what waits and what ends is shown, with who did it', async () => {
-  const { everything, pass, rest, shown, timeline, clock } = await start();
+  const { everything, pass, rest, story, timeline, clock } = await start();
   await createHands(everything.user).apply(job);
   await rest();
   await pass(seconds(20));
-  const story = shown.map((line) => line.replace(/^\S+ +/, '').replace(/ +/g, ' '));
-  expect(story[0]).toBe('job/report finished ttl=10s');
-  expect(story.filter((line) => / (deleted|terminating)/.test(line)).length).toBeGreaterThan(0);
-  expect(story.at(-1)).toMatch(/^job\/report deleted/);
+  expect(story().slice(0, 2)).toEqual([
+    'job/report finished ttl=10s',
+    expect.stringMatching(/^job\/report waiting until \S+ \(ttl\)$/),
+  ]);
+  expect(story().at(-1)).toMatch(/^job\/report deleted/);
   expect(everything.summary((at) => timeline.stamp(at))).toMatch(
-    /^in 20s: 1 ended, \d waiting.*\n {2}ttl-after-finished +1 ended$/,
+    /^in 20s: 1 ended, \d waiting.*\n {2}ttl-after-finished +1 ended, at most 0s late$/,
   );
   expect(clock.now()).toBeGreaterThan(0);
+});
+
+test('after a restart, what waits is shown again before anything is due', async () => {
+  const first = await start();
+  await createHands(first.everything.user).apply(job);
+  await first.rest();
+  await first.pass(seconds(6));
+  await first.stop();
+  const second = await start(first);
+  const wait = /^job\/report waiting until \S+ \(ttl\)$/;
+  expect(second.story()).toEqual(first.story().filter((line) => wait.test(line)));
+  expect(second.story()).toHaveLength(1);
+  const stamp = (at: Instant) => second.timeline.stamp(at);
+  expect(second.everything.summary(stamp)).toMatch(/^in 0s: 0 ended, 1 waiting \(next: job\/report at /);
+});
+
+const widgets = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: widgets.example.com }
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { plural: widgets, singular: widget, kind: Widget, listKind: WidgetList }
+  versions:
+    - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
+`;
+
+test('the first object of a kind that was defined a moment ago is shown, too', async () => {
+  const { everything, rest, story } = await start();
+  const hands = createHands(everything.user);
+  await hands.apply(job);
+  await hands.apply(widgets);
+  await rest();
+  everything.user.discovery.invalidate();
+  await hands.apply('apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: a }');
+  await hands.delete('widget/a');
+  await rest();
+  expect(story()).toContainEqual(expect.stringMatching(/^widget\/a deleted/));
 });
 
 test('whoever comes through the socket is who they say they are, and nobody else', async () => {
@@ -114,10 +161,21 @@ describe('the live timeline', () => {
     expect(shown.at(-1)).toContain('job/later');
   });
 
+  test('has room for deadlines and their reasons on 80 columns, however long the names are', () => {
+    const shown: string[] = [];
+    const clock = new VirtualClock();
+    const timeline = new LiveTimeline({ clock, columns: () => 80, write: (text) => void shown.push(text) });
+    const at = clock.now();
+    timeline.add({ at, ref: `job/${'long-'.repeat(20)}`, action: 'delete refused', detail: '' });
+    timeline.add({ at, ref: 'job/report', action: 'waiting', detail: 'until 12:00:30 (ttl)' });
+    expect(shown[1]).toContain('until 12:00:30 (ttl)');
+    expect(Math.max(...shown.map((line) => line.trimEnd().length))).toBeLessThan(80);
+  });
+
   test('states that others write are theirs', () => {
     const shown: string[] = [];
     const timeline = new LiveTimeline({ clock: new VirtualClock(), write: (text) => void shown.push(text) });
-    timeline.withoutStates(() => {
+    timeline.without('states', () => {
       timeline.add(line('pod/a', 'Ready=True'));
       timeline.add(line('pod/a', 'phase=Running'));
       timeline.add(line('pod/a', 'finished'));
@@ -157,13 +215,13 @@ test('the tally counts an end once, and knows what is next', () => {
   waits('settled', 500);
   tally.pass({ ...pass, key: 'settled', outcome: { kind: 'settled' } });
   expect(tally.text((at) => String(at))).toBe(
-    'in 0s: 1 ended, 2 waiting (next: c/soon at 1000)\n  lapse                    1 ended',
+    'in 0s: 1 ended, 2 waiting (next: c/soon at 1000)\n  lapse                   1 ended',
   );
 });
 
-test('the first screen says what runs and how to talk to it', () => {
-  const screen = firstScreen({
-    url: 'https://127.0.0.1:1',
+describe('the first screen', () => {
+  const screen = {
+    url: 'https://127.0.0.1:65535',
     kubeconfig: '.lapse/kubeconfig',
     data: '.lapse',
     store: 'memory',
@@ -171,10 +229,34 @@ test('the first screen says what runs and how to talk to it', () => {
     standins: [],
     examples: true,
     colour: false,
+  } as const;
+
+  test('says what runs and how to talk to it', () => {
+    const text = firstScreen({ ...screen, settings: '.lapse/config.yaml' });
+    expect(text).toMatch(/serving {6}https:\/\/127\.0\.0\.1:65535/);
+    expect(text).toMatch(/stand-ins {4}none/);
+    expect(text).toMatch(/^ {2}kubectl --kubeconfig \.lapse\/kubeconfig get namespaces$/m);
+    expect(text).toMatch(/^ {2}(bin\/)?lapse plan --config \.lapse\/config\.yaml$/m);
   });
-  expect(screen).toMatch(/serving {6}https:\/\/127\.0\.0\.1:1/);
-  expect(screen).toMatch(/stand-ins {4}none/);
-  expect(screen.split('\n').every((line) => line.length <= 120)).toBe(true);
+
+  test.each([
+    ['with examples', {}],
+    ['without', { examples: false }],
+    ['in a week', { week: true }],
+  ])('fits 80 columns: %s', (_rule, also) => {
+    const text = firstScreen({ ...screen, ...also });
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(text).not.toContain('lapse plan');
+  });
+});
+
+test('the settings of a first look are a configuration that a plan takes: everything, with its own rights', () => {
+  const given = { actAs: 'controller', featureGates: { AllAlpha: true }, requestTTL: { ttl: '3m' } };
+  const document = loadConfiguration(FAMILIES, { flags: {}, environment: {}, defaults: given });
+  const text = renderSettings(document, [...FAMILIES, { name: 'of-a-module' }]);
+  const file = { name: 'config.yaml', text };
+  const read = loadConfiguration(FAMILIES, { flags: {}, environment: {}, file });
+  expect(read).toEqual({ ...document, controllers: FAMILIES.map(({ name }) => name) });
 });
 
 test('the examples are found, without the configuration and without the first controller', () => {

@@ -51,8 +51,8 @@ describe('--speed', () => {
 });
 
 const stamp = (at: number) => `Mon ${String(at).padStart(8, '0')}`;
-const standing = (controller: string, more: Partial<Standing> = {}): Standing => ({
-  controller,
+const standing = (family: string, more: Partial<Standing> = {}): Standing => ({
+  family,
   waiting: 1,
   due: 0,
   ended: 0,
@@ -69,7 +69,7 @@ const overview = (standings: readonly Standing[]): Overview => ({
 describe('the live view', () => {
   const next = { ref: `team-with-a-long-name/job/${'x'.repeat(80)}`, at: instant(8_000_000), why: 'ttl' };
 
-  test('says per controller what waits, is due, ended and comes next', () => {
+  test('says per family what waits, is due, ended and comes next', () => {
     const lines = panelLines(overview([standing('ttl-after-finished', { due: 1, ended: 12, next })]), {
       columns: 80,
       rows: 24,
@@ -77,9 +77,15 @@ describe('the live view', () => {
       stamp,
     });
     expect(lines[0]).toMatch(/^── Mon 07200000 · 2h so far · 10,080 times as fast ─+$/);
-    expect(lines[1]).toMatch(/^controller +waiting +due +ended {2}next$/);
+    expect(lines[1]).toMatch(/^family +waiting +due +ended {2}next$/);
     expect(lines[2]).toMatch(/^ttl-after-finished +1 +1 +12 {2}Mon 08000000 team-with-a-/);
     expect(lines.at(-1)).toBe('just ended: job/report at Mon 07000000 by ttl-after-finished');
+  });
+
+  test('at the speed of life it counts seconds', () => {
+    const begun = { ...overview([]), now: instant(14_700) };
+    const [rule] = panelLines(begun, { columns: 80, rows: 24, speed: 1, stamp });
+    expect(rule).toMatch(/^── Mon 00014700 · 14s so far ─+$/);
   });
 
   test.each([
@@ -89,12 +95,12 @@ describe('the live view', () => {
     [200, 60],
   ])('fits a terminal of %i columns and %i rows', (columns, rows) => {
     const many = Array.from({ length: 30 }, (_, i) =>
-      standing(`controller-${i}-${'n'.repeat(40)}`, { next: { ...next, at: instant(i) } }),
+      standing(`family-${i}-${'n'.repeat(40)}`, { next: { ...next, at: instant(i) } }),
     );
     const lines = panelLines(overview(many), { columns, rows, speed: 1, stamp });
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(Math.max(40, columns));
     expect(lines.length).toBeLessThanOrEqual(Math.max(5, Math.floor(rows / 2) + 1));
-    expect(lines.some((line) => /^… and \d+ more controllers$/.test(line))).toBe(true);
+    expect(lines.some((line) => /^… and \d+ more families$/.test(line))).toBe(true);
   });
 
   test('stays below what scrolls', () => {

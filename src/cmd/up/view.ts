@@ -24,6 +24,8 @@ export interface ViewOptions {
   readonly speed: number;
   /** The time of whoever reads. */
   readonly reader?: Clock;
+  /** In colours where people look, unless told. */
+  readonly colour?: boolean;
 }
 
 const REFRESH = millis(250);
@@ -31,6 +33,7 @@ const REFRESH = millis(250);
 export class View {
   readonly timeline: LiveTimeline;
   readonly isColourful: boolean;
+  readonly #isLive: boolean;
   readonly #options: ViewOptions;
   readonly #pinned: Pinned;
   readonly #over = new AbortController();
@@ -38,12 +41,13 @@ export class View {
   constructor(options: ViewOptions) {
     const { output, clock, speed, reader = realClock } = options;
     this.#options = options;
-    this.isColourful = output.isTTY === true;
+    this.#isLive = output.isTTY === true;
+    this.isColourful = this.#isLive && options.colour !== false;
     this.#pinned = new Pinned((text) => void output.write(text));
     this.timeline = new LiveTimeline({
       clock,
       ...(speed === 1 ? {} : { reader }),
-      ...(this.isColourful ? { columns: () => output.columns ?? 80 } : {}),
+      ...(this.#isLive ? { columns: () => output.columns ?? 80 } : {}),
       write: (text) => this.say(text),
       paint: paint(this.isColourful),
     });
@@ -56,7 +60,7 @@ export class View {
 
   /** Keeps the live view up to date until the end; nothing where nobody could see it. */
   follow(everything: Pick<Everything, 'overview'>): void {
-    if (!this.isColourful) return;
+    if (!this.#isLive) return;
     const { signal } = this.#over;
     const { reader = realClock } = this.#options;
     void (async () => {
@@ -84,7 +88,7 @@ export class View {
       speed,
       stamp,
     });
-    const { dim, bold } = styles(true);
+    const { dim, bold } = styles(this.isColourful);
     this.#pinned.pin([dim(rule), bold(head), ...rest]);
   }
 }

@@ -6,7 +6,7 @@ import type { KubeObject, OwnerReference } from '#api/object';
 import { instant } from '#base/instant';
 import type { ServedKind } from '#client/discovery';
 import type { Propagation } from '#standins/ownerGc/compute';
-import { Cascade } from './cascade.ts';
+import { Cascade, type Deletion } from './cascade.ts';
 import { Ownership } from './ownership.ts';
 
 const kind = (name: string, resource: string, namespaced: boolean): ServedKind => ({
@@ -64,9 +64,7 @@ function taken(
   propagation: Propagation | 'unsaid' = 'Background',
   deleted: readonly string[] = ['a'],
 ): string[] {
-  const ownership = new Ownership([MAP, SPACE], new Set());
-  for (const text of world) ownership.add(MAP, object(text));
-  const cascade = new Cascade(ownership);
+  const cascade = new Cascade(ownershipOf(world));
   return deleted.flatMap((name, i) =>
     cascade
       .delete({
@@ -76,6 +74,48 @@ function taken(
       })
       .takes.map(({ object: one, depth }) => `${one.name}@${depth}`),
   );
+}
+
+const ownershipOf = (world: readonly string[]): Ownership => {
+  const ownership = new Ownership([MAP, SPACE], new Set());
+  for (const text of world) ownership.add(MAP, object(text));
+  return ownership;
+};
+
+const MANNERS: Readonly<Record<string, Propagation>> = { B: 'Background', F: 'Foreground', O: 'Orphan' };
+
+/** `a F`. */
+function deletion(text: string): Deletion {
+  const [name = '', manner = ''] = text.split(' ');
+  return {
+    object: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ns', name, uid: name },
+    at: instant(0),
+    propagation: MANNERS[manner]!,
+  };
+}
+
+/** Several rules about one object are rivals. */
+function deletions(texts: readonly string[]): Deletion[] {
+  const all = new Map<string, Deletion>();
+  for (const one of texts.map(deletion)) {
+    const known = all.get(one.object.uid);
+    all.set(one.object.uid, known === undefined ? one : { ...known, rivals: [one.propagation] });
+  }
+  return [...all.values()];
+}
+
+/** All at once; what chance decides about has a question mark. */
+const together = (world: readonly string[], texts: readonly string[]): string[] =>
+  new Cascade(ownershipOf(world))
+    .deleteTogether(deletions(texts))
+    .flatMap(({ takes }) => takes.map(({ object: { name }, perhaps }) => `${name}${perhaps ? '?' : ''}`));
+
+/** When nothing is left of one: surely, perhaps. */
+function lasts(world: readonly string[], texts: readonly string[], name: string) {
+  const cascade = new Cascade(ownershipOf(world));
+  cascade.deleteTogether(deletions(texts));
+  const { surely, perhaps } = cascade.lastOf(name);
+  return [surely, perhaps];
 }
 
 describe('what goes along', () => {
@@ -99,6 +139,60 @@ describe('what goes along', () => {
     ['a kind that nobody serves keeps everything', taken(['a', 'b < a, Widget:w']), []],
     ['an owner in no namespace', taken(['b < Namespace:a']), ['b@1']],
   ])('%s', (_, is, should) => expect(is).toEqual(should));
+
+  test.each<[string, string[], string[]]>([
+    ['two owners at once take it', together(['a', 'x', 'b < a, x'], ['a B', 'x B']), ['b']],
+    ['in whatever manner', together(['a', 'x', 'b < a, x'], ['a F', 'x B']), ['b']],
+    ['a third one keeps it', together(['a', 'x', 'y', 'b < a, x, y'], ['a B', 'x B']), []],
+    ['one of them leaves orphans: chance', together(['a', 'x', 'b < a, x'], ['a O', 'x B']), ['b?']],
+    ['all of them do: it stays', together(['a', 'x', 'b < a, x'], ['a O', 'x O']), []],
+    ['what it owns is chance, too', together(['a', 'x', 'b < a, x', 'c < b'], ['a O', 'x B']), ['b?', 'c?']],
+    [
+      'two rules for one owner, of which one leaves orphans',
+      together(['a', 'b < a'], ['a F', 'a O']),
+      ['b?'],
+    ],
+    ['two rules that agree', together(['a', 'b < a'], ['a F', 'a B']), ['b']],
+    ['an owner waits for it and stays: it goes', together(['a*', 'b < a!'], ['a F']), ['b']],
+    ['does not wait for it, and stays: chance', together(['a*', 'b < a'], ['a F']), ['b?']],
+    ['the one waits and stays, the other goes', together(['a*', 'x', 'b < a!, x'], ['a F', 'x B']), ['b']],
+    ['waits for it, and both stay', together(['a*', 'x*', 'b < a!, x!'], ['a F', 'x F']), ['b']],
+    ['the other stays whatever happens', together(['a*', 'x*', 'b < a!, x!'], ['a F', 'x B']), []],
+    [
+      'which owner takes it decides about what it owns',
+      together(['a', 'x', 'b* < a!, x', 'c < b!'], ['a F', 'x B']),
+      ['b', 'c?'],
+    ],
+    ['in the foreground it takes that along', together(['a', 'b* < a!', 'c < b!'], ['a F']), ['b', 'c']],
+    [
+      'by its own rule or with its owner: chance for what it owns',
+      together(['a', 'b < a', 'c < b'], ['a B', 'b O']),
+      ['c?'],
+    ],
+    ['by itself alone it leaves orphans', together(['a', 'b < a', 'c < b'], ['b O']), []],
+  ])('in one instant: %s', (_, is, should) => expect(is).toEqual(should));
+
+  test.each<[string, readonly (number | string | undefined)[], readonly (number | string | undefined)[]]>([
+    ['deleted and gone', lasts(['a'], ['a B'], 'a'), [0, undefined]],
+    ['a finalizer keeps it', lasts(['a*'], ['a B'], 'a'), [undefined, undefined]],
+    ['it waits for what a finalizer keeps', lasts(['a', 'b* < a!'], ['a F'], 'a'), [undefined, undefined]],
+    ['it does not wait for that', lasts(['a', 'b* < a'], ['a F'], 'a'), [0, undefined]],
+    ['perhaps it does', lasts(['a', 'x', 'b* < a!, x'], ['a F', 'x B'], 'a'), [undefined, 0]],
+    ['perhaps it is spared', lasts(['a', 'x', 'b < a, x'], ['a O', 'x B'], 'b'), [undefined, 0]],
+    [
+      'it waits for what nobody can judge',
+      lasts(['a', 'b < a!, Widget:w'], ['a F'], 'a'),
+      [undefined, undefined],
+    ],
+  ])('nothing is left: %s', (_, is, should) => expect(is).toEqual(should));
+
+  test('what may have gone before goes later all the same', () => {
+    const cascade = new Cascade(ownershipOf(['a', 'x', 'b < a, x', 'c < b']));
+    cascade.deleteTogether([deletion('a O'), deletion('x B')]);
+    expect(cascade.endOf('b')).toBeUndefined();
+    cascade.delete({ ...deletion('b B'), at: instant(5) });
+    expect([cascade.endOf('b'), cascade.lastOf('b')]).toEqual([5, { surely: 5, perhaps: 0 }]);
+  });
 
   test('a thousand are named, the others counted', () => {
     const ownership = new Ownership([MAP], new Set());

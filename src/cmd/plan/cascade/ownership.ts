@@ -3,6 +3,7 @@
 
 import type { Kind } from '#api/kind';
 import { apiVersionOf, type KubeObject, type ObjectMeta, type OwnerReference } from '#api/object';
+import { sharedTexts } from '#base/sharedTexts';
 import type { ServedKind } from '#client/discovery';
 import { nameOf, type ObjectName } from '#controllers/foresight';
 import {
@@ -15,6 +16,9 @@ import {
   stateOfPresent,
 } from '#standins/ownerGc/compute';
 import { resourceId } from '#standins/ownerGc/kinds';
+import { UidSet } from './uids.ts';
+
+const NOBODY: string[] = [];
 
 /** An object that may be taken along. */
 export interface Member {
@@ -25,31 +29,22 @@ export interface Member {
 export const nameOfMember = ({ kind, metadata }: Member): ObjectName =>
   nameOf(kind, { apiVersion: '', kind: '', metadata });
 
-interface Presence {
-  readonly namespace: string;
+/** Of the few objects of which more is to be said than that they are there. */
+interface Peculiar {
   readonly state: OwnerState;
   /** Who keeps it when it is deleted, beside the garbage collector. */
-  readonly keptBy?: readonly string[];
+  readonly keptBy: readonly string[];
   /** How it is deleted when nobody says how. */
-  readonly manner?: Propagation;
+  readonly manner: Propagation;
 }
 
 const isForeign = (finalizer: string): boolean => finalizer !== FOREGROUND && finalizer !== ORPHAN;
 
-const SOLID = new Map<string, Presence>();
-/** One value per namespace instead of one per object. */
-const solidIn = (namespace: string): Presence => {
-  const known = SOLID.get(namespace);
-  if (known !== undefined) return known;
-  const made: Presence = { namespace, state: 'solid' };
-  if (SOLID.size < 100_000) SOLID.set(namespace, made);
-  return made;
-};
-
 export class Ownership {
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #endingNamespaces: ReadonlySet<string>;
-  readonly #present = new Map<string, Presence>();
+  readonly #present = new UidSet();
+  readonly #peculiar = new Map<string, Peculiar>();
   readonly #byOwner = new Map<string, Member[]>();
   readonly #byNamespace = new Map<string, Member[]>();
 
@@ -64,15 +59,18 @@ export class Ownership {
   /** The same object may come more than once. */
   add(kind: Kind, { metadata }: KubeObject): void {
     const { uid = '', namespace = '', ownerReferences = [] } = metadata;
-    if (this.#present.has(uid)) return;
-    this.#present.set(uid, presenceOf(metadata));
+    if (!this.#present.add(uid, namespace)) return;
+    const peculiar = peculiarityOf(metadata);
+    if (peculiar !== undefined) this.#peculiar.set(uid, peculiar);
     const ends = namespace !== '' && this.#endingNamespaces.has(namespace);
     if (ownerReferences.length === 0 && !ends) return;
-    const member: Member = { kind, metadata: bones(metadata) };
+    const member: Member = { kind, metadata: bones(metadata, this.#share) };
     for (const owner of new Set(ownerReferences.map((reference) => reference.uid)))
       append(this.#byOwner, owner, member);
     if (ends) append(this.#byNamespace, namespace, member);
   }
+
+  readonly #share = sharedTexts();
 
   /** Objects of this kind could not be read, or were not: they are taken to exist. */
   doubt(kind: Kind): void {
@@ -81,12 +79,12 @@ export class Ownership {
 
   /** Finalizers of others: a deleted object stays until they are gone. */
   keptBy(uid: string): readonly string[] {
-    return this.#present.get(uid)?.keptBy ?? [];
+    return this.#peculiar.get(uid)?.keptBy ?? NOBODY;
   }
 
   /** How an object is deleted when nobody says how. */
   mannerOf(uid: string): Propagation {
-    return this.#present.get(uid)?.manner ?? 'Background';
+    return this.#peculiar.get(uid)?.manner ?? 'Background';
   }
 
   dependentsOf(uid: string): readonly Member[] {
@@ -106,19 +104,17 @@ export class Ownership {
     const owner = this.#kinds.get(`${apiVersion}/${kind}`);
     // A cluster-scoped object cannot be owned by something in a namespace: which one would it be?
     if (owner === undefined || (owner.namespaced && namespace === '')) return 'unknown';
-    const present = this.#present.get(uid);
-    if (present === undefined && this.#unread.has(resourceId(owner))) return 'solid';
-    const isHere = present !== undefined && (!owner.namespaced || present.namespace === namespace);
-    return isHere ? present.state : 'dangling';
+    if (this.#present.has(uid, owner.namespaced ? namespace : ''))
+      return this.#peculiar.get(uid)?.state ?? 'solid';
+    return this.#unread.has(resourceId(owner)) ? 'solid' : 'dangling';
   }
 }
 
-function presenceOf(metadata: ObjectMeta): Presence {
-  const { namespace = '', finalizers = [] } = metadata;
-  const state = stateOfPresent(metadata);
-  if (state === 'solid' && finalizers.length === 0) return solidIn(namespace);
+function peculiarityOf(metadata: ObjectMeta): Peculiar | undefined {
+  const { finalizers = NOBODY } = metadata;
+  if (metadata.deletionTimestamp === undefined && finalizers.length === 0) return undefined;
   const keptBy = finalizers.filter(isForeign);
-  return { namespace, state, keptBy, manner: inheritedPropagation(metadata) };
+  return { state: stateOfPresent(metadata), keptBy, manner: inheritedPropagation(metadata) };
 }
 
 function append(map: Map<string, Member[]>, key: string, member: Member): void {
@@ -127,16 +123,29 @@ function append(map: Map<string, Member[]>, key: string, member: Member): void {
   else known.push(member);
 }
 
-const KEPT = [
-  'name',
-  'namespace',
-  'uid',
-  'deletionTimestamp',
-  'finalizers',
-  'ownerReferences',
-] as const satisfies readonly (keyof ObjectMeta)[];
+/** What the collector reads of an object that is owned. */
+function bones(metadata: ObjectMeta, share: (text: string) => string): ObjectMeta {
+  const { name = '', namespace, uid = '', deletionTimestamp, finalizers, ownerReferences } = metadata;
+  return {
+    name,
+    uid,
+    ...(namespace === undefined ? {} : { namespace: share(namespace) }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(finalizers === undefined ? {} : { finalizers: finalizers.map(share) }),
+    ...(ownerReferences === undefined
+      ? {}
+      : { ownerReferences: ownerReferences.map((reference) => tieOf(reference, share)) }),
+  };
+}
 
-const bones = (metadata: ObjectMeta): ObjectMeta =>
-  Object.fromEntries(
-    KEPT.filter((field) => metadata[field] !== undefined).map((field) => [field, metadata[field]]),
-  );
+/** Its uid says which owner it is. */
+const tieOf = (
+  { apiVersion, kind, uid, blockOwnerDeletion }: OwnerReference,
+  share: (text: string) => string,
+): OwnerReference => ({
+  apiVersion: share(apiVersion),
+  kind: share(kind),
+  name: '',
+  uid,
+  ...(blockOwnerDeletion === true ? { blockOwnerDeletion } : {}),
+});

@@ -7,7 +7,7 @@ import type { ServedKind } from '#client/discovery';
 import { type Snapshot, Unreadable } from '#controllers/foresight';
 import type { Source } from '#runtime/source';
 import { computeCollected, resourceId } from '#standins/ownerGc/kinds';
-import type { Witness } from '../snapshot.ts';
+import type { Witness } from '../reading.ts';
 import { Ownership } from './ownership.ts';
 
 const AT_ONCE = 4;

@@ -27,10 +27,10 @@ export function pageData(plan: Plan): PageData {
     apiVersion: plainText(object.apiVersion, 300),
     because: plainText(because),
   });
-  const takenOf = ({ object, depth }: Taken): TakenRow => [
+  const takenOf = ({ object, depth, perhaps }: Taken): TakenRow => [
     kinds.at(label(object)),
     namespaces.at(object.namespace ?? ''),
-    plainText(object.name, 300),
+    `${plainText(object.name, 300)}${perhaps === true ? ' (perhaps)' : ''}`,
     depth,
   ];
   const endOf = (end: PlannedEnd): Row => {
@@ -41,6 +41,7 @@ export function pageData(plan: Plan): PageData {
     return {
       at: timeOf(end.at),
       ...rowOf(end),
+      ...(end.perhaps === true ? { because: `perhaps: ${plainText(end.because)}` } : {}),
       propagation: end.propagation,
       ...(takes.length > 0 ? { takes } : {}),
       ...(takesMore > 0 ? { takesMore } : {}),

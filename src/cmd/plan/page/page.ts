@@ -106,7 +106,7 @@ function toolbar(): string {
   return `<div class="bar" role="group" aria-label="Filters and view">
 <fieldset class="segments"><legend>Lanes by</legend>${grouping.join('')}</fieldset>
 ${filters.join('\n')}
-<input id="search" type="search" placeholder="Search names and reasons" aria-label="Search names and reasons" autocomplete="off" spellcheck="false">
+<input id="search" type="search" placeholder="Search" aria-label="Search names and reasons" autocomplete="off" spellcheck="false">
 <button type="button" id="clear" hidden>Clear</button>
 <span class="space"></span>
 <div class="zoom" role="group" aria-label="Zoom">

@@ -3,12 +3,15 @@
 
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { start } from './browser/main.ts';
+import type * as page from './browser/main.ts';
 
 /** In development the modules are TypeScript; in the published package they have been compiled. */
 const ENDING = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const IMPORT = /^import\s*\{([^}]*)\}\s*from\s*['"]\.\/([\w-]+)\.(?:ts|js)['"];?/gm;
 const EXPORT = /^export (?=(?:function|const) (\w+))/gm;
+
+/** What begins when the page is shown. */
+const START: keyof typeof page = 'start';
 
 let made: string | undefined;
 
@@ -39,7 +42,7 @@ function joinModules(main: string): string {
     state.set(name, 'done');
   };
   follow(main);
-  return `'use strict';\n{\n${parts.join('\n')}\n$${main}.${start.name}();\n}`;
+  return `'use strict';\n{\n${parts.join('\n')}\n$${main}.${START}();\n}`;
 }
 
 /** As imports name them, as an object is taken apart. Types leave empty places in the list. */

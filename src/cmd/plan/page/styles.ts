@@ -46,8 +46,8 @@ button:disabled{cursor:default;color:var(--quiet);opacity:.55}
 .unread{margin:0 24px 14px;padding:10px 16px;background:var(--overdue-soft);border:1px solid var(--overdue);border-radius:10px;overflow-wrap:anywhere}
 .unread ul{margin:4px 0 0;padding-left:20px}
 .bar{display:flex;flex-wrap:wrap;gap:8px;align-items:center;padding:0 24px 14px}
-.bar select{max-width:190px;text-overflow:ellipsis}
-.bar input[type=search]{flex:1 1 180px;max-width:300px}
+.bar select{max-width:172px;text-overflow:ellipsis}
+.bar input[type=search]{flex:2 1 140px;min-width:140px;max-width:300px}
 .space{flex:1}
 .segments{display:flex;align-items:center;margin:0;padding:0;border:0}
 .segments legend{float:left;padding:0 10px 0 0;color:var(--quiet)}

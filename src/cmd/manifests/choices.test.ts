@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { FAMILIES } from '#controllers/registry';
+import { choicesOf, ITEM } from './choices.ts';
+
+const chosen = FAMILIES.flatMap((family) =>
+  choicesOf(family, FAMILIES).map(({ section, field, value, rules }) => [
+    family.name,
+    `${section}.${field}${value === undefined ? '' : `=${value}`}`,
+    ...rules.flatMap(({ resources, verbs }) => verbs.map((verb) => `${verb} ${resources[0]}`)),
+  ]),
+);
+
+test('what the configuration adds to the rights of families', () => {
+  expect(chosen).toEqual([
+    ['volume-capture', 'requestTTL.mode=annotation', 'delete volumecapturerequests'],
+    ['volume-restore', 'requestTTL.mode=annotation', 'delete volumerestorerequests'],
+    ['manifest-capture', 'requestTTL.mode=annotation', 'delete manifestcapturerequests'],
+    ['object-keeper', 'objectKeeper.follow', `get ${ITEM}`, `list ${ITEM}`, `watch ${ITEM}`],
+  ]);
+});

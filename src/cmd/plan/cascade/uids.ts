@@ -1,0 +1,67 @@
+// Which objects exist, of a whole cluster: sixteen to thirty-two bytes for each instead of its uid as a text. That two of
+// them are taken for one has a chance of half a percent in a cluster of ten million objects.
+
+const FIRST = 1024;
+/** Places per object, at least. */
+const ROOM = 2;
+
+/** A set of texts that remembers 53 bits of each. */
+export class UidSet {
+  /** 0 is a free place. */
+  #places = new Float64Array(FIRST);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(uid: string, home: string): boolean {
+    return this.#places[this.#placeOf(markOf(uid, home))] !== 0;
+  }
+
+  /** Whether it is new. */
+  add(uid: string, home: string): boolean {
+    const mark = markOf(uid, home);
+    const place = this.#placeOf(mark);
+    if (this.#places[place] !== 0) return false;
+    this.#places[place] = mark;
+    this.#size++;
+    if (this.#size * ROOM > this.#places.length) this.#grow();
+    return true;
+  }
+
+  /** Where it is, or would be. */
+  #placeOf(mark: number): number {
+    const last = this.#places.length - 1;
+    let place = mark % (last + 1);
+    while (this.#places[place] !== 0 && this.#places[place] !== mark) place = (place + 1) & last;
+    return place;
+  }
+
+  #grow(): void {
+    const before = this.#places;
+    this.#places = new Float64Array(before.length * 2);
+    for (const mark of before) if (mark !== 0) this.#places[this.#placeOf(mark)] = mark;
+  }
+}
+
+const HIGH = 2 ** 32;
+
+/** Two hashes (FNV-1a, and one that is multiplied differently), put together. Never 0. */
+function markOf(uid: string, home: string): number {
+  let a = 0x811c9dc5;
+  let b = 0x9e3779b9;
+  for (let i = 0; i < uid.length; i++) {
+    const code = uid.charCodeAt(i);
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x85ebca6b);
+    b ^= b >>> 15;
+  }
+  for (let i = 0; i < home.length; i++) {
+    const code = home.charCodeAt(i) + 0x100;
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x85ebca6b);
+    b ^= b >>> 13;
+  }
+  return ((b >>> 0) & 0x1fffff) * HIGH + (a >>> 0) + 1;
+}

@@ -1,0 +1,24 @@
+// Deletions that the API server never carries out. Rules delete by uid and version; a deletion in the background takes
+// the finalizers of the garbage collector off first, and where no others are left, kube-apiserver then looks for a version
+// that it has not stored, and answers with a conflict every time.
+
+import type { Ends, ObjectName } from '#controllers/foresight';
+import type { Ownership } from './cascade/ownership.ts';
+
+/** These kinds are marked first, and go in a second step that names no version. */
+const MARKED = new Set(['v1 Pod', 'v1 Namespace', 'apiextensions.k8s.io/v1 CustomResourceDefinition']);
+
+const isMarked = ({ apiVersion, kind }: ObjectName): boolean => MARKED.has(`${apiVersion} ${kind}`);
+
+/** In words, why it stays; undefined when nothing is known against it. */
+export function computeRefusal(
+  { object, propagation, anyVersion }: Pick<Ends, 'object' | 'propagation' | 'anyVersion'>,
+  ownership: Ownership | undefined,
+): string | undefined {
+  if (propagation !== 'Background' || anyVersion === true || isMarked(object)) return undefined;
+  if (ownership === undefined) return undefined;
+  const manner = ownership.mannerOf(object.uid);
+  if (manner === 'Background' || ownership.keptBy(object.uid).length > 0) return undefined;
+  const finalizer = manner === 'Orphan' ? 'orphan' : 'foregroundDeletion';
+  return `the API server refuses to delete in the background, by its version, what has the finalizer ${finalizer}`;
+}
