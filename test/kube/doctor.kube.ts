@@ -158,7 +158,7 @@ test('a snapshot of the cluster runs forward: Jobs keep their uids and end on ti
 
 test('whoever may not read is simulated without, and told', async () => {
   const { code, stdout } = await run('simulate', '--kubeconfig', half, '--for', '1h', '-o', 'json');
-  expect(code).toBe(0);
+  expect(code).toBe(3);
   const { notSimulated } = JSON.parse(stdout) as { notSimulated: string[] };
   expect(notSimulated).toContain('secrets could not be read: Forbidden');
 });

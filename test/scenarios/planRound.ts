@@ -50,10 +50,13 @@ export async function planOf(simulation: Simulation, span: Millis): Promise<Plan
 export interface RoundOptions {
   readonly size: number;
   readonly plans: number;
+  /** Much goes in the same instant. */
+  readonly crowded?: boolean;
 }
 
 /** What did not go as planned, in words; with a seed it can be seen again. */
-export async function playPlans(seed: number, { size, plans }: RoundOptions): Promise<string[]> {
+export async function playPlans(seed: number, options: RoundOptions): Promise<string[]> {
+  const { size, plans, crowded = false } = options;
   const dice = new Dice(seed);
   let first: Plan | undefined;
   let drawn: KubeObject[] = [];
@@ -63,7 +66,7 @@ export async function playPlans(seed: number, { size, plans }: RoundOptions): Pr
     standins: standinsNamed(['owner-gc']),
     seed,
     async prepare(world) {
-      drawn = drawWorld(dice, world.clock.now(), size);
+      drawn = drawWorld(dice, world.clock.now(), size, crowded);
       for (const object of drawn)
         if (!(await world.server.importObject(object))) throw new Error(`${object.kind} is not served`);
       first = await planOf(world, DAY);
@@ -128,31 +131,30 @@ function deletionsSince(since: number, { changes }: Simulation): Map<string, Del
 interface Expected {
   readonly at: number;
   readonly within: number;
-  readonly propagation: string;
   readonly by: 'process' | 'stand-in';
+  /** The plan itself says that chance decides. */
+  readonly perhaps: boolean;
   readonly what: string;
 }
 
-function expectedFrom({ ends, made }: Plan): Map<string, Expected> {
-  const expected = new Map<string, Expected>();
+/** By uid, in the order of time: what may go at one time and does at a later one is there twice. */
+function expectedFrom({ ends, made }: Plan): Map<string, Expected[]> {
+  const expected = new Map<string, Expected[]>();
+  const add = (uid: string, one: Expected) => expected.set(uid, [...(expected.get(uid) ?? []), one]);
   for (const end of ends) {
     const at = Math.max(end.at, made);
     // A keeper rounds the time at which it finds that the object is gone.
     const within = end.rule.includes('Follow') ? 2 * SECOND : SECOND;
-    expected.set(end.object.uid, {
-      at,
-      within,
-      propagation: end.propagation,
-      by: 'process',
-      what: `${end.object.kind} ${end.object.name} (${end.rule})`,
-    });
-    for (const { object } of end.takes)
-      expected.set(object.uid, {
+    const what = `${end.object.kind} ${end.object.name}`;
+    const isChance = end.perhaps === true;
+    add(end.object.uid, { at, within, by: 'process', perhaps: isChance, what: `${what} (${end.rule})` });
+    for (const { object, perhaps = false } of end.takes)
+      add(object.uid, {
         at,
         within,
-        propagation: 'as it goes',
         by: 'stand-in',
-        what: `${object.kind} ${object.name} with ${end.object.kind} ${end.object.name}`,
+        perhaps: perhaps || isChance,
+        what: `${object.kind} ${object.name} with ${what}`,
       });
   }
   return expected;
@@ -167,63 +169,35 @@ interface Known {
   readonly drawn: readonly KubeObject[];
 }
 
-/**
- * Objects with two owners that go in the same second (all that is overdue does), or with an owner that waits for what it
- * owns and is kept by somebody else's finalizer as well; and whatever they own. Which of two things happens first decides
- * about them, and that is chance.
- */
-function contested(
-  expected: ReadonlyMap<string, Expected>,
-  drawn: readonly KubeObject[],
-): ReadonlySet<string> {
-  const found = new Set<string>();
-  const kept = new Set(
-    drawn
-      .filter(({ metadata }) => metadata.finalizers?.includes('x.dev/hold'))
-      .map(({ metadata }) => metadata.uid!)
-      .filter((uid) => (expected.get(uid)?.propagation ?? 'Background') !== 'Background'),
-  );
-  for (let before = -1; before < found.size; ) {
-    before = found.size;
-    for (const { metadata } of drawn) {
-      const owners = (metadata.ownerReferences ?? []).map(({ uid }) => uid);
-      const times = [...new Set(owners)].flatMap((uid) => expected.get(uid)?.at ?? []).sort((a, b) => a - b);
-      const isClose = times.some((at, i) => i > 0 && at - times[i - 1]! < SECOND);
-      if (isClose || owners.some((uid) => found.has(uid) || kept.has(uid))) found.add(metadata.uid!);
-    }
-  }
-  return found;
-}
-
+/** Of what ends by a rule in the instant in which its owner goes, the collector is first, or the rule. */
 function goesWithOwner(
   uid: string,
-  expected: ReadonlyMap<string, Expected>,
-  drawn: readonly KubeObject[],
+  at: number,
+  { drawn, expected }: { drawn: readonly KubeObject[]; expected: ReadonlyMap<string, Expected[]> },
 ): boolean {
   const { ownerReferences = [] } = drawn.find(({ metadata }) => metadata.uid === uid)?.metadata ?? {};
-  const at = expected.get(uid)?.at ?? 0;
-  return ownerReferences.some((owner) => Math.abs((expected.get(owner.uid)?.at ?? 0) - at) < SECOND);
+  return ownerReferences.some((owner) => expected.get(owner.uid)?.some((one) => one.at === at));
 }
 
 function judge(plan: Plan, { since, drawn }: Known, simulation: Simulation): string[] {
   const now = simulation.clock.now();
   const expected = expectedFrom(plan);
-  const chance = contested(expected, drawn);
   const deletions = deletionsSince(since, simulation);
   const when = (at: number) => `+${((at - plan.made) / 60_000).toFixed(3)} min`;
   const problems: string[] = [];
   for (const [uid, { at, by, what }] of deletions) {
-    if (by === 'user' || chance.has(uid)) continue;
-    const planned = expected.get(uid);
-    if (planned === undefined) problems.push(`not planned: ${what} at ${when(at)} by the ${by}`);
-    else if (Math.abs(planned.at - at) >= planned.within)
-      problems.push(`planned for ${when(planned.at)}: ${what} at ${when(at)}`);
-    // Of what goes together with its owner in one second the collector is first, or the rule.
-    else if (planned.by !== by && !goesWithOwner(uid, expected, drawn))
-      problems.push(`planned for the ${planned.by}: ${what} by the ${by}`);
+    if (by === 'user') continue;
+    const planned = expected.get(uid) ?? [];
+    const met = planned.filter((one) => Math.abs(one.at - at) < one.within);
+    if (planned.length === 0) problems.push(`not planned: ${what} at ${when(at)} by the ${by}`);
+    else if (met.length === 0)
+      problems.push(`planned for ${planned.map((one) => when(one.at)).join()}: ${what} at ${when(at)}`);
+    else if (met.every((one) => one.by !== by && !goesWithOwner(uid, one.at, { drawn, expected })))
+      problems.push(`planned for the ${met[0]!.by}: ${what} by the ${by}`);
   }
-  for (const [uid, { at, within, what }] of expected)
-    if (at + within <= now && !deletions.has(uid) && !chance.has(uid))
-      problems.push(`did not happen: ${what}, planned for ${when(at)}`);
+  for (const [uid, all] of expected)
+    for (const { at, within, what, perhaps } of all)
+      if (!perhaps && at + within <= now && !deletions.has(uid))
+        problems.push(`did not happen: ${what}, planned for ${when(at)}`);
   return problems;
 }

@@ -30,9 +30,12 @@ export class Dice {
   }
 }
 
-/** Everything of a cluster but its namespaces, as it was at `now`. */
-export function drawWorld(dice: Dice, now: Instant, size: number): KubeObject[] {
-  const world = new World(dice, now);
+/**
+ * Everything of a cluster, as it was at `now`. A crowded one has few different times, more owners and more finalizers, so
+ * that much goes in the same instant.
+ */
+export function drawWorld(dice: Dice, now: Instant, size: number, crowded = false): KubeObject[] {
+  const world = new World(dice, now, crowded);
   for (let i = 0; i < size; i++) world.addObject(i);
   for (let i = 0; i < 1 + dice.below(4); i++) world.addPolicy(i);
   for (let i = 0; i < dice.below(3); i++) world.addCleaner(i);
@@ -48,20 +51,25 @@ class World {
   readonly objects: KubeObject[] = [];
   readonly #dice: Dice;
   readonly #now: Instant;
+  readonly #crowded: boolean;
 
-  constructor(dice: Dice, now: Instant) {
+  constructor(dice: Dice, now: Instant, crowded: boolean) {
     this.#dice = dice;
     this.#now = now;
+    this.#crowded = crowded;
   }
 
   #ago(minutes: number): string {
+    if (this.#crowded) return formatTime(plus(this.#now, millis(-this.#dice.pick([5, 10]) * MINUTE)));
     return formatTime(plus(this.#now, millis(-this.#dice.below(minutes * 60) * 1000)));
   }
 
   #meta(name: string, more: Partial<ObjectMeta> = {}): ObjectMeta {
     const dice = this.#dice;
     const labels = { app: dice.pick(['a', 'b']) };
-    const finalizers = dice.chance(0.06) ? { finalizers: [dice.pick(['x.dev/hold', 'orphan'])] } : {};
+    const finalizers = dice.chance(this.#crowded ? 0.3 : 0.06)
+      ? { finalizers: [dice.pick(['x.dev/hold', 'orphan'])] }
+      : {};
     return {
       name,
       namespace: dice.pick(NAMESPACES),
@@ -102,7 +110,9 @@ class World {
 
   #job(i: number): KubeObject {
     const dice = this.#dice;
-    const ttl = dice.chance(0.8) ? { ttlSecondsAfterFinished: dice.below(7200) } : {};
+    const ttl = dice.chance(0.8)
+      ? { ttlSecondsAfterFinished: this.#crowded ? dice.pick([1200, 1800]) : dice.below(7200) }
+      : {};
     const labels = { 'batch.kubernetes.io/job-name': `j${i}` };
     const template = {
       metadata: { labels },
@@ -184,7 +194,7 @@ class World {
       spec: {
         target: jobs ? { apiVersion: 'batch/v1', kind: 'Job' } : { apiVersion: 'v1', kind: 'ConfigMap' },
         from: jobs ? 'Finished' : 'Created',
-        ttl: dice.chance(0.05) ? 'nonsense' : `${dice.below(120)}m`,
+        ttl: dice.chance(0.05) ? 'nonsense' : `${this.#crowded ? dice.pick([20, 30]) : dice.below(120)}m`,
         mode: dice.pick(['Enforce', 'Enforce', 'Enforce', 'DryRun', 'Paused']),
         allowOverrides: dice.chance(0.7),
         propagationPolicy: dice.pick(['Background', 'Foreground', 'Orphan']),
@@ -262,7 +272,7 @@ class World {
     const dice = this.#dice;
     const owned = this.objects.filter(({ kind }) => ['Job', 'Pod', 'ConfigMap'].includes(kind));
     for (const object of owned) {
-      if (dice.chance(0.6)) continue;
+      if (dice.chance(this.#crowded ? 0.2 : 0.6)) continue;
       const { namespace, uid } = object.metadata;
       const owners = this.objects.filter(
         ({ kind, metadata }) =>

@@ -2,6 +2,7 @@
 // the API. After each scenario everything is reconciled once more: whoever has done the work has nothing left to write.
 
 import { test } from 'vitest';
+import type { WatchBreak } from '#sim/streams';
 import { play } from './stage.ts';
 import type { Scene } from './words.ts';
 
@@ -16,3 +17,10 @@ scenario.each = <Row>(
 ): void => {
   for (const [name, row] of Object.entries(rows)) test(name, () => play((scene) => story(scene, row)));
 };
+
+/** How a watch can end, as rows. */
+export const WATCH_ENDS = {
+  'watches end': 'end',
+  'watches are cut in the middle of a line': 'cut',
+  'watches end with 410': 'gone',
+} as const satisfies Record<string, WatchBreak>;

@@ -5,7 +5,7 @@ import type { Node } from '#api/kinds/builtin';
 import type { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
 import { formatTime, hours, type Millis, millis, minutes, seconds } from '#base/instant';
 import { at } from './kit.ts';
-import { scenario } from './scenario.ts';
+import { scenario, WATCH_ENDS } from './scenario.ts';
 import type { Scene } from './words.ts';
 
 const RSP = 'rsp/pool';
@@ -106,23 +106,16 @@ scenario(
   },
 );
 
-scenario.each(
-  {
-    'watches end': 'end',
-    'watches are cut in the middle of a line': 'cut',
-    'watches end with 410': 'gone',
-  } as const,
-  async (scene, how) => {
-    await begin(scene);
-    const { when } = scene;
-    await when.watchesBreak(how);
-    await fails(scene, 'n1');
-    await when.user.delete('node/n2');
-    await when.user.create(node('n3'));
-    await when.timePasses(minutes(1));
-    expect((await listed(scene)).split(' @')[0]).toBe('n1? n3');
-  },
-);
+scenario.each(WATCH_ENDS, async (scene, how) => {
+  await begin(scene);
+  const { when } = scene;
+  await when.watchesBreak(how);
+  await fails(scene, 'n1');
+  await when.user.delete('node/n2');
+  await when.user.create(node('n3'));
+  await when.timePasses(minutes(1));
+  expect((await listed(scene)).split(' @')[0]).toBe('n1? n3');
+});
 
 scenario('with a stale cache after our own write nothing is written twice', async (scene) => {
   await begin(scene);

@@ -5,7 +5,7 @@ import { Job } from '#api/kinds/builtin';
 import { hours, millis, minutes, seconds } from '#base/instant';
 import type { Fault } from '#sim/faults';
 import { at, finishedJob, job } from './kit.ts';
-import { scenario } from './scenario.ts';
+import { scenario, WATCH_ENDS } from './scenario.ts';
 import type { Scene } from './words.ts';
 
 const BACKGROUND = { ttlAfterFinished: { jobPropagation: 'Background' } };
@@ -51,26 +51,19 @@ scenario('a restart in the middle loses nothing', async (scene) => {
   expect(asked(scene)).toEqual(['DELETE', 'DELETE']);
 });
 
-scenario.each(
-  {
-    'watches end': 'end',
-    'watches are cut in the middle of a line': 'cut',
-    'watches end with 410': 'gone',
-  } as const,
-  async (scene, how) => {
-    begin(scene);
-    const { given, when, then } = scene;
-    await given.object([finishedJob('a', { ttl: minutes(10) }), finishedJob('b', { ttl: minutes(10) })]);
-    await when.timePasses(minutes(1));
-    await when.watchesBreak(how);
-    await when.user.patch('job/a', { spec: { ttlSecondsAfterFinished: 120 } });
-    await when.user.delete('job/b');
-    await when.timePasses(minutes(2));
-    await then.isGone('job/a');
-    await when.timePasses(minutes(20));
-    expect(asked(scene)).toEqual(['DELETE']);
-  },
-);
+scenario.each(WATCH_ENDS, async (scene, how) => {
+  begin(scene);
+  const { given, when, then } = scene;
+  await given.object([finishedJob('a', { ttl: minutes(10) }), finishedJob('b', { ttl: minutes(10) })]);
+  await when.timePasses(minutes(1));
+  await when.watchesBreak(how);
+  await when.user.patch('job/a', { spec: { ttlSecondsAfterFinished: 120 } });
+  await when.user.delete('job/b');
+  await when.timePasses(minutes(2));
+  await then.isGone('job/a');
+  await when.timePasses(minutes(20));
+  expect(asked(scene)).toEqual(['DELETE']);
+});
 
 scenario('with a stale cache after our own delete it is not deleted twice', async (scene) => {
   begin(scene);

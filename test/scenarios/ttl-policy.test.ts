@@ -627,7 +627,7 @@ describe('standing scenarios', () => {
       expect(deletes(then).length).toBeLessThan(30);
       expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ due: 1 });
       await when.faultsEnd();
-      await when.timePasses(minutes(1));
+      await when.timePasses(minutes(6));
       await then.isGone('pipelinerun/a');
     },
   );

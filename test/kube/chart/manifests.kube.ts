@@ -10,6 +10,8 @@ import { buildReadApi } from '#cmd/checkpoint/apiService';
 import { readGeneral } from '#cmd/configuration/general';
 import { loadConfiguration } from '#cmd/configuration/load';
 import { buildManifests, readInstallation } from '#cmd/manifests';
+import { choicesOf } from '#cmd/manifests/choices';
+import type { Rule } from '#cmd/rbac';
 import { FAMILIES } from '#controllers/registry';
 import { type Helm, type HelmMajor, helmFor } from '../helm/build.ts';
 import { CHART, documentsOf, NAMESPACE } from './chartBed.ts';
@@ -101,6 +103,34 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     const printed = buildManifests(readInstallation({ ...FLAGS, ...flags }));
     const expected = byIdentity(printed.filter(({ kind }) => kind !== 'Namespace'));
     expect(Object.fromEntries(byIdentity(rendered))).toEqual(Object.fromEntries(expected));
+  });
+
+  test('choices of the configuration bring the rights they need, and no others', async () => {
+    const rulesOf = async (name: string, ...set: string[]) => {
+      const rendered = documentsOf(await template(`controllers={${EVERYTHING}}`, ...set));
+      const isIt = ({ kind, metadata }: KubeObject) =>
+        kind === 'ClusterRole' && metadata.name === `lapse:${name}`;
+      return (rendered.find(isIt) as unknown as { rules: Rule[] }).rules;
+    };
+    for (const family of FAMILIES) {
+      const choices = choicesOf(family, FAMILIES);
+      if (choices.length === 0) continue;
+      const usual = await rulesOf(family.name);
+      const set = ['config.requestTTL.mode=annotation', 'config.objectKeeper.follow={configmaps,a.b.c}'];
+      const items = [
+        ['configmaps', ''],
+        ['a', 'b.c'],
+      ];
+      const added = choices.flatMap(({ value, rules }) =>
+        value !== undefined
+          ? rules
+          : items.flatMap(([resource, group]) =>
+              rules.map((rule) => ({ ...rule, resources: [resource!], apiGroups: [group!] })),
+            ),
+      );
+      expect(await rulesOf(family.name, ...set)).toEqual([...usual, ...added]);
+      expect(await rulesOf(family.name, 'config.requestTTL.mode=scanner')).toEqual(usual);
+    }
   });
 
   test('definitions are those of the families that run, and are kept', async () => {

@@ -1,71 +1,39 @@
 // No right too many: every family runs with the roles that the chart gives it, and the audit log of the API server must
-// show each verb of each rule in use, and nothing refused. Take a rule away and something is refused; add one that nobody
-// needs and it is never used: either way a test fails.
+// show each verb of each rule in use, and nothing refused. That none of them can be spared is shown, one by one, by
+// test/scenarios/rbac.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { KubeObject } from '#api/object';
-import { realClock } from '#base/clock';
-import { systemRandom } from '#base/random';
-import { type Client, createClient } from '#client/client';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { renderKubeconfig } from '#client/kubeconfigWrite';
-import { undiciTransport } from '#client/undici';
-import { applyCrds, kindsOf } from '#cmd/crds';
 import { buildInstallationAccess } from '#cmd/manifests/access';
 import { familyRules, hooksOf, type Installation } from '#cmd/manifests/installation';
-import { needsOf } from '#cmd/manifests/needs';
 import { buildWebhooks } from '#cmd/manifests/webhooks';
 import type { Rule } from '#cmd/rbac';
 import { readExamples } from '#cmd/up/examples';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
-import { Manager } from '#runtime/manager';
-import { createHands } from '#sim/hands';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
-import { LapseProcess } from '../../cmd/lapseProcess.ts';
+import type { LapseProcess } from '../../cmd/lapseProcess.ts';
+import { installationOf, NAMESPACE } from '../../scenarios/rbac/installation.ts';
+import { grantOf } from '../../scenarios/rbac/play.ts';
+import { RARE } from '../../scenarios/rbac/rare.ts';
+import { describeRight } from '../../scenarios/rbac/rights.ts';
 import { type Bed, startBed } from '../bed/bed.ts';
 import { freePorts } from '../bed/ports.ts';
-import { NAMESPACE } from './chartBed.ts';
+import { type FamilyCluster, openFamilyCluster } from '../rbac/cluster.ts';
 import { SCENARIOS } from './rightsScenarios.ts';
 
-const running: LapseProcess[] = [];
 let bed: Bed;
-let admin: Client;
-let ca: string;
-let standins: Manager | undefined;
+let cluster: FamilyCluster;
 
 beforeAll(async () => {
   // Streamed lists would leave the right to list to older servers.
   bed = await startBed({ auditLog: true, extraApiserverArgs: ['--feature-gates=WatchList=false'] });
-  ca = readFileSync(bed.caFile, 'utf8');
-  admin = createClient({
-    transport: undiciTransport({ server: bed.url, clock: realClock, tls: { ca } }),
-    clock: realClock,
-    random: systemRandom,
-    credentials: fixedCredentials({ headers: bearer(bed.adminToken) }),
-  });
-  await applyCrds(admin, realClock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS]);
-  await createHands(admin).apply({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: NAMESPACE },
-  } as KubeObject);
-  standins = new Manager({
-    clock: realClock,
-    random: systemRandom,
-    client: admin,
-    controllers: standinsNamed(['*']),
-  });
-  standins.start();
+  const { url, adminToken, directory } = bed;
+  cluster = await openFamilyCluster({ url, adminToken, directory, ca: readFileSync(bed.caFile, 'utf8') });
 });
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((one) => one.end('SIGKILL')));
-});
+afterEach(() => cluster.endProcesses());
 afterAll(async () => {
-  await standins?.stop();
+  await cluster?.close();
   await bed?.stop();
 });
 
@@ -111,9 +79,6 @@ function audited(user: string): Asked[] {
     .filter(({ acting }) => !acting);
 }
 
-const describeRule = ({ apiGroups, resources, resourceNames }: Rule, verb: string): string =>
-  [verb, resources[0], apiGroups[0], ...(resourceNames ?? [])].filter(Boolean).join(' ');
-
 /** Verbs of rules that no request needed. */
 function unused(rules: readonly Rule[], asked: readonly Asked[]): string[] {
   const isUsed = ({ apiGroups, resources, resourceNames }: Rule, verb: string) =>
@@ -125,20 +90,13 @@ function unused(rules: readonly Rule[], asked: readonly Asked[]): string[] {
         (resourceNames === undefined || resourceNames.includes(one.name)),
     );
   return rules.flatMap((rule) =>
-    rule.verbs.filter((verb) => !isUsed(rule, verb)).map((verb) => describeRule(rule, verb)),
+    rule.verbs.filter((verb) => !isUsed(rule, verb)).map((verb) => describeRight(rule, verb)),
   );
 }
 
-const installationOf = (family: Family): Installation => ({
+const onlyOf = (family: Family): Installation => ({
+  ...installationOf(family),
   name: `only-${family.name}`,
-  namespace: NAMESPACE,
-  image: '',
-  replicas: 1,
-  controllers: [family.name],
-  featureGates: { AllAlpha: true },
-  actAs: 'author',
-  dryRun: false,
-  families: [needsOf(family, FAMILIES)],
 });
 const userOf = ({ name }: Installation): string => `system:serviceaccount:${NAMESPACE}:${name}`;
 
@@ -161,49 +119,22 @@ function reachable(installation: Installation, port: number): KubeObject[] {
 /** As the Deployment of the chart would run it. */
 async function start(installation: Installation, port: number): Promise<LapseProcess> {
   const { name, controllers } = installation;
-  const token = (await bed.kubectl('create', 'token', name, '-n', NAMESPACE)).trim();
-  const directory = join(bed.directory, name);
-  mkdirSync(directory);
-  const kubeconfig = join(directory, 'kubeconfig');
-  writeFileSync(kubeconfig, renderKubeconfig({ name, server: bed.url, ca, token, namespace: NAMESPACE }));
   const webhook = [
     `--webhook-port=127.0.0.1:${port}`,
     `--webhook-secret=${name}-webhook`,
     '--webhook-hosts=127.0.0.1',
     `--webhook-configurations=${name}`,
   ];
-  const flags = [
+  const lapse = cluster.run(name, await cluster.tokenOf(name), [
     `--controllers=${controllers.join()}`,
     '--feature-gates=AllAlpha=true',
     '--metrics-bind-address=127.0.0.1:0',
     `--leader-elect-resource-name=${name}`,
     '--paranoid-reread',
     ...(hooksOf(installation).length > 0 ? webhook : []),
-  ];
-  const lapse = new LapseProcess(['run', ...flags, '--kubeconfig', kubeconfig], { REQUEST_TTL: '1s' });
-  running.push(lapse);
+  ]);
   await lapse.says(/"controller started"/);
   return lapse;
-}
-
-/** Rights to kinds of others, as operators give them. */
-async function grant(account: string, kinds: readonly string[]): Promise<void> {
-  const name = `${account}-granted`;
-  const apiVersion = 'rbac.authorization.k8s.io/v1';
-  const metadata = { name };
-  const rules = kinds.map((kind) => {
-    const [resource, group = ''] = kind.split('.');
-    return { apiGroups: [group], resources: [resource], verbs: ['get', 'list', 'watch', 'delete'] };
-  });
-  const hands = createHands(admin);
-  await hands.apply({ apiVersion, kind: 'ClusterRole', metadata, rules } as KubeObject);
-  await hands.apply({
-    apiVersion,
-    kind: 'ClusterRoleBinding',
-    metadata,
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-    subjects: [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: account }],
-  } as KubeObject);
 }
 
 // Examples take a minute of real time to end; slow machines take longer.
@@ -211,25 +142,23 @@ const patient = { timeout: 300_000, interval: 500 };
 
 describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (name, family) => {
   test('uses every right that the chart gives it, and is refused nothing', async () => {
-    const installation = installationOf(family);
-    const hands = createHands(admin);
-    const access = buildInstallationAccess(installation);
+    const installation = onlyOf(family);
+    const { hands } = cluster;
+    const { granted = [], before = [], play } = SCENARIOS[name] ?? {};
+    const access = [...buildInstallationAccess(installation), ...grantOf(granted, installation)];
     const [port] = (await freePorts(1)) as [number];
     const hooks = reachable(installation, port);
-    for (const object of [...access, ...hooks]) await hands.apply(object);
-    const scenario = SCENARIOS[name] ?? {};
-    await grant(installation.name, scenario.granted ?? []);
+    for (const object of [...access, ...hooks, ...before]) await hands.apply(object);
     const lapse = await start(installation, port);
     try {
       // API servers take note of webhooks, and of their certificates, a moment later.
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
-      await vi.waitFor(async () => scenario.play?.({ bed, hands }), patient);
+      await vi.waitFor(async () => play?.({ bed, hands }), patient);
       for (const { text } of readExamples()) await hands.apply(text).catch(() => {});
       const own = [...familyRules(installation, installation.families[0]!)];
-      const excused = new Set(Object.keys(scenario.races ?? {}));
       const asked = () => audited(userOf(installation));
       await vi.waitFor(
-        () => expect(unused(own, asked()).filter((right) => !excused.has(right))).toEqual([]),
+        () => expect(unused(own, asked()).filter((right) => !RARE.includes(right))).toEqual([]),
         patient,
       );
       const refused = asked().filter(({ code }) => code === 401 || code === 403);
@@ -244,7 +173,7 @@ describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (n
 test('what every process has is used by some: Events, the lease, certificates, the key of authors', () => {
   const used = new Map<string, boolean>();
   for (const family of FAMILIES) {
-    const installation = installationOf(family);
+    const installation = onlyOf(family);
     const own = new Set(
       familyRules(installation, installation.families[0]!).map((rule) => JSON.stringify(rule)),
     );
@@ -258,10 +187,5 @@ test('what every process has is used by some: Events, the lease, certificates, t
     }
   }
   expect(used.size).toBeGreaterThan(8);
-  // An Event that repeats within minutes is patched: src/runtime/events/outbox.test.ts. A certificate is renewed after
-  // months: src/runtime/host/selfManaged.test.ts.
-  expect([...used].filter(([, isUsed]) => !isUsed).map(([right]) => right)).toEqual([
-    'patch events events.k8s.io',
-    'update secrets NAME-webhook',
-  ]);
+  expect([...used].filter(([right, isUsed]) => !isUsed && !RARE.includes(right))).toEqual([]);
 });

@@ -2,11 +2,13 @@
 
 import type { KubeObject } from '#api/object';
 import type { Hands } from '#sim/hands';
+import { BROOM } from '../../scenarios/rbac/endings.ts';
+import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 import type { Bed } from '../bed/bed.ts';
 
 export interface Scenario {
-  /** Rights that only a lost race or a crash needs, which nobody can bring about from outside, and which that is. */
-  readonly races?: Readonly<Record<string, string>>;
+  /** There before the process starts. */
+  readonly before?: readonly KubeObject[];
   /** What operators grant for the kinds that policies and captures are about: `deployments.apps`. */
   readonly granted?: readonly string[];
   play?(world: World): Promise<void>;
@@ -37,24 +39,15 @@ spec:
   mode: DryRun
 `;
 
+/** Somebody made it beforehand, and put nothing into it: the process fills it. */
+const EMPTY_CERTIFICATE = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'only-cleaner-webhook', namespace: NAMESPACE },
+} as KubeObject;
+
 /** A Cleaner that acts as an account of its namespace, and one that waits for a kind that is not there. */
-const CLEANERS = `
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: broom, namespace: default }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: { name: broom, namespace: default }
-rules:
-  - { apiGroups: [""], resources: [configmaps], verbs: [get, list, watch, delete] }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: { name: broom, namespace: default }
-roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: broom }
-subjects: [{ kind: ServiceAccount, name: broom, namespace: default }]
----
+const CLEANERS = `${BROOM}---
 apiVersion: v1
 kind: ConfigMap
 metadata: { name: dust, namespace: default }
@@ -182,23 +175,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
   },
   cleaner: {
+    before: [EMPTY_CERTIFICATE],
     play: ({ hands }) => hands.apply(CLEANERS).then(() => {}),
   },
   'volume-capture': {
-    races: {
-      'get volumesnapshotcontents snapshot.storage.k8s.io':
-        'a create that meets its own object, which the cache does not show yet',
-    },
     play: ({ hands }) => hands.apply(DETACHED).then(() => {}),
   },
   'volume-restore': {
     play: ({ hands }) => hands.apply(IMPOSSIBLE).then(() => {}),
   },
   'manifest-capture': {
-    races: {
-      'get manifestcheckpointcontentchunks state-snapshotter.deckhouse.io':
-        'a capture that goes on after a crash between two chunks',
-    },
     granted: ['configmaps', 'secrets', 'deployments.apps'],
     play: ({ hands }) => hands.apply(CAPTURED).then(() => {}),
   },

@@ -13,6 +13,8 @@ export interface PlanRun {
   /** Bytes. */
   readonly peak: number;
   readonly seconds: number;
+  /** Of processors: what it costs, however busy the machine is. Looked at now and then, so a little less than it was. */
+  readonly cpuSeconds: number;
 }
 
 /** `heap`: the most memory its objects may take, in megabytes. */
@@ -27,8 +29,10 @@ export async function runPlan(args: readonly string[], kubeconfig: string, heap?
   child.stdout.on('data', (chunk: Buffer) => said.stdout.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => said.stderr.push(chunk));
   let peak = 0;
+  let cpuSeconds = 0;
   const looking = setInterval(() => {
     peak = Math.max(peak, peakOf(child.pid!));
+    cpuSeconds = Math.max(cpuSeconds, cpuOf(child.pid!));
   }, 50);
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearInterval(looking);
@@ -38,6 +42,7 @@ export async function runPlan(args: readonly string[], kubeconfig: string, heap?
     stdout: text(said.stdout),
     stderr: text(said.stderr),
     peak,
+    cpuSeconds,
     seconds: (performance.now() - began) / 1000,
   };
 }
@@ -47,6 +52,19 @@ function peakOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** In its own code and in the kernel: the 14th and 15th field; the second is its name, in parentheses. */
+function cpuOf(pid: number): number {
+  try {
+    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+    const [user, system] = fields.split(' ').slice(11, 13).map(Number);
+    return (user! + system!) / TICKS_PER_SECOND;
   } catch {
     return 0;
   }

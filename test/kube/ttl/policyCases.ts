@@ -18,7 +18,14 @@ const object = (kind: string, apiVersion: string, spec: object, metadata: object
 });
 const workload = (kind: string, more: object = {}) =>
   object(kind, 'apps/v1', { selector, template: template(ASKS, 'Always'), ...more });
-const pod = (restartPolicy: string) => object('Pod', 'v1', template({}, restartPolicy).spec, ASKS);
+const pod = (restartPolicy: string, metadata: object = {}) =>
+  object('Pod', 'v1', template({}, restartPolicy).spec, { ...ASKS, ...metadata });
+/** As a controller makes it of a template that had the annotation before. */
+const madeBy = (kind: string, apiVersion: string) => ({
+  ownerReferences: [
+    { apiVersion, kind, name: 'older', uid: '6a1b1e0c-0000-4000-8000-000000000001', controller: true },
+  ],
+});
 const job = { template: template(ASKS, 'Never') };
 
 export const REFUSED: readonly (readonly [manifest: object, message: string])[] = [
@@ -39,4 +46,12 @@ export const ALLOWED: readonly object[] = [
   pod('OnFailure'),
   object('Job', 'batch/v1', { template: template({}, 'Never') }),
   object('Deployment', 'apps/v1', { selector, template: template({}, 'Always') }),
+  pod('Always', madeBy('ReplicaSet', 'apps/v1')),
+  object(
+    'ReplicaSet',
+    'apps/v1',
+    { selector, template: template(ASKS, 'Always') },
+    madeBy('Deployment', 'apps/v1'),
+  ),
+  object('Job', 'batch/v1', job, madeBy('CronJob', 'batch/v1')),
 ];

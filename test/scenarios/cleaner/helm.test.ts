@@ -5,6 +5,7 @@ import type { KubeObject } from '#api/object';
 import { formatTime, hours, instant, minutes, seconds } from '#base/instant';
 import { VIRTUAL_START } from '#base/virtualClock';
 import { document, installed, type ReleaseFixture, storedRelease } from '#helm/release.testkit';
+import type { SeenRequest } from '#sim/seen';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
@@ -128,6 +129,7 @@ describe('28. what is left alone', () => {
       begin(scene);
       const manifest = [
         'apiVersion: gone.example.com/v1\nkind: Gone\nmetadata: {name: g}\n',
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ../secrets/db}\n',
         'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: foreign, namespace: elsewhere}\n',
         'apiVersion: v1\nkind: Namespace\nmetadata: {name: elsewhere}\n',
         'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: unowned}\n',
@@ -317,6 +319,23 @@ describe('29. what stops an uninstall', () => {
   });
 });
 
+scenario('a Cleaner that is deleted while it uninstalls deletes nothing more', async (scene) => {
+  begin(scene);
+  const names = ['m1', 'm2', 'm3'];
+  await scene.given.object([
+    ...names.map((name) => installed(configMap(name))),
+    ...release({ manifest: names.map((name) => document('ConfigMap', name)).join('') }),
+    uninstalls(),
+  ]);
+  const notesBegin = ({ resource, body }: SeenRequest) =>
+    resource === 'cleaners' && body !== undefined && Buffer.from(body).includes('startedAt');
+  scene.when.justBefore(notesBegin, () => scene.when.user.delete('cleaner/c'));
+  await scene.when.timePasses(minutes(10));
+  await scene.then.isGone('cleaner/c');
+  expect(deleted(scene)).toEqual(['configmaps/m1']);
+  await scene.then.exists(record(1));
+});
+
 describe('hooks', () => {
   const jobManifest = (name: string, annotations = '') =>
     `apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: ${name}\n${annotations}spec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: c, image: i}]\n`;
@@ -446,6 +465,63 @@ describe('hooks', () => {
       expect(scene.then.requests('create jobs')).toHaveLength(1);
     },
   );
+
+  scenario.each<{ policies: readonly string[] }>(
+    {
+      "somebody's object that has the name of a hook which goes when it failed": {
+        policies: ['hook-failed'],
+      },
+      "somebody's object that has the name of a hook which goes when it ended": {
+        policies: ['hook-succeeded', 'hook-failed'],
+      },
+    },
+    async (scene, { policies }) => {
+      begin(scene, { helm: { hooks: 'run' } });
+      const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: before}\n';
+      await scene.given.object([
+        configMap('before'),
+        installed(configMap('m')),
+        ...release({
+          manifest: document('ConfigMap', 'm'),
+          hooks: [hook('before', { kind: 'ConfigMap', manifest, delete_policies: policies })],
+        }),
+        uninstalls(),
+      ]);
+      await scene.when.timePasses(minutes(30));
+      expect(await ready(scene)).toMatchObject({
+        reason: 'HelmUninstallFailed',
+        message: expect.stringContaining('before exists already'),
+      });
+      await scene.then.exists('configmap/before');
+      await scene.then.exists('configmap/m');
+    },
+  );
+
+  scenario('a hook is not run over and over when the Cleaner is changed meanwhile', async (scene) => {
+    const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: before}\n';
+    const before = hook('before', { kind: 'ConfigMap', manifest, delete_policies: ['hook-succeeded'] });
+    begin(scene, { helm: { hooks: 'run' } });
+    await scene.given.object([
+      installed(configMap('m')),
+      ...release({ manifest: document('ConfigMap', 'm'), hooks: [before] }),
+      uninstalls(),
+    ]);
+    const isHook = ({ verb, resource }: SeenRequest) => verb === 'create' && resource === 'configmaps';
+    scene.when.justBefore(isHook, () =>
+      scene.when.user.patch('cleaner/c', { metadata: { labels: { a: 'b' } } }),
+    );
+    // Whoever runs in a circle is stopped there.
+    let writes = 0;
+    const isTooMuch = ({ verb, resource }: SeenRequest) =>
+      verb === 'patch' && resource === 'cleaners' && ++writes > 20;
+    scene.when.serverAnswers(isTooMuch, 500, { times: 100 });
+    await scene.when.timePasses(minutes(2));
+    expect(writes).toBeLessThan(10);
+    expect(scene.then.requests(isHook)).toHaveLength(1);
+    await scene.then.isGone('configmap/m');
+    await scene.then.isGone('configmap/before');
+    await scene.then.isGone('cleaner/c');
+  });
 
   scenario('a hook that would make rights, or something elsewhere, is refused', async (scene) => {
     const binding =

@@ -13,6 +13,7 @@ interface Asked {
   readonly user: string;
   readonly verb: string;
   readonly resource: string;
+  readonly namespace?: string;
   readonly name?: string;
 }
 
@@ -23,7 +24,7 @@ export class Rbac {
   /** Users who may do everything. */
   readonly masters = new Set<string>();
 
-  /** `rights` are `verb resource`. */
+  /** `rights` are `verb resource`, or `verb resource in namespace` as a Role has them. */
   allow(user: string, ...rights: string[]): void {
     this.#rules.set(user, new Set([...(this.#rules.get(user) ?? []), ...rights]));
   }
@@ -31,8 +32,10 @@ export class Rbac {
     this.#rules.delete(user);
     this.masters.delete(user);
   }
-  isAllowed({ user, verb, resource }: Asked): boolean {
-    return this.masters.has(user) || (this.#rules.get(user)?.has(`${verb} ${resource}`) ?? false);
+  isAllowed({ user, verb, resource, namespace }: Asked): boolean {
+    const rules = this.#rules.get(user);
+    const right = `${verb} ${resource}`;
+    return this.masters.has(user) || [right, `${right} in ${namespace}`].some((one) => rules?.has(one));
   }
 
   /** A client that does what the user may. */

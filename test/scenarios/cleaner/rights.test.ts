@@ -260,6 +260,90 @@ describe('authors', () => {
       expect(await message(court)).toContain('the author may not delete it');
       expect(await simulation.get('configmap/m')).toBeDefined();
     }));
+
+  test('records of a release in ConfigMaps are purged only if the author may delete ConfigMaps', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, 'list secrets', 'delete secrets');
+      await simulation.apply([
+        storedRelease({ manifest: '' }, 'configmap'),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
+      ]);
+      await simulation.timePasses(minutes(2));
+      expect(await simulation.get('configmap/sh.helm.release.v1.shop.v1')).toBeDefined();
+      expect(await message(court)).toContain('the author may not delete configmaps');
+      rbac.allow(AUTHOR, 'delete configmaps');
+      await simulation.timePasses(minutes(10));
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
+    }));
+
+  test('rights in a namespace are none about objects of the whole cluster', () =>
+    inCourt({ cleaner: { helm: { allowForeign: true } } }, async (court) => {
+      const { rbac, simulation } = court;
+      // As a Role with stars in it allows.
+      rbac.allow(AUTHOR, ...['list', 'delete', 'get'].map((verb) => `${verb} secrets in default`));
+      rbac.allow(AUTHOR, 'delete namespaces in default');
+      const other = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } };
+      await simulation.apply([
+        installed(other),
+        storedRelease({ manifest: document('Namespace', 'other') }),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
+      ]);
+      await simulation.timePasses(minutes(2));
+      expect((await simulation.get('namespace/other'))?.metadata.deletionTimestamp).toBeUndefined();
+      expect(await message(court)).toContain('the author may not delete it');
+      rbac.allow(AUTHOR, 'delete namespaces');
+      await simulation.timePasses(minutes(10));
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
+    }));
+
+  describe('hooks of a release do only what the author may', () => {
+    const HELM = ['list secrets', 'delete secrets', 'delete configmaps', 'get configmaps'];
+    const manifest = 'apiVersion: v1\nkind: Service\nmetadata: {name: h}\nspec: {ports: [{port: 80}]}\n';
+    const hook = { name: 'h', kind: 'Service', events: ['pre-delete'], manifest };
+    const apply = (simulation: Court['simulation'], policies: readonly string[], more: KubeObject[] = []) =>
+      simulation.apply([
+        ...more,
+        installed(configMap('m')),
+        storedRelease({
+          manifest: document('ConfigMap', 'm'),
+          hooks: [{ ...hook, delete_policies: policies }],
+        }),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
+      ]);
+    const hooks = { cleaner: { helm: { hooks: 'run' } } };
+
+    test('what they may not create is not created', () =>
+      inCourt(hooks, async (court) => {
+        const { rbac, simulation } = court;
+        rbac.allow(AUTHOR, ...HELM);
+        await apply(simulation, []);
+        await simulation.timePasses(minutes(2));
+        expect(await simulation.get('service/h')).toBeUndefined();
+        expect(await message(court)).toContain('the author may not create services');
+        expect(await simulation.get('configmap/m')).toBeDefined();
+        rbac.allow(AUTHOR, 'create services', 'delete services');
+        await simulation.timePasses(minutes(10));
+        expect(await simulation.get('cleaner/c')).toBeUndefined();
+      }));
+
+    test('what they may not delete does not make way', () =>
+      inCourt(hooks, async (court) => {
+        const { rbac, simulation } = court;
+        rbac.allow(AUTHOR, ...HELM, 'create services');
+        const theirs = {
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: { name: 'h', namespace: 'default' },
+          spec: { ports: [{ port: 80 }] },
+        };
+        await apply(simulation, ['before-hook-creation'], [theirs]);
+        const uid = (await simulation.get('service/h'))?.metadata.uid;
+        await simulation.timePasses(minutes(2));
+        expect((await simulation.get('service/h'))?.metadata.uid).toBe(uid);
+        expect(await message(court)).toContain('the author may not delete services');
+      }));
+  });
 });
 
 describe('attacks', () => {

@@ -16,6 +16,7 @@ import {
 } from '#controllers/cleaner/cleaner.testkit';
 import { installed, storedRelease } from '#helm/release.testkit';
 import { scenario } from '../scenario.ts';
+import { widgetOf, widgetsOf } from '../widgets.ts';
 import type { Scene } from '../words.ts';
 import {
   askedAboutTargets,
@@ -271,24 +272,7 @@ describe('targets that are not there', () => {
     ],
     conditions: ['w.items.size() > 0'],
   });
-  const widgets = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'widgets.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  };
+  const widgets = widgetsOf('example.com');
 
   scenario(
     '12. a kind that is not served: told, and found when its definition comes, without a restart',
@@ -299,11 +283,7 @@ describe('targets that are not there', () => {
       await scene.when.timePasses(seconds(20));
       await scene.when.user.apply(widgets);
       expect(await reasonOf(scene)).toBe('WaitingForConditions');
-      await scene.when.user.apply({
-        apiVersion: 'example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'w', namespace: 'default', labels: { app: 'x' } },
-      });
+      await scene.when.user.apply(widgetOf(widgets, 'w', {}, { app: 'x' }));
       await scene.then.isGone('configmap/b');
     },
   );
@@ -341,10 +321,7 @@ describe('targets that are not there', () => {
   scenario('12. while deleting, a kind that is gone has no objects', async (scene) => {
     begin(scene);
     await scene.given.object(widgets);
-    await scene.given.object([
-      configMap('b'),
-      { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'default' } },
-    ]);
+    await scene.given.object([configMap('b'), widgetOf(widgets, 'w')]);
     scene.when.justBefore('DELETE', () =>
       scene.when.user.delete('customresourcedefinition/widgets.example.com'),
     );
@@ -474,6 +451,20 @@ describe('13. specs that mean nothing', () => {
     expect(scene.then.requests(({ verb }) => verb === 'delete' || verb === 'deletecollection')).toEqual([]);
     await scene.then.exists('configmap/a');
     expect((await statusOf(scene)).nextScheduledEvaluation).toBeUndefined();
+  });
+
+  scenario('a refusal shows the value that is wrong, or says that there is none', async (scene) => {
+    begin(scene);
+    const refusal = scene.when.user.apply(
+      cleaner({
+        ttl: '2 weeks',
+        targets: [target('my-pod', 'a')],
+        conditions: ['true'],
+      }),
+    );
+    await expect(refusal).rejects.toThrow(
+      /spec\.ttl: Invalid value: "2 weeks": .*targets\[0\]\.name: Invalid value: "my-pod": .*retry\.period: Required value: /s,
+    );
   });
 });
 

@@ -7,7 +7,7 @@ import { equal, type Json } from '#api/json';
 import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
 import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
 import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
-import { asJson, type KubeObject } from '#api/object';
+import { asJson } from '#api/object';
 import { encodeBase64, sha256 } from '#base/codec';
 import { minutes, seconds } from '#base/instant';
 import { seededRandom } from '#base/random';
@@ -17,6 +17,7 @@ import { MAX_CHUNK_BYTES } from '#checkpoint/limits';
 import { requestScenario } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';
 import { play } from '../stage.ts';
+import { widgetOf, widgetsOf } from '../widgets.ts';
 import {
   capturedObjects,
   checkpointOf,
@@ -29,30 +30,8 @@ import {
   target,
 } from './kit.ts';
 
-const widgets: KubeObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
-const widget = (name: string, spec: Json): KubeObject => ({
-  apiVersion: 'example.com/v1',
-  kind: 'Widget',
-  metadata: { name, namespace: 'default' },
-  spec,
-});
+const widgets = widgetsOf('example.com');
+const widget = (name: string, spec: Json) => widgetOf(widgets, name, spec);
 
 /** As the server has it now, without what checkpoints leave out. */
 async function live(
@@ -149,7 +128,7 @@ test('objects of any contents: capture, decode, compare', async () => {
 requestScenario(
   'a kind may be called like a failure, and is captured',
   async ({ given, when, then, simulation }) => {
-    const odd = structuredClone(widgets) as KubeObject & { spec: { names: object } };
+    const odd = structuredClone(widgets);
     odd.metadata.name = 'failures.example.com';
     odd.spec.names = { kind: 'failure', plural: 'failures', singular: 'failure', listKind: 'failureList' };
     const object = { ...widget('odd', { reason: 'none' }), kind: 'failure' };

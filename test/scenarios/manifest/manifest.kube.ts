@@ -12,26 +12,10 @@ import { decodeChunk } from '#checkpoint/decode';
 import { reviewTargets } from '#controllers/manifest-capture/rights';
 import { findTargets, type Target } from '#controllers/manifest-capture/targets';
 import { type Cluster, eventually, startCluster } from '../requests/cluster.testkit.ts';
+import { widgetOf, widgetsOf } from '../widgets.ts';
 import { configMap, FAMILIES, manifests, secret, target } from './kit.ts';
 
-const WIDGETS: KubeObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.lapse.dev' },
-  spec: {
-    group: 'example.lapse.dev',
-    scope: 'Namespaced',
-    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
+const WIDGETS = widgetsOf('example.lapse.dev');
 const LARGE = [1, 2, 3].map((i) => configMap(`large-${i}`, { x: noise(700_000, i) }));
 
 let cluster: Cluster;
@@ -41,12 +25,7 @@ beforeAll(async () => {
   await cluster.hands.apply([
     configMap('a', { text: 'Zürich 🚀' }),
     secret(),
-    {
-      apiVersion: 'example.lapse.dev/v1',
-      kind: 'Widget',
-      metadata: { name: 'w', namespace: 'default' },
-      spec: { big: 9_007_199_254_740_993n },
-    } as unknown as KubeObject,
+    widgetOf(WIDGETS, 'w', { big: 9_007_199_254_740_993n }),
     ...LARGE,
   ]);
 });

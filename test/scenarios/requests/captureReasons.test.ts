@@ -43,6 +43,12 @@ const pod: KubeObject = {
   },
 };
 
+/** A claim and a volume that know each other, to be parted. */
+const DETACHED = {
+  objects: withChanged(volume('pv-data', { claimRef: { namespace: 'default', name: 'data' } })),
+  request: detach(),
+};
+
 const rows: Record<string, Row> = {
   'Completed: a snapshot': {
     ends: 'True Completed',
@@ -57,8 +63,7 @@ const rows: Record<string, Row> = {
     leaves: 'keeper',
   },
   'Completed: a detached volume': {
-    objects: withChanged(volume('pv-data', { claimRef: { namespace: 'default', name: 'data' } })),
-    request: detach(),
+    ...DETACHED,
     ends: 'True Completed',
     says: 'it ends 24h after this request is deleted',
     leaves: 'keeper',
@@ -88,6 +93,17 @@ const rows: Record<string, Row> = {
     objects: without('PersistentVolume'),
     ends: 'False NotFound',
     says: 'PersistentVolume pv-data does not exist',
+  },
+  'NotFound: a claim that names what no volume can be called': {
+    objects: withChanged(claim('data', { volumeName: '../pv-data' })),
+    ends: 'False NotFound',
+    says: 'PersistentVolume ../pv-data does not exist',
+  },
+  'NotFound: a claim to detach that names what no volume can be called': {
+    objects: withChanged(claim('data', { volumeName: 'a/b' })),
+    request: detach(),
+    ends: 'False NotFound',
+    says: 'PersistentVolume a/b does not exist',
   },
   'NotFound: no such storage class': {
     objects: without('StorageClass'),
@@ -131,16 +147,14 @@ const rows: Record<string, Row> = {
     leaves: 'keeper',
   },
   'RBACDenied: the claim may not be deleted': {
-    objects: withChanged(volume('pv-data', { claimRef: { namespace: 'default', name: 'data' } })),
-    request: detach(),
+    ...DETACHED,
     fault: ['delete persistentvolumeclaims', 403],
     ends: 'False RBACDenied',
     says: 'releasing PersistentVolume pv-data',
     leaves: 'keeper',
   },
   'RBACDenied: the volume may not be marked': {
-    objects: withChanged(volume('pv-data', { claimRef: { namespace: 'default', name: 'data' } })),
-    request: detach(),
+    ...DETACHED,
     fault: ['patch persistentvolumes', 403],
     ends: 'False RBACDenied',
     says: 'marking PersistentVolume pv-data',

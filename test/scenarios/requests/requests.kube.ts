@@ -12,25 +12,12 @@ import { ApiError } from '#api/status';
 import { realClock } from '#base/clock';
 import { seconds } from '#base/instant';
 import { sleep } from '#base/sleep';
+import { widgetOf, widgetsOf } from '../widgets.ts';
 import { applyKinds, type Cluster, eventually, startCluster } from './cluster.testkit.ts';
 import { capture, claim, content, detach, restore, snapshotClass, storageClass, volume } from './kit.ts';
 
-const WIDGETS: KubeObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.lapse.dev' },
-  spec: {
-    group: 'example.lapse.dev',
-    scope: 'Namespaced',
-    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-  },
-};
-const widget: KubeObject = {
-  apiVersion: 'example.lapse.dev/v1',
-  kind: 'Widget',
-  metadata: { name: 'w', namespace: 'default' },
-};
+const WIDGETS = widgetsOf('example.lapse.dev');
+const widget = widgetOf(WIDGETS, 'w');
 const configMap = (name: string, namespace = 'default', owner?: KubeObject): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',

@@ -34,6 +34,13 @@ const subjects: Record<string, Subject> = {
     family: 'volume-restore',
   },
 };
+const readyFor = (status: string, reason: string) => ({
+  type: 'Ready',
+  status,
+  reason,
+  message: 'x',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
 const annotated = (ttl: string) => ({ annotations: { [TTL]: ttl } });
 const ttlOf = (object: KubeObject) => object.metadata.annotations?.[TTL];
 
@@ -92,15 +99,7 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
     await when.user.apply({
       ...request(annotated('1s')),
       status: {
-        conditions: [
-          {
-            type: 'Ready',
-            status: 'True',
-            reason: 'X',
-            message: 'x',
-            lastTransitionTime: '2026-01-01T00:00:00Z',
-          },
-        ],
+        conditions: [readyFor('True', 'X')],
       },
     } as KubeObject);
     await when.processRestarts();
@@ -184,15 +183,7 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
       ...wrong(annotated('5m')),
       status: {
         completionTimestamp: '2026-01-01T00:00:00Z',
-        conditions: [
-          {
-            type: 'Ready',
-            status: 'False',
-            reason: 'Running',
-            message: 'x',
-            lastTransitionTime: '2026-01-01T00:00:00Z',
-          },
-        ],
+        conditions: [readyFor('False', 'Running')],
       },
     } as KubeObject);
     await when.processRestarts();

@@ -1,0 +1,108 @@
+// What a plan says goes along, beside what the real garbage collector takes: random graphs, of each of which up to three
+// objects are deleted at once, in any manner.
+
+import { expect, test } from 'vitest';
+import { type Kind, metadataOf } from '#api/kind';
+import { instant } from '#base/instant';
+import { type Random, seededRandom } from '#base/random';
+import type { Client } from '#client/client';
+import type { Propagation } from '#client/delete';
+import { Cascade } from '#cmd/plan/cascade/cascade';
+import { readOwnership } from '#cmd/plan/cascade/read';
+import { createSnapshot, readingFrom } from '#cmd/plan/snapshot';
+import { nameOf, type ObjectName } from '#controllers/foresight';
+import { realCluster, sleep } from '../../../src/standins/cluster.testkit.ts';
+import { Bench, type Graph, KINDS } from '../../../src/standins/ownerGc/graphs.testkit.ts';
+import { randomGraph } from '../../../src/standins/ownerGc/random.testkit.ts';
+
+const SEED = Number(process.env.LAPSE_SEED ?? 1);
+const GRAPHS = Number(process.env.GRAPHS ?? 250);
+const MANNERS = ['', ':Foreground', ':Foreground', ':Orphan'];
+const cluster = realCluster('garbage-collector-controller');
+
+/** The collector takes half a minute to see kinds that are new, so only those that are built in. */
+function drawGraph(random: Random): Graph {
+  const { objects } = randomGraph(random);
+  const builtIn = objects.map((line) => line.replace('widget:', 'secret:').replace('gadget:', ''));
+  const names = builtIn.map((line) => /^(?:other\/)?(?:secret:)?(\w)/.exec(line)![1]!);
+  const deletes = names
+    .filter(() => random.next() < 0.4)
+    .slice(0, 3)
+    .map((name) => `${name}${MANNERS[Math.floor(random.next() * MANNERS.length)]}`);
+  return { objects: builtIn, deletes };
+}
+
+/** Nothing has changed for a while. */
+async function atRest(bench: Bench, count: number): Promise<string[][]> {
+  let before = '';
+  for (let quiet = 0; ; ) {
+    await sleep(500);
+    const left = await bench.survivors(count);
+    const now = JSON.stringify(left);
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
+    if (quiet === 6) return left;
+  }
+}
+
+async function existing(client: Client): Promise<Map<string, ObjectName>> {
+  const found = new Map<string, ObjectName>();
+  for (const kind of Object.values(KINDS))
+    for (const object of (await client.list(metadataOf(kind))).items)
+      found.set(object.metadata.name!, nameOf(kind as Kind, object));
+  return found;
+}
+
+type Fate = 'goes' | 'perhaps';
+
+/** By name, what is said beforehand of everything that is not said to stay. */
+async function foreseen(client: Client, graphs: readonly Graph[]): Promise<Map<string, Fate>> {
+  const served = await client.discovery.all();
+  const ownership = await readOwnership({
+    snapshot: createSnapshot(served, readingFrom(client)),
+    endingNamespaces: new Set(),
+    onUnread: (what) => expect(what).toBe('read'),
+  });
+  const objects = await existing(client);
+  const fates = new Map<string, Fate>();
+  graphs.forEach(({ deletes }, graph) => {
+    const deletions = deletes.flatMap((text) => {
+      const [name, propagation = 'Background'] = text.split(':') as [string, Propagation?];
+      const object = objects.get(`g${graph}-${name}`);
+      return object === undefined ? [] : [{ object, at: instant(0), propagation }];
+    });
+    for (const { object } of deletions) fates.set(object.name, 'goes');
+    for (const { takes } of new Cascade(ownership).deleteTogether(deletions))
+      for (const { object, perhaps } of takes) fates.set(object.name, perhaps === true ? 'perhaps' : 'goes');
+  });
+  return fates;
+}
+
+const nameIn = (line: string): string => /^(?:other\/)?(?:\w+:)?(\w)/.exec(line)![1]!;
+const isEnding = (line: string): boolean => line.endsWith(' ending');
+
+test('what is said to go goes, what is said to stay stays, and perhaps is rare', async () => {
+  const random = seededRandom(SEED);
+  const graphs = Array.from({ length: GRAPHS }, () => drawGraph(random));
+  const bench = new Bench(cluster.client);
+  await bench.prepare(() => sleep(200));
+  await bench.build(graphs);
+  const before = await atRest(bench, graphs.length);
+  const fates = await foreseen(cluster.client, graphs);
+  await bench.delete(graphs);
+  const after = await atRest(bench, graphs.length);
+  const problems = graphs.flatMap((graph, i) => {
+    const alive = new Set(after[i]!.filter((line) => !isEnding(line)).map(nameIn));
+    const wrong = before[i]!.filter((line) => !isEnding(line)).flatMap((line) => {
+      const name = nameIn(line);
+      const fate = fates.get(`g${i}-${name}`) ?? 'stays';
+      const is = alive.has(name) ? 'stays' : 'goes';
+      return fate === 'perhaps' || fate === is ? [] : [`${name} ${is}, and was said to be one that ${fate}`];
+    });
+    return wrong.length === 0 ? [] : [{ wrong, before: before[i], ...graph, after: after[i] }];
+  });
+  expect({ seed: SEED, problems }).toEqual({ seed: SEED, problems: [] });
+  const perhaps = [...fates.values()].filter((fate) => fate === 'perhaps').length;
+  process.stdout.write(`${fates.size} objects go, ${perhaps} of them perhaps\n`);
+  expect(perhaps).toBeLessThan(fates.size / 5);
+});

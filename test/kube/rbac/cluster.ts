@@ -1,0 +1,100 @@
+// A cluster for families under service accounts of their own: their kinds, the namespace of the process, and stand-ins for
+// what the examples need of a cluster and a bare API server lacks.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KubeObject } from '#api/object';
+import { realClock } from '#base/clock';
+import { systemRandom } from '#base/random';
+import { type Client, createClient } from '#client/client';
+import { bearer, fixedCredentials } from '#client/credentials';
+import { renderKubeconfig } from '#client/kubeconfigWrite';
+import type { Transport } from '#client/transport';
+import { undiciTransport } from '#client/undici';
+import { applyCrds, kindsOf } from '#cmd/crds';
+import { FAMILIES } from '#controllers/registry';
+import { Manager } from '#runtime/manager';
+import { createHands, type Hands } from '#sim/hands';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { LapseProcess } from '../../cmd/lapseProcess.ts';
+import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
+
+export interface Place {
+  readonly url: string;
+  /** PEM. */
+  readonly ca: string;
+  readonly adminToken: string;
+  /** For files of the test. */
+  readonly directory: string;
+}
+
+export interface FamilyCluster {
+  /** Of the administrator. */
+  readonly hands: Hands;
+  clientOf(token: string): Client;
+  /** A token of a service account of the namespace. */
+  tokenOf(account: string): Promise<string>;
+  /** `lapse run` with these flags, as this service account. Requests that ended a second ago are old enough. */
+  run(account: string, token: string, flags: readonly string[]): LapseProcess;
+  /** Ends what `run` started. */
+  endProcesses(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openFamilyCluster({ url, ca, adminToken, directory }: Place): Promise<FamilyCluster> {
+  const wires: Transport[] = [];
+  const running: LapseProcess[] = [];
+  const open = () => {
+    const wire = undiciTransport({ server: url, clock: realClock, tls: { ca } });
+    wires.push(wire);
+    return wire;
+  };
+  const clientOf = (token: string) =>
+    createClient({
+      transport: open(),
+      clock: realClock,
+      random: systemRandom,
+      credentials: fixedCredentials({ headers: bearer(token) }),
+    });
+  const admin = clientOf(adminToken);
+  const hands = createHands(admin);
+  await applyCrds(admin, realClock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS]);
+  await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } } as KubeObject);
+  const controllers = standinsNamed(['*']);
+  const standins = new Manager({ clock: realClock, random: systemRandom, client: admin, controllers });
+  standins.start();
+  const endProcesses = async () => {
+    await Promise.all(running.splice(0).map((one) => one.end('SIGKILL')));
+  };
+  return {
+    hands,
+    clientOf,
+    async tokenOf(account) {
+      const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} });
+      const answer = await admin.raw({
+        method: 'POST',
+        path: `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${account}/token`,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: Buffer.from(body),
+      });
+      return JSON.parse(Buffer.from(answer.body).toString()).status.token;
+    },
+    run(account, token, flags) {
+      const own = join(directory, account);
+      mkdirSync(own, { recursive: true });
+      const kubeconfig = join(own, 'kubeconfig');
+      const text = renderKubeconfig({ name: account, server: url, ca, token, namespace: NAMESPACE });
+      writeFileSync(kubeconfig, text);
+      const lapse = new LapseProcess(['run', ...flags, '--kubeconfig', kubeconfig], { REQUEST_TTL: '1s' });
+      running.push(lapse);
+      return lapse;
+    },
+    endProcesses,
+    async close() {
+      await endProcesses();
+      await standins.stop();
+      await Promise.all(wires.splice(0).map((wire) => wire.close?.()));
+    },
+  };
+}

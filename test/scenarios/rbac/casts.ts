@@ -1,0 +1,135 @@
+// Who plays: every family with its role and its play, one process for what all of them need, and the read API. Each answers for the
+// rights that are its own; together they answer for all that the chart gives.
+
+import { expect } from 'vitest';
+import type { KubeObject } from '#api/object';
+import { parseTime, seconds } from '#base/instant';
+import { buildInstallationAccess } from '#cmd/manifests/access';
+import type { Installation } from '#cmd/manifests/installation';
+import { buildWebhooks } from '#cmd/manifests/webhooks';
+import type { Family } from '#controllers/family';
+import { FAMILIES } from '#controllers/registry';
+import type { Lease } from '#runtime/election/lease';
+import { CHOSEN, chosenRules, withChosen } from './chosen.ts';
+import { cleaners, storagePools, ttlAfterFinished, ttlPolicy } from './endings.ts';
+import { installationOf } from './installation.ts';
+import { grantOf, type Performance, type Play } from './play.ts';
+import { performReadApi, readApiObjects } from './readApi.ts';
+import {
+  expectSeries,
+  manifestCapture,
+  objectKeeper,
+  requestTtl,
+  volumeCapture,
+  volumeRestore,
+} from './requests.ts';
+import { type OneRight, rightsIn } from './rights.ts';
+import { openWorld } from './world.ts';
+
+const PLAYS: Readonly<Record<string, Play>> = {
+  'ttl-after-finished': ttlAfterFinished,
+  'ttl-policy': ttlPolicy,
+  cleaner: cleaners,
+  'storage-pool': storagePools,
+  'volume-capture': volumeCapture,
+  'volume-restore': volumeRestore,
+  'manifest-capture': manifestCapture,
+  'object-keeper': objectKeeper,
+  'request-ttl': requestTtl,
+};
+
+/** Events that repeat, the lease, and a certificate that is made, told to the API server, and renewed. */
+const processPlay: Play = {
+  async act(world) {
+    await expectSeries(world);
+    const { spec } = (await world.hands.get<Lease>(`${world.installation.namespace}/lease/lapse`))!;
+    expect(world.clock.now() - parseTime(spec!.renewTime!)).toBeLessThan(seconds(15));
+    const hooks = buildWebhooks(world.installation).filter(({ kind }) => kind !== 'Service');
+    await world.apply(hooks);
+    const first = await world.process.certify(['one.example.com']);
+    // Under another name than before, as after an upgrade: the certificate has to be another one.
+    const second = await world.process.certify(['two.example.com']);
+    expect(second.current().cert).not.toBe(first.current().cert);
+    for (const { kind, metadata } of hooks) {
+      const told = JSON.stringify(await world.hands.get(`${kind.toLowerCase()}/${metadata.name}`));
+      expect(told).toContain(Buffer.from(second.caBundle()).toString('base64'));
+    }
+    first.close();
+    second.close();
+  },
+};
+
+export interface Cast {
+  readonly name: string;
+  /** The account and its roles. */
+  readonly access: readonly KubeObject[];
+  /** Those it answers for. */
+  readonly rights: readonly OneRight[];
+  /** The play, with these roles. */
+  perform(access: readonly KubeObject[]): Promise<Performance>;
+}
+
+const AUTHOR_KEY = /^create secrets$|^get secrets lapse-author-key$/;
+
+function castOf(name: string, families: readonly string[], play: Play): Cast {
+  const installation = installationOf(...FAMILIES.filter((family) => families.includes(family.name)));
+  const access = buildInstallationAccess(installation);
+  const own = `${installation.name}:${name}`;
+  const isOwn = ({ text, at: [object] }: OneRight) => {
+    const { kind, metadata } = access[object]!;
+    if (kind === 'ClusterRole') return metadata.name === own;
+    return AUTHOR_KEY.test(text) === (name !== 'process');
+  };
+  const rights = rightsIn(access).filter(isOwn);
+  return { name, access, rights, perform: (given) => perform(installation, play, given) };
+}
+
+/** A family whose configuration says otherwise: it answers for what that adds to its rights. */
+function chosenCastOf(family: Family): Cast {
+  const { name, configuration } = { name: family.name, ...CHOSEN[family.name]! };
+  const installation = installationOf(family);
+  const access = withChosen(buildInstallationAccess(installation), chosenRules(family, FAMILIES));
+  const isChosen = ({ at: [object] }: OneRight) => access[object]!.metadata.name === 'lapse:chosen';
+  return {
+    name: `${name} with ${JSON.stringify(configuration)}`,
+    access,
+    rights: rightsIn(access).filter(isChosen),
+    perform: (given) => perform(installation, CHOSEN[name]!, given),
+  };
+}
+
+export const familyCast = (name: string): Cast =>
+  castOf(name, [name], PLAYS[name] ?? { act: async () => {} });
+
+const readApiCast = (access = readApiObjects()): Cast => ({
+  name: 'read-api',
+  access,
+  rights: rightsIn(access),
+  perform: performReadApi,
+});
+
+export const allCasts = (): Cast[] => [
+  ...FAMILIES.map(({ name }) => familyCast(name)),
+  castOf('process', ['cleaner', 'volume-restore'], processPlay),
+  ...FAMILIES.filter(({ name }) => CHOSEN[name] !== undefined).map(chosenCastOf),
+  readApiCast(),
+];
+
+async function perform(
+  installation: Installation,
+  play: Play,
+  access: readonly KubeObject[],
+): Promise<Performance> {
+  const { kinds = [], standins = [], granted = [], configuration = {} } = play;
+  const grants = granted.length === 0 ? [] : grantOf(granted, installation);
+  const given = [...access, ...grants];
+  const world = await openWorld({ installation, access: given, kinds, standins, configuration });
+  try {
+    await play.act(world);
+    return { refused: world.refused() };
+  } catch (error) {
+    return { refused: world.refused(), missing: error as Error };
+  } finally {
+    await world.close();
+  }
+}

@@ -1,0 +1,105 @@
+// One life of `lapse run` in this process, on a virtual clock: everything as the command puts it together, with the
+// configuration of the chart, except that reviews are asked for without a socket.
+
+import type { JsonObject } from '#api/json';
+import type { ApiServer } from '#apiserver/server';
+import { silentLog } from '#base/log';
+import type { Random } from '#base/random';
+import type { VirtualClock } from '#base/virtualClock';
+import { bearer, fixedCredentials } from '#client/credentials';
+import { inProcessTransport } from '#client/inProcess';
+import { type Assembly, assemble } from '#cmd/assemble';
+import { readGeneral } from '#cmd/configuration/general';
+import { loadConfiguration } from '#cmd/configuration/load';
+import { overlay } from '#cmd/configuration/values';
+import { configurationOf, type Installation } from '#cmd/manifests/installation';
+import { FAMILIES } from '#controllers/registry';
+import type { Activity } from '#runtime/activity';
+import { openSelfManaged, type SelfManagedCertificate } from '#runtime/host/selfManaged';
+import { countInFlight } from '#runtime/inFlight';
+import type { Faults } from '#sim/faults';
+import { SkewedClock } from '#sim/skewedClock';
+import { type RequestRecord, Wire } from '#sim/wire';
+
+export interface ProcessOptions {
+  readonly server: ApiServer;
+  readonly clock: VirtualClock;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly installation: Installation;
+  /** The values of the chart's `config`. */
+  readonly configuration: JsonObject;
+  readonly token: string;
+  /** Unlike that of any other life. */
+  readonly identity: string;
+  readonly onRequest: (record: RequestRecord) => void;
+  /** Something happened. */
+  readonly onProgress: () => void;
+}
+
+export class Process {
+  readonly #assembly: Assembly;
+  readonly #clock: SkewedClock;
+  readonly #wire: Wire;
+  readonly #options: ProcessOptions;
+  readonly #leave: (() => void)[];
+
+  constructor(options: ProcessOptions) {
+    const { server, faults, clock, installation, random, token, identity, onRequest, onProgress } = options;
+    this.#options = options;
+    this.#clock = new SkewedClock(clock);
+    this.#wire = new Wire({ handler: server.handle, faults, clock, onRequest, onAnswer: onProgress });
+    const wire = this.#wire;
+    const counted = countInFlight(inProcessTransport(wire.handle));
+    const { transport } = counted;
+    const defaults = overlay(configurationOf(installation), options.configuration);
+    const document = loadConfiguration(FAMILIES, { flags: {}, environment: {}, defaults });
+    this.#assembly = assemble({
+      wires: {
+        transport,
+        leaseTransport: transport,
+        credentials: fixedCredentials({ headers: bearer(token) }),
+        namespace: installation.namespace,
+      },
+      general: readGeneral(document),
+      document,
+      known: FAMILIES,
+      selected: FAMILIES.filter(({ name }) => installation.controllers.includes(name)),
+      clock: this.#clock,
+      random,
+      log: silentLog,
+      identity,
+      onPass: onProgress,
+      managing: { listBy: 'pages', bookmarks: false, inFlight: () => counted.inFlight() - wire.waiting },
+    });
+    this.#leave = this.#assembly.families.flatMap(({ admission }) => admission).map((fn) => server.admit(fn));
+  }
+
+  get activity(): Activity {
+    return this.#assembly.manager.activity();
+  }
+
+  start(): void {
+    this.#assembly.manager.start();
+  }
+
+  /** The certificate of its reviews, in a Secret, told to the webhook configurations. */
+  certify(hosts: readonly string[]): Promise<SelfManagedCertificate> {
+    const { name, namespace } = this.#options.installation;
+    return openSelfManaged({
+      client: this.#assembly.services.client,
+      clock: this.#clock,
+      log: silentLog,
+      hosts,
+      configurations: [name],
+      secret: { namespace, name: `${name}-webhook` },
+    });
+  }
+
+  /** As with SIGKILL. */
+  kill(): void {
+    this.#wire.cut();
+    this.#clock.switchOff();
+    for (const leave of this.#leave) leave();
+  }
+}

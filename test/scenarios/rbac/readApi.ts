@@ -1,0 +1,165 @@
+// The rights that come with the read API of checkpoints, alone: those of the process that serves it, and those of a person
+// who reads through it.
+
+import { expect } from 'vitest';
+import type { HttpHandler } from '#api/http';
+import type { KubeObject } from '#api/object';
+import { localOutbound } from '#apiserver/aggregation/localOutbound';
+import { createServer } from '#apiserver/server';
+import { noOutbound } from '#apiserver/webhooks/outbound';
+import { seconds } from '#base/instant';
+import { silentLog } from '#base/log';
+import { seededRandom } from '#base/random';
+import { nextTurn } from '#base/turn';
+import { VirtualClock } from '#base/virtualClock';
+import { chunkObject, configMap, encodeAll } from '#checkpoint/checkpoint.testkit';
+import { type Client, createClient } from '#client/client';
+import { bearer, fixedCredentials } from '#client/credentials';
+import { inProcessTransport } from '#client/inProcess';
+import { buildReadApi } from '#cmd/checkpoint/apiService';
+import { localReadApi } from '#cmd/checkpoint/local';
+import { manifestsPath } from '#cmd/checkpoint/readApi';
+import { manifestCapture } from '#controllers/manifest-capture/family';
+import { openRegistration } from '#runtime/aggregated/registration';
+import { readFrontProxy } from '#runtime/aggregated/requestHeader';
+import { Faults } from '#sim/faults';
+import { createHands } from '#sim/hands';
+import { type RequestRecord, Wire } from '#sim/wire';
+import { NAMESPACE } from './installation.ts';
+import { namespaceOf, type Performance, refusedOf } from './play.ts';
+import { ADMIN, OWN, PERSON, users } from './users.ts';
+
+const PLACE = { name: 'lapse', namespace: NAMESPACE, selector: {}, targetPort: 443 };
+const GROUP = 'rbac.authorization.k8s.io';
+const CHECKPOINTS = '/apis/state-snapshotter.deckhouse.io/v1alpha1/manifestcheckpoints';
+const NAME = 'mcp-a';
+
+/** An operator lets the person read. */
+const READS = {
+  apiVersion: `${GROUP}/v1`,
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'person-reads' },
+  roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name: 'lapse:checkpoint-reader' },
+  subjects: [{ apiGroup: GROUP, kind: 'User', name: 'person' }],
+} as KubeObject;
+
+const [CHUNK] = encodeAll([configMap('a', { x: 'y' })]);
+const CHECKPOINT = {
+  apiVersion: 'state-snapshotter.deckhouse.io/v1alpha1',
+  kind: 'ManifestCheckpoint',
+  metadata: { name: NAME },
+  spec: {
+    sourceNamespace: 'default',
+    manifestCaptureRequestRef: { name: 'before', namespace: 'default', uid: 'u' },
+  },
+  status: {
+    chunks: [
+      {
+        name: `${NAME}-0`,
+        index: 0,
+        objectsCount: CHUNK!.objectsCount,
+        sizeBytes: CHUNK!.sizeBytes,
+        checksum: CHUNK!.checksum,
+      },
+    ],
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'True',
+        reason: 'Completed',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ],
+  },
+} as KubeObject;
+
+/** Roles, bindings and registration, as config/read-api and the chart have them. */
+export const readApiObjects = (): KubeObject[] =>
+  buildReadApi(PLACE).map((object) =>
+    object.kind === 'Service'
+      ? { ...object, spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port: 443 }] } }
+      : object,
+  );
+
+interface Stage {
+  readonly admin: Client;
+  readonly own: Client;
+  readonly person: Client;
+  readonly clock: VirtualClock;
+}
+
+async function act({ admin, own, person, clock }: Stage): Promise<void> {
+  expect((await readFrontProxy(own)).allowedNames).toEqual(['front-proxy']);
+  const certificate = {
+    current: () => ({ cert: 'C', key: 'K' }),
+    onChange: () => () => {},
+    caBundle: () => 'CA',
+  };
+  const name = 'v1alpha1.subresources.state-snapshotter.deckhouse.io';
+  const registered = await openRegistration({ client: own, clock, log: silentLog, name, certificate });
+  registered.close();
+  const { spec } = (await createHands(admin).get(`apiservice/${name}`))!;
+  expect((spec as { caBundle?: string }).caBundle).toBe(Buffer.from('CA').toString('base64'));
+  const read = async (path: string) => {
+    const { status, body } = await person.raw({ method: 'GET', path });
+    expect(status, Buffer.from(body).toString()).toBe(200);
+    return Buffer.from(body).toString();
+  };
+  expect(await read(CHECKPOINTS)).toContain(NAME);
+  expect(await read(`${CHECKPOINTS}/${NAME}`)).toContain(NAME);
+  expect(JSON.parse(await read(manifestsPath(NAME)))).toMatchObject([{ metadata: { name: 'a' } }]);
+}
+
+/** With these roles. */
+export async function performReadApi(access: readonly KubeObject[]): Promise<Performance> {
+  const clock = new VirtualClock();
+  const random = seededRandom(5);
+  const requests: RequestRecord[] = [];
+  let handle: HttpHandler | undefined;
+  const wire = new Wire({
+    handler: (request) => handle!(request),
+    faults: new Faults(),
+    clock,
+    onRequest: (record) => requests.push(record),
+    onAnswer: () => {},
+  });
+  const clientOf = (token: string, via: HttpHandler): Client =>
+    createClient({
+      transport: inProcessTransport(via),
+      clock,
+      random,
+      flow: 'none',
+      credentials: fixedCredentials({ headers: bearer(token) }),
+    });
+  const admin = clientOf(ADMIN, (request) => handle!(request));
+  const [own, person] = [clientOf(OWN, wire.handle), clientOf(PERSON, wire.handle)];
+  const server = await createServer({
+    clock,
+    random,
+    authenticator: users,
+    authorization: 'RBAC',
+    outbound: localOutbound(
+      { [`lapse-api.${NAMESPACE}.svc`]: localReadApi({ client: own, clock, log: silentLog }) },
+      noOutbound,
+    ),
+    frontProxy: { authority: 'PEM', name: 'front-proxy', certificate: { cert: '', key: '' } },
+  });
+  handle = server.handle;
+  try {
+    const hands = createHands(admin);
+    await hands.apply(manifestCapture.kinds.map(({ crd }) => crd as KubeObject));
+    await hands.apply([namespaceOf(NAMESPACE), READS, chunkObject(NAME, 0, CHUNK!), CHECKPOINT]);
+    // As soon as it is registered, the API server asks for it.
+    const isRegistration = ({ kind }: KubeObject) => kind === 'APIService';
+    await hands.apply(access.filter((object) => !isRegistration(object)));
+    await hands.apply(access.filter(isRegistration));
+    await clock.advance(seconds(60), nextTurn);
+    await act({ admin, own, person, clock });
+    return { refused: refusedOf(requests) };
+  } catch (error) {
+    return { refused: refusedOf(requests), missing: error as Error };
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,157 @@
+// The plays of the families of requests: captures, restores, checkpoints, their keepers, and their end.
+
+import { expect } from 'vitest';
+import type { ObjectKeeper } from '#api/kinds/objectKeeper';
+import type { RequestObject } from '#api/kinds/storage/request';
+import type { KubeObject } from '#api/object';
+import { formatTime, minutes, plus, seconds } from '#base/instant';
+import { FAMILIES } from '#controllers/registry';
+import { configMap, manifests } from '../manifest/kit.ts';
+import { capture, claim, content, detach, restore, usualObjects, volume } from '../requests/kit.ts';
+import { conditionOf, expectGone, loseRace, type Play } from './play.ts';
+import type { World } from './world.ts';
+
+const REQUESTS = FAMILIES.filter(({ name }) => /capture|restore/.test(name));
+const claimRef = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  namespace: 'default',
+  name,
+});
+
+/** Whoever ends a request writes its TTL down. */
+async function expectTtl({ hands }: World, ref: string): Promise<void> {
+  const { annotations = {} } = (await hands.get(ref))!.metadata;
+  expect(Object.keys(annotations).filter((key) => key.endsWith('/ttl'))).toHaveLength(1);
+}
+
+export const volumeCapture: Play = {
+  standins: ['csi-snapshotter', 'pvc-protection'],
+  async act(world) {
+    await world.start();
+    await world.apply(usualObjects());
+    await world.apply([
+      volume('pv-old', { claimRef: claimRef('old') }),
+      claim('old', { volumeName: 'pv-old' }),
+    ]);
+    // Its answer is lost, and the cache does not show it yet: the second attempt meets the first one's object.
+    world.faults.answer('create volumesnapshotcontents', { drop: 'after' });
+    world.faults.justBefore('create volumesnapshotcontents', () => world.faults.holdEvents());
+    await world.apply(capture('nightly'));
+    await world.timePasses(seconds(10));
+    world.faults.releaseEvents();
+    await world.apply([
+      detach('moved', { persistentVolumeClaimRef: { name: 'old' } }),
+      capture('of-nothing', { persistentVolumeClaimRef: { name: 'not-there' } }),
+    ]);
+    await world.timePasses(minutes(1));
+    expect(await conditionOf(world, 'volumecapturerequest/nightly')).toBe('True Completed');
+    expect(await conditionOf(world, 'volumecapturerequest/moved')).toBe('True Completed');
+    expect(await conditionOf(world, 'volumecapturerequest/of-nothing')).toBe('False NotFound');
+    await expectGone(world, 'persistentvolumeclaim/old');
+    await expectTtl(world, 'volumecapturerequest/nightly');
+  },
+};
+
+export const volumeRestore: Play = {
+  standins: ['provisioner'],
+  async act(world) {
+    await world.start();
+    await world.apply([...usualObjects(), content(), claim('taken', { volumeName: '' })]);
+    await world.hands.status('persistentvolumeclaim/taken', { phase: 'Lost' });
+    const by = (kind: string) => ({ sourceRef: { kind, name: 'not-there' } });
+    await world.apply([
+      restore('back'),
+      restore('of-no-content', by('VolumeSnapshotContent')),
+      restore('of-no-volume', by('PersistentVolume')),
+      restore('where-others-are', { targetPVCName: 'taken' }),
+    ]);
+    await world.timePasses(minutes(1));
+    expect(await conditionOf(world, 'volumerestorerequest/back')).toBe('True Completed');
+    for (const name of ['of-no-content', 'of-no-volume'])
+      expect(await conditionOf(world, `volumerestorerequest/${name}`)).toBe('False NotFound');
+    expect(await conditionOf(world, 'volumerestorerequest/where-others-are')).toMatch(
+      /^False (?!RBACDenied)/,
+    );
+    await expectTtl(world, 'volumerestorerequest/back');
+  },
+};
+
+export const manifestCapture: Play = {
+  granted: ['configmaps'],
+  async act(world) {
+    await world.start();
+    await world.apply([configMap('a'), configMap('b')]);
+    // Killed when everything is stored and the checkpoint does not say so: the next life reads what there is.
+    world.faults.answer('patch manifestcheckpoints/status', { hang: 'before' });
+    await world.apply(manifests('before'));
+    world.crash();
+    await world.start();
+    await world.timePasses(seconds(30));
+    expect(await conditionOf(world, 'manifestcapturerequest/before')).toBe('True Completed');
+    await expectTtl(world, 'manifestcapturerequest/before');
+  },
+};
+
+const followed = [capture('v'), restore('r'), manifests('m')];
+
+export async function keeperOf(
+  { hands }: World,
+  { apiVersion, kind, metadata }: KubeObject,
+): Promise<ObjectKeeper> {
+  const { name = '', namespace = '' } = metadata;
+  const { uid } = (await hands.get(`${kind.toLowerCase()}/${name}`))!.metadata;
+  const followObjectRef = { apiVersion, kind, namespace, name, uid: uid! };
+  return {
+    apiVersion: 'deckhouse.io/v1alpha1',
+    kind: 'ObjectKeeper',
+    metadata: { name },
+    spec: { mode: 'FollowObject', followObjectRef },
+  };
+}
+
+export const objectKeeper: Play = {
+  kinds: REQUESTS,
+  async act(world) {
+    await world.start();
+    await world.timePasses(seconds(5));
+    await world.apply(followed);
+    for (const request of followed) await world.apply(await keeperOf(world, request));
+    await world.timePasses(seconds(5));
+    expect(await conditionOf(world, 'objectkeeper/v', 'Active')).toMatch(/^True/);
+    loseRace(world, 'delete objectkeepers v', 'objectkeeper/v');
+    for (const { kind, metadata } of followed)
+      await world.hands.delete(`${kind.toLowerCase()}/${metadata.name}`);
+    await world.timePasses(seconds(30));
+    await expectGone(world, 'objectkeeper/v', 'objectkeeper/r', 'objectkeeper/m');
+  },
+};
+
+export const requestTtl: Play = {
+  async act(world) {
+    await world.start();
+    // Of its ten minutes twelve seconds are left.
+    const time = formatTime(plus(world.clock.now(), minutes(-9.8)));
+    const completed = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Completed',
+      message: '',
+      lastTransitionTime: time,
+    };
+    const ended = { completionTimestamp: time, conditions: [completed] };
+    await world.apply(followed.map((request) => ({ ...request, status: ended }) as RequestObject));
+    await world.timePasses(seconds(30));
+    await expectGone(world, 'volumecapturerequest/v', 'volumerestorerequest/r', 'manifestcapturerequest/m');
+  },
+};
+
+/** Nobody serves a restore: said again every five minutes, which makes a series of one Event. */
+export async function expectSeries(world: World): Promise<void> {
+  await world.apply([...usualObjects(), content(), restore('unserved')]);
+  await world.timePasses(minutes(10));
+  await world.start();
+  await world.timePasses(minutes(6));
+  const said = (await world.events()).filter(({ reason }) => reason === 'WaitingForProvisioner');
+  expect(said).toMatchObject([{ regarding: { name: 'unserved' }, series: { count: 2 } }]);
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import type { KubeObject } from '#api/object';
+import { familyCast } from './casts.ts';
+import { rightsIn, withoutRight } from './rights.ts';
+
+const role = (...rules: object[]) =>
+  ({ apiVersion: 'v1', kind: 'ClusterRole', metadata: { name: 'r' }, rules }) as KubeObject;
+const jobs = (...verbs: string[]) => ({ apiGroups: ['batch'], resources: ['jobs'], verbs });
+const named = { apiGroups: [''], resources: ['secrets'], resourceNames: ['key'], verbs: ['get'] };
+const ACCOUNT = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } } as KubeObject;
+const OBJECTS = [ACCOUNT, role(jobs('get', 'delete'), named), role(jobs('list'))];
+
+test('every verb of every rule is a right of its own', () => {
+  expect(rightsIn(OBJECTS).map(({ text }) => text)).toEqual([
+    'get jobs.batch',
+    'delete jobs.batch',
+    'get secrets key',
+    'list jobs.batch',
+  ]);
+});
+
+test.each([
+  ['get jobs.batch', [ACCOUNT, role(jobs('delete'), named), role(jobs('list'))]],
+  ['get secrets key', [ACCOUNT, role(jobs('get', 'delete')), role(jobs('list'))]],
+  ['list jobs.batch', [ACCOUNT, role(jobs('get', 'delete'), named), role()]],
+])('without %s the others are as they were', (text, rest) => {
+  const right = rightsIn(OBJECTS).find((one) => one.text === text)!;
+  expect(withoutRight(OBJECTS, right)).toEqual(rest);
+});
+
+test('a rule about several resources is refused: some of them could be too many', () => {
+  const rule = { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['get'] };
+  expect(() => rightsIn([role(rule)])).toThrow('more than one resource');
+});
+
+test('a family that lacks a right is refused it; the others are tried by rights.soak.ts', async () => {
+  const cast = familyCast('request-ttl');
+  const right = cast.rights.find(({ verb }) => verb === 'delete')!;
+  const { refused, missing } = await cast.perform(withoutRight(cast.access, right));
+  expect(refused.every((words) => words.includes(right.refusal))).toBe(true);
+  expect(missing).toBeDefined();
+});

@@ -1,0 +1,174 @@
+// A cluster with RBAC in a process, and `lapse run` in it under a service account that has the roles it is given and no
+// others. Everything is on one virtual clock.
+
+import type { HttpHandler } from '#api/http';
+import type { JsonObject } from '#api/json';
+import type { KubeObject } from '#api/object';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { type Millis, millis } from '#base/instant';
+import { seededRandom } from '#base/random';
+import { VirtualClock } from '#base/virtualClock';
+import { type Client, createClient } from '#client/client';
+import { bearer, fixedCredentials } from '#client/credentials';
+import { inProcessTransport } from '#client/inProcess';
+import { kindsOf } from '#cmd/crds';
+import type { Installation } from '#cmd/manifests/installation';
+import type { Family } from '#controllers/family';
+import { FAMILIES } from '#controllers/registry';
+import { KubeEvent } from '#runtime/events/build';
+import { Bystanders } from '#sim/bystanders';
+import { Faults } from '#sim/faults';
+import { createHands, type Hands } from '#sim/hands';
+import { settle } from '#sim/idle';
+import type { RequestRecord } from '#sim/wire';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { NAMESPACE } from './installation.ts';
+import { namespaceOf, refusedOf } from './play.ts';
+import { Process } from './process.ts';
+import { ADMIN, OWN, users } from './users.ts';
+
+export interface WorldOptions {
+  readonly installation: Installation;
+  /** The account and its roles. */
+  readonly access: readonly KubeObject[];
+  /** Names of stand-ins. */
+  readonly standins?: readonly string[];
+  /** The values of the chart's `config`. */
+  readonly configuration?: JsonObject;
+  /** Families whose kinds are served beside those of the installation. */
+  readonly kinds?: readonly Family[];
+}
+
+const asAdministrator =
+  (handle: HttpHandler): HttpHandler =>
+  (request) =>
+    handle({ ...request, headers: { ...request.headers, ...(bearer(ADMIN) as Record<string, string>) } });
+
+export class World {
+  readonly clock: VirtualClock;
+  readonly faults = new Faults();
+  /** Of the administrator. */
+  readonly hands: Hands;
+  /** Of the process, in all of its lives. */
+  readonly requests: RequestRecord[] = [];
+  readonly #client: Client;
+  readonly #server: ApiServer;
+  readonly #options: WorldOptions;
+  readonly #random = seededRandom(3);
+  readonly #bystanders: Bystanders;
+  #process: Process | undefined;
+  #lives = 0;
+  #progress = 0;
+
+  constructor(clock: VirtualClock, server: ApiServer, options: WorldOptions) {
+    this.clock = clock;
+    this.#server = server;
+    this.#options = options;
+    const handler = asAdministrator(server.handle);
+    this.#client = createClient({
+      transport: inProcessTransport(server.handle),
+      clock,
+      random: this.#random,
+      flow: 'none',
+      credentials: fixedCredentials({ headers: bearer(ADMIN) }),
+    });
+    this.hands = createHands(this.#client);
+    this.#bystanders = new Bystanders(standinsNamed(options.standins ?? []), {
+      handler,
+      clock,
+      random: seededRandom(4),
+    });
+  }
+
+  /** For open(). */
+  async furnish(): Promise<void> {
+    const { installation, access, kinds = [] } = this.#options;
+    const families = FAMILIES.filter(({ name }) => installation.controllers.includes(name));
+    await this.apply(
+      [...kindsOf([...families, ...kinds]), ...SNAPSHOT_KINDS].map(({ crd }) => crd as KubeObject),
+    );
+    await this.apply([namespaceOf(NAMESPACE), ...access]);
+    await this.#bystanders.start();
+    await this.settle();
+  }
+
+  get installation(): Installation {
+    return this.#options.installation;
+  }
+
+  /** The process that runs. */
+  get process(): Process {
+    if (this.#process === undefined) throw new Error('no process runs');
+    return this.#process;
+  }
+
+  async start(): Promise<void> {
+    const { installation, configuration = {} } = this.#options;
+    this.#process = new Process({
+      server: this.#server,
+      clock: this.clock,
+      random: this.#random,
+      faults: this.faults,
+      installation,
+      configuration,
+      token: OWN,
+      identity: `life-${++this.#lives}`,
+      onRequest: (record) => this.requests.push(record),
+      onProgress: () => this.#progress++,
+    });
+    this.#process.start();
+    await this.settle();
+  }
+
+  crash(): void {
+    this.#process?.kill();
+    this.#process = undefined;
+  }
+
+  async apply(manifests: Parameters<Hands['apply']>[0]): Promise<void> {
+    await this.hands.apply(manifests);
+    await this.settle();
+  }
+
+  settle = (): Promise<void> => this.clock.advance(millis(0), this.#rest);
+
+  timePasses = (length: Millis): Promise<void> => this.clock.advance(length, this.#rest);
+
+  events = async (): Promise<KubeEvent[]> => (await this.#client.list(KubeEvent)).items;
+
+  /** What the process was refused for want of a right. */
+  refused = (): string[] => refusedOf(this.requests);
+
+  async close(): Promise<void> {
+    this.faults.heal();
+    this.crash();
+    const stopped = this.#bystanders.stop();
+    await this.clock.advance(millis(60_000), this.#rest);
+    await stopped;
+    await this.#server.close();
+  }
+
+  #rest = (): Promise<void> =>
+    settle({
+      activities: () => [
+        ...this.#bystanders.activities(),
+        ...(this.#process === undefined ? [] : [this.#process.activity]),
+      ],
+      undelivered: () => this.#server.undelivered(),
+      progress: () => this.#progress + this.requests.length + this.#bystanders.passes,
+    });
+}
+
+export async function openWorld(options: WorldOptions): Promise<World> {
+  const clock = new VirtualClock();
+  const server = await createServer({
+    clock,
+    random: seededRandom(2),
+    authenticator: users,
+    authorization: 'RBAC',
+  });
+  const world = new World(clock, server, options);
+  await world.furnish();
+  return world;
+}

@@ -1,0 +1,23 @@
+// Rules of fire-and-forget requests that are the same for every kind of them.
+
+import { expect } from 'vitest';
+import type { RequestRecord } from '#sim/wire';
+import type { Scene } from '../words.ts';
+
+/** `create objectkeepers`, `patch volumecapturerequests/status`. */
+export const askedText = ({ verb, resource, subresource }: RequestRecord): string =>
+  `${verb} ${subresource ? `${resource}/${subresource}` : resource}`;
+
+/** Rule 4: an ended request is not used again. `spec` is another one than it has. */
+export async function expectNotReused(
+  { when, then, simulation }: Scene,
+  ref: string,
+  spec: object,
+): Promise<void> {
+  const before = await then.object(ref);
+  await expect(when.user.patch(ref, { spec })).rejects.toThrow('delete it and create another');
+  const writes = (await simulation()).writes().length;
+  await when.user.patch(ref, { metadata: { labels: { a: 'b' }, annotations: { c: 'd' } } });
+  expect((await then.object(ref)).status).toEqual(before.status);
+  expect((await simulation()).writes()).toHaveLength(writes);
+}

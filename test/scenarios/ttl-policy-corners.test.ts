@@ -1,0 +1,125 @@
+// Policies in corners: on their way out, led by another replica for a while, about Namespaces, refused late, unanswered.
+
+import { describe, expect } from 'vitest';
+import { hours, minutes, seconds } from '#base/instant';
+import { clusterTtlPolicy, namespace, run, ttlPolicy } from './pipelineRuns.ts';
+import { deletes, start, statusOf } from './policyStories.ts';
+import { scenario } from './scenario.ts';
+
+const HELD = { finalizers: ['example.com/hold'] };
+
+scenario(
+  'a policy that is being deleted, and kept by a finalizer, has no say: others end on time, without haste',
+  async (scene) => {
+    const { given, when, then } = scene;
+    start(given);
+    await given.object([
+      ttlPolicy('short', { ttl: '1m' }),
+      ttlPolicy('leaving', { ttl: '100h' }, HELD),
+      run('a', { finished: seconds(0) }),
+      run('b', { finished: minutes(10) }),
+    ]);
+    await when.timePasses(minutes(5));
+    await then.exists('pipelinerun/a');
+    await when.user.delete('ttlpolicy/leaving');
+    await when.timePasses(seconds(1));
+    await then.isGone('pipelinerun/a');
+    const before = (await scene.simulation()).passes.length;
+    await when.timePasses(minutes(6));
+    await then.isGone('pipelinerun/b');
+    expect((await scene.simulation()).passes.length - before).toBeLessThan(20);
+  },
+);
+
+scenario('what another replica deleted while it led stays counted', async ({ given, when, then }) => {
+  start(given);
+  await given.object([
+    ttlPolicy('runs'),
+    run('a', { finished: seconds(0) }),
+    run('b', { finished: minutes(60) }),
+  ]);
+  await when.timePasses(minutes(20));
+  expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 1 });
+  await when.leadershipIsLost();
+  await when.user.status('ttlpolicy/runs', { ...(await statusOf(then, 'ttlpolicy/runs')), deleted: 500 });
+  await when.leadershipReturns();
+  await when.timePasses(hours(1));
+  await then.isGone('pipelinerun/b');
+  expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 501 });
+});
+
+scenario('a replica that does not lead counts nothing as due', async (scene) => {
+  const { given, when, then } = scene;
+  start(given);
+  await given.object([ttlPolicy('runs', { mode: 'DryRun' }), run('a', { finished: seconds(0) })]);
+  const { registry } = await scene.simulation();
+  const due = () => /^lapse_ttl_due\{kind="[^"]*[Pp]ipeline[^"]*"\} (\d+)$/m.exec(registry.text())?.[1];
+  await when.timePasses(hours(2));
+  expect(due()).toBe('1');
+  await when.leadershipIsLost();
+  expect(due()).toBe('0');
+  await when.leadershipReturns();
+  await then.exists('pipelinerun/a');
+  expect(due()).toBe('1');
+});
+
+describe('namespaces as targets', () => {
+  const NAMESPACES = { target: { apiVersion: 'v1', kind: 'Namespace' }, from: 'Created', ttl: '1h' } as const;
+
+  scenario('what is excluded stays itself, too', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      namespace('preview-1'),
+      namespace('prod'),
+      clusterTtlPolicy('previews', { ...NAMESPACES, excludedNamespaces: ['kube-*', 'default', 'prod'] }),
+    ]);
+    await when.timePasses(hours(2));
+    expect(new Set(deletes(then))).toEqual(new Set(['preview-1']));
+    await then.exists('namespace/prod');
+  });
+
+  scenario('a selector of namespaces means them, also when the label comes later', async (scene) => {
+    const { given, when, then } = scene;
+    start(given);
+    await given.object([
+      namespace('preview-1', { tier: 'preview' }),
+      namespace('prod', { tier: 'prod' }),
+      clusterTtlPolicy('previews', {
+        ...NAMESPACES,
+        namespaceSelector: { matchLabels: { tier: 'preview' } },
+      }),
+    ]);
+    await when.timePasses(hours(2));
+    expect(new Set(deletes(then))).toEqual(new Set(['preview-1']));
+    await when.user.patch('namespace/prod', { metadata: { labels: { tier: 'preview' } } });
+    await when.timePasses(seconds(1));
+    expect(new Set(deletes(then))).toEqual(new Set(['preview-1', 'prod']));
+  });
+});
+
+scenario('a dry run that is refused is reviewed and goes on, whoever acts', async ({ given, when, then }) => {
+  start(given);
+  await given.object(ttlPolicy('runs', { mode: 'DryRun', ttl: '0' }));
+  await when.timePasses(minutes(1));
+  // The refusal comes late: everything has been counted and written by then.
+  when.serverAnswers('DELETE', 500, { times: 12 });
+  when.serverAnswers('DELETE', 403, { times: 1 });
+  await when.user.apply(run('a', { finished: minutes(1) }));
+  await when.timePasses(minutes(20));
+  expect((await then.events('pipelinerun/a')).map(({ reason }) => reason)).toEqual([
+    'ReconcileFailing',
+    'WouldDelete',
+  ]);
+  const { errors, conditions } = await statusOf(then, 'ttlpolicy/runs');
+  expect([errors, conditions?.[0]?.message]).toEqual([0, 'nothing is deleted, only said']);
+});
+
+scenario('every answer to a delete is lost: counted all the same, once', async ({ given, when, then }) => {
+  start(given);
+  await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+  await when.timePasses(seconds(1));
+  when.serverAnswers('DELETE', { drop: 'after' }, { times: 3 });
+  await when.timePasses(minutes(20));
+  await then.isGone('pipelinerun/a');
+  expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
+});

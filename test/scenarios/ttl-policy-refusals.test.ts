@@ -1,0 +1,135 @@
+// Deletions by a policy that the API server refuses: somebody else's rule about one object, or rights that were lost.
+
+import { describe, expect } from 'vitest';
+import { minutes, seconds } from '#base/instant';
+import { clusterTtlPolicy, run, ttlPolicy } from './pipelineRuns.ts';
+import { deletes, readyOf, start, statusOf } from './policyStories.ts';
+import { scenario } from './scenario.ts';
+import type { When } from './words.ts';
+
+const OTHERS = Array.from({ length: 12 }, (_, i) => `r${i}`);
+
+const protect = (when: When, code: number) =>
+  when.serverAnswers(({ verb, path }) => verb === 'delete' && path.endsWith('/protected'), code, {
+    times: 1000,
+  });
+
+describe('one object that a webhook protects', () => {
+  scenario('the others go all the same', async ({ given, when, then }) => {
+    start(given, { ttlPolicy: { concurrency: 2 } });
+    await given.object([
+      ttlPolicy('runs'),
+      run('protected', { finished: seconds(0) }),
+      ...OTHERS.map((name) => run(name, { finished: seconds(1) })),
+    ]);
+    protect(when, 403);
+    // One review of the rights after the first refusal, and no more stops.
+    await when.timePasses(minutes(11));
+    for (const name of OTHERS) await then.isGone(`pipelinerun/${name}`);
+    await then.exists('pipelinerun/protected');
+    expect(await readyOf(then, 'ttlpolicy/runs')).toBe('True Enforcing');
+  });
+
+  scenario.each(
+    {
+      'Forbidden: said on the object, asked rarely, done when it may go': 403,
+      'Invalid: said on the object, asked rarely, done when it may go': 422,
+    },
+    async ({ given, when, then }, code) => {
+      start(given);
+      await given.object([ttlPolicy('runs'), run('protected', { finished: seconds(0) })]);
+      protect(when, code);
+      await when.timePasses(minutes(50));
+      const told = (await then.events('pipelinerun/protected')).map(({ reason }) => reason);
+      expect(told).toEqual(code === 403 ? ['Forbidden', 'ReconcileFailing'] : ['ReconcileFailing']);
+      expect(deletes(then).length).toBeLessThan(80);
+      expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ due: 1, deleted: 0 });
+      await when.faultsEnd();
+      await when.timePasses(minutes(6));
+      await then.isGone('pipelinerun/protected');
+    },
+  );
+});
+
+scenario(
+  'what another policy may mean and cannot read waits for it, and the status says so',
+  async (scene) => {
+    const { given, when, then } = scene;
+    start(given);
+    await given.object([ttlPolicy('runs', { ttl: '1m' }), run('a', { finished: seconds(0) })]);
+    await when.timePasses(seconds(1));
+    when.serverAnswers(({ resource, verb }) => resource === 'pipelineruns' && verb === 'list', 500, {
+      times: 10_000,
+    });
+    await when.user.apply(ttlPolicy('other', { ttl: '2m', selector: { matchLabels: { keep: 'yes' } } }));
+    await when.timePasses(minutes(10));
+    await then.exists('pipelinerun/a');
+    expect(await readyOf(then, 'ttlpolicy/other')).toBe('False CannotRead');
+    const { conditions } = await statusOf(then, 'ttlpolicy/runs');
+    expect(conditions?.[0]?.message).toMatch(
+      /default\/a: waits for TTLPolicy default\/other, which cannot read what it selects/,
+    );
+    await when.faultsEnd();
+    await when.timePasses(minutes(2));
+    await then.isGone('pipelinerun/a');
+  },
+);
+
+scenario(
+  'reviews of rights that are refused are told, and nothing is done in haste meanwhile',
+  async (scene) => {
+    const { given, when, then } = scene;
+    start(given);
+    await given.object([ttlPolicy('runs', { ttl: '1m' }), run('a', { finished: seconds(0) })]);
+    await when.timePasses(seconds(1));
+    const simulation = await scene.simulation();
+    simulation.crash();
+    await simulation.apply(ttlPolicy('other', { ttl: '2m', serviceAccountName: 'cleanup' }));
+    when.serverAnswers(({ resource }) => resource === 'subjectaccessreviews', 403, { times: 10_000 });
+    await simulation.restart();
+    const [passes, requests] = [simulation.passes.length, then.requests().length];
+    await when.timePasses(minutes(10));
+    // Nobody knows whether it may keep the object: it stays.
+    await then.exists('pipelinerun/a');
+    expect(await readyOf(then, 'ttlpolicy/other')).toBe('False NotPermitted');
+    const { conditions } = await statusOf(then, 'ttlpolicy/runs');
+    expect(conditions?.[0]?.message).toMatch(/default\/a: waits for TTLPolicy default\/other, which cannot/);
+    expect(simulation.passes.length - passes).toBeLessThan(120);
+    expect(then.requests().length - requests).toBeLessThan(120);
+    await when.faultsEnd();
+    await when.timePasses(minutes(2));
+    await then.isGone('pipelinerun/a');
+  },
+);
+
+scenario(
+  'a policy that may not watch any more holds what came since, and what it has an old copy of',
+  async (scene) => {
+    const { given, when, then } = scene;
+    start(given);
+    await given.object([
+      ttlPolicy('short', { ttl: '5m' }),
+      clusterTtlPolicy('long', { ttl: '1000h' }),
+      run('old', { finished: seconds(0) }),
+    ]);
+    await when.timePasses(seconds(10));
+    const isWide = ({ resource, path, verb }: { resource?: string; path: string; verb: string }) =>
+      resource === 'pipelineruns' && !path.includes('/namespaces/') && ['list', 'watch'].includes(verb);
+    when.serverAnswers(isWide, 403, { times: 10_000 });
+    await when.watchesBreak('gone');
+    await when.user.apply(run('new', { finished: seconds(10) }));
+    await when.user.patch('pipelinerun/old', { metadata: { annotations: { 'lapse.dev/ttl': '1h' } } });
+    await when.timePasses(minutes(6));
+    const simulation = await scene.simulation();
+    const passes = simulation.passes.length;
+    await when.timePasses(minutes(10));
+    await then.exists('pipelinerun/new');
+    await then.exists('pipelinerun/old');
+    expect(deletes(then)).toEqual([]);
+    expect(await readyOf(then, 'clusterttlpolicy/long')).toBe('False CannotRead');
+    const { errors, conditions } = await statusOf(then, 'ttlpolicy/short');
+    expect(conditions?.[0]?.message).toMatch(/waits for ClusterTTLPolicy long, which cannot read/);
+    expect(errors).toBe(2);
+    expect(simulation.passes.length - passes).toBeLessThan(120);
+  },
+);
