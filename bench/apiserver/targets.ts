@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startBed } from '../../test/kube/bed/bed.ts';
 import { startServerProcess } from '../../test/robustness/serverProcess.ts';
+import { Load } from './load.ts';
+import { type Published, serve } from './published.ts';
 
 export interface BenchTarget {
   readonly name: string;
@@ -36,6 +38,29 @@ export async function startLapse(store: 'sqlite' | 'memory'): Promise<BenchTarge
       rmSync(data, { recursive: true, force: true });
     },
   };
+}
+
+export async function startPublished(store: 'sqlite' | 'memory', published: Published): Promise<BenchTarget> {
+  const data = mkdtempSync(join(tmpdir(), 'lapse-bench-'));
+  const begin = performance.now();
+  const server = await serve(published, data, store);
+  const target = {
+    name: `lapse (${store})`,
+    url: server.url,
+    ca: readFileSync(join(data, 'ca.crt'), 'utf8'),
+    token: readFileSync(join(data, 'token'), 'utf8').trim(),
+    startup: 0,
+    rss: () => rssOf(data),
+    stop: async () => {
+      await server.stop();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+  const first = new Load(target);
+  await first.call('GET', '/api/v1/namespaces/default');
+  const startup = performance.now() - begin;
+  await first.close();
+  return { ...target, startup };
 }
 
 export async function startKubernetes(): Promise<BenchTarget> {

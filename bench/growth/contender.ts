@@ -32,14 +32,12 @@ export interface Measured {
 const IDLE_MS = 5000;
 const LIMIT_MS = 300_000;
 
-/** JSON, because that is what the made-up server speaks; it makes the incumbent slower to sync, not larger. */
 export const incumbent = (bins: Binaries): Contender => ({
   name: 'incumbent',
   command: (kubeconfig) => [
     bins['kube-controller-manager'],
     `--kubeconfig=${kubeconfig}`,
     '--controllers=ttl-after-finished-controller',
-    '--kube-api-content-type=application/json',
     '--leader-elect=false',
     '--use-service-account-credentials=false',
     '--enable-garbage-collector=false',

@@ -9,6 +9,7 @@ import type { KubeObject } from '#api/object';
 import { listen } from '#apiserver/listen';
 import { createServer } from '#apiserver/server';
 import { job } from '../runtime-memory/job.ts';
+import { encodeEvent, encodeList } from './protobuf.ts';
 
 const TEN_YEARS = 315_360_000;
 const REVISION = '99999999';
@@ -28,32 +29,40 @@ const due = job(count, 1);
 const duePath = `/apis/batch/v1/namespaces/${due.metadata.namespace}/jobs/${due.metadata.name}`;
 const total = () => (isDeleted ? count : count + 1);
 
-function page(query: URLSearchParams): HttpResponse {
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+const wants = (request: HttpRequest) => String(request.headers['accept']).startsWith(PROTOBUF);
+
+function page(query: URLSearchParams, protobuf: boolean): HttpResponse {
   const from = Number(query.get('continue') ?? 0);
   const to = Math.min(total(), from + Number(query.get('limit') ?? total()));
   const items = Array.from({ length: to - from }, (_, i) => jobAt(from + i));
   const metadata = { resourceVersion: REVISION, ...(to < total() ? { continue: String(to) } : {}) };
-  return { status: 200, headers, body: encode({ kind: 'JobList', apiVersion: 'batch/v1', metadata, items }) };
+  const list = { kind: 'JobList', apiVersion: 'batch/v1', metadata, items };
+  if (protobuf) return { status: 200, headers: { 'content-type': PROTOBUF }, body: encodeList(list) };
+  return { status: 200, headers, body: encode(list) };
 }
 
-async function* events(initial: boolean, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
-  const line = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`;
+async function* events(
+  initial: boolean,
+  protobuf: boolean,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  const event = (type: string, object: KubeObject): Buffer =>
+    protobuf ? encodeEvent(type, object) : Buffer.from(`${JSON.stringify({ type, object })}\n`);
   for (let from = 0; initial && from < total(); from += PER_CHUNK) {
     const length = Math.min(PER_CHUNK, total() - from);
-    yield Buffer.from(Array.from({ length }, (_, i) => line('ADDED', jobAt(from + i))).join(''));
+    yield Buffer.concat(Array.from({ length }, (_, i) => event('ADDED', jobAt(from + i))));
   }
   if (initial) {
     const metadata = { resourceVersion: REVISION, annotations: { 'k8s.io/initial-events-end': 'true' } };
-    yield Buffer.from(line('BOOKMARK', { kind: 'Job', apiVersion: 'batch/v1', metadata }));
+    yield event('BOOKMARK', { kind: 'Job', apiVersion: 'batch/v1', metadata });
   }
   await new Promise<void>((resolve) => {
     onDeleted = resolve;
     signal?.addEventListener('abort', () => resolve());
   });
   if (signal?.aborted !== true)
-    yield Buffer.from(
-      line('DELETED', { ...due, metadata: { ...due.metadata, resourceVersion: '100000000' } }),
-    );
+    yield event('DELETED', { ...due, metadata: { ...due.metadata, resourceVersion: '100000000' } });
   await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
 }
 
@@ -76,8 +85,11 @@ const handle: HttpHandler = async (request) => {
   if (url.pathname === duePath) return aboutTheOneDue(request);
   if (url.pathname !== '/apis/batch/v1/jobs') return server.handle(request);
   const query = url.searchParams;
-  if (!['true', '1'].includes(query.get('watch') ?? '')) return page(query);
-  return { status: 200, headers, body: events(query.get('sendInitialEvents') === 'true', request.signal) };
+  const protobuf = wants(request);
+  if (!['true', '1'].includes(query.get('watch') ?? '')) return page(query, protobuf);
+  const type = protobuf ? `${PROTOBUF};stream=watch` : 'application/json';
+  const body = events(query.get('sendInitialEvents') === 'true', protobuf, request.signal);
+  return { status: 200, headers: { 'content-type': type }, body };
 };
 const { url } = await listen(handle);
 const kubeconfig = {

@@ -46,7 +46,14 @@ async function measure(arena: Arena, sizes: Sizes, only: readonly string[]): Pro
   const round = async <R>(name: string, run: () => Promise<R[]>): Promise<R[]> => {
     if (!only.includes(name)) return [];
     say(name);
-    return run();
+    try {
+      return await run();
+    } catch (error) {
+      // What the other rounds measured is still worth having.
+      process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : String(error)}\n`);
+      process.exitCode = 1;
+      return [];
+    }
   };
   return {
     bursts: await round('burst', () => bursts(arena, sizes.burst)),

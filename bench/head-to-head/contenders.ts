@@ -52,8 +52,14 @@ export const TUNED: Contender = {
 };
 const root = join(import.meta.dirname, '../..');
 const FROM_SOURCE = [join(root, 'bin/lapse')];
-/** As published: compiled, with the flags of bin/lapse. */
-const BUILT = [process.execPath, '--max-semi-space-size=4', join(root, 'dist/cmd/main.js')];
+/** As published: compiled, with the flags and the environment of bin/lapse. */
+const BUILT = [
+  '/usr/bin/env',
+  'MALLOC_ARENA_MAX=2',
+  process.execPath,
+  '--max-semi-space-size=4',
+  join(root, 'dist/cmd/main.js'),
+];
 
 export const lapse = (built: boolean): Contender => ({
   name: 'lapse',

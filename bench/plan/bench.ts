@@ -32,7 +32,9 @@ async function measure(bed: Bed, size: number): Promise<string[][]> {
   const fetches: number[] = [];
   for (let round = 0; round < ROUNDS; round++) fetches.push(await fetchAll(bed));
   const peer = median(fetches);
-  const rows = [[size.toLocaleString('en'), 'kubectl get jobs -o json', `${peer.toFixed(1)} s`, '', '1×']];
+  const rows = [
+    [size.toLocaleString('en'), 'kubectl get jobs -o json', `${peer.toFixed(1)} s`, '', '', '1×'],
+  ];
   for (const [name, args] of Object.entries(WAYS)) {
     const runs = [];
     for (let round = 0; round < ROUNDS; round++)
@@ -40,11 +42,13 @@ async function measure(bed: Bed, size: number): Promise<string[][]> {
     const failed = runs.find(({ code }) => code !== 0);
     if (failed !== undefined) throw new Error(`lapse ${name} ended with ${failed.code}: ${failed.stderr}`);
     const seconds = median(runs.map((run) => run.seconds));
+    const cpu = median(runs.map((run) => run.cpuSeconds));
     const peak = Math.max(...runs.map((run) => run.peak));
     rows.push([
       size.toLocaleString('en'),
       `lapse ${name}`,
       `${seconds.toFixed(1)} s`,
+      `${cpu.toFixed(1)} s`,
       `${Math.round(peak / 2 ** 20)} MB`,
       ratio(seconds, peer),
     ]);
@@ -65,6 +69,6 @@ export default async function run(args: readonly string[]): Promise<void> {
     }
   }
   process.stdout.write(
-    `\n${machine()}\n\n${markdownTable(['Jobs', 'what', 'median', 'most memory', 'against kubectl'], rows)}\n`,
+    `\n${machine()}\n\n${markdownTable(['Jobs', 'what', 'median', 'CPU', 'most memory', 'against kubectl'], rows)}\n`,
   );
 }

@@ -1,0 +1,74 @@
+// Objects of built-in kinds as protobuf, by the table of their Go structs: what a real API server answers to those who
+// ask for it. Only the types that a Job is made of.
+
+import type { JsonObject } from '#api/json';
+import type { BuiltinField } from '#schema/builtinTable';
+import { envelope, frame, type Message, type Value } from '../../src/client/protobuf/encode.testkit.ts';
+import { builtins, typeOf } from '../../src/schema/builtinFixture.ts';
+
+interface Typed {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+function fieldValue(type: string, value: unknown): Value {
+  switch (type) {
+    case 'string':
+      return String(value);
+    case 'int32':
+    case 'int64':
+    case 'bool':
+      return Number(value);
+    case 'Time':
+      return [[1, Math.floor(Date.parse(String(value)) / 1000)]];
+    case 'Quantity':
+      return [[1, String(value)]];
+    case 'FieldsV1':
+      return [[1, JSON.stringify(value)]];
+    default:
+      return structOf(type, value as JsonObject);
+  }
+}
+
+function valuesOf({ t, list, map }: BuiltinField, value: unknown): Value[] {
+  if (map)
+    return Object.entries(value as JsonObject).map(([key, entry]) => [
+      [1, key],
+      [2, fieldValue(t, entry)],
+    ]);
+  return (list ? (value as unknown[]) : [value]).map((one) => fieldValue(t, one));
+}
+
+function structOf(type: string, value: JsonObject): Message {
+  const { fields } = builtins.types[type] ?? {};
+  if (fields === undefined) throw new Error(`no struct ${type}`);
+  return Object.entries(value).flatMap(([name, entry]) => {
+    const field = fields[name];
+    if (field === undefined || entry === undefined) return [];
+    return valuesOf(field, entry).map((one) => [field.n!, one] as const);
+  });
+}
+
+const messageOf = ({ apiVersion, kind, ...rest }: Typed): Message =>
+  structOf(typeOf(`${apiVersion}/${kind}`), rest as JsonObject);
+
+export interface List extends Typed {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly Typed[];
+}
+
+export const encodeList = ({ apiVersion, kind, metadata, items }: List): Buffer =>
+  envelope(apiVersion, kind, [
+    [
+      1,
+      [
+        [2, metadata.resourceVersion],
+        [3, metadata.continue ?? ''],
+      ],
+    ],
+    ...items.map((item) => [2, messageOf(item)] as const),
+  ]);
+
+/** An event of a watch, with the length in front. */
+export const encodeEvent = (type: string, object: Typed): Buffer =>
+  frame(type, envelope(object.apiVersion, object.kind, messageOf(object)));
