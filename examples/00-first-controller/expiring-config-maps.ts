@@ -1,7 +1,7 @@
 // Your first controller: a ConfigMap annotated `example.com/expires-after: 30s` goes 30 seconds after its creation.
 
-import type { Services } from '#controllers/family';
-import { type Decision, deletionMetrics, GuardedDeletes, outcomeOf } from '#lifecycle/library';
+import type { Services } from 'lapse/family';
+import { type Decision, deletionMetrics, GuardedDeletes, outcomeOf } from 'lapse/lifecycle';
 import {
   ConfigMap,
   defineController,
@@ -12,7 +12,7 @@ import {
   seconds,
   settled,
   waitUntil,
-} from '#runtime/library';
+} from 'lapse/runtime';
 
 /** When it ends; undefined: never. Every decision is in here, and needs no cluster to be tested. */
 export function computeEnd({ metadata }: ConfigMap): Instant | undefined {

@@ -9,17 +9,23 @@ export interface Block {
   readonly file?: string;
   /** The text after it says "Save it as `policy.yaml`". */
   readonly saved?: string;
+  /** Nothing stands between it and the block before. */
+  readonly follows: boolean;
 }
 
 export function blocksOf(page: string): Block[] {
   const text = readFileSync(page, 'utf8');
+  let end = 0;
   return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(
     ({ 0: whole, 1: language = '', 2: body = '', index }) => {
       const file = /^\/\/ ([\w.-]+\.ts)\n/.exec(body)?.[1];
       const saved = /^\s*Save it as `([\w.-]+)`/.exec(text.slice(index + whole.length))?.[1];
+      const follows = end > 0 && text.slice(end, index).trim() === '';
+      end = index + whole.length;
       return {
         language,
         text: body,
+        follows,
         ...(file === undefined ? {} : { file }),
         ...(saved === undefined ? {} : { saved }),
       };

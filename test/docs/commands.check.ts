@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ELSEWHERE, PAGES } from './pages.ts';
 
 const root = join(import.meta.dirname, '../..');
 const skipped = new Set(['node_modules', '.git', 'dist', '.lapse', 'fixtures']);
@@ -60,6 +61,14 @@ describe.each(pages)('$path', ({ path, text }) => {
         expect(help, `${command} ${flag}`).toContain(flag);
     }
   });
+});
+
+test('the commands of every page are run', () => {
+  const known = new Set([...PAGES.map(({ page }) => page), ...Object.keys(ELSEWHERE)]);
+  const read = pages.filter(({ path }) => /^(README\.md|docs\/|examples\/)/.test(path));
+  const withCommands = read.filter(({ text }) => /^```(sh|console)$/m.test(text)).map(({ path }) => path);
+  expect(withCommands.filter((path) => !known.has(path))).toEqual([]);
+  expect([...known].filter((path) => !withCommands.includes(path))).toEqual([]);
 });
 
 test('every command of the program is looked for', () => {

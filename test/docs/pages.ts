@@ -1,0 +1,47 @@
+// Which pages have commands that are run, where, and what they take for granted.
+
+export interface Page {
+  readonly page: string;
+  readonly where: 'desk' | 'cluster';
+  /** What the page takes for granted. */
+  readonly given?: readonly string[];
+}
+
+/** A checkpoint to look into. */
+const CAPTURED = [
+  'lapse up --data .lapse --no-examples',
+  'kubectl apply --filename examples/06-manifest-checkpoint/checkpoint.yaml',
+  'kubectl wait --for=condition=Ready mcr/before-the-change --timeout=60s',
+];
+const example = (name: string): Page => ({ page: `examples/${name}/README.md`, where: 'desk' });
+
+/** Pages whose commands are run by somebody else, and by whom. */
+export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'docs/runtime.md': 'runtime.check.ts, with its programs',
+  'examples/11-test-your-controller/README.md': 'its command is a test of the fast round',
+};
+
+export const PAGES: readonly Page[] = [
+  { page: 'docs/quick-start.md', where: 'desk' },
+  { page: 'docs/explain.md', where: 'desk' },
+  { page: 'docs/simulate.md', where: 'desk' },
+  { page: 'docs/checkpoints.md', where: 'desk', given: CAPTURED },
+  ...[
+    '00-first-controller',
+    '01-job-ttl',
+    '02-pod-ttl',
+    '03-tekton-runs',
+    '04-volume-capture',
+    '05-volume-restore',
+    '06-manifest-checkpoint',
+    '07-storage-pool',
+    '08-cleaner-knative',
+    '09-cleaner-helm',
+  ].map(example),
+  { ...example('10-dry-run-first'), where: 'cluster' },
+  { page: 'docs/doctor.md', where: 'cluster' },
+  { page: 'docs/plan.md', where: 'cluster', given: ['cp "$KUBECONFIG" prod.yaml'] },
+  { page: 'README.md', where: 'cluster' },
+  { page: 'docs/security.md', where: 'cluster' },
+  { page: 'docs/operations.md', where: 'cluster' },
+];
