@@ -44,9 +44,11 @@ export class LapseProcess {
     });
   }
 
+  /** Its exit code; null when a signal ended it, also the last one, for which nobody's patience is needed. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
-    return this.exited;
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), PATIENCE_MS);
+    return this.exited.finally(() => clearTimeout(timer));
   }
 
   #hear(chunk: Buffer): void {

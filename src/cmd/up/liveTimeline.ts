@@ -1,5 +1,5 @@
-// The timeline as it happens: one line per outcome on a terminal, in the words of the simulator. A burst is shortened,
-// and said to be.
+// The timeline as it happens: one line per outcome, in the words of the simulator. On a terminal a burst is shortened, and
+// said to be; a file or another program gets every line.
 
 import type { Clock } from '#base/clock';
 import { type Instant, seconds, toDate } from '#base/instant';
@@ -12,7 +12,7 @@ export interface LiveOptions {
   readonly clock: Clock;
   /** The time of whoever reads; `clock` unless it runs faster than life. */
   readonly reader?: Clock;
-  /** Width of the terminal; longer lines are cut. Unset: they are not. */
+  /** Width of the terminal; longer lines are cut, and bursts. Unset: nobody has to keep up with it, and all is written. */
   readonly columns?: () => number;
   readonly write: (text: string) => void;
   /** Colours a word by what it means; plain text unless told. */
@@ -53,7 +53,7 @@ export class LiveTimeline extends Timeline {
     if (this.#left === 'states' && STATE.test(line.action)) return;
     if (this.#left === 'waiting' && line.action === 'waiting') return;
     this.#arm();
-    if (this.#shown >= MOST_PER_SECOND) {
+    if (this.#options.columns !== undefined && this.#shown >= MOST_PER_SECOND) {
       this.#hidden++;
       return;
     }

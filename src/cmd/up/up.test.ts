@@ -149,16 +149,25 @@ test('whoever comes through the socket is who they say they are, and nobody else
 
 describe('the live timeline', () => {
   const line = (ref: string, action = 'deleted') => ({ at: instant(0), ref, action, detail: '' });
-  test('a burst is shortened, and said to be', async () => {
+  test('on a terminal a burst is shortened, and said to be', async () => {
     const clock = new VirtualClock();
     const shown: string[] = [];
-    const timeline = new LiveTimeline({ clock, write: (text) => void shown.push(text) });
+    const timeline = new LiveTimeline({ clock, columns: () => 80, write: (text) => void shown.push(text) });
     for (let i = 0; i < 100; i++) timeline.add(line(`job/${i}`));
     expect(shown).toHaveLength(40);
     await clock.advance(seconds(1));
     expect(shown.at(-1)).toContain('… and 60 more');
     timeline.add(line('job/later'));
     expect(shown.at(-1)).toContain('job/later');
+  });
+
+  test('in a file it is whole', async () => {
+    const clock = new VirtualClock();
+    const shown: string[] = [];
+    const timeline = new LiveTimeline({ clock, write: (text) => void shown.push(text) });
+    for (let i = 0; i < 100; i++) timeline.add(line(`job/${i}`));
+    await clock.advance(seconds(1));
+    expect(shown).toHaveLength(100);
   });
 
   test('has room for deadlines and their reasons on 80 columns, however long the names are', () => {
