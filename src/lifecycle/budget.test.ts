@@ -25,6 +25,26 @@ describe('createBudget', () => {
     expect(() => createBudget({ clock: new VirtualClock(), perSecond })).toThrow(/whole number/);
   });
 
+  test('another limit counts what was spent under the last one, whichever way it changes', async () => {
+    const clock = new VirtualClock();
+    const budget = createBudget({ clock, perMinute: 2 });
+    let went = 0;
+    const rush = () => {
+      for (let i = 0; i < 5; i++) if (budget.claim(`u${i}`, clock.now()).kind === 'go') went++;
+      return went;
+    };
+    expect(rush()).toBe(2);
+    const limited = [3, 1, 3, 2, 4].map((perMinute) => {
+      budget.limit({ perMinute });
+      return rush();
+    });
+    expect(limited).toEqual([3, 3, 3, 3, 4]);
+    await clock.advance(millis(60_000));
+    expect(rush()).toBe(8);
+    expect(() => budget.limit({ perSecond: 1, perMinute: 1 })).toThrow(/another budget/);
+    expect(() => budget.limit({ perMinute: 0 })).toThrow(/whole number/);
+  });
+
   test('a place that nobody comes for is forgotten', async () => {
     const clock = new VirtualClock();
     const budget = createBudget({ clock, perMinute: 1 });

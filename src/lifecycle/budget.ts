@@ -4,10 +4,13 @@
 import type { Clock } from '#base/clock';
 import { type Instant, type Millis, millis, minus, minutes, plus, seconds } from '#base/instant';
 
-export interface BudgetOptions {
-  readonly clock: Clock;
+export interface Limits {
   readonly perSecond?: number;
   readonly perMinute?: number;
+}
+
+export interface BudgetOptions extends Limits {
+  readonly clock: Clock;
 }
 
 export type Claim = { readonly kind: 'go' } | { readonly kind: 'wait'; readonly until: Instant };
@@ -22,6 +25,8 @@ export interface Budget {
   spend(uid: string): void;
   /** Both. */
   claim(uid: string, now: Instant): Claim;
+  /** Other limits of the same kinds from now on. What was spent stays spent; whoever waits is given another time. */
+  limit(limits: Limits): void;
 }
 
 /**
@@ -45,18 +50,22 @@ export function claimAll(budgets: readonly (Budget | undefined)[], uid: string, 
 
 /** At most `most` in any window of `length`. Times are monotonic: setting the clock changes nothing. */
 class Window {
+  readonly #most: number;
   readonly #times: Float64Array;
   readonly #length: Millis;
   #next = 0;
 
-  constructor(most: number, length: Millis) {
-    this.#times = new Float64Array(most).fill(Number.NEGATIVE_INFINITY);
+  /** `room`: how many are remembered, where a limit that was higher once may be so again. */
+  constructor(most: number, length: Millis, room = most) {
+    this.#most = most;
+    this.#times = new Float64Array(room).fill(Number.NEGATIVE_INFINITY);
     this.#length = length;
   }
 
   /** The earliest time for one more. */
   earliest(): number {
-    return this.#times[this.#next]! + this.#length;
+    const { length } = this.#times;
+    return this.#times[(this.#next + length - this.#most) % length]! + this.#length;
   }
 
   take(at: number): void {
@@ -68,6 +77,14 @@ class Window {
   copy(other: Window): void {
     this.#times.set(other.#times);
     this.#next = other.#next;
+  }
+
+  /** Another window that knows what this one does. */
+  resized(most: number): Window {
+    const other = new Window(most, this.#length, Math.max(most, this.#times.length));
+    for (let i = 0; i < this.#times.length; i++)
+      other.take(this.#times[(this.#next + i) % this.#times.length]!);
+    return other;
   }
 }
 
@@ -84,22 +101,28 @@ const FORGOTTEN = minutes(10);
 /** Whoever could go so much later than planned gets another place: the plan did not come true. */
 const LATE = millis(500);
 
-function windowOf(name: string, most: number | undefined, length: Millis): Window[] {
-  if (most === undefined) return [];
-  if (!Number.isInteger(most) || most <= 0) throw new Error(`${name} must be a whole number above zero`);
-  return [new Window(most, length)];
+/** How many, and in what time. */
+type Limit = readonly [most: number, length: Millis];
+
+function limitsOf({ perSecond, perMinute }: Limits): Limit[] {
+  const given = [
+    ['perSecond', perSecond, seconds(1)],
+    ['perMinute', perMinute, minutes(1)],
+  ] as const;
+  return given.flatMap(([name, most, length]): Limit[] => {
+    if (most === undefined) return [];
+    if (!Number.isInteger(most) || most <= 0) throw new Error(`${name} must be a whole number above zero`);
+    return [[most, length]];
+  });
 }
 
 /** Without limits, a budget that always says go. */
-export function createBudget({ clock, perSecond, perMinute }: BudgetOptions): Budget {
-  const createWindows = () => [
-    ...windowOf('perSecond', perSecond, seconds(1)),
-    ...windowOf('perMinute', perMinute, minutes(1)),
-  ];
+export function createBudget({ clock, ...limits }: BudgetOptions): Budget {
+  const createWindows = () => limitsOf(limits).map(([most, length]) => new Window(most, length));
   /** Deletions as they were; these keep the promise. */
-  const spent = createWindows();
+  let spent = createWindows();
   /** As they are planned, so that everybody who waits has a time of their own. */
-  const planned = createWindows();
+  let planned = createWindows();
   const places = new Map<string, Place>();
   let last = Number.NEGATIVE_INFINITY;
   let plan = 0;
@@ -151,9 +174,19 @@ export function createBudget({ clock, perSecond, perMinute }: BudgetOptions): Bu
     for (const window of spent) window.take(clock.elapsed());
   }
 
+  function limit(changed: Limits): void {
+    const next = limitsOf(changed);
+    if (next.length !== spent.length) throw new Error('limits of other kinds need another budget');
+    spent = spent.map((window, i) => window.resized(next[i]![0]));
+    planned = spent.map((window, i) => window.resized(next[i]![0]));
+    places.clear();
+    planAnew();
+  }
+
   return {
     ask,
     spend,
+    limit,
     claim(uid, now) {
       const claim = ask(uid, now);
       if (claim.kind === 'go') spend(uid);

@@ -2,7 +2,7 @@
 // made on. The API server is the judge: if anything changed since, it says so, and only then is the object read and the
 // same decision asked again. Bounded rounds, so that one busy object does not keep a worker.
 
-import { type Kind, keyOf } from '#api/kind';
+import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
@@ -48,6 +48,12 @@ export interface GuardedDeletesOptions {
   readonly budget?: Budget;
   /** Read and decide again before the first DELETE too. */
   readonly rereadFirst?: boolean;
+  /** The object as it is now; by a GET unless told. */
+  readonly read?: <T extends KubeObject>(
+    client: Client,
+    kind: Kind<T>,
+    key: ObjectKey,
+  ) => Promise<T | undefined>;
   /** `leave`: an object that changed is left to its next pass, on what the cache has by then. Never reads. */
   readonly onConflict?: 'reread' | 'leave';
 }
@@ -223,7 +229,8 @@ export class GuardedDeletes {
     seen: T,
   ): Promise<Deletion<V> | Next<T>> {
     const { kind, client = pass.client } = target;
-    const live = await client.get(kind, keyOf(seen));
+    const { read } = this.#options;
+    const live = await (read === undefined ? client.get(kind, keyOf(seen)) : read(client, kind, keyOf(seen)));
     if (live === undefined || uidOf(live) !== uidOf(seen)) return this.#vanished(seen, target.since);
     if (live.metadata.deletionTimestamp !== undefined && this.#unanswered.take(seen))
       return { kind: 'terminating', lag: this.#lag(target.since) };

@@ -17,6 +17,8 @@ export function computeLingering({ metadata }: KubeObject, now: Instant): Linger
   if (!isDue(until, now)) return { kind: 'wait', until };
   const { finalizers = [] } = metadata;
   const kept =
-    finalizers.length === 0 ? 'no finalizer keeps it' : `kept by the finalizer ${finalizers.join(', ')}`;
+    finalizers.length === 0
+      ? 'no finalizer in its metadata keeps it'
+      : `kept by the finalizer ${finalizers.join(', ')}`;
   return { kind: 'stuck', note: `still there ${STUCK_AFTER / 60_000} minutes after it was deleted: ${kept}` };
 }

@@ -1,7 +1,7 @@
 // Policies in corners: on their way out, led by another replica for a while, about Namespaces, refused late, unanswered.
 
 import { describe, expect } from 'vitest';
-import { hours, minutes, seconds } from '#base/instant';
+import { hours, millis, minutes, seconds } from '#base/instant';
 import { clusterTtlPolicy, namespace, run, ttlPolicy } from './pipelineRuns.ts';
 import { deletes, start, statusOf } from './policyStories.ts';
 import { scenario } from './scenario.ts';
@@ -122,4 +122,112 @@ scenario('every answer to a delete is lost: counted all the same, once', async (
   await when.timePasses(minutes(20));
   await then.isGone('pipelinerun/a');
   expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
+});
+
+describe('a delete that was refused without a word (500)', () => {
+  const unheard = { times: 8 };
+
+  scenario('and was not carried out: relabelled out and in again, it ends', async ({ given, when, then }) => {
+    start(given);
+    await given.object([
+      ttlPolicy('runs', { selector: { matchLabels: { end: 'yes' } } }),
+      run('a', { finished: seconds(0), labels: { end: 'yes' } }),
+    ]);
+    await when.timePasses(seconds(1));
+    when.serverAnswers('DELETE', 500, unheard);
+    await when.timePasses(seconds(599));
+    await when.user.patch('pipelinerun/a', { metadata: { labels: { end: null } } });
+    await when.timePasses(minutes(5));
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 0 });
+    expect(await then.events('pipelinerun/a')).toEqual([]);
+    await when.user.patch('pipelinerun/a', { metadata: { labels: { end: 'yes' } } });
+    await when.timePasses(minutes(1));
+    await then.isGone('pipelinerun/a');
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ deleted: 1 });
+  });
+
+  scenario('and the policy is changed meanwhile: it ends, counted once', async ({ given, when, then }) => {
+    start(given);
+    await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+    await when.timePasses(seconds(1));
+    when.serverAnswers('DELETE', 500, unheard);
+    when.serverAnswers(
+      ({ resource, verb }) => resource === 'pipelineruns' && verb === 'list',
+      { delay: millis(300), when: 'before' },
+      unheard,
+    );
+    await when.timePasses(seconds(599));
+    await when.user.patch('ttlpolicy/runs', { spec: { ttl: '9m' } });
+    await when.timePasses(minutes(5));
+    await then.isGone('pipelinerun/a');
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({ matched: 0, deleted: 1 });
+  });
+});
+
+describe('a status that cannot be written', () => {
+  scenario.each(
+    { 'for want of rights': 403, 'for a reason nobody knows': 500, 'since it is invalid': 422 },
+    async ({ given, when, then }, code) => {
+      start(given);
+      given.noDoubleRun('the status never comes to rest');
+      await given.object(run('a', { finished: seconds(0) }));
+      await when.timePasses(seconds(1));
+      when.serverAnswers('PATCH', code, { times: 1_000_000 });
+      await when.user.apply(ttlPolicy('runs', { ttl: '100h' }));
+      await when.timePasses(hours(1));
+      expect(then.requests('PATCH').length).toBeLessThan(170);
+    },
+  );
+
+  scenario('the end of time is a time that can be written', async ({ given, when, then }) => {
+    start(given);
+    const status = { completionTime: '9999-12-31T23:59:59Z' };
+    await given.object([ttlPolicy('runs', { ttl: '24h' }), { ...run('far'), status }]);
+    await when.timePasses(hours(1));
+    expect(await statusOf(then, 'ttlpolicy/runs')).toMatchObject({
+      matched: 1,
+      nextExpiry: '9999-12-31T23:59:59Z',
+    });
+    expect(then.requests('PATCH').length).toBeLessThan(5);
+  });
+});
+
+scenario('an edit of the limit itself buys no more deletions', async ({ given, when, then }) => {
+  start(given);
+  await given.object(ttlPolicy('runs', { maxDeletionsPerMinute: 2 }));
+  for (let i = 0; i < 20; i++) await given.object(run(`r${i}`, { finished: seconds(0) }));
+  await when.timePasses(minutes(10));
+  expect(deletes(then)).toHaveLength(2);
+  for (const maxDeletionsPerMinute of [3, 2, 3, 2, 3]) {
+    await when.user.patch('ttlpolicy/runs', { spec: { maxDeletionsPerMinute } });
+    await when.timePasses(seconds(1));
+  }
+  expect(deletes(then)).toHaveLength(3);
+  await when.timePasses(minutes(10));
+  for (let i = 0; i < 20; i++) await then.isGone(`pipelinerun/r${i}`);
+});
+
+describe('without the right to get', () => {
+  const GET = ({ resource, verb }: { resource: string; verb: string }) =>
+    resource === 'pipelineruns' && verb === 'get';
+
+  scenario('an object that changed in between is read and ends', async ({ given, when, then }) => {
+    start(given);
+    await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+    await when.timePasses(seconds(1));
+    when.serverAnswers(GET, 403, { times: 1000 });
+    when.justBefore('DELETE', () => when.user.patch('pipelinerun/a', { metadata: { labels: { x: 'y' } } }));
+    await when.timePasses(minutes(10));
+    await then.isGone('pipelinerun/a');
+    expect(deletes(then)).toEqual(['a', 'a']);
+  });
+
+  scenario('it is read before, where that is asked for', async ({ given, when, then }) => {
+    start(given, { deletions: { paranoidReread: true } });
+    await given.object([ttlPolicy('runs'), run('a', { finished: seconds(0) })]);
+    await when.timePasses(seconds(1));
+    when.serverAnswers(GET, 403, { times: 1000 });
+    await when.timePasses(minutes(10));
+    await then.isGone('pipelinerun/a');
+  });
 });

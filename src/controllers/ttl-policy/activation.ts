@@ -37,12 +37,15 @@ const REVIEW_ALLOWED = minutes(5);
 const REVIEW_REFUSED = seconds(30);
 /** Kinds that come without a CRD (aggregated ones) are looked for this often. */
 const REVIEW_UNSERVED = minutes(1);
+/** What is known about kinds may be as old as this, and a kind is served a moment after its definition. */
+const REVIEW_COMING = seconds(5);
 
+/** `isComing`: a kind that is not served may be on its way; this is the first look, or a definition came. */
 export async function activate(
   options: ActivationOptions,
   policy: AnyPolicy,
   compiled: CompiledPolicy,
-  now: Instant,
+  { now, isComing }: { readonly now: Instant; readonly isComing: boolean },
 ): Promise<Activation> {
   const { client, actAs, seal } = options;
   const refuse = (refusal: Refusal): Extract<Activation, { kind: 'refused' }> => ({
@@ -53,7 +56,7 @@ export async function activate(
   const never = computeRefusedKind(compiled);
   if (never !== undefined) return refuse(never);
   const served = await client.discovery.find(compiled.target);
-  if (served === undefined) return unserved(compiled, now);
+  if (served === undefined) return unserved(compiled, plus(now, isComing ? REVIEW_COMING : REVIEW_UNSERVED));
   const unfit = computeUnfit(compiled, served);
   if (unfit !== undefined) return refuse(unfit);
   const author = actAs === 'author' ? await authorOf(seal, policy) : undefined;
@@ -100,14 +103,14 @@ async function askedRights(...question: Parameters<typeof reviewRights>): Promis
   }
 }
 
-function unserved({ target }: CompiledPolicy, now: Instant): Activation {
+function unserved({ target }: CompiledPolicy, reviewAt: Instant): Activation {
   return {
     kind: 'refused',
     refusal: {
       reason: 'KindNotServed',
       message: `the API server does not serve ${describeKind(target)} (yet)`,
     },
-    reviewAt: plus(now, REVIEW_UNSERVED),
+    reviewAt,
     awaits: target.group,
   };
 }

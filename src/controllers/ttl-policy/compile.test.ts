@@ -263,6 +263,7 @@ describe('what is kept is enough', () => {
         uid: 'u1',
         resourceVersion: '7',
         creationTimestamp: time(-100),
+        labels: { a: 'b' },
       },
       status: { completionTime: time(0) },
     });

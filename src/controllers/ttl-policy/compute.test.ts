@@ -559,7 +559,7 @@ test('a policy that is being deleted is in nobody’s way; others that are not u
   const leaving = policy({}, { deletionTimestamp: time(0) });
   expect([computeObstacle([leaving], pending), computeObstacle([leaving, policy()], pending)]).toEqual([
     undefined,
-    { kind: 'pending' },
+    { kind: 'pending', policy: policy() },
   ]);
 });
 

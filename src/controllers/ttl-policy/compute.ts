@@ -200,14 +200,14 @@ function actingOf<P extends CompiledPolicy>(opinions: readonly Opinion<P>[]): P 
 }
 
 /**
- * Refused policies take no part. While one is pending (its targets are being read), blind (they cannot be read, or its
- * rights not reviewed) or broken (not understood), nobody knows what it would keep, and nothing it may mean is ended by
+ * Refused policies take no part. While one is pending (its targets are being read), blind (they cannot be read, are not
+ * served as it names them, or its rights cannot be reviewed) or broken (not understood), nobody knows what it would keep, and nothing it may mean is ended by
  * others.
  */
 export type Standing = 'pending' | 'blind' | 'broken' | 'refused' | 'ready';
 
 export type PolicyObstacle =
-  | { readonly kind: 'pending' }
+  | { readonly kind: 'pending'; readonly policy: AnyPolicy }
   /** Somebody must do something. */
   | { readonly kind: 'lasting'; readonly note: string };
 
@@ -224,7 +224,7 @@ export function computeObstacle(
   for (const policy of rivals) {
     if (policy.metadata.deletionTimestamp !== undefined) continue;
     const standing = standingOf(policy);
-    if (standing === 'pending') return { kind: 'pending' };
+    if (standing === 'pending') return { kind: 'pending', policy };
     const why = LASTING[standing];
     if (why === undefined) continue;
     return { kind: 'lasting', note: `waits for ${policy.kind} ${objectName(keyOf(policy))}, ${why}` };

@@ -12,6 +12,7 @@ import type { Source } from '#runtime/source';
 import type { Services } from '../family.ts';
 import type { AnyPolicy } from './compile.ts';
 import { objectName, parseWaking, targetKey } from './keys.ts';
+import { readLive } from './live.ts';
 import { policyMetrics } from './metrics.ts';
 import { Policies, targetId, targetIdOf } from './policies.ts';
 import { reconcilePolicy } from './policyPass.ts';
@@ -39,7 +40,7 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
   const policies = new Policies({ clock, client: services.acting ?? client, impersonate });
   const metrics = policyMetrics(registry, NAME, policies, () => guard.now());
   const habits = services.deletion?.(NAME);
-  const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, ...habits });
+  const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, read: readLive, ...habits });
   const tolerance = guard.maxSkew;
   const targets = new TargetPasses({ policies, deletes, metrics, clusterWide, deletionEvents, tolerance });
 

@@ -152,8 +152,9 @@ function statementOnEnd(
   if (last.kind !== 'expired') return { kind: 'held', ...about, because };
   const { by, since } = last;
   const rule = by.name;
-  const obstacle = computeObstacle(rivalsOf(assessed, by.kind, about.object.namespace), (policy) =>
-    assessed.some((one) => one.policy === policy && one.standing === 'broken') ? 'broken' : 'refused',
+  const obstacle = computeObstacle(
+    rivalsOf(assessed, by.kind, about.object.namespace),
+    (policy) => assessed.find((one) => one.policy === policy)?.standing ?? 'refused',
   );
   if (obstacle?.kind === 'lasting')
     return { kind: 'held', object: about.object, rule, because: obstacle.note };

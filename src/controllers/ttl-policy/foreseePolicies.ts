@@ -61,7 +61,8 @@ function assess(policy: AnyPolicy, of: Kind<AnyPolicy>, outlook: Outlook): Asses
   const served = outlook.snapshot.served.find(
     (kind) => kind.group === target.group && kind.version === target.version && kind.kind === target.kind,
   );
-  if (served === undefined) return refused(`the API server does not serve ${describeKind(target)}`);
+  if (served === undefined)
+    return { ...base, standing: 'blind', because: `the API server does not serve ${describeKind(target)}` };
   const refusal =
     computeUnfit(compiled.policy, served) ??
     authorMissing(policy, compiled.policy, served, outlook) ??

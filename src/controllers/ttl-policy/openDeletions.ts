@@ -1,5 +1,5 @@
-// Deletions whose answer never came, or said nothing. What became of them the caches tell later: an object that is gone, or
-// going, was ours; one that lives on in another version was not deleted, since the DELETE named the one it was decided on.
+// Deletions whose answer never came, or said nothing. What became of them is seen later: an object that is gone, or going,
+// was ours; one that lives on in another version was not deleted, since the DELETE named the one it was decided on.
 
 import type { KubeObject } from '#api/object';
 
@@ -23,12 +23,22 @@ export class OpenDeletions<T> {
     this.#open.set(target, { object, decided });
   }
 
+  has(target: string): boolean {
+    return this.#open.has(target);
+  }
+  get(target: string): Open<T> | undefined {
+    return this.#open.get(target);
+  }
+
   /** Its end is known otherwise. */
   forget(target: string): void {
     this.#open.delete(target);
   }
 
-  /** The end of one, now that what has its name is seen like this; undefined when there is nothing to tell. */
+  /**
+   * The end of one, now that what has its name is seen like this. `seen`: undefined only where it is known not to exist.
+   * Undefined when there is nothing to tell.
+   */
   close(target: string, seen: KubeObject | undefined): Closed<T> | undefined {
     const open = this.#open.get(target);
     if (open === undefined) return undefined;

@@ -47,8 +47,12 @@ export interface Entry {
   /** Of the object: another identity is another beginning. */
   readonly identity: string;
   readonly key: ObjectKey;
+  /** Since when it is like this. */
+  readonly since: Instant;
   /** Not understood. */
   broken: boolean;
+  /** The last review got no answer: nobody knows whether it may act. */
+  isUnsure: boolean;
   activation?: Activation;
   active?: ActivePolicy;
   book: Book;
@@ -68,7 +72,7 @@ export class Policies {
   readonly #options: PoliciesOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #byResource = new Map<string, Set<ActivePolicy>>();
-  readonly #budgets = new Map<string, { perMinute: number; budget: Budget }>();
+  readonly #budgets = new Map<string, Budget>();
 
   constructor(options: PoliciesOptions) {
     this.#options = options;
@@ -79,7 +83,7 @@ export class Policies {
   }
 
   /** The entry of a policy as it is now; a changed spec begins anew, and keeps its count of deletions. */
-  entryOf(policy: AnyPolicy, key: ObjectKey): Entry {
+  entryOf(policy: AnyPolicy, key: ObjectKey, now: Instant): Entry {
     const name = objectName(key);
     const identity = identityOf(policy);
     const known = this.#entries.get(name);
@@ -87,7 +91,8 @@ export class Policies {
     const isSame = known !== undefined && uidOf(known.identity) === policy.metadata.uid;
     const before = isSame ? known.book : (policy.status?.deleted ?? 0);
     if (known !== undefined) this.deactivate(known);
-    const entry: Entry = { identity, key, broken: false, book: new Book(before), written: {} };
+    const book = new Book(before);
+    const entry: Entry = { identity, key, since: now, broken: false, isUnsure: false, book, written: {} };
     this.#entries.set(name, entry);
     return entry;
   }
@@ -96,6 +101,11 @@ export class Policies {
   standingOf(policy: AnyPolicy): Standing {
     const entry = this.#entries.get(objectName(keyOf(policy)));
     return entry === undefined || entry.identity !== identityOf(policy) ? 'pending' : standingOf(entry);
+  }
+
+  /** Since when it has been looked at; undefined: it was not yet. */
+  sinceOf(policy: AnyPolicy): Instant | undefined {
+    return this.#entries.get(objectName(keyOf(policy)))?.since;
   }
 
   activate(entry: Entry, compiled: CompiledPolicy, kind: Kind): ActivePolicy {
@@ -148,29 +158,31 @@ export class Policies {
     return this.#byResource.get(resource) ?? [];
   }
 
-  /** A budget outlives edits of its policy, so that they cannot be used to exceed it. */
+  /** A budget outlives edits of its policy, also of the limit itself, so that they cannot be used to exceed it. */
   #budgetOf(key: ObjectKey, perMinute: number | undefined): Budget | undefined {
+    if (perMinute === undefined) return undefined;
     const name = objectName(key);
-    if (perMinute === undefined) {
-      this.#budgets.delete(name);
-      return undefined;
-    }
     const known = this.#budgets.get(name);
-    if (known?.perMinute === perMinute) return known.budget;
-    const budget = createBudget({ clock: this.#options.clock, perMinute });
-    this.#budgets.set(name, { perMinute, budget });
+    known?.limit({ perMinute });
+    const budget = known ?? createBudget({ clock: this.#options.clock, perMinute });
+    this.#budgets.set(name, budget);
     return budget;
   }
 }
 
-export function standingOf({ broken, activation, active }: Entry): Standing {
+export function standingOf({ broken, isUnsure, activation, active }: Entry): Standing {
   if (broken) return 'broken';
-  if (activation?.kind === 'refused') return activation.isOpen === true ? 'blind' : 'refused';
+  if (isUnsure) return 'blind';
+  if (activation?.kind === 'refused') return isOpen(activation) ? 'blind' : 'refused';
   if (active === undefined) return 'pending';
   if (isBlind(active)) return 'blind';
   if (isSynced(active)) return 'ready';
   return problemsOf(active).length > 0 ? 'blind' : 'pending';
 }
+
+/** Nobody could say whether it may act, or its kind may be served by now, in the version it names. */
+const isOpen = ({ isOpen, awaits }: Extract<Activation, { kind: 'refused' }>): boolean =>
+  isOpen === true || awaits !== undefined;
 
 const problemsOf = ({ view, namespaces }: ActivePolicy) =>
   [view, namespaces].flatMap((one) => one?.status.problem ?? []);

@@ -37,19 +37,20 @@ export async function reconcilePolicy(
   options: PolicyPassOptions,
 ): Promise<Outcome> {
   const { policies } = options;
+  const isEverywhere = options.namespace === undefined;
   const policy = pass.cache.get(of, key);
   if (policy === undefined || policy.metadata.deletionTimestamp !== undefined) {
     policies.forget(key);
     pass.dynamic.declare([]);
     return settled();
   }
-  const entry = policies.entryOf(policy, key);
+  const entry = policies.entryOf(policy, key, pass.now);
   entry.book.continueFrom(policy.status?.deleted ?? 0);
   const compiled = compilePolicy(policy);
   if (compiled.kind === 'invalid') {
     entry.broken = true;
     const { message } = invalidError({ group: 'lapse.dev', kind: policy.kind }, key.name, compiled.errors);
-    return rest(pass, of, policy, entry, { reason: 'InvalidSpec', message });
+    return rest(pass, of, policy, { entry, refusal: { reason: 'InvalidSpec', message }, isEverywhere });
   }
   await review(pass, policy, compiled.policy, entry, options);
   const activation = entry.activation!;
@@ -59,7 +60,7 @@ export async function reconcilePolicy(
       policySources: policySources(options.namespace),
     });
   policies.deactivate(entry);
-  return rest(pass, of, policy, entry, activation.refusal);
+  return rest(pass, of, policy, { entry, refusal: activation.refusal, isEverywhere });
 }
 
 /** Asks again when it is time, when a delete was refused, and whenever its kind may have come. */
@@ -75,8 +76,17 @@ async function review(
   const isCurrent =
     activation !== undefined && (activation.reviewAt === undefined || !isDue(activation.reviewAt, pass.now));
   if (isCurrent && !awaits && active?.suspect !== true) return;
-  if (awaits) options.client.discovery.invalidate();
-  entry.activation = await activate(options, policy, compiled, pass.now);
+  // A definition came. Without one, a look that somebody else had just now will do.
+  if (isCurrent && awaits) options.client.discovery.invalidate();
+  const isComing = activation === undefined || (isCurrent && awaits);
+  try {
+    entry.activation = await activate(options, policy, compiled, { now: pass.now, isComing });
+    entry.isUnsure = false;
+  } catch (error) {
+    entry.isUnsure = true;
+    if (active !== undefined) active.suspect = true;
+    throw error;
+  }
   if (active?.suspect !== true) return;
   active.suspect = false;
   active.clearedUntil = plus(pass.now, CLEARED);
@@ -87,12 +97,12 @@ async function rest(
   pass: Pass,
   of: Kind<AnyPolicy>,
   policy: AnyPolicy,
-  entry: Entry,
-  refusal: Refusal,
+  { entry, refusal, isEverywhere }: { entry: Entry; refusal: Refusal; isEverywhere: boolean },
 ): Promise<Outcome> {
   const { activation } = entry;
   const awaits = activation?.kind === 'refused' && activation.awaits !== undefined;
-  pass.dynamic.declare(awaits ? [DEFINITIONS] : []);
+  // In one namespace there may be no right to read definitions: then the kind is looked for from time to time.
+  pass.dynamic.declare(awaits && isEverywhere ? [DEFINITIONS] : []);
   const report: Report = { kind: 'refused', refusal, deleted: entry.book.deleted };
   const at = refusal.reason === 'InvalidSpec' ? undefined : activation?.reviewAt;
   return writeStatus(pass, of, policy, { entry, report, next: at });
@@ -118,9 +128,10 @@ async function work(
     const report: Report = { kind: 'refused', refusal: problem, deleted: entry.book.deleted };
     return writeStatus(pass, of, policy, { entry, report, next: reviewAt });
   }
-  // Every event of a target comes by here; counting a hundred thousand of them takes milliseconds, so not every time.
-  if (entry.countedAt !== undefined && !isDue(plus(entry.countedAt, COUNTING), pass.now))
-    return waitUntil(plus(entry.countedAt, COUNTING), 'counting');
+  // Every event of a target comes by here; counting a hundred thousand of them takes milliseconds, so not every time. What
+  // failed comes back by itself, later each time; to rest here would begin its patience anew.
+  const countAt = entry.countedAt === undefined ? pass.now : plus(entry.countedAt, COUNTING);
+  if (pass.failures === 0 && !isDue(countAt, pass.now)) return waitUntil(countAt, 'counting');
   if (entry.book.size < view.reader.size) return waitUntil(plus(pass.now, COUNTING), 'counting');
   entry.countedAt = pass.now;
   const counts = entry.book.count(pass.now);

@@ -1,9 +1,10 @@
-// What is kept of a target in memory: its identity, what the kernel reads of metadata, and the fields the expressions of
-// its policy name. A decision about the projection and about the object is the same.
+// What is kept of a target in memory: its identity and labels, what the kernel reads of metadata, and the fields the
+// expressions of its policy name. A decision about the projection and about the object is the same.
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '#api/json';
 import type { ObjectKey } from '#api/kind';
 import { asJson, asObject, type KubeObject, type ObjectMeta } from '#api/object';
+import { sharedTexts } from '#base/sharedTexts';
 import type { ReadPath } from '#cel/cel';
 import { TTL_ANNOTATION } from '#lifecycle/expiry';
 import { type Projection, whole } from '#runtime/source';
@@ -56,6 +57,16 @@ function keptMetadata({ metadata }: KubeObject): JsonObject {
   const { annotations = {} } = metadata;
   const own = KEPT_ANNOTATIONS.filter((key) => Object.hasOwn(annotations, key));
   if (own.length > 0) kept['annotations'] = Object.fromEntries(own.map((key) => [key, annotations[key]]));
+  if (metadata.labels !== undefined) kept['labels'] = sharedLabels(metadata.labels);
+  return kept;
+}
+
+const share = sharedTexts();
+
+/** Other policies may select by them, whatever this one does. */
+function sharedLabels(labels: Readonly<Record<string, string>>): JsonObject {
+  const kept: JsonObject = {};
+  for (const [key, value] of Object.entries(labels)) setOwn(kept, share(key), share(value));
   return kept;
 }
 

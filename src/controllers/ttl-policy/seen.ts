@@ -1,16 +1,50 @@
 // An object as the policies at work see it, each in a cache of its own: which of them mean it, and whether they speak of the
 // same version.
 
-import type { Kind, ObjectKey } from '#api/kind';
+import { type Kind, keyOf, type ObjectKey } from '#api/kind';
+import { matchesLabels } from '#api/selectors';
 import type { Pass } from '#runtime/pass';
+import { NOT_MEANT } from './book.ts';
 import { isInScope } from './compile.ts';
 import type { Seen } from './compute.ts';
-import { type ActivePolicy, identityOf, isBlind } from './policies.ts';
+import { type ActivePolicy, identityOf, isBlind, isSynced } from './policies.ts';
 
 export type SeenByActive = Seen<ActivePolicy>;
 
+/**
+ * The object as the policies see it that mean it; what others knew about it is forgotten. Undefined while caches differ:
+ * about the version, or about whether it is there at all, which its labels decide.
+ */
+export function look(
+  pass: Pass,
+  policies: Iterable<ActivePolicy>,
+  key: ObjectKey,
+): readonly SeenByActive[] | undefined {
+  const seen: SeenByActive[] = [];
+  const without: ActivePolicy[] = [];
+  for (const policy of policies) {
+    if (!isCurrent(pass, policy)) continue;
+    const object = policy.view?.reader.get(key);
+    if (object === undefined) {
+      policy.book.forget(key);
+      without.push(policy);
+    } else if (isMeant(policy, key)) seen.push({ policy, object });
+    else policy.book.record(keyOf(object), NOT_MEANT);
+  }
+  const agreed = ofOneVersion(seen);
+  if (agreed === undefined || agreed.length === 0) return agreed;
+  return without.some((policy) => misses(policy, key, agreed[0]!)) ? undefined : agreed;
+}
+
+/** Whether a policy selects what another one sees, and has not heard of it yet. */
+const misses = (policy: ActivePolicy, key: ObjectKey, { object }: SeenByActive): boolean =>
+  isSynced(policy) &&
+  !isBlind(policy) &&
+  isMeant(policy, key) &&
+  matchesLabels(policy.labels, object.metadata.labels ?? {});
+
 /** A policy that was changed or deleted just now has no say until its own pass has seen it. */
-export function isCurrent(pass: Pass, { key, of, identity }: ActivePolicy): boolean {
+function isCurrent(pass: Pass, { key, of, identity }: ActivePolicy): boolean {
   const policy = pass.cache.get(of, key);
   return policy !== undefined && identityOf(policy) === identity;
 }
@@ -30,7 +64,7 @@ export const isMeant = (policy: ActivePolicy, key: ObjectKey): boolean =>
  * Copies of one version; undefined while they differ: each cache has its own watch, and the one that is behind will have
  * caught up in a moment. Not so those of policies that may not watch any more: where they differ, they are left out.
  */
-export function ofOneVersion(seen: readonly SeenByActive[]): readonly SeenByActive[] | undefined {
+function ofOneVersion(seen: readonly SeenByActive[]): readonly SeenByActive[] | undefined {
   if (isOneVersion(seen)) return seen;
   const fresh = seen.filter(({ policy }) => !isBlind(policy));
   return fresh.length > 0 && isOneVersion(fresh) ? fresh : undefined;

@@ -13,6 +13,8 @@ const STATUS_GAP: Millis = seconds(5);
 /** A changed count waits this long for others: what was deleted is gone from the next count. */
 const COMPANY: Millis = seconds(1);
 const MOST_MESSAGE = 2000;
+/** The last second that an API server takes for a time. */
+const LAST = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 export type Report =
   | { readonly kind: 'working'; readonly mode: PolicyMode; readonly counts: Counts; readonly deleted: number }
@@ -37,7 +39,8 @@ export function computeStatus(policy: AnyPolicy, report: Report, now: Instant): 
 function countsOf(report: Report): TTLPolicyStatus {
   if (report.kind === 'refused') return { matched: 0, waiting: 0, due: 0, errors: 0, nextExpiry: null };
   const { matched, waiting, due, errors, next } = report.counts;
-  return { matched, waiting, due, errors, nextExpiry: next === undefined ? null : formatTime(next) };
+  const nextExpiry = next === undefined ? null : formatTime(instant(Math.min(next, LAST)));
+  return { matched, waiting, due, errors, nextExpiry };
 }
 
 type Ready = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;

@@ -2,34 +2,29 @@
 
 import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
-import { apiVersionOf, type KubeObject } from '#api/object';
+import type { KubeObject } from '#api/object';
 import { matchesLabels } from '#api/selectors';
+import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
 import { type Instant, type Millis, millis, minus, plus, seconds } from '#base/instant';
 import { type Deletion, outcomeOf } from '#lifecycle/deletion';
 import { type Decision, type GuardedDeletes, mayHaveActed } from '#lifecycle/guardedDelete';
 import { computeLingering } from '#lifecycle/lingering';
 import { Remembered } from '#lifecycle/remembered';
-import type { Regarded } from '#runtime/events/types';
 import { again, failed, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import { computeReport } from '#runtime/report';
-import { KEPT, NOT_MEANT } from './book.ts';
+import { KEPT } from './book.ts';
 import type { AnyPolicy } from './compile.ts';
-import {
-  computeEnd,
-  computeError,
-  computeNotice,
-  computeObstacle,
-  describeOpinions,
-  type End,
-} from './compute.ts';
+import { computeEnd, computeError, computeObstacle, describeOpinions, type End } from './compute.ts';
 import { objectName, type Waking } from './keys.ts';
+import { readLive } from './live.ts';
 import type { PolicyMetrics } from './metrics.ts';
 import { OpenDeletions } from './openDeletions.ts';
 import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
 import { Refusals } from './refusals.ts';
-import { isCurrent, isMeant, isSameLook, ofOneVersion, type SeenByActive } from './seen.ts';
+import { isMeant, isSameLook, look, type SeenByActive } from './seen.ts';
+import { regarding, Told } from './told.ts';
 
 export interface TargetPassOptions {
   readonly policies: Policies;
@@ -50,46 +45,34 @@ interface Obstacle {
   readonly after: Millis;
   readonly note?: string;
 }
-/** While targets are being listed. */
+/** While targets are being listed: at first. Lists that take long are asked for less and less often. */
 const READING = millis(500);
 /** While somebody must do something. */
 const RIGHTS = seconds(30);
-/** "Once" per object and process, for this many. */
-const MOST_TOLD = 100_000;
+/** How many of our own deletions are known. */
+const MOST_OURS = 100_000;
 
 export class TargetPasses {
   readonly #options: TargetPassOptions;
-  readonly #told = new Remembered(MOST_TOLD);
+  readonly #told: Told;
   readonly #refusals = new Refusals();
   /** Uids whose deletion was accepted. */
-  readonly #ours = new Remembered(MOST_TOLD);
+  readonly #ours = new Remembered(MOST_OURS);
   readonly #open = new OpenDeletions<Expired>();
   /** Uids whose deletion is under way: what policies of both kinds select is in both queues. */
   readonly #underWay = new Set<string>();
 
   constructor(options: TargetPassOptions) {
     this.#options = options;
+    this.#told = new Told(options.metrics);
   }
 
   async reconcile(pass: Pass, { resource, key }: Extract<Waking, { kind: 'target' }>): Promise<Outcome> {
-    const seen = ofOneVersion(this.#look(pass, resource, key));
+    const seen = look(pass, this.#options.policies.of(resource), key);
     if (seen === undefined) return again('caches differ');
-    this.#closeOpen(pass, key, seen[0]?.object);
+    if (this.#open.has(nameIn(pass))) await this.#closeOpen(pass, key, seen[0]?.object);
     if (seen.length === 0) return settled();
     return this.#follow(pass, key, seen, this.#end(seen, pass.now));
-  }
-
-  /** The object as the policies see it that mean it; what others knew about it is forgotten. */
-  #look(pass: Pass, resource: string, key: ObjectKey): SeenByActive[] {
-    const seen: SeenByActive[] = [];
-    for (const policy of this.#options.policies.of(resource)) {
-      if (!isCurrent(pass, policy)) continue;
-      const object = policy.view?.reader.get(key);
-      if (object === undefined) policy.book.forget(key);
-      else if (isMeant(policy, key)) seen.push({ policy, object });
-      else policy.book.record(keyOf(object), NOT_MEANT);
-    }
-    return seen;
   }
 
   #end(seen: readonly SeenByActive[], now: Instant): End<ActivePolicy> {
@@ -106,7 +89,7 @@ export class TargetPasses {
     const record = (at: Instant | number, note?: (by: ActivePolicy) => string | undefined) => {
       for (const { policy: by, object: its } of seen) by.book.record(keyOf(its), at, note?.(by));
     };
-    this.#tell(pass, policy.kind, object, end);
+    this.#told.tell(pass, policy.kind, object, end);
     switch (end.kind) {
       case 'none':
         record(KEPT);
@@ -222,12 +205,17 @@ export class TargetPasses {
       if (!this.#options.deletionEvents) return;
       const note = `${describeOpinions(opinions)}; deleted ${(lag / 1000).toFixed(1)} s after its deadline by ${by.name}`;
       pass.event(regarding(by.kind, object), { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
-    } else if (deletion.kind === 'wouldDelete' && this.#isFirst(`${object.metadata.uid} would`))
+    } else if (deletion.kind === 'wouldDelete' && this.#told.isFirst(`${object.metadata.uid} would`))
       metrics.deleted(kind, namespace, 'wouldDelete');
   }
 
-  /** A DELETE was carried out whose answer did not say so: counted by when we heard of it. */
-  #closeOpen(pass: Pass, key: ObjectKey, seen: KubeObject | undefined): void {
+  /**
+   * What became of a DELETE whose answer did not say: counted by when we heard of it. Where no policy selects the object any
+   * more, or its list is on the way, the caches cannot tell; then the server is asked.
+   */
+  async #closeOpen(pass: Pass, key: ObjectKey, cached: KubeObject | undefined): Promise<void> {
+    const seen = cached ?? (await this.#readOpen(pass, key));
+    if (seen === 'untold') return;
     const closed = this.#open.close(nameIn(pass), seen);
     if (closed === undefined) return;
     const { outcome, object, decided } = closed;
@@ -237,6 +225,18 @@ export class TargetPasses {
     deletion.lag.observe(lag / 1000);
     deletion.done(object.metadata.uid ?? '');
     this.#count(pass, key, object, decided, { kind: outcome, lag });
+  }
+
+  /** `untold`: nobody will say. Not counted then, rather than wrongly. */
+  async #readOpen(pass: Pass, key: ObjectKey): Promise<KubeObject | 'untold' | undefined> {
+    const { client, kind } = this.#open.get(nameIn(pass))!.decided.by;
+    try {
+      return await readLive(client, kind, key);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
+      this.#open.forget(nameIn(pass));
+      return 'untold';
+    }
   }
 
   /** Being deleted: followed up if it was us. */
@@ -257,7 +257,7 @@ export class TargetPasses {
 
   /** A policy for the same kind that nobody has understood yet may keep the object longer: nothing ends before. */
   #obstacle(pass: Pass, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
-    if (by.suspect) return { after: RIGHTS, note: 'its deletion was refused, the rights are reviewed' };
+    if (by.suspect) return { after: RIGHTS, note: 'nothing is deleted before its rights have been reviewed' };
     const { policies, clusterWide } = this.#options;
     const id = targetIdOf(by.kind);
     const here = pass.cache.byIndex(TTLPolicy, 'target', id);
@@ -267,31 +267,11 @@ export class TargetPasses {
     ];
     const obstacle = computeObstacle(rivals, (policy) => policies.standingOf(policy));
     if (obstacle === undefined) return undefined;
-    return obstacle.kind === 'lasting' ? { after: RIGHTS, note: obstacle.note } : { after: READING };
-  }
-
-  #tell(pass: Pass, kind: Kind, object: KubeObject, end: End): void {
-    const notice = computeNotice(end);
-    if (notice === undefined || !this.#isFirst(`${object.metadata.uid} ${notice.because}`)) return;
-    this.#options.metrics.skipped(metricKind(kind), notice.because);
-    if (notice.reason === undefined) return;
-    const { reason, note } = notice;
-    pass.event(regarding(kind, object), { type: 'Warning', reason, action: 'Reconcile', note });
-  }
-
-  #isFirst(what: string): boolean {
-    if (this.#told.has(what)) return false;
-    this.#told.add(what);
-    return true;
+    if (obstacle.kind === 'lasting') return { after: RIGHTS, note: obstacle.note };
+    const waited = minus(pass.now, policies.sinceOf(obstacle.policy) ?? pass.now);
+    return { after: millis(Math.min(Math.max(waited, READING), RIGHTS)) };
   }
 }
 
 /** How the queue calls the target. */
 const nameIn = ({ key }: Pass): string => objectName(key);
-
-/** Metadata that was asked for without the rest calls itself PartialObjectMetadata. */
-const regarding = (kind: Kind, { metadata }: KubeObject): Regarded => ({
-  apiVersion: apiVersionOf(kind),
-  kind: kind.kind,
-  metadata,
-});
