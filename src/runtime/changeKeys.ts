@@ -36,7 +36,12 @@ export class ChangeKeys {
   /** A change of the kind the controller is for: its own key. */
   primary(change: Changed): void {
     const { definition, queue, interner, time, onFirstLook } = this.#options;
-    const { id, after, initial } = change;
+    const { id, before, after, initial } = change;
+    if (after === undefined && before !== undefined && queue.isUntouched) {
+      queue.drop(id);
+      definition.forgetFirst?.(keyOf(before));
+      return;
+    }
     if (!matters(definition.facts, change)) return;
     const firstLook = initial && after !== undefined ? definition.firstLook?.(after) : undefined;
     if (firstLook !== undefined) {

@@ -39,6 +39,8 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
   readonly facts?: Facts<T>;
   /** When an object of the initial list is worth its first look; overdue ones then come in the order of deadlines. */
   firstLook?(object: T): Instant | undefined;
+  /** Gone before anybody looked at it, in a replica that never acted: what `firstLook` noted is of no use any more. */
+  forgetFirst?(key: ObjectKey): void;
   readonly watches?: readonly WatchDefinition[];
   readonly dynamic?: DynamicDefinition;
   /** Passes at once; 4 unless told. */

@@ -52,6 +52,19 @@ describe('adding and taking', () => {
     expect(q.readies()).toBe(1);
   });
 
+  test('a key that is dropped is not given out; dropped while it is worked on, it stays', () => {
+    const q = queueKit();
+    for (const key of ['a', 'b', 'c']) q.add(key);
+    q.addIn('d', 1000);
+    for (const key of ['b', 'd', 'unknown']) q.drop(key);
+    expect([q.queue.ready, q.queue.waiting]).toEqual([2, 0]);
+    expect(q.take()).toBe('a');
+    q.drop('a');
+    q.done('a');
+    q.add('b');
+    expect(q.takeAll()).toEqual(['c', 'b']);
+  });
+
   test('nothing is held of a key that is done', () => {
     const q = queueKit();
     for (let i = 0; i < 1000; i++) {

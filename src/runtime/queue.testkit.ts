@@ -49,6 +49,7 @@ export function queueKit(options: { retry?: RetryOptions; observer?: QueueObserv
       withId(text, (id) => queue.addFailed(id, cause, 'retry')),
     contend: (text: string) => withId(text, (id) => queue.addContended(id, 'contended')),
     forget: (text: string) => withId(text, (id) => queue.forget(id)),
+    drop: (text: string) => withId(text, (id) => queue.drop(id)),
     done: (text: string) => withId(text, (id) => queue.done(id)),
     /** Milliseconds until the key is looked at. */
     waits: (text: string) => withId(text, (id) => wait(queue.wakesAt(id), clock)),

@@ -73,6 +73,7 @@ export class Queue {
   #addedAt = doubles(1024);
   #ready = 0;
   #open = true;
+  #wasOpened = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
@@ -102,6 +103,11 @@ export class Queue {
     for (const startedAt of this.#startedAt.values()) yield millis(this.#clock.elapsed() - startedAt);
   }
 
+  /** Whether nobody has ever taken a key, as in a replica that waits for its turn. */
+  get isUntouched(): boolean {
+    return !this.#open && !this.#wasOpened;
+  }
+
   /** Closed, keys are collected but none becomes due: an initial list comes out in the order of its deadlines. */
   close(): void {
     this.#open = false;
@@ -109,6 +115,7 @@ export class Queue {
   }
   open(): void {
     this.#open = true;
+    this.#wasOpened = true;
     this.#lane.resume();
     if (this.#ready > 0) this.#options.onReady?.();
   }
@@ -159,6 +166,17 @@ export class Queue {
   forget(id: KeyId): void {
     this.#failures.delete(id);
     this.#losses.delete(id);
+  }
+
+  /** As if it had never been added: there is nothing left to look at. */
+  drop(id: KeyId): void {
+    const state = this.#stateOf(id);
+    if ((state & HELD) === 0 || (state & PROCESSING) !== 0) return;
+    this.#lane.delete(id);
+    this.#release(id);
+    if ((state & DIRTY) === 0) return;
+    this.#ready--;
+    this.#readyKeys.tidy(this.#ready);
   }
 
   take(): Taken | undefined {
