@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { captures } from './captures.ts';
 import { jobs } from './jobs.ts';
 import { pods } from './pods.ts';
+import { policyTargets } from './policies.ts';
 import { playRound, reportOf } from './round.ts';
 import { expectKept, replayOf, seedsFor } from './seeds.ts';
 import { tiny } from './tiny.ts';
@@ -11,7 +12,7 @@ import { tiny } from './tiny.ts';
 const REPLAY = replayOf('controllers.soak.ts', 'soak');
 const TIME = Number(process.env['LAPSE_SOAK_MS'] ?? 14_000);
 
-test.each([jobs, pods, captures, tiny()])('$name keeps every promise', async (subject) => {
+test.each([jobs, pods, policyTargets, captures, tiny()])('$name keeps every promise', async (subject) => {
   let rounds = 0;
   for (const seed of seedsFor(10_000, TIME)) {
     const round = await playRound(subject, seed, { steps: 40 + (seed % 160), storm: 1 + (seed % 6) });

@@ -4,13 +4,14 @@ import { describe, test } from 'vitest';
 import { captures } from './captures.ts';
 import { jobs } from './jobs.ts';
 import { pods } from './pods.ts';
+import { policyTargets } from './policies.ts';
 import { playRound, reportOf } from './round.ts';
 import { expectKept, replayOf, seedsFrom } from './seeds.ts';
 import { tiny } from './tiny.ts';
 
 const REPLAY = replayOf('controllers.test.ts', 'fast');
 
-describe.each([jobs, pods, captures, tiny()])('$name keeps every promise', (subject) => {
+describe.each([jobs, pods, policyTargets, captures, tiny()])('$name keeps every promise', (subject) => {
   test.each(seedsFrom(100, 2))('seed %d', async (seed) => {
     expectKept(reportOf(await playRound(subject, seed, { steps: 60 }), REPLAY));
   });

@@ -1,15 +1,47 @@
-// Finished Pods that ask for their end by annotation.
+// Finished Pods that ask for their end by annotation. Some say when they finished, some say it of one container only,
+// and some say nothing: those count from when the process first saw them.
 
 import { Pod } from '#api/kinds/builtin';
-import { formatTime, type Instant, parseTime, plus, seconds } from '#base/instant';
+import { formatTime, type Instant, millis, minutes, parseTime, plus, seconds } from '#base/instant';
 import { POD_TTL_ANNOTATION } from '#controllers/ttl-after-finished/pod';
 import { composeFamilies, findFamily } from '../scenarios/compose.ts';
 import type { Subject } from './subject.ts';
 
-const finishOf = ({ status }: Pod): Instant | undefined => {
-  const at = status?.containerStatuses?.[0]?.state?.terminated?.finishedAt;
-  return at === undefined ? undefined : parseTime(at);
+type Status = NonNullable<Pod['status']>;
+
+const container = (name: string, finishedAt?: string) => ({
+  name,
+  image: 'busybox',
+  imageID: '',
+  ready: false,
+  restartCount: 0,
+  state: { terminated: { exitCode: 0, ...(finishedAt === undefined ? {} : { finishedAt }) } },
+});
+
+/** By the name of the Pod; others say when they finished. */
+const STATUSES: Readonly<Record<string, (now: Instant) => Status>> = {
+  c: (now) => ({
+    phase: 'Failed',
+    reason: 'Evicted',
+    containerStatuses: [container('fetch', formatTime(plus(now, millis(-minutes(60))))), container('main')],
+    conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: formatTime(now) }],
+  }),
+  d: () => ({ phase: 'Failed', reason: 'NodeLost' }),
 };
+const succeeded = (now: Instant): Status => ({
+  phase: 'Succeeded',
+  containerStatuses: [container('main', formatTime(now))],
+});
+
+const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+/** Who says nothing has not finished before it was made. */
+function finishOf({ metadata, status }: Pod): Instant {
+  const [condition] = status?.conditions ?? [];
+  const [first] = status?.containerStatuses ?? [];
+  const told = condition?.lastTransitionTime ?? first?.state?.terminated?.finishedAt;
+  return parseTime(told ?? metadata.creationTimestamp!);
+}
 
 const secondsUntil = (from: Instant, to: Instant): string =>
   String(Math.max(0, Math.ceil((to - from) / 1000)));
@@ -29,27 +61,15 @@ export const pods: Subject = {
     kind: 'Pod',
     metadata: { name, namespace: 'default', annotations: { [POD_TTL_ANNOTATION]: secondsUntil(now, ends) } },
     spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] },
-    status: {
-      phase: 'Succeeded',
-      containerStatuses: [
-        {
-          name: 'main',
-          image: 'busybox',
-          imageID: '',
-          ready: false,
-          restartCount: 0,
-          state: { terminated: { exitCode: 0, finishedAt: formatTime(now) } },
-        },
-      ],
-    },
+    status: (STATUSES[name] ?? succeeded)(now),
   }),
   moveEnd: (object, ends) => ({
-    metadata: { annotations: { [POD_TTL_ANNOTATION]: secondsUntil(finishOf(object as Pod) ?? ends, ends) } },
+    metadata: { annotations: { [POD_TTL_ANNOTATION]: secondsUntil(finishOf(object as Pod), ends) } },
   }),
   deadlineOf: (object) => {
-    const finish = finishOf(object as Pod);
     const ttl = object.metadata.annotations?.[POD_TTL_ANNOTATION];
-    return finish === undefined || ttl === undefined ? undefined : plus(finish, seconds(Number(ttl)));
+    if (!isFinished(object as Pod) || ttl === undefined) return undefined;
+    return plus(finishOf(object as Pod), seconds(Number(ttl)));
   },
-  isTerminal: (object) => finishOf(object as Pod) !== undefined,
+  isTerminal: (object) => isFinished(object as Pod),
 };

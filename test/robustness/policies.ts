@@ -1,0 +1,78 @@
+// Finished PipelineRuns under several policies that select by label: the longest wins. Some are moved by their labels, into
+// and out of policies, and some by their annotation.
+
+import type { KubeObject } from '#api/object';
+import { formatTime, type Instant, millis, parseTime, plus, seconds } from '#base/instant';
+import { composeFamilies, findFamily } from '../scenarios/compose.ts';
+import { PipelineRun, PipelineRunKind, ttlPolicy } from '../scenarios/pipelineRuns.ts';
+import type { Subject } from './subject.ts';
+
+const TTL = 'lapse.dev/ttl';
+/** Everything is under the first; the others are chosen by the label `tier`. */
+const TIERS = { short: 10, middle: 45, long: 120 } as const;
+type Tier = keyof typeof TIERS;
+
+const policies = (Object.entries(TIERS) as [Tier, number][]).map(([tier, length]) =>
+  ttlPolicy(tier, {
+    ttl: `${length}s`,
+    allowOverrides: true,
+    ...(tier === 'short' ? {} : { selector: { matchLabels: { tier } } }),
+  }),
+);
+
+interface Run extends KubeObject {
+  readonly status?: { readonly completionTime?: string };
+}
+
+const finishOf = ({ status }: Run): Instant | undefined =>
+  status?.completionTime === undefined ? undefined : parseTime(status.completionTime);
+
+/** Half of the names are moved by annotation. */
+const isAnnotated = (name: string): boolean => ['c', 'd', 'y', 'z'].includes(name);
+
+const lengthOf = ({ metadata }: KubeObject): number => {
+  const own = metadata.annotations?.[TTL];
+  return own === undefined
+    ? TIERS[(metadata.labels?.['tier'] as Tier | undefined) ?? 'short']
+    : Number.parseInt(own, 10);
+};
+
+/** The policy that keeps it for at least so long, or the longest. */
+const tierFor = (length: number): Tier =>
+  (Object.keys(TIERS) as Tier[]).find((tier) => TIERS[tier] >= length) ?? 'long';
+
+const family = findFamily('ttl-policy');
+
+export const policyTargets: Subject = {
+  name: 'ttl-policy',
+  kind: PipelineRun,
+  resource: 'pipelineruns',
+  kinds: [...family.kinds, PipelineRunKind],
+  objects: policies,
+  compose: composeFamilies({
+    families: [family],
+    controllers: [],
+    configuration: { actAs: 'controller' },
+    gates: {},
+  }),
+  create: (name, ends) => ({
+    apiVersion: 'tekton.dev/v1',
+    kind: 'PipelineRun',
+    metadata: { name, namespace: 'default' },
+    spec: {},
+    status: { completionTime: formatTime(plus(ends, millis(-seconds(TIERS.short)))) },
+  }),
+  moveEnd: (object, ends) => {
+    const length = Math.max(0, Math.ceil((ends - finishOf(object as Run)!) / 1000));
+    return {
+      metadata: isAnnotated(object.metadata.name!)
+        ? { annotations: { [TTL]: `${length}s` } }
+        : { labels: { tier: tierFor(length) } },
+    };
+  },
+  deadlineOf: (object) => {
+    const finish = finishOf(object as Run);
+    return finish === undefined ? undefined : plus(finish, seconds(lengthOf(object)));
+  },
+  isTerminal: (object) => finishOf(object as Run) !== undefined,
+};
