@@ -2,69 +2,68 @@
 
 import { expect } from 'vitest';
 import type { Pod } from '#api/kinds/builtin';
-import { formatTime, hours, type Instant, millis, minutes, plus, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
+import { formatTime, hours, millis, minutes, seconds } from '#base/instant';
+import { at } from './kit.ts';
 import { scenario } from './scenario.ts';
+import { container, PODS, type PodParts, pod, POD_TTL as TTL } from './ttl-after-finished-kit.ts';
 import type { Scene } from './words.ts';
 
-const TTL = 'lapse.dev/ttl-seconds-after-finished';
+const DONE = { phase: 'Succeeded', containerStatuses: [container('main', seconds(0))] };
 
-function begin({ given }: Scene): void {
-  given.controllers('ttl-after-finished');
-  given.gates({ TTLAfterFinishedPods: true });
-}
+const SILENT = 'not every container says when it ended';
 
-const at = (second: number): string => formatTime(plus(VIRTUAL_START as Instant, seconds(second)));
-
-const pod = (
-  name: string,
-  ttl: string,
-  more: { status?: Pod['status']; spec?: object; metadata?: object } = {},
-): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, namespace: 'default', annotations: { [TTL]: ttl }, ...more.metadata },
-  spec: {
-    restartPolicy: 'Never',
-    containers: [{ name: 'main', image: 'busybox' }],
-    ...more.spec,
-  } as Pod['spec'] & object,
-  ...(more.status === undefined ? {} : { status: more.status }),
+/** The kubelet evicts it at this second. */
+const evicted = (second: number) => ({
+  phase: 'Failed',
+  reason: 'Evicted',
+  conditions: [
+    { type: 'DisruptionTarget', status: 'True', lastTransitionTime: formatTime(at(seconds(second))) },
+  ],
 });
-const terminated = (second: number) => [
-  {
-    name: 'main',
-    image: 'busybox',
-    imageID: '',
-    ready: false,
-    restartCount: 0,
-    state: { terminated: { exitCode: 0, finishedAt: at(second) } },
-  },
-];
 
 const reasons = async ({ then }: Scene, ref: string) => (await then.events(ref)).map(({ reason }) => reason);
-const deletes = ({ then }: Scene) => then.requests(({ verb }) => verb === 'delete').length;
+const deletes = ({ then }: Scene) => then.requests('delete pods').length;
 
 scenario.each<{ status: Pod['status']; end: number; rule: string }>(
   {
     'counts from the last container': {
-      status: { phase: 'Succeeded', containerStatuses: terminated(5) },
+      status: { phase: 'Succeeded', containerStatuses: [container('main', seconds(5))] },
       end: 65,
       rule: 'last container finished',
     },
-    'counts from the last init container when no other says': {
-      status: { phase: 'Failed', initContainerStatuses: terminated(4) },
+    'counts from the last init container when no container has a status': {
+      status: { phase: 'Failed', initContainerStatuses: [container('main', seconds(4))] },
       end: 64,
       rule: 'last init or ephemeral container finished',
     },
     'evicted: counts from the newest condition': {
-      status: {
-        phase: 'Failed',
-        reason: 'Evicted',
-        conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: at(3) }],
-      },
+      status: evicted(3),
       end: 63,
       rule: 'newest condition',
+    },
+    'evicted, and one container does not say when it ended: not before the newest condition': {
+      status: { ...evicted(8), containerStatuses: [container('fetch', seconds(1)), container('main')] },
+      end: 68,
+      rule: `newest condition; ${SILENT}`,
+    },
+    'one container does not say when it ended, another ended after the newest condition': {
+      status: { ...evicted(3), containerStatuses: [container('fetch', seconds(7)), container('main')] },
+      end: 67,
+      rule: `last end that is told; ${SILENT}`,
+    },
+    'one container does not say when it ended, and no condition does: not before we saw it': {
+      status: { phase: 'Failed', containerStatuses: [container('fetch', seconds(1)), container('main')] },
+      end: 70,
+      rule: `first seen finished; ${SILENT}`,
+    },
+    'no container says when it ended: the end of an init container is not enough': {
+      status: {
+        ...evicted(8),
+        initContainerStatuses: [container('first', seconds(1))],
+        containerStatuses: [container('main')],
+      },
+      end: 68,
+      rule: `newest condition; ${SILENT}`,
     },
     'counts from when we first saw it when nobody says': {
       status: { phase: 'Failed', reason: 'NodeLost' },
@@ -73,7 +72,7 @@ scenario.each<{ status: Pod['status']; end: number; rule: string }>(
     },
   },
   async (scene, { status, end, rule }) => {
-    begin(scene);
+    PODS.begin(scene);
     const { given, when, then } = scene;
     await given.object(pod('task', '60'));
     await when.timePasses(seconds(10));
@@ -90,7 +89,7 @@ scenario.each<{ status: Pod['status']; end: number; rule: string }>(
 );
 
 scenario('first seen is lost by a restart and begins again: late, never early', async (scene) => {
-  begin(scene);
+  PODS.begin(scene);
   const { given, when, then } = scene;
   await given.object(pod('task', '60', { status: { phase: 'Failed' } }));
   await when.timePasses(seconds(50));
@@ -101,17 +100,55 @@ scenario('first seen is lost by a restart and begins again: late, never early', 
   await then.isGone('pod/task');
 });
 
+scenario.each(
+  {
+    'first seen while our clock was an hour behind: not early when it is put right': seconds(-3600),
+    'first seen while our clock was 25 s behind, which is believed: not early either': seconds(-25),
+    'first seen while our clock was an hour ahead: not an hour late when it is put right': seconds(3600),
+  },
+  async (scene, by) => {
+    PODS.begin(scene);
+    const { given, when, then } = scene;
+    await given.object(pod('task', '20'));
+    await when.timePasses(minutes(1));
+    await when.clockJumps(by);
+    await when.user.status('pod/task', { phase: 'Failed', reason: 'NodeLost' });
+    await when.timePasses(seconds(2));
+    await when.clockJumps(millis(-by));
+    await when.timePasses(millis(17_999));
+    await then.exists('pod/task');
+    expect(deletes(scene)).toBe(0);
+    await when.timePasses(minutes(1));
+    await then.isGone('pod/task');
+    expect(deletes(scene)).toBe(1);
+  },
+);
+
+scenario('first seen, and made again under its name: the newcomer is seen anew', async (scene) => {
+  PODS.begin(scene);
+  const { given, when, then } = scene;
+  const task = pod('task', '60', { status: { phase: 'Failed' } });
+  await given.object(task);
+  await when.timePasses(seconds(50));
+  await when.user.delete('pod/task');
+  await when.user.create(task);
+  await when.timePasses(millis(59_999));
+  await then.exists('pod/task');
+  await when.timePasses(millis(1));
+  await then.isGone('pod/task');
+});
+
 scenario('with the gate off nothing happens', async (scene) => {
   const { given, when, then } = scene;
   given.controllers('ttl-after-finished');
-  await given.object(pod('task', '0', { status: { phase: 'Succeeded', containerStatuses: terminated(0) } }));
+  await given.object(pod('task', '0', { status: DONE }));
   await when.timePasses(hours(10));
   await then.exists('pod/task');
   expect(then.requests(({ resource }) => resource === 'pods')).toEqual([]);
 });
 
 scenario('running Pods never enter memory', async (scene) => {
-  begin(scene);
+  PODS.begin(scene);
   const { given, when, then } = scene;
   await given.object([pod('running', '0', { status: { phase: 'Running' } }), pod('pending', '0')]);
   await when.timePasses(hours(1));
@@ -122,7 +159,7 @@ scenario('running Pods never enter memory', async (scene) => {
   expect((await scene.simulation()).passes).toEqual([]);
 });
 
-scenario.each<{ more: Parameters<typeof pod>[2]; reason: string }>(
+scenario.each<{ more: PodParts; reason: string }>(
   {
     'a Pod of a Job is left to the Job': {
       more: {
@@ -138,11 +175,9 @@ scenario.each<{ more: Parameters<typeof pod>[2]; reason: string }>(
     },
   },
   async (scene, { more, reason }) => {
-    begin(scene);
+    PODS.begin(scene);
     const { given, when, then } = scene;
-    await given.object(
-      pod('task', '0', { ...more, status: { phase: 'Succeeded', containerStatuses: terminated(0) } }),
-    );
+    await given.object(pod('task', '0', { ...more, status: DONE }));
     await when.timePasses(hours(1));
     await when.user.patch('pod/task', { metadata: { annotations: { [TTL]: '1' } } });
     await when.timePasses(hours(1));
@@ -155,11 +190,9 @@ scenario.each<{ more: Parameters<typeof pod>[2]; reason: string }>(
 scenario.each(
   { words: 'soon', negative: '-1', 'more than int32': '2147483648', empty: '', units: '1h', fraction: '1.5' },
   async (scene, text) => {
-    begin(scene);
+    PODS.begin(scene);
     const { given, when, then } = scene;
-    await given.object(
-      pod('task', text, { status: { phase: 'Succeeded', containerStatuses: terminated(0) } }),
-    );
+    await given.object(pod('task', text, { status: DONE }));
     await when.timePasses(hours(1000));
     await then.exists('pod/task');
     expect(await reasons(scene, 'pod/task')).toEqual(['InvalidTTL']);
@@ -170,9 +203,9 @@ scenario.each(
 );
 
 scenario('opted in later, and out again', async (scene) => {
-  begin(scene);
+  PODS.begin(scene);
   const { given, when, then } = scene;
-  const plain = pod('task', '0', { status: { phase: 'Succeeded', containerStatuses: terminated(0) } });
+  const plain = pod('task', '0', { status: DONE });
   await given.object({ ...plain, metadata: { name: 'task', namespace: 'default' } });
   await when.timePasses(minutes(10));
   await when.user.patch('pod/task', {

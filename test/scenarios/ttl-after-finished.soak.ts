@@ -1,28 +1,33 @@
 // The same, large.
 
 import { expect } from 'vitest';
-import { Job } from '#api/kinds/builtin';
 import { hours, millis, minutes } from '#base/instant';
 import { finishedJob } from './kit.ts';
 import { scenario } from './scenario.ts';
+import { askedOf, countOf, type Ending, expectCounted, JOBS, PODS } from './ttl-after-finished-kit.ts';
 
 const MANY = 10_000;
 
-scenario(`${MANY} due at one instant: one request each`, async ({ given, when, then, simulation }) => {
-  given.controllers('ttl-after-finished');
-  given.configuration({ ttlAfterFinished: { jobPropagation: 'Background' } });
-  const names = Array.from({ length: MANY }, (_, i) => `report-${i}`);
-  await given.object(names.map((name) => finishedJob(name, { ttl: minutes(10) })));
-  await when.timePasses(minutes(10));
-  const { items } = await (await simulation()).user.list(Job);
-  expect([items.length, then.requests(({ verb }) => verb === 'delete').length]).toEqual([0, MANY]);
-  expect(then.requests(({ verb, name }) => verb === 'get' && name !== undefined)).toEqual([]);
-});
+scenario.each<Ending>(
+  {
+    [`${MANY} Jobs due at one instant: one request each`]: JOBS,
+    [`${MANY} Pods due at one instant: one request each`]: PODS,
+  },
+  async (scene, kind) => {
+    kind.begin(scene);
+    const { given, when } = scene;
+    const names = Array.from({ length: MANY }, (_, i) => `report-${i}`);
+    await given.object(names.map((name) => kind.finished(name, { ttl: minutes(10) })));
+    await when.timePasses(minutes(10));
+    expect(await countOf(scene, kind)).toBe(0);
+    expect(askedOf(scene, kind)).toEqual(names.map(() => 'DELETE'));
+    await expectCounted(scene, MANY);
+  },
+);
 
 scenario(`${MANY} overdue at the start: the oldest deadline first, bounded at once`, async (scene) => {
   const { given, when, then, simulation } = scene;
-  given.controllers('ttl-after-finished');
-  given.configuration({ ttlAfterFinished: { jobPropagation: 'Background', concurrency: 8 } });
+  JOBS.begin(scene, { concurrency: 8 });
   await given.object(finishedJob('first', { ttl: hours(1000) }));
   (await simulation()).crash();
   // A permutation: 7919 is prime to 10,000.

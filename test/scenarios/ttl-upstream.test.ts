@@ -1,10 +1,12 @@
-// The cases of upstream's own tests that need an API server, by their numbers in its list: what the server accepts, and
-// its one end-to-end test. The others are tables (src/controllers/ttl-after-finished/compute.test.ts, family.test.ts).
+// The cases of upstream's own tests that need an API server or a process, by their numbers in its list: what the server
+// accepts, how many workers a person may ask for, and its one end-to-end test. The others are tables
+// (src/controllers/ttl-after-finished/compute.test.ts, family.test.ts).
 
-import { expect } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Job } from '#api/kinds/builtin';
 import { hours, millis, minutes, seconds } from '#base/instant';
 import { standinsNamed } from '#standins/standins';
+import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { at, finishedStatus, job } from './kit.ts';
 import { scenario } from './scenario.ts';
 import type { Scene } from './words.ts';
@@ -65,6 +67,21 @@ scenario(
     });
   },
 );
+
+// No cluster is there: whoever gets past the flags is told that.
+test.each([
+  ['0', /--concurrent-ttl-after-finished-syncs: .*should be greater than or equal to 1/],
+  ['1', /no-such-kubeconfig/],
+])("upstream's 15. %s workers: refused at the start only if nobody would work", async (workers, message) => {
+  const process = new LapseProcess([
+    'run',
+    '--kubeconfig=no-such-kubeconfig',
+    `--concurrent-ttl-after-finished-syncs=${workers}`,
+  ]);
+  onTestFinished(async () => void (await process.end('SIGKILL')));
+  expect(await process.exited).toBe(2);
+  expect(process.out).toMatch(message);
+});
 
 scenario.each(
   {

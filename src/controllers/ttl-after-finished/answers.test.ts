@@ -1,15 +1,20 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Kind } from '#api/kind';
+import { Job, Pod } from '#api/kinds/builtin';
+import { createServer } from '#apiserver/server';
 import { seconds } from '#base/instant';
+import { seededRandom } from '#base/random';
+import { VirtualClock } from '#base/virtualClock';
 import type { Budget } from '#lifecycle/budget';
 import { refuse } from '#runtime/world.testkit';
-import { inTtlWorld, type TtlWorld } from './ttl.testkit.ts';
+import { inTtlWorld, type TtlWorld, worldWith } from './ttl.testkit.ts';
 
 const background = { configuration: { jobPropagation: 'Background' } };
 const isDelete = ({ method }: { method: string }) => method === 'DELETE';
 
 const ask: Budget['ask'] = (_uid, now) =>
   now % 60_000 === 0 ? { kind: 'go' } : { kind: 'wait', until: (Math.ceil(now / 60_000) * 60_000) as never };
-const onTheMinute: Budget = { ask, claim: ask, spend: () => {} };
+const onTheMinute: Budget = { ask, claim: ask, spend: () => {}, limit: () => {} };
 
 describe('what the server answers to the DELETE', () => {
   test.each<
@@ -68,16 +73,42 @@ describe('what the server answers to the DELETE', () => {
 });
 
 describe('gates and configuration', () => {
-  test(
-    'with the gate off the field has no effect; switched on again it works as before',
-    inTtlWorld({ gates: { TTLAfterFinished: false } }, async (k) => {
-      await k.finishedJob('report', 10);
+  test.each<[gate: string, kind: Kind, put: (k: TtlWorld, name: string) => Promise<void>]>([
+    ['TTLAfterFinished', Job, (k, name) => k.finishedJob(name, 10)],
+    ['TTLAfterFinishedPods', Pod, (k, name) => k.finishedPod(name, 10)],
+  ])('%s on: ended; off: nothing happens; on again: ended as before', async (gate, kind, put) => {
+    const clock = new VirtualClock();
+    const server = await createServer({ clock, random: seededRandom(7) });
+    onTestFinished(() => server.close());
+    const begin = (isOn: boolean): TtlWorld => {
+      const k = worldWith(server, clock, { ...background, gates: { [gate]: isOn } });
       k.start();
-      await k.pass(3600);
-      expect([k.asked(), k.world.manager.controllers.length]).toEqual([[], 0]);
-      expect(await k.exists('report')).toBe(true);
-    }),
-  );
+      return k;
+    };
+    const asked = (k: TtlWorld) =>
+      k.world.requests.filter((request) => request.includes(`/${kind.resource}`));
+
+    const first = begin(true);
+    await put(first, 'first');
+    await first.pass(10);
+    expect(first.asked()).toEqual(['DELETE first']);
+    await first.stop();
+
+    const off = begin(false);
+    await put(off, 'meanwhile');
+    await off.pass(3600);
+    expect([asked(off), await off.there(kind)]).toEqual([[], ['meanwhile']]);
+    await off.stop();
+
+    const again = begin(true);
+    await put(again, 'after');
+    await again.pass(0);
+    expect(await again.there(kind)).toEqual(['after']);
+    await again.pass(10);
+    expect(again.asked()).toEqual(['DELETE meanwhile', 'DELETE after']);
+    expect(await again.there(kind)).toEqual([]);
+    await again.stop();
+  });
 
   test('zero workers are refused at the start', async () => {
     await expect(inTtlWorld({ configuration: { concurrency: 0 } }, async () => {})()).rejects.toThrow(

@@ -217,7 +217,10 @@ describe('an object that we deleted and that stays', () => {
       'or without',
       deleted(),
       9999,
-      { kind: 'stuck', note: 'still there 10 minutes after it was deleted: no finalizer keeps it' },
+      {
+        kind: 'stuck',
+        note: 'still there 10 minutes after it was deleted: no finalizer in its metadata keeps it',
+      },
     ],
   ])('%s', (_name, object, now, expected) => expect(computeLingering(object, at(now))).toEqual(expected));
 });

@@ -1,18 +1,60 @@
-import { expect, test } from 'vitest';
-import { instant } from '#base/instant';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Instant, instant, millis } from '#base/instant';
 import { Ledger } from './ledger.ts';
 
 const a = { namespace: 'x', name: 'a' };
 const b = { namespace: 'y', name: 'a' };
 const node = { name: 'a' };
 
+const read = (now: number, elapsed = now) => ({ now: instant(now), elapsed: millis(elapsed) });
+
 test('first seen is remembered per object, not per name', () => {
   const ledger = new Ledger();
-  expect(ledger.firstSeen(a, 'u-1', instant(5))).toBe(5);
-  expect(ledger.firstSeen(a, 'u-1', instant(9))).toBe(5);
-  expect(ledger.firstSeen(a, 'u-2', instant(9))).toBe(9);
+  expect(ledger.firstSeen(a, 'u-1', read(5))).toBe(5);
+  expect(ledger.firstSeen(a, 'u-1', read(9))).toBe(5);
+  expect(ledger.firstSeen(a, 'u-2', read(9))).toBe(9);
   ledger.forget(a);
-  expect(ledger.firstSeen(a, 'u-2', instant(12))).toBe(12);
+  expect(ledger.firstSeen(a, 'u-2', read(12))).toBe(12);
+});
+
+describe('first seen at 100 000 and looked at later: what has elapsed counts, not what the clock shows', () => {
+  const FIRST = read(100_000, 7_000.5);
+  test.each<[string, now: number, elapsed: number, expected: number]>([
+    ['nobody touched the clock', 105_000, 12_000.5, 100_000],
+    ['it was an hour behind and was put right', 3_705_000, 12_000.5, 3_700_000],
+    ['it was ahead by 50 s and was put right', 55_000, 12_000.5, 50_000],
+    ['a fraction of a millisecond is not over yet', 105_000, 12_000.4, 100_001],
+    ['read a little apart: what was told stands', 105_000, 12_003.5, 100_000],
+    ['a second apart is not a little', 105_000, 13_000.5, 99_000],
+  ])('%s', (_name, now, elapsed, expected) => {
+    const ledger = new Ledger();
+    ledger.firstSeen(a, 'u-1', FIRST);
+    expect(ledger.firstSeen(a, 'u-1', read(now, elapsed))).toBe(expected);
+  });
+
+  test('never early, however often the clock is set', () => {
+    const TTL = 10_000;
+    const jump = fc.record({
+      by: fc.integer({ min: -50_000, max: 50_000 }),
+      after: fc.double({ min: 0, max: 3000, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(fc.array(jump, { minLength: 1, maxLength: 20 }), (jumps) => {
+        const ledger = new Ledger();
+        let { now, elapsed }: { now: number; elapsed: number } = FIRST;
+        ledger.firstSeen(a, 'u-1', FIRST);
+        for (const { by, after } of jumps) {
+          elapsed += after;
+          now += Math.floor(after) + by;
+          const seen: Instant = ledger.firstSeen(a, 'u-1', read(now, elapsed));
+          const left = TTL - (elapsed - FIRST.elapsed);
+          if (left > 0) expect(now).toBeLessThan(seen + TTL);
+          else expect(seen + TTL - now).toBeLessThan(left + 1001);
+        }
+      }),
+    );
+  });
 });
 
 test('deadlines are counted by what time it is, each key once', () => {

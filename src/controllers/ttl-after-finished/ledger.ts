@@ -3,7 +3,7 @@
 // Nothing here is needed for correctness after a restart.
 
 import type { ObjectKey } from '#api/kind';
-import { type Instant, isDue } from '#base/instant';
+import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '#base/instant';
 
 /** Values by key. The names are the strings of the cached objects, so that an entry costs no text of its own. */
 class ByKey<V> {
@@ -31,10 +31,23 @@ class ByKey<V> {
   }
 }
 
+/** One moment on both clocks. */
+export interface Reading {
+  readonly now: Instant;
+  /** Monotonic. */
+  readonly elapsed: Millis;
+}
+
 interface Seen {
   readonly uid: string;
-  readonly at: Instant;
+  /** Monotonic: the wall clock may have been wrong then, and may be set meanwhile. */
+  readonly elapsed: Millis;
+  /** As it was last told. */
+  at: Instant;
 }
+
+/** Two clocks are never read at quite the same time: what was told stands while it is late by less than this. */
+const SAME = seconds(1);
 
 export class Ledger {
   readonly #deadlines = new ByKey<Instant>();
@@ -79,12 +92,20 @@ export class Ledger {
     return ours !== undefined && (uid === undefined || ours === uid);
   }
 
-  /** When the object was first seen finished: now, if it is the first time. */
-  firstSeen(key: ObjectKey, uid: string, now: Instant): Instant {
+  /**
+   * When the object was first seen finished, in the time of this reading: now, if it is the first. So much of its TTL is
+   * over as has elapsed since, whatever the wall clock showed.
+   */
+  firstSeen(key: ObjectKey, uid: string, { now, elapsed }: Reading): Instant {
     const seen = this.#seen.get(key);
-    if (seen?.uid === uid) return seen.at;
-    this.#seen.set(key, { uid, at: now });
-    return now;
+    if (seen?.uid !== uid) {
+      this.#seen.set(key, { uid, elapsed, at: now });
+      return now;
+    }
+    const at = plus(now, millis(-Math.floor(elapsed - seen.elapsed)));
+    const late = minus(seen.at, at);
+    if (late < 0 || late >= SAME) seen.at = at;
+    return seen.at;
   }
 
   /** The object is gone. */

@@ -1,13 +1,13 @@
-// Pods: opted in by an annotation, since a PodSpec has no field for it. They do not say when they finished; the best
-// answer is looked for in order, and which one it was is part of the explanation.
+// Pods: opted in by an annotation, since a PodSpec has no field for it. When they finished is worked out in podFinish.ts.
 
-import { type ContainerStatus, Pod } from '#api/kinds/builtin';
+import { Pod } from '#api/kinds/builtin';
 import type { KubeObject, OwnerReference } from '#api/object';
 import { many, OWNERS, one, type Shape, text, time } from '#api/shape';
-import { type Instant, minus } from '#base/instant';
+import type { Instant } from '#base/instant';
 import { type Finish, TTL_ANNOTATION, type Ttl } from '#lifecycle/expiry';
-import { type Exemption, type Finishable, timeOf, ttlOf } from './finishable.ts';
+import { type Exemption, type Finishable, ttlOf } from './finishable.ts';
 import { identityOf, metadataShape, share } from './identity.ts';
+import { computePodFinish, projectFinish } from './podFinish.ts';
 
 export const POD_TTL_ANNOTATION = 'lapse.dev/ttl-seconds-after-finished';
 
@@ -21,51 +21,10 @@ function ttl(pod: Pod): Ttl {
   return ttlOf(value, POD_TTL_ANNOTATION);
 }
 
-interface Found {
-  readonly at: Instant;
-  readonly text: string;
-  readonly rule: string;
-}
-
-/** The latest of some times. */
-function latest(texts: Iterable<string | undefined>, rule: string): Found | undefined {
-  let best: Found | undefined;
-  for (const text of texts) {
-    const at = timeOf(text);
-    if (at === undefined || text === undefined) continue;
-    if (best === undefined || minus(at, best.at) > 0) best = { at, text, rule };
-  }
-  return best;
-}
-
-const ends = (statuses: readonly ContainerStatus[] | undefined): (string | undefined)[] =>
-  (statuses ?? []).map(({ state }) => state?.terminated?.finishedAt);
-
-/** In this order; the first that knows anything decides. */
-function findFinish({ status }: Pod): Found | undefined {
-  return (
-    latest(ends(status?.containerStatuses), 'last container finished') ??
-    latest(
-      [...ends(status?.initContainerStatuses), ...ends(status?.ephemeralContainerStatuses)],
-      'last init or ephemeral container finished',
-    ) ??
-    latest(
-      (status?.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime),
-      'newest condition',
-    )
-  );
-}
-
 const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-function finish(pod: Pod, firstSeen?: Instant): Finish {
-  if (!isFinished(pod)) return { kind: 'unfinished' };
-  const found = findFinish(pod);
-  if (found !== undefined) return { kind: 'finished', at: found.at, rule: found.rule };
-  return firstSeen === undefined
-    ? { kind: 'timeUnknown', note: 'no container and no condition says when' }
-    : { kind: 'finished', at: firstSeen, rule: 'first seen finished' };
-}
+const finish = (pod: Pod, firstSeen?: Instant): Finish =>
+  isFinished(pod) ? computePodFinish(pod, firstSeen) : { kind: 'unfinished' };
 
 const jobOf = ({ metadata }: Pod): OwnerReference | undefined =>
   metadata.ownerReferences?.find(
@@ -96,19 +55,6 @@ function project(pod: Pod): Pod {
   const { phase } = pod.status ?? {};
   if (phase === undefined) return { apiVersion, kind, metadata, spec };
   return { apiVersion, kind, metadata, spec, status: { phase: share(phase), ...projectFinish(pod) } };
-}
-
-/** The one time that decides, where it was found. */
-function projectFinish(pod: Pod): NonNullable<Pod['status']> {
-  const found = findFinish(pod);
-  if (found === undefined) return {};
-  const { text, rule } = found;
-  if (rule === 'newest condition')
-    return { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: text }] };
-  const statuses: ContainerStatus[] = [{ name: '', state: { terminated: { finishedAt: text } } }];
-  return rule === 'last container finished'
-    ? { containerStatuses: statuses }
-    : { initContainerStatuses: statuses };
 }
 
 const CONTAINER: Shape = {

@@ -2,7 +2,8 @@
 
 import type { KubeObject } from '#api/object';
 import { assertNever } from '#base/assertNever';
-import { type Instant, minus } from '#base/instant';
+import type { Clock } from '#base/clock';
+import { type Instant, type Millis, minus } from '#base/instant';
 import type { Propagation } from '#client/delete';
 import { type Deletion, outcomeOf } from '#lifecycle/deletion';
 import { type Basis, describeBasis } from '#lifecycle/expiry';
@@ -14,10 +15,11 @@ import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import { computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './compute.ts';
 import type { Finishable } from './finishable.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Reading } from './ledger.ts';
 import type { FinishableMetrics } from './metrics.ts';
 
 export interface ReconcileOptions<T extends KubeObject> {
+  readonly clock: Pick<Clock, 'elapsed'>;
   readonly finishable: Finishable<T>;
   readonly guard: SkewGuard;
   readonly deletes: GuardedDeletes;
@@ -42,7 +44,7 @@ const MOST_TOLD = 100_000;
 export function createReconcile<T extends KubeObject>(
   options: ReconcileOptions<T>,
 ): (pass: Pass) => Promise<Outcome> {
-  const { finishable, guard, deletes, ledger, metrics, propagation } = options;
+  const { clock, finishable, guard, deletes, ledger, metrics, propagation } = options;
   const { kind } = finishable;
   const told = new Remembered(MOST_TOLD);
 
@@ -52,18 +54,21 @@ export function createReconcile<T extends KubeObject>(
     if (object === undefined) return vanished(pass);
     // Deleted by us and made again under its name, before we heard that it was gone.
     if (ledger.isOurs(pass.key) && !ledger.isOurs(pass.key, object.metadata.uid)) vanished(pass);
-    return follow(pass, object, look(pass, object, pass.now));
+    if (isBehindOurDelete(pass, object)) return settled();
+    // Read once, like `now`: the two are one moment, also for what is decided again after an answer.
+    const elapsed = clock.elapsed();
+    return follow(pass, object, look(pass, object, { now: pass.now, elapsed }), elapsed);
   };
 
-  function look(pass: Pass, object: T, now: Instant): Verdict {
-    const moment = { now, tolerance: guard.maxSkew };
+  function look(pass: Pass, object: T, reading: Reading): Verdict {
+    const moment = { now: reading.now, tolerance: guard.maxSkew };
     const verdict = computeVerdict(finishable, object, moment);
     if (verdict.kind !== 'notApplicable' || verdict.because !== 'finish time unknown') return verdict;
-    const firstSeen = ledger.firstSeen(pass.key, object.metadata.uid ?? '', now);
+    const firstSeen = ledger.firstSeen(pass.key, object.metadata.uid ?? '', reading);
     return computeVerdict(finishable, object, { ...moment, firstSeen });
   }
 
-  function follow(pass: Pass, object: T, verdict: Verdict): Promise<Outcome> | Outcome {
+  function follow(pass: Pass, object: T, verdict: Verdict, elapsed: Millis): Promise<Outcome> | Outcome {
     tell(pass, object, verdict);
     switch (verdict.kind) {
       case 'notApplicable':
@@ -81,10 +86,16 @@ export function createReconcile<T extends KubeObject>(
         return waitUntil(verdict.until, 'finish in the future');
       case 'expired':
         ledger.expects(pass.key, verdict.since);
-        return deleteExpired(pass, object, verdict);
+        return deleteExpired(pass, object, verdict, elapsed);
       default:
         return assertNever(verdict);
     }
+  }
+
+  /** Accepted and counted; the cache does not know yet. Nothing about it is to be decided any more, an event will come. */
+  function isBehindOurDelete({ key }: Pass, { metadata }: T): boolean {
+    if (metadata.deletionTimestamp !== undefined) return false;
+    return ledger.isOurs(key, metadata.uid) && ledger.deadline(key) === undefined;
   }
 
   /** Alive, and not due: whatever we sent about it before was not carried out, and will not be. */
@@ -94,10 +105,10 @@ export function createReconcile<T extends KubeObject>(
     else ledger.expects(pass.key, until);
   }
 
-  async function deleteExpired(pass: Pass, object: T, expired: Expired): Promise<Outcome> {
+  async function deleteExpired(pass: Pass, object: T, expired: Expired, elapsed: Millis): Promise<Outcome> {
     const uid = object.metadata.uid ?? '';
     const decide = (live: T, now: Instant): Decision<Kept<T>> => {
-      const verdict = look(pass, live, now);
+      const verdict = look(pass, live, { now, elapsed });
       if (verdict.kind !== 'expired') return { kind: 'keep', verdict: { live, verdict } };
       basis = verdict.because;
       return { kind: 'delete', since: verdict.since };
@@ -121,7 +132,8 @@ export function createReconcile<T extends KubeObject>(
     else if (!wasOurs) ledger.disclaims(pass.key);
     if (deletion.kind === 'wouldDelete' && isFirst(`${uid} would ${expired.since}`))
       metrics.deleted(pass.key.namespace ?? '', 'wouldDelete');
-    if (deletion.kind === 'kept') return follow(pass, deletion.verdict.live, deletion.verdict.verdict);
+    if (deletion.kind === 'kept')
+      return follow(pass, deletion.verdict.live, deletion.verdict.verdict, elapsed);
     return outcomeOf(deletion, settled);
   }
 

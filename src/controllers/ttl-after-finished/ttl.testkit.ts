@@ -1,5 +1,6 @@
 // For tests: finished Jobs and Pods, and a world in which this family runs on the virtual clock.
 
+import type { Kind } from '#api/kind';
 import { Job, Pod } from '#api/kinds/builtin';
 import type { KubeObject } from '#api/object';
 import { createServer } from '#apiserver/server';
@@ -14,6 +15,7 @@ import { Registry } from '#runtime/metrics/registry';
 import { World, type WorldOptions } from '#runtime/world.testkit';
 import type { Services } from '../family.ts';
 import { ttlAfterFinishedFamily } from './family.ts';
+import { POD_TTL_ANNOTATION } from './pod.ts';
 
 export interface JobShape {
   readonly ttl?: number;
@@ -60,6 +62,12 @@ export class TtlWorld {
   /** Seconds since the start of the world, as a time of Kubernetes. */
   at = (second: number): string => formatTime((this.world.start + second * 1000) as Instant);
   start = (): void => this.world.manager.start();
+  /** The manager ends; the server stays, for another one. */
+  async stop(): Promise<void> {
+    const stopped = this.world.manager.stop();
+    await this.pass(60);
+    await stopped;
+  }
   pass = (seconds: number): Promise<void> => this.world.pass(seconds * 1000);
 
   async createJob(name: string, ttl?: number, metadata: Partial<KubeObject['metadata']> = {}): Promise<Job> {
@@ -111,8 +119,27 @@ export class TtlWorld {
     const patch = { type: 'merge', patch: { status } } as const;
     objectOf(await this.world.user.patch(Pod, key(name), patch, { subresource: 'status' }));
   }
+  /** Created, and finished when the world began. */
+  async finishedPod(name: string, ttl: number): Promise<void> {
+    await this.createPod(name, { annotations: { [POD_TTL_ANNOTATION]: String(ttl) } });
+    const state = { terminated: { exitCode: 0, finishedAt: this.at(0) } };
+    const status = {
+      name: 'main',
+      image: container.image,
+      imageID: '',
+      ready: false,
+      restartCount: 0,
+      state,
+    };
+    await this.podStatus(name, { phase: 'Succeeded', containerStatuses: [status] });
+  }
   getPod = (name: string) => this.world.user.get(Pod, key(name));
 
+  /** Names of the Jobs or Pods there are. */
+  async there(kind: Kind): Promise<string[]> {
+    const { items } = await this.world.user.list(kind);
+    return items.map(({ metadata }) => metadata.name!);
+  }
   /** `METHOD name` of every request about single objects, in order. */
   asked = (): string[] =>
     this.world.requests

@@ -3,7 +3,16 @@
 import { equal, type Json } from '#api/json';
 import type { Condition } from '#api/kinds/builtin';
 import type { PolicyMode, TTLPolicyStatus } from '#api/kinds/ttlPolicy';
-import { formatTime, type Instant, instant, isDue, type Millis, plus, seconds } from '#base/instant';
+import {
+  formatTime,
+  type Instant,
+  instant,
+  isDue,
+  type Millis,
+  parseTime,
+  plus,
+  seconds,
+} from '#base/instant';
 import type { Counts } from './book.ts';
 import type { AnyPolicy } from './compile.ts';
 import type { Refusal } from './rights.ts';
@@ -14,7 +23,7 @@ const STATUS_GAP: Millis = seconds(5);
 const COMPANY: Millis = seconds(1);
 const MOST_MESSAGE = 2000;
 /** The last second that an API server takes for a time. */
-const LAST = Date.UTC(9999, 11, 31, 23, 59, 59);
+const LAST = parseTime('9999-12-31T23:59:59Z');
 
 export type Report =
   | { readonly kind: 'working'; readonly mode: PolicyMode; readonly counts: Counts; readonly deleted: number }

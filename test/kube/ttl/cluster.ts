@@ -207,3 +207,33 @@ export const deletionsIn = (bed: Bed, prefix: string): Audited[] =>
       objectRef?.name?.startsWith(prefix) &&
       responseStatus!.code < 300,
   );
+
+/** Names of the objects that begin so and were deleted: by us, and by others only. */
+export function deletersIn(bed: Bed, prefix: string): { readonly ours: string[]; readonly others: string[] } {
+  const deleted = auditedIn(bed).filter(
+    ({ verb, objectRef, responseStatus }) =>
+      verb === 'delete' && objectRef?.name?.startsWith(prefix) && responseStatus!.code < 300,
+  );
+  const names = new Set(deleted.map(({ objectRef }) => objectRef!.name!));
+  // Ours name the version they were decided on: one that was accepted came first, whoever else asked as well.
+  const ours = new Set(
+    deleted.filter(({ user }) => user.username === ACCOUNT).map(({ objectRef }) => objectRef!.name!),
+  );
+  return { ours: [...ours], others: [...names].filter((name) => !ours.has(name)) };
+}
+
+/** On a port of its choice. */
+export const SERVING_METRICS = '--metrics-bind-address=127.0.0.1:0';
+
+/** What a process that serves its metrics tells now. */
+export async function metricsOf(process: LapseProcess): Promise<string> {
+  const [, port] = await process.says(/"serving \/healthz.*"port":(\d+)/);
+  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+/** The series that match, added up; none is zero. */
+export const sumOf = (metrics: string, series: RegExp): number =>
+  metrics
+    .split('\n')
+    .filter((line) => series.test(line))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);

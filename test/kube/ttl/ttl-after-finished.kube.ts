@@ -17,12 +17,16 @@ import {
   createAccount,
   createJob,
   createPod,
+  deletersIn,
   deletionsIn,
   finishedJob,
   finishJob,
   key,
   lapse,
+  metricsOf,
+  SERVING_METRICS,
   setPodStatus,
+  sumOf,
   thisSecond,
   time,
 } from './cluster.ts';
@@ -30,6 +34,10 @@ import { ALLOWED, ASKS, REFUSED, TTL } from './policyCases.ts';
 
 /** Requests of one process without an answer, at most. */
 const IN_FLIGHT = 32;
+const COUNTED = /^lapse_ttl_deleted_total\{kind="Job",.*outcome="(deleted|terminating)"/;
+const RIVALS = /^lapse_ttl_rival_deletions_total\{kind="Job"/;
+const NO_FAILED_PASSES =
+  'controller_runtime_reconcile_total{controller="ttl-after-finished",result="error"} 0\n';
 const processes: LapseProcess[] = [];
 let account: string;
 let bed: Bed;
@@ -146,22 +154,23 @@ describe('Pods', () => {
   test('end by each way of knowing when they finished; others stay', async () => {
     const asks = { metadata: { annotations: { [TTL]: '2' } } };
     const second = thisSecond();
-    const terminated = [
-      {
-        name: 'main',
-        image: 'x',
-        imageID: '',
-        ready: false,
-        restartCount: 0,
-        state: { terminated: { exitCode: 0, finishedAt: time(second) } },
-      },
-    ];
+    const ended = (name: string, finishedAt: string | null) => ({
+      name,
+      image: 'x',
+      imageID: '',
+      ready: false,
+      restartCount: 0,
+      state: { terminated: { exitCode: 0, finishedAt } },
+    });
+    const conditions = [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: time(second) }];
     const statuses: Record<string, object> = {
-      containers: { phase: 'Succeeded', containerStatuses: terminated },
-      evicted: {
+      containers: { phase: 'Succeeded', containerStatuses: [ended('main', time(second))] },
+      evicted: { phase: 'Failed', reason: 'Evicted', conditions },
+      partly: {
         phase: 'Failed',
         reason: 'Evicted',
-        conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: time(second) }],
+        containerStatuses: [ended('fetch', time(second - 3600)), ended('main', null)],
+        conditions,
       },
       silent: { phase: 'Failed', reason: 'NodeLost' },
     };
@@ -173,7 +182,7 @@ describe('Pods', () => {
     for (const name of Object.keys(statuses)) await createPod(client, name, asks);
     await setPodStatus(client, 'init', {
       phase: 'Failed',
-      initContainerStatuses: [{ ...terminated[0], name: 'first' }],
+      initContainerStatuses: [ended('first', time(second))],
     });
     await setPodStatus(client, 'invalid', statuses.containers!);
     for (const [name, status] of Object.entries(statuses)) await setPodStatus(client, name, status);
@@ -193,6 +202,7 @@ describe('Pods', () => {
       expect(said).toMatch(/InvalidTTL\s+invalid/);
       expect(said).toMatch(/Deleted\s+silent\s+.*first seen finished/);
       expect(said).toMatch(/Deleted\s+evicted\s+.*newest condition/);
+      expect(said).toMatch(/Deleted\s+partly\s+.*newest condition; not every container says when it ended/);
       expect(said).toMatch(/Deleted\s+init\s+.*last init or ephemeral container/);
     });
   }, 30_000);
@@ -206,37 +216,56 @@ test('nothing was refused to the account: what is declared is what is used', () 
   expect(refused.filter(({ objectRef }) => !known.has(objectRef?.resource ?? ''))).toEqual([]);
 });
 
-test('beside the incumbent: everything goes, and a dry run says who else is at work', async () => {
-  await Promise.all(processes.map((process) => process.end('SIGKILL')));
-  const dry = start('--dry-run', '--leader-elect=false');
-  await dry.says(/controller started/);
-  const incumbent: Supervised = supervise(
-    bed.bins['kube-controller-manager'],
-    [
-      `--kubeconfig=${bed.kubeconfig}`,
-      '--controllers=ttl-after-finished-controller',
-      '--leader-elect=false',
-      '--secure-port=0',
-      '--use-service-account-credentials=false',
-    ],
-    join(bed.directory, 'incumbent.log'),
-  );
-  try {
+describe('beside the incumbent', () => {
+  let incumbent: Supervised;
+  beforeAll(async () => {
+    await Promise.all(processes.map((process) => process.end('SIGKILL')));
+    incumbent = supervise(
+      bed.bins['kube-controller-manager'],
+      [
+        `--kubeconfig=${bed.kubeconfig}`,
+        '--controllers=ttl-after-finished-controller',
+        '--leader-elect=false',
+        '--secure-port=0',
+        '--use-service-account-credentials=false',
+      ],
+      join(bed.directory, 'incumbent.log'),
+    );
     await finishedJob(client, 'warm-up', 0);
     await within(30_000, () => isGone('warm-up'));
+  });
+  afterAll(() => incumbent?.kill());
+
+  test('a dry run says who else is at work', async () => {
+    const dry = start('--dry-run', '--leader-elect=false');
+    await dry.says(/controller started/);
     const names = ['a', 'b', 'c', 'd'].map((letter) => `beside-${letter}`);
     for (const name of names) await finishedJob(client, name, 3);
     await within(30_000, async () => void (await Promise.all(names.map(isGone))));
     await dry.says(/somebody else deletes by the same TTLs/);
-    const both = start('--leader-elect=false');
+    await dry.end('SIGKILL');
+  }, 60_000);
+
+  test('everything goes, each counted by whoever deleted it, and nothing fails', async () => {
+    const both = start('--leader-elect=false', SERVING_METRICS);
     await both.says(/controller started/);
+    const names = Array.from({ length: 12 }, (_, i) => `both-${i}`);
     for (const name of names) await finishedJob(client, name, 2);
     await within(15_000, async () => void (await Promise.all(names.map(isGone))));
-    expect(both.out).not.toMatch(/"level":"error"/);
-  } finally {
-    await incumbent.kill();
-  }
-}, 60_000);
+    const { ours, others } = deletersIn(bed, 'both-');
+    expect([...ours, ...others].sort()).toEqual([...names].sort());
+    await within(10_000, async () =>
+      expect(await metricsOf(both)).toContain('lapse_ttl_due{kind="Job"} 0\n'),
+    );
+    const metrics = await metricsOf(both);
+    expect(sumOf(metrics, COUNTED)).toBe(ours.length);
+    expect(sumOf(metrics, COUNTED) + others.length).toBe(names.length);
+    expect(sumOf(metrics, RIVALS)).toBeLessThanOrEqual(others.length);
+    if (ours.length === 0) await both.says(/somebody else deletes by the same TTLs/);
+    expect(metrics).toContain(NO_FAILED_PASSES);
+    expect(both.out).not.toMatch(/"level":"error"|"message":"failed"/);
+  }, 60_000);
+});
 
 describe('the admission policies', () => {
   /** What the server says to it, without keeping it. */

@@ -1,0 +1,238 @@
+// The standing scenarios that every controller must survive, with Jobs and with Pods.
+
+import { describe, expect } from 'vitest';
+import { hours, millis, minutes, seconds } from '#base/instant';
+import type { Fault } from '#sim/faults';
+import type { Verb } from '#sim/seen';
+import { at } from './kit.ts';
+import { scenario, WATCH_ENDS } from './scenario.ts';
+import { askedOf, countOf, type Ending, expectCounted, JOBS, PODS } from './ttl-after-finished-kit.ts';
+import type { Scene } from './words.ts';
+
+const FOREVER = { times: Number.POSITIVE_INFINITY };
+
+describe.each([
+  ['Jobs', JOBS],
+  ['Pods', PODS],
+])('%s', (_name, kind) => {
+  const { ref, finished, resource } = kind;
+
+  scenario('a restart in the middle loses nothing', async (scene) => {
+    kind.begin(scene);
+    const { given, when, then } = scene;
+    await given.object([finished('soon', { ttl: minutes(10) }), finished('later', { ttl: minutes(30) })]);
+    await when.timePasses(minutes(5));
+    await when.processRestarts();
+    await when.timePasses(minutes(5));
+    await then.isGone(ref('soon'));
+    await when.processCrashes({ downFor: minutes(60) });
+    await when.timePasses(millis(0));
+    await then.isGone(ref('later'));
+    expect(askedOf(scene, kind)).toEqual(['DELETE', 'DELETE']);
+  });
+
+  scenario.each(WATCH_ENDS, async (scene, how) => {
+    kind.begin(scene);
+    const { given, when, then } = scene;
+    await given.object([finished('a', { ttl: minutes(10) }), finished('b', { ttl: minutes(10) })]);
+    await when.timePasses(minutes(1));
+    await when.watchesBreak(how);
+    await when.user.patch(ref('a'), kind.ttl(minutes(2)));
+    await when.user.delete(ref('b'));
+    await when.timePasses(minutes(2));
+    await then.isGone(ref('a'));
+    await when.timePasses(minutes(20));
+    expect(askedOf(scene, kind)).toEqual(['DELETE']);
+    await expectCounted(scene, 1);
+  });
+
+  scenario(
+    'woken on a stale cache after our own delete: neither deleted nor counted twice',
+    async (scene) => {
+      kind.begin(scene);
+      const { given, when, then, simulation } = scene;
+      await given.object(finished('report', { ttl: minutes(1) }));
+      when.cachesAreStale();
+      await when.timePasses(minutes(1));
+      await then.isGone(ref('report'));
+      const { passes } = await simulation();
+      const before = passes.length;
+      // Whoever leads anew looks at everything. A key waits ten seconds for its cache, and not longer.
+      await when.leadershipIsLost();
+      await when.leadershipReturns();
+      await when.timePasses(minutes(1));
+      expect(passes.length).toBeGreaterThan(before);
+      await when.cachesCatchUp();
+      await when.timePasses(minutes(5));
+      expect(askedOf(scene, kind)).toEqual(['DELETE']);
+      await expectCounted(scene, 1);
+    },
+  );
+
+  scenario('deleted and made again under its name: the newcomer has a TTL of its own', async (scene) => {
+    kind.begin(scene);
+    const { given, when, then } = scene;
+    await given.object(finished('report', { ttl: minutes(10) }));
+    when.justBefore('DELETE', async () => {
+      await when.user.delete(ref('report'), { propagation: 'Background' });
+      await when.user.create(finished('report', { ttl: minutes(10), finishedAt: at(minutes(10)) }));
+    });
+    await when.timePasses(millis(minutes(20) - 1));
+    await then.exists(ref('report'));
+    await when.timePasses(millis(1));
+    await then.isGone(ref('report'));
+    await expectCounted(scene, 1);
+  });
+
+  scenario.each<({ when }: Scene) => Promise<void>>(
+    {
+      'its metadata changes while the DELETE is on its way': ({ when }) =>
+        when.user.patch(ref('report'), { metadata: { labels: { touched: 'yes' } } }),
+      'its status changes while the DELETE is on its way': ({ when }) =>
+        when.user.status(ref('report'), kind.restatus),
+    },
+    async (scene, change) => {
+      kind.begin(scene);
+      const { given, when, then } = scene;
+      await given.object(finished('report', { ttl: minutes(10) }));
+      when.justBefore('DELETE', () => change(scene));
+      await when.timePasses(minutes(10));
+      await then.isGone(ref('report'));
+      expect(askedOf(scene, kind)).toEqual(['DELETE', 'GET', 'DELETE']);
+      await expectCounted(scene, 1);
+    },
+  );
+
+  scenario('opted out while the DELETE is on its way', async (scene) => {
+    kind.begin(scene);
+    const { given, when, then } = scene;
+    await given.object(finished('report', { ttl: minutes(10) }));
+    const never = { metadata: { annotations: { 'lapse.dev/ttl': 'never' } } };
+    when.justBefore('DELETE', () => when.user.patch(ref('report'), never));
+    await when.timePasses(hours(100));
+    await then.exists(ref('report'));
+    expect(askedOf(scene, kind)).toEqual(['DELETE', 'GET']);
+    await expectCounted(scene, 0);
+  });
+
+  scenario.each(
+    {
+      'a clock that is put an hour ahead does not delete early': hours(1),
+      'a clock that is put an hour back only delays until it is noticed': hours(-1),
+    },
+    async (scene, by) => {
+      kind.begin(scene);
+      const { given, when, then } = scene;
+      await given.object(finished('report', { ttl: minutes(10) }));
+      await when.timePasses(minutes(1));
+      await when.clockJumps(by);
+      await when.timePasses(millis(minutes(9) - seconds(2)));
+      await then.exists(ref('report'));
+      await when.clockJumps(millis(-by));
+      await when.timePasses(minutes(2));
+      await then.isGone(ref('report'));
+    },
+  );
+
+  scenario('leadership lost while waiting: nothing is deleted until it is won again', async (scene) => {
+    kind.begin(scene);
+    const { given, when, then } = scene;
+    await given.object(finished('report', { ttl: minutes(1) }));
+    await when.leadershipIsLost();
+    await when.timePasses(minutes(10));
+    await then.exists(ref('report'));
+    expect(askedOf(scene, kind)).toEqual([]);
+    await when.leadershipReturns();
+    await then.isGone(ref('report'));
+  });
+
+  scenario('60 due at one instant: one request each', async (scene) => {
+    kind.begin(scene);
+    const { given, when } = scene;
+    const names = Array.from({ length: 60 }, (_, i) => `report-${i}`);
+    await given.object(names.map((name) => finished(name, { ttl: minutes(10) })));
+    await when.timePasses(minutes(10));
+    expect(await countOf(scene, kind)).toBe(0);
+    expect(askedOf(scene, kind)).toEqual(names.map(() => 'DELETE'));
+    await expectCounted(scene, 60);
+  });
+
+  scenario.each<Fault>(
+    {
+      'a DELETE that never arrived': { drop: 'before' },
+      'a DELETE that was carried out, and the answer lost': { drop: 'after' },
+      'a DELETE that hangs and never arrived': { hang: 'before' },
+      'a DELETE that hangs and was carried out': { hang: 'after' },
+      'a DELETE that arrives twice': { duplicate: true },
+      'a DELETE that takes a minute': { delay: minutes(1), when: 'before' },
+      'no connection': { unreachable: true },
+    },
+    async (scene, fault) => {
+      kind.begin(scene);
+      const { given, when, then } = scene;
+      await given.object([finished('report', { ttl: minutes(1) }), finished('other', { ttl: minutes(9) })]);
+      when.serverAnswers('DELETE', fault);
+      await when.timePasses(minutes(5));
+      await then.isGone(ref('report'));
+      await then.exists(ref('other'));
+      expect(askedOf(scene, kind).filter((method) => method === 'DELETE').length).toBeLessThanOrEqual(3);
+      await expectCounted(scene, 1);
+    },
+  );
+
+  /** After the first minutes a refusal is met every two and a half to five minutes. */
+  const RARELY = { least: 12, most: 24 };
+
+  scenario.each<{ refused: Verb; asks: Verb[]; ends: boolean }>(
+    {
+      'forbidden to list: nothing is known, and nothing else is asked': {
+        refused: 'list',
+        asks: ['list'],
+        ends: false,
+      },
+      'forbidden to watch: what is listed ends': { refused: 'watch', asks: ['list', 'watch'], ends: true },
+      'forbidden to get: only after a lost race': { refused: 'get', asks: ['delete', 'get'], ends: false },
+      'forbidden to delete': { refused: 'delete', asks: ['delete'], ends: false },
+    },
+    async (scene, { refused, asks, ends }) => {
+      kind.begin(scene);
+      const { given, when, then } = scene;
+      await given.object(finished('report', { ttl: minutes(10) }));
+      when.serverAnswers(`${refused} ${resource}`, 403, FOREVER);
+      if (refused === 'get') whoeverDeletesIsLate(scene, kind);
+      await when.processRestarts();
+      await when.timePasses(hours(1));
+      const askedBefore = countVerbs(scene, kind);
+      await when.timePasses(hours(1));
+      const asked = countVerbs(scene, kind);
+      const inAnHour = Object.keys(asked).filter((verb) => asked[verb] !== (askedBefore[verb] ?? 0));
+      expect(inAnHour.sort()).toEqual(asks);
+      for (const verb of asks) {
+        const times = asked[verb]! - (askedBefore[verb] ?? 0);
+        expect(times).toBeGreaterThanOrEqual(RARELY.least);
+        expect(times).toBeLessThanOrEqual(RARELY.most);
+      }
+      await (ends ? then.isGone(ref('report')) : then.exists(ref('report')));
+      await when.faultsEnd();
+      await when.user.apply(finished('other', { ttl: minutes(1), finishedAt: at(hours(2)) }));
+      await when.timePasses(minutes(10));
+      await then.isGone(ref('report'));
+      await then.isGone(ref('other'));
+      await expectCounted(scene, 2);
+    },
+  );
+});
+
+/** Somebody writes to the object whenever a DELETE is on its way. */
+function whoeverDeletesIsLate({ when, now }: Scene, { ref, resource }: Ending): void {
+  const touch = () => when.user.patch(ref('report'), { metadata: { labels: { touched: String(now()) } } });
+  when.justBefore(`delete ${resource}`, touch, FOREVER);
+}
+
+/** How often the process asked for what, of this kind. */
+function countVerbs({ then }: Scene, { resource }: Ending): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { verb } of then.requests((seen) => seen.resource === resource))
+    counts[verb] = (counts[verb] ?? 0) + 1;
+  return counts;
+}
