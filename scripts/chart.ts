@@ -1,22 +1,22 @@
 // node scripts/chart.ts: writes the parts of config/chart that come from the program: its version, what each family
-// needs, the definitions of our kinds, the dashboard. chart.check.ts fails when what is there is not what this says.
+// needs, the definitions of our kinds, the dashboard, and what values may say about gates and configuration. chart.check.ts fails when what is there is not what this says.
 
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { stringify } from 'yaml';
 import { VERSION } from '#base/version';
 import { kindsOf } from '#cmd/crds';
 import { OLDEST_MINOR } from '#cmd/doctor/reach';
 import { choicesOf } from '#cmd/manifests/choices';
 import { needsOf } from '#cmd/manifests/needs';
+import { yamlText } from '#cmd/yaml';
 import { FAMILIES } from '#controllers/registry';
 import { buildDashboard } from './chart/dashboard.ts';
+import { fillValuesSchema } from './chart/valuesSchema.ts';
 
 export const CHART = join(import.meta.dirname, '../config/chart');
 const CRDS = 'files/crds';
 
-const yaml = (value: unknown): string =>
-  stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, indentSeq: false });
+const yaml = (value: unknown): string => yamlText(value, { indentSeq: false });
 
 function chartYaml(): string {
   return yaml({
@@ -36,6 +36,12 @@ const kept = (crd: object & { metadata: object }) => ({
   metadata: { ...crd.metadata, annotations: { 'helm.sh/resource-policy': 'keep' } },
 });
 
+/** The one file of which only parts are generated. */
+function valuesSchema(): string {
+  const written = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
+  return `${JSON.stringify(fillValuesSchema(written, FAMILIES), null, 2)}\n`;
+}
+
 /** Every generated file by its path in the chart. */
 export function chartFiles(): Map<string, string> {
   const families = FAMILIES.map((family) => ({
@@ -46,6 +52,7 @@ export function chartFiles(): Map<string, string> {
   return new Map([
     ['Chart.yaml', chartYaml()],
     ['files/families.yaml', `${head}${yaml({ families })}`],
+    ['values.schema.json', valuesSchema()],
     ['files/dashboard.json', `${JSON.stringify(buildDashboard(), null, 1)}\n`],
     ...kindsOf(FAMILIES).map(({ crd }): [string, string] => [
       `${CRDS}/${crd.metadata.name}.yaml`,

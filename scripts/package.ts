@@ -1,10 +1,12 @@
 // npm run package: the published form, as a directory and as a tarball. It differs from the repository: compiled
-// JavaScript instead of sources, Node 24 demanded instead of carried, nothing that only developers need.
+// JavaScript instead of sources, Node 24 demanded instead of carried, nothing that only developers need, and pages without
+// links to what only developers have.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { compile } from './build.ts';
+import { keepLiveLinks } from './links.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -32,7 +34,7 @@ export function publishedManifest(repository: Manifest): Record<string, unknown>
       Object.entries(repository.imports).map(([name, source]) => [name, `${inDist(source)}.js`]),
     ),
     engines: { node: '>=24.12' },
-    files: ['bin', 'dist', 'examples'],
+    files: ['bin', 'dist', 'docs', 'examples', 'CHANGELOG.md'],
     dependencies: repository.dependencies,
   };
 }
@@ -53,20 +55,33 @@ export function stage(directory: string): void {
   rmSync(join(directory, 'dist/package.json'));
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
-  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'bin'])
-    cpSync(join(root, name), join(directory, name), { recursive: true });
-  for (const file of exampleFiles()) {
+  for (const name of ['LICENSE', 'bin']) cpSync(join(root, name), join(directory, name), { recursive: true });
+  for (const file of filesShipped()) {
     mkdirSync(dirname(join(directory, file)), { recursive: true });
-    cpSync(join(root, file), join(directory, file));
+    if (file.endsWith('.md')) writeFileSync(join(directory, file), publishedPage(file));
+    else cpSync(join(root, file), join(directory, file));
   }
 }
 
 /** What `lapse up` applies, and what explains it; tests of examples stay at home. */
-function exampleFiles(): string[] {
-  return readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(yaml|md)$/.test(file))
-    .map((file) => join('examples', file));
+function filesShipped(): string[] {
+  const folders = ['docs', 'examples'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(yaml|md|svg)$/.test(file))
+      .map((file) => join(folder, file)),
+  );
+  return ['README.md', 'CHANGELOG.md', ...folders.sort()];
 }
+
+export const pagesShipped = (): string[] => filesShipped().filter((file) => file.endsWith('.md'));
+
+/** A file, or a folder with one in it. */
+export const isShipped = (path: string): boolean =>
+  ['LICENSE', ...filesShipped()].some((file) => file === path || file.startsWith(`${path}/`));
+
+/** A page as it is published. */
+export const publishedPage = (page: string): string =>
+  keepLiveLinks(page, readFileSync(join(root, page), 'utf8'), isShipped);
 
 /** Makes the tarball of a staged package beside it and answers its path. */
 export function pack(directory: string): string {

@@ -2,7 +2,6 @@
 // definition of the same name that is not labelled as ours stays as it is.
 
 import { Command, Option } from 'commander';
-import { stringify } from 'yaml';
 import { CustomResourceDefinition } from '#api/kinds/builtin';
 import { type CustomKind, OURS } from '#api/kinds/customKind';
 import type { KubeObject } from '#api/object';
@@ -14,7 +13,9 @@ import { type Client, createClient, objectOf } from '#client/client';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
 import { type ClusterFlags, reachCluster } from './cluster.ts';
+import { objectsText } from './documents.ts';
 import { selectFamilies } from './selection.ts';
+import { UsageError } from './usage.ts';
 
 /** Every kind once, by name. */
 export function kindsOf(families: readonly Family[]): CustomKind[] {
@@ -22,6 +23,23 @@ export function kindsOf(families: readonly Family[]): CustomKind[] {
     families.flatMap(({ kinds }) => kinds).map((kind) => [kind.crd.metadata.name!, kind]),
   );
   return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind);
+}
+
+/** Names of those that have kinds, and are among those that this command knows. */
+const namesOf = (families: readonly Pick<Family, 'name'>[]): string[] =>
+  FAMILIES.filter(({ name, kinds }) => kinds.length > 0 && families.some((one) => one.name === name)).map(
+    ({ name }) => name,
+  );
+
+/**
+ * The command that brings the definitions of these families, for people: unlike kubectl it leaves alone what is not ours.
+ * Undefined when it knows none of them (a module brings its own).
+ */
+export function applyCommand(families: readonly Pick<Family, 'name'>[]): string | undefined {
+  const names = namesOf(families);
+  if (names.length === 0) return undefined;
+  const usual = namesOf(FAMILIES.filter(({ defaultOn }) => defaultOn));
+  return `lapse crds --apply${names.join() === usual.join() ? '' : ` --controllers=${names.join()}`}`;
 }
 
 export const isOurs = ({ metadata }: KubeObject): boolean =>
@@ -70,26 +88,53 @@ interface CrdsFlags extends ClusterFlags {
   readonly apply?: boolean;
 }
 
+const HELP = `
+Examples:
+  lapse crds --apply
+  lapse crds --apply --controllers=*,storage-pool
+  lapse crds -o json > definitions.json
+
+--apply leaves a definition alone that is not labelled as ours. kubectl does not:
+applied by it, what is printed here takes over somebody else's of the same name.`;
+
 export function crdsCommand(): Command {
   return new Command('crds')
     .description('print the CustomResourceDefinitions of the controllers, or apply them')
-    .option('--controllers <names>', 'only of these, as for lapse run', '*')
+    .option('--controllers <names>', 'of these, as for lapse run: * is what is on by default', '*')
     .option('--apply', 'apply them to the cluster; those that are not ours are left alone')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
     .option('--context <name>', 'which context of the kubeconfig')
     .addOption(new Option('-o, --output <format>', 'yaml or json').choices(['yaml', 'json']).default('yaml'))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  lapse crds --controllers=ttl-policy,cleaner --apply\n  lapse crds | kubectl apply --server-side -f -',
-    )
-    .action(async (flags: CrdsFlags) => {
-      const everything = FAMILIES.map((family) => ({ ...family, defaultOn: true }));
-      const selected = selectFamilies(everything, flags.controllers.split(',').filter(Boolean));
+    .addHelpText('after', HELP)
+    .action(async (flags: CrdsFlags, parsed: Command) => {
+      const selected = selectForCrds(flags.controllers);
+      if (parsed.getOptionValueSource('controllers') === 'default') process.stderr.write(leftOut(selected));
       const kinds = kindsOf(selected);
       if (flags.apply === true) return applyToCluster(flags, kinds);
-      const definitions = kinds.map(({ crd }) => crd);
-      process.stdout.write(flags.output === 'json' ? asJsonList(definitions) : asYaml(definitions));
+      process.stdout.write(
+        objectsText(
+          kinds.map(({ crd }) => crd),
+          flags.output,
+        ),
+      );
     });
+}
+
+/** Throws UsageError when nothing is named, or nothing that has kinds of its own. */
+export function selectForCrds(controllers: string): Family[] {
+  const selected = selectFamilies(FAMILIES, controllers.split(',').filter(Boolean));
+  const all = namesOf(FAMILIES).join(', ');
+  if (selected.length === 0)
+    throw new UsageError(`--controllers=${controllers} leaves nothing; those with kinds are ${all}`);
+  if (namesOf(selected).length === 0)
+    throw new UsageError(`--controllers=${controllers} has no kinds of its own; those that have are ${all}`);
+  return selected;
+}
+
+/** For whoever did not say which. */
+function leftOut(selected: readonly Family[]): string {
+  const names = namesOf(FAMILIES.filter((family) => !selected.includes(family)));
+  return `lapse: without those that are off by default; --controllers=*,${names.join()} adds them\n`;
 }
 
 async function applyToCluster(flags: ClusterFlags, kinds: readonly CustomKind[]): Promise<void> {
@@ -108,9 +153,3 @@ async function applyToCluster(flags: ClusterFlags, kinds: readonly CustomKind[])
     await cluster.close();
   }
 }
-
-const asYaml = (objects: readonly KubeObject[]): string =>
-  objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
-
-const asJsonList = (items: readonly KubeObject[]): string =>
-  `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`;

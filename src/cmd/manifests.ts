@@ -2,13 +2,13 @@
 // says the same with more to choose from; a test holds the two together.
 
 import { Command, Option } from 'commander';
-import { stringify } from 'yaml';
 import type { KubeObject } from '#api/object';
 import { VERSION } from '#base/version';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
+import { objectsText } from './documents.ts';
 import { buildInstallationAccess } from './manifests/access.ts';
 import type { Installation } from './manifests/installation.ts';
 import { type FamilyNeeds, needsOf } from './manifests/needs.ts';
@@ -25,13 +25,18 @@ interface ManifestsFlags {
   readonly featureGates: string;
   readonly actAs: 'author' | 'controller';
   readonly dryRun?: boolean;
+  readonly createNamespace?: boolean;
   readonly output: 'yaml' | 'json';
 }
 
+/** Ours alone; any other may be shared, so that its labels and its end are somebody else's business. */
+const OWN_NAMESPACE = 'lapse-system';
+
 export function manifestsCommand(): Command {
   return new Command('manifests')
-    .description('print what to apply to run the controllers in a cluster; lapse crds prints the definitions')
-    .option('--namespace <name>', 'where it is installed', 'lapse-system')
+    .description('print what to apply to run the controllers in a cluster; lapse crds brings the definitions')
+    .option('--namespace <name>', 'where it is installed', OWN_NAMESPACE)
+    .option('--create-namespace', `print the Namespace too, which is done anyway for ${OWN_NAMESPACE}`)
     .option('--image <image>', 'the image to run', `lapse:${VERSION}`)
     .option('--replicas <n>', 'how many processes; one of them acts', '2')
     .option('--controllers <names>', 'as for lapse run', '*')
@@ -46,13 +51,13 @@ export function manifestsCommand(): Command {
       [
         '',
         'Examples:',
-        '  lapse crds | kubectl apply --server-side -f -',
+        '  lapse crds --apply',
         '  lapse manifests --image registry.example.com/lapse:0.1.0 | kubectl apply --server-side -f -',
       ].join('\n'),
     )
     .action((flags: ManifestsFlags) => {
       const objects = buildManifests(readInstallation(flags));
-      process.stdout.write(flags.output === 'json' ? asJsonList(objects) : asYaml(objects));
+      process.stdout.write(objectsText(objects, flags.output));
     });
 }
 
@@ -62,9 +67,12 @@ export function readInstallation(
   needs: (family: Family) => FamilyNeeds = (family) => needsOf(family, FAMILIES),
 ): Installation {
   const { namespace, image, controllers, featureGates, actAs, dryRun = false } = flags;
-  const replicas = Number(flags.replicas);
-  if (!Number.isInteger(replicas) || replicas < 0)
-    throw new UsageError(`--replicas must be a whole number, got "${flags.replicas}"`);
+  if (!/^\d{1,4}$/.test(flags.replicas))
+    throw new UsageError(`--replicas must be a whole number from 0 to 9999, got "${flags.replicas}"`);
+  if (!/^[\w.:/@-]+$/.test(image))
+    throw new UsageError(
+      `--image must be an image such as registry.example.com/lapse:${VERSION}, got "${image}"`,
+    );
   const given = { namespace, controllers, 'act-as': actAs };
   const gates: Record<string, string> = featureGates === '' ? {} : { 'feature-gates': featureGates };
   const general = readGeneral(
@@ -77,8 +85,9 @@ export function readInstallation(
   return {
     name: 'lapse',
     namespace,
+    createNamespace: flags.createNamespace ?? namespace === OWN_NAMESPACE,
     image,
-    replicas,
+    replicas: Number(flags.replicas),
     controllers: words,
     featureGates: general.featureGates,
     actAs,
@@ -89,17 +98,16 @@ export function readInstallation(
 
 /** In the order in which they can be applied. */
 export function buildManifests(installation: Installation): KubeObject[] {
-  const enforce = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   return [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: installation.namespace, labels: enforce } },
+    ...(installation.createNamespace ? [namespaceOf(installation)] : []),
     ...buildInstallationAccess(installation),
     ...buildWorkload(installation),
     ...buildWebhooks(installation),
   ];
 }
 
-const asYaml = (objects: readonly KubeObject[]): string =>
-  objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
-
-const asJsonList = (items: readonly KubeObject[]): string =>
-  `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`;
+const namespaceOf = ({ namespace }: Installation): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+});

@@ -52,7 +52,13 @@ test('exactly what is declared, Events, and the lease', () => {
   expect(objects[3]!['rules']).toEqual([
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
     { apiGroups: [''], resources: ['secrets'], resourceNames: ['key'], verbs: ['get'] },
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    {
+      apiGroups: ['coordination.k8s.io'],
+      resources: ['leases'],
+      resourceNames: ['lapse', 'lapse-dry-run'],
+      verbs: ['get', 'update'],
+    },
   ]);
   expect(objects[5]).toMatchObject({
     metadata: { namespace: 'other' },

@@ -4,7 +4,7 @@
 import type { KubeObject } from '#api/object';
 import type { LocalRight } from '#controllers/family';
 import { type ControllerDefinition, type Right, rightsOf } from '#runtime/definition';
-import { EVENT_RIGHTS, LEASE_RIGHTS } from './startup.ts';
+import { EVENT_RIGHTS, LEASES, leaseRights } from './review.ts';
 
 export interface Rule {
   readonly apiGroups: readonly string[];
@@ -80,7 +80,7 @@ export function buildAccess(subject: Subject, { controllers, rights = [] }: Need
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: of, name },
       subjects: [{ kind: 'ServiceAccount', namespace, name }],
     }) as KubeObject;
-  const local = [...LEASE_RIGHTS.map((right) => ({ ...right, namespace })), ...rights];
+  const local = [...leaseRights(LEASES).map((right) => ({ ...right, namespace })), ...rights];
   const namespaces = [...new Set(local.map((right) => right.namespace))];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } },

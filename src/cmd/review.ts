@@ -20,12 +20,16 @@ const SelfSubjectAccessReview = defineKind<AccessReview>({
   namespaced: false,
 });
 
+type Named = Right & Pick<LocalRight, 'names'>;
+
 /** What the process needs whatever it runs. */
 export const EVENT_RIGHTS: readonly Right[] = [
   { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'] },
 ];
-export const LEASE_RIGHTS: readonly Right[] = [
-  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create', 'get', 'update'] },
+/** The lease of whoever acts, and that of a dry run, unless the configuration names another. */
+export const LEASES: readonly string[] = ['lapse', 'lapse-dry-run'];
+export const leaseRights = (names: readonly string[]): readonly Named[] => [
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create', 'get', 'update'], names },
 ];
 
 export interface NeedsOptions {
@@ -36,14 +40,14 @@ export interface NeedsOptions {
 
 export interface Needs {
   readonly who: string;
-  readonly rights: readonly (Right & Pick<LocalRight, 'names'>)[];
+  readonly rights: readonly Named[];
   readonly where: string | undefined;
 }
 
 export function needsOf({ families, namespace, lease }: NeedsOptions): Needs[] {
   const needs: Needs[] = [{ who: 'events', rights: EVENT_RIGHTS, where: namespace }];
   if (lease !== undefined)
-    needs.push({ who: 'leader election', rights: LEASE_RIGHTS, where: lease.namespace });
+    needs.push({ who: 'leader election', rights: leaseRights([lease.name]), where: lease.namespace });
   for (const { family, rights = [] } of families)
     for (const right of rights) needs.push({ who: family.name, rights: [right], where: right.namespace });
   for (const { controllers } of families)

@@ -16,6 +16,7 @@ import { readConfig } from './configuration/readConfig.ts';
 import { withSettings } from './flags.ts';
 import { namedRows } from './help.ts';
 import { type Hosts, openHosts } from './hosts.ts';
+import { tellLeadership } from './leading.ts';
 import { openLog } from './logs.ts';
 import { collectModules, joinFamilies, loadModules } from './modules.ts';
 import { selectFamilies } from './selection.ts';
@@ -75,6 +76,7 @@ async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promis
   const { server, inCluster, description } = cluster;
   log.info({ version: VERSION, cluster: description, server, dryRun: general.dryRun }, 'starting');
   const admission = families.flatMap((family) => family.admission);
+  tellLeadership(registry, lease, general);
   let hosts: Hosts | undefined;
   try {
     const { client } = services;

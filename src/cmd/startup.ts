@@ -5,9 +5,8 @@ import type { CustomKind } from '#api/kinds/customKind';
 import type { Log } from '#base/log';
 import type { Client } from '#client/client';
 import { asError } from '#runtime/outcome';
+import { applyCommand } from './crds.ts';
 import { createReviewer, describeMissing, type NeedsOptions, needsOf } from './review.ts';
-
-export { EVENT_RIGHTS, LEASE_RIGHTS } from './review.ts';
 
 export interface StartupOptions extends NeedsOptions {
   readonly client: Client;
@@ -31,7 +30,11 @@ async function tellMissingKinds({ client, log, families }: StartupOptions): Prom
     const missing = await missingKinds(client, family.kinds);
     if (missing.length > 0)
       log.warn(
-        { family: family.name, missing, hint: 'lapse crds | kubectl apply --server-side -f -' },
+        {
+          family: family.name,
+          missing,
+          hint: applyCommand([family]) ?? 'apply the definitions it comes with',
+        },
         'kinds are not served',
       );
   }

@@ -1,17 +1,15 @@
 // The commands of every page, in the order of the pages, with the real kubectl and Helm: those for a desk against
 // `lapse up`, the rest against a real API server. Where a page shows an answer, it is the answer.
 
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
 import { ensureHelm } from '../kube/helm/build.ts';
 import { blocksOf } from './blocks.ts';
-import { PAGES } from './pages.ts';
+import { PAGES, type Page } from './pages.ts';
+import { Terminal } from './terminal.ts';
 
 const root = join(import.meta.dirname, '../..');
 const scratch = mkdtempSync(join(tmpdir(), 'lapse-docs-'));
@@ -33,9 +31,8 @@ afterAll(async () => {
 
 /** What a page cannot be taken at its word for, and what is done instead. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  // This checkout is installed already; what npm start does is this.
-  'npm ci && npm start': 'lapse up --data .lapse',
-  'npm start': 'lapse up --data .lapse',
+  // npm ci empties node_modules, from which this very test runs; .ci/run and the kube round of test/package install.
+  'npm ci && npm start': 'npm start',
   // The round that this test is not part of.
   'npm ci && npm test': 'true',
 };
@@ -59,62 +56,22 @@ const FINDING = /^lapse doctor/;
 
 /** Goes on until somebody stops it: waited for until it says this, then left running. */
 const LASTING: readonly [RegExp, RegExp][] = [
-  [/^lapse up/, /Ctrl-C stops it/],
-  [/^lapse run/, /controller started/],
+  [/^(bin\/)?lapse up|^npm start$/, /Ctrl-C stops it/],
+  [/^(bin\/)?lapse run/, /controller started/],
 ];
 
-const execute = promisify(execFile);
-
-class Terminal {
-  readonly directory: string;
-  readonly env: Record<string, string>;
-  readonly #running: LapseProcess[] = [];
-
-  /** Without a cluster of its own it is at the desk where `lapse up` is. */
-  constructor(name: string, kubeconfig?: string) {
-    this.directory = join(scratch, name);
-    mkdirSync(this.directory);
-    for (const folder of ['config', 'examples'])
-      symlinkSync(join(root, folder), join(this.directory, folder));
-    this.env = {
-      PATH: `${bin}${delimiter}${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
-      HOME: this.directory,
-      LAPSE_METRICS_BIND_ADDRESS: '127.0.0.1:0',
-      KUBECONFIG: kubeconfig ?? join(this.directory, '.lapse/kubeconfig'),
-    };
-  }
-
-  /** What it said. */
-  async type(command: string): Promise<string> {
-    const exported = /^export (\w+)=(.*)$/.exec(command);
-    if (exported !== null) {
-      this.env[exported[1]!] = (await this.#shell(`printf %s "${exported[2]}"`)).trim();
-      return '';
-    }
-    const lasting = LASTING.find(([start]) => start.test(command));
-    if (lasting === undefined) return this.#shell(command);
-    const lapse = new LapseProcess(command.split(' ').slice(1), this.env, this.directory);
-    this.#running.push(lapse);
-    await lapse.says(lasting[1]);
-    return lapse.out;
-  }
-
-  /** Nothing goes on. */
-  async close(): Promise<void> {
-    await Promise.all(this.#running.map((one) => one.end('SIGKILL')));
-  }
-
-  async #shell(command: string): Promise<string> {
-    const options = { cwd: this.directory, env: this.env, encoding: 'utf8' as const, maxBuffer: 1 << 26 };
-    try {
-      // A pipe fails when any part of it does.
-      return (await execute('bash', ['-o', 'pipefail', '-c', command], options)).stdout;
-    } catch (cause) {
-      const { code, stdout } = cause as { code: number; stdout: string };
-      if (FINDING.test(command) && code === 1) return stdout;
-      throw cause;
-    }
-  }
+/** A desk, where `lapse up` is what kubectl is for, or one from which a cluster is; that is also what HOME has. */
+function openTerminal({ page, where }: Page): Terminal {
+  const directory = join(scratch, page.replaceAll('/', '-'));
+  mkdirSync(join(directory, '.kube'), { recursive: true });
+  cpSync(bed.kubeconfig, join(directory, '.kube/config'));
+  const env = {
+    PATH: `${bin}${delimiter}${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+    HOME: directory,
+    LAPSE_METRICS_BIND_ADDRESS: '127.0.0.1:0',
+    KUBECONFIG: where === 'cluster' ? bed.kubeconfig : join(directory, '.lapse/kubeconfig'),
+  };
+  return new Terminal({ directory, env, lasting: LASTING, finding: FINDING });
 }
 
 interface Step {
@@ -143,13 +100,14 @@ function stepsOf(page: string): Step[] {
 }
 
 const typed = (line: string): string =>
-  NAMES.reduce((text, [word, name]) => text.replace(word, name), INSTEAD[line] ?? line).replace(/^bin\//, '');
+  NAMES.reduce((text, [word, name]) => text.replace(word, name), INSTEAD[line] ?? line);
 
-describe.each(PAGES)('$page', ({ page, where, given = [] }) => {
+describe.each(PAGES)('$page', (it) => {
+  const { page, where, given = [] } = it;
   let terminal: Terminal;
   const steps = stepsOf(page);
   beforeAll(async () => {
-    terminal = new Terminal(page.replaceAll('/', '-'), where === 'cluster' ? bed.kubeconfig : undefined);
+    terminal = openTerminal(it);
     for (const command of given) await terminal.type(command);
   });
   afterAll(() => terminal?.close());
@@ -161,7 +119,7 @@ describe.each(PAGES)('$page', ({ page, where, given = [] }) => {
     async ({ command, files, answer }) => {
       for (const [name, text] of Object.entries(files)) writeFileSync(join(terminal.directory, name), text);
       // `npm start` of the README was the first step of the quick start.
-      if (where === 'cluster' && command.startsWith('lapse up')) return;
+      if (where === 'cluster' && command === 'npm start') return;
       const said = await terminal.type(command);
       if (answer !== undefined) expect(timeless(said)).toBe(answer);
     },

@@ -1,10 +1,12 @@
 // The chart on a real API server, by the real Helm: installed, upgraded, downgraded, upgraded, removed. What it leaves and
 // what it takes is asserted, and the process of its Deployment does its work with the chart's account and configuration.
 
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { KubeObject } from '#api/object';
+import { isCI } from '../ci.ts';
 import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { type Bed, startBed } from './bed/bed.ts';
 import {
@@ -14,10 +16,17 @@ import {
   NAMESPACE,
   type Objects,
   objectsOf,
-  previousChart,
   runOutside,
 } from './chart/chartBed.ts';
+import { previousChart } from './chart/previous.ts';
 import { type Helm, type HelmMajor, helmFor } from './helm/build.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'lapse-previous-'));
+const previous = await previousChart({
+  repository: join(CHART, '../..'),
+  directory: scratch,
+  isCI,
+});
 
 let bed: Bed;
 let objects: Objects;
@@ -36,6 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(running.map((lapse) => lapse.end('SIGKILL')));
   await bed?.stop();
+  rmSync(scratch, { recursive: true, force: true });
 });
 
 const patient = { timeout: 120_000, interval: 100 };
@@ -190,12 +200,10 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
       },
     });
     const policy = await uidOf('ttlpolicy', 'maps', 'default');
-    const previous = await previousChart(join(bed.directory, `previous-${major}`));
     const now = await shortName();
-    const steps = [older, ...(previous === undefined ? [] : [previous]), CHART, older, CHART];
-    for (const chart of steps) {
+    for (const chart of [older, CHART, older, CHART]) {
       await install(chart);
-      if (chart !== previous) expect(await shortName()).toBe(chart === older ? 'oldttlp' : now);
+      expect(await shortName()).toBe(chart === older ? 'oldttlp' : now);
       expect(await uidOf('ttlpolicy', 'maps', 'default')).toBe(policy);
       expect(await bundles(), chart).not.toContain(false);
       const image = JSON.stringify(await objects.get('deployment', 'lapse', NAMESPACE));
@@ -206,6 +214,22 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     expect(await shortName()).toBe('oldttlp');
     await install(CHART);
     expect(await shortName()).toBe(now);
+    expect((await objects.get('crd', FOREIGN.metadata.name))?.metadata.labels).toEqual({
+      vendor: 'somebody',
+    });
+  });
+
+  const before = 'chart' in previous ? 'the chart of the commit before' : `without: ${previous.none}`;
+  test.skipIf('none' in previous)(`upgrade, downgrade, upgrade (${before})`, async () => {
+    if ('none' in previous) return;
+    const policy = await uidOf('ttlpolicy', 'maps', 'default');
+    // Down to where people are now, up, and once more down and up.
+    for (const chart of [previous.chart, CHART, previous.chart, CHART]) {
+      await install(chart);
+      expect(await uidOf('ttlpolicy', 'maps', 'default')).toBe(policy);
+      expect(await bundles(), chart).not.toContain(false);
+      expect(await objects.get('deployment', 'lapse', NAMESPACE)).toBeDefined();
+    }
     expect((await objects.get('crd', FOREIGN.metadata.name))?.metadata.labels).toEqual({
       vendor: 'somebody',
     });

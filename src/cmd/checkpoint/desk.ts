@@ -108,13 +108,16 @@ const HINTS: Readonly<Record<CheckpointError['problem'], string>> = {
   damagedChunk: '; "lapse checkpoint verify" looks at every chunk',
 };
 
+/** Where their definitions are not. */
+export const NO_KIND =
+  'this cluster has no manifest checkpoints; "lapse crds --apply --controllers=manifest-capture" brings their definitions';
+
 /** Throws with the way to find the right name. */
 export async function findCheckpoint(client: Pick<Client, 'get'>, name: string): Promise<ManifestCheckpoint> {
   if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name))
     throw new UsageError(`"${name}" is not the name of a checkpoint; "lapse checkpoint ls" lists them`);
   const found = await client.get(ManifestCheckpoint, { name }).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 404)
-      throw new UsageError('this cluster has no manifest checkpoints; "lapse crds" prints their definitions');
+    if (error instanceof ApiError && error.code === 404) throw new UsageError(NO_KIND);
     throw error;
   });
   if (found === undefined)

@@ -1,6 +1,5 @@
 // lapse checkpoint ls, cat and verify: what there is, what is in it, whether it is whole.
 
-import { stringify } from 'yaml';
 import { writeJson } from '#api/jsonWrite';
 import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
 import { asJson } from '#api/object';
@@ -9,7 +8,17 @@ import { parseTime } from '#base/instant';
 import { MAX_OBJECTS, readinessOf } from '#checkpoint/read';
 import { type ChunkReport, verifyCheckpoint } from '#checkpoint/verify';
 import { UsageError } from '../usage.ts';
-import { bytesText, counted, type Desk, type ExitCode, findCheckpoint, styled, table } from './desk.ts';
+import { yamlText } from '../yaml.ts';
+import {
+  bytesText,
+  counted,
+  type Desk,
+  type ExitCode,
+  findCheckpoint,
+  NO_KIND,
+  styled,
+  table,
+} from './desk.ts';
 import { fetchFrom } from './fetch.ts';
 import { objectsOf } from './objects.ts';
 
@@ -20,8 +29,7 @@ export interface ListFlags {
 
 export async function listCheckpoints(desk: Desk, { namespace, output }: ListFlags): Promise<ExitCode> {
   const all = await desk.client.list(ManifestCheckpoint).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 404)
-      throw new UsageError('this cluster has no manifest checkpoints; "lapse crds" prints their definitions');
+    if (error instanceof ApiError && error.code === 404) throw new UsageError(NO_KIND);
     throw error;
   });
   const items = all.items.filter(
@@ -29,7 +37,7 @@ export async function listCheckpoints(desk: Desk, { namespace, output }: ListFla
   );
   if (output !== 'text') {
     const list = { apiVersion: 'v1', kind: 'List', items: items.map(asJson) };
-    await desk.out(output === 'json' ? `${writeJson(list)}\n` : stringify(list, YAML));
+    await desk.out(output === 'json' ? `${writeJson(list)}\n` : yamlText(list));
     return 0;
   }
   if (items.length === 0) {
@@ -68,8 +76,6 @@ function ageText(length: number): string {
   return `${Math.floor(s / size)}${unit}`;
 }
 
-const YAML = { lineWidth: 0, aliasDuplicateObjects: false } as const;
-
 export interface ReadFlags {
   readonly maxObjects?: number;
 }
@@ -86,7 +92,7 @@ export async function catCheckpoint(desk: Desk, name: string, flags: CatFlags): 
   let count = 0;
   for await (const object of objectsOf(desk.client, checkpoint, { maxObjects, only })) {
     if (output === 'json') await desk.out(`${count === 0 ? '[' : ',\n '}${writeJson(object)}`);
-    else await desk.out(`${count === 0 ? '' : '---\n'}${stringify(object, YAML)}`);
+    else await desk.out(`${count === 0 ? '' : '---\n'}${yamlText(object)}`);
     count++;
   }
   if (output === 'json') await desk.out(count === 0 ? '[]\n' : ']\n');

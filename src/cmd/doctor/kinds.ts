@@ -6,18 +6,17 @@ import type { CustomKind } from '#api/kinds/customKind';
 import { asJson, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import type { Client } from '#client/client';
-import { isOurs, kindsOf } from '../crds.ts';
+import { applyCommand, isOurs, kindsOf } from '../crds.ts';
 import type { Examination, Finding } from './finding.ts';
-
-const APPLY = 'lapse crds | kubectl apply --server-side -f -';
 
 export const examineKinds: Examination = async ({ client, selected }) => {
   const findings: Finding[] = [];
-  for (const kind of kindsOf(selected)) findings.push(await examineKind(client, kind));
+  const apply = applyCommand(selected);
+  for (const kind of kindsOf(selected)) findings.push(await examineKind(client, kind, apply));
   return findings;
 };
 
-async function examineKind(client: Client, kind: CustomKind): Promise<Finding> {
+async function examineKind(client: Client, kind: CustomKind, apply?: string): Promise<Finding> {
   const about = kind.crd.metadata.name!;
   const say = (level: Finding['level'], message: string, hint?: string): Finding => ({
     check: 'kinds',
@@ -32,17 +31,17 @@ async function examineKind(client: Client, kind: CustomKind): Promise<Finding> {
   if (there === 'hidden')
     return isServed
       ? say('note', `${version} is served; its definition may not be read`)
-      : say('problem', `${version} is not served`, APPLY);
-  if (there === undefined) return say('problem', 'is not defined', APPLY);
+      : say('problem', `${version} is not served`, apply);
+  if (there === undefined) return say('problem', 'is not defined', apply);
   if (!isOurs(there))
     return say(
       isServed ? 'warning' : 'problem',
       `is somebody else's definition (${ownerOf(there)})${isServed ? '' : `, and does not serve ${version}`}; it is never changed by us`,
       'keep it if its owner is meant to act here, and leave our controller of it off',
     );
-  if (!isServed) return say('problem', `does not serve ${version}`, APPLY);
+  if (!isServed) return say('problem', `does not serve ${version}`, apply);
   if (!equal(schemaOf(there, version), schemaOf(kind.crd, version)))
-    return say('warning', `is of another version of lapse: its schema of ${version} differs`, APPLY);
+    return say('warning', `is of another version of lapse: its schema of ${version} differs`, apply);
   return say('ok', `${version}, ours`);
 }
 

@@ -3,7 +3,7 @@
 
 import type { KubeObject } from '#api/object';
 import { type Rule, rulesOf } from '../rbac.ts';
-import { EVENT_RIGHTS, LEASE_RIGHTS } from '../startup.ts';
+import { EVENT_RIGHTS, LEASES, leaseRights } from '../review.ts';
 import {
   clusterMetadataOf,
   familyRules,
@@ -73,7 +73,7 @@ function processRules(installation: Installation): Rule[] {
   return rulesOf([...EVENT_RIGHTS, ...configurations]);
 }
 
-/** The lease, the key that signs authors, and the certificate of the webhook. */
+/** The leases, both of them while a dry run is followed by a real one; the key that signs authors; the certificate. */
 function localRules(installation: Installation): Rule[] {
   const { families, actAs } = installation;
   const isNew = ({ verbs, ...rule }: Rule, all: readonly Rule[]) =>
@@ -86,7 +86,7 @@ function localRules(installation: Installation): Rule[] {
     names: [webhookSecret(installation)],
   };
   const rules = [
-    ...rulesOf(LEASE_RIGHTS),
+    ...rulesOf(leaseRights(LEASES)),
     ...author,
     ...(hooksOf(installation).length > 0 ? rulesOf([certificate]) : []),
   ];

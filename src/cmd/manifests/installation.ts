@@ -10,6 +10,8 @@ export interface Installation {
   /** Of the Deployment and everything beside it. */
   readonly name: string;
   readonly namespace: string;
+  /** With its Namespace, which goes with everything else again. */
+  readonly createNamespace?: boolean;
   readonly image: string;
   readonly replicas: number;
   /** As for `--controllers`. */

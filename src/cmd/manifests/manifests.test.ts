@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest';
+import { type Document, parseAllDocuments } from 'yaml';
 import type { KubeObject } from '#api/object';
+import { realClock } from '#base/clock';
+import { silentLog } from '#base/log';
+import { seededRandom } from '#base/random';
+import { anonymous } from '#client/credentials';
+import type { Transport } from '#client/transport';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
+import { assemble } from '../assemble.ts';
 import { readGeneral } from '../configuration/general.ts';
 import { loadConfiguration } from '../configuration/load.ts';
+import { objectsText } from '../documents.ts';
 import { buildManifests, readInstallation } from '../manifests.ts';
+import type { Rule } from '../rbac.ts';
 import { type FamilyNeeds, needsOf } from './needs.ts';
 
 const FLAGS = {
@@ -27,10 +36,12 @@ const needs = (family: Family): FamilyNeeds => {
 const built = (flags: Flags = {}) => buildManifests(readInstallation({ ...FLAGS, ...flags }, needs));
 const find = (objects: readonly KubeObject[], kind: string, name = 'lapse') =>
   objects.find((one) => one.kind === kind && one.metadata.name === name) as
-    | (KubeObject & { rules?: { resources: string[] }[]; data?: Record<string, string> })
+    | (KubeObject & { rules?: Rule[]; data?: Record<string, string> })
     | undefined;
 const names = (objects: readonly KubeObject[], kind: string) =>
   objects.filter((one) => one.kind === kind).map(({ metadata }) => metadata.name);
+
+const nobody = {} as Transport;
 
 describe('which families, which rights', () => {
   test('storage families are off, and so are their rights', () => {
@@ -107,6 +118,61 @@ test('the configuration is one that lapse run takes', () => {
   });
 });
 
+test.each<[string, Flags]>([
+  ['dryRun', { dryRun: true }],
+  ['actAs', { actAs: 'controller' }],
+  ['controllers', { controllers: '*,-cleaner' }],
+  ['featureGates', { featureGates: 'TTLAfterFinishedPods=true' }],
+])('another configuration (%s) is another template, so that the Pods are replaced', (_, flags) => {
+  const template = (objects: KubeObject[]) =>
+    (find(objects, 'Deployment') as { spec?: { template: object } }).spec;
+  expect(template(built(flags))).not.toEqual(template(built()));
+  expect(template(built(flags))).toEqual(template(built(flags)));
+});
+
+test('the lease that the process takes is one that its Role names, acting or not', () => {
+  for (const dryRun of [false, true]) {
+    const objects = built({ dryRun });
+    const file = { name: 'lapse.yaml', text: find(objects, 'ConfigMap')!.data!['lapse.yaml']! };
+    const document = loadConfiguration(FAMILIES, { flags: {}, environment: {}, file });
+    const { lease } = assemble({
+      wires: { transport: nobody, leaseTransport: nobody, credentials: anonymous, namespace: 'lapse-system' },
+      general: readGeneral(document),
+      document,
+      known: FAMILIES,
+      selected: [],
+      clock: realClock,
+      random: seededRandom(1),
+      log: silentLog,
+      identity: 'one',
+    });
+    const rules = find(objects, 'Role')!.rules!.filter(({ resources }) => resources.includes('leases'));
+    expect(rules).toEqual([
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+      expect.objectContaining({
+        resourceNames: expect.arrayContaining([lease!.name]),
+        verbs: ['get', 'update'],
+      }),
+    ]);
+  }
+});
+
+test.each<[string, Flags, string[]]>([
+  ['our own namespace is printed', {}, ['lapse-system']],
+  ['one that others may share is not', { namespace: 'monitoring' }, []],
+  ['unless asked for', { namespace: 'monitoring', createNamespace: true }, ['monitoring']],
+])('%s', (_, flags, expected) => {
+  const objects = built(flags);
+  expect(names(objects, 'Namespace')).toEqual(expected);
+  expect(find(objects, 'Deployment')?.metadata.namespace).toBe(flags.namespace ?? 'lapse-system');
+});
+
+test('names that are other things to YAML 1.1 stay names', () => {
+  const objects = built({ namespace: 'on', createNamespace: true });
+  const read = parseAllDocuments(objectsText(objects, 'yaml'), { version: '1.1' }) as Document[];
+  expect(read.map((document) => document.toJS())).toEqual(objects);
+});
+
 test('one replica has nothing to keep from disruption', () => {
   expect(find(built({ replicas: '1' }), 'PodDisruptionBudget')).toBeUndefined();
 });
@@ -114,6 +180,10 @@ test('one replica has nothing to keep from disruption', () => {
 test.each<[Flags, RegExp]>([
   [{ replicas: 'many' }, /--replicas must be a whole number/],
   [{ replicas: '-1' }, /--replicas must be a whole number/],
+  [{ replicas: '' }, /--replicas must be a whole number/],
+  [{ replicas: '0x10' }, /--replicas must be a whole number/],
+  [{ image: '' }, /--image must be an image/],
+  [{ image: 'two words' }, /--image must be an image/],
   [{ controllers: 'dance' }, /--controllers: "dance" is none of/],
   [{ controllers: '-cleaner' }, /leaves nothing to run/],
   [{ featureGates: 'Fly=true' }, /Fly/],

@@ -1,9 +1,10 @@
 // The process in a cluster: configuration, Deployment, disruption budget, and who may talk to it. The Pod passes the
 // `restricted` profile of Pod Security.
 
-import { stringify } from 'yaml';
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
+import { yamlText } from '../yaml.ts';
 import {
   configurationOf,
   hooksOf,
@@ -28,11 +29,17 @@ export function buildWorkload(installation: Installation): KubeObject[] {
   ];
 }
 
+const configurationText = (installation: Installation): string => yamlText(configurationOf(installation));
+
+/** The configuration is read once: another one needs another Pod, and so another template. */
+const checksum = (installation: Installation): string =>
+  createHash('sha256').update(configurationText(installation).trimEnd()).digest('hex');
+
 const configMap = (installation: Installation): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: metadataOf(installation),
-  data: { 'lapse.yaml': stringify(configurationOf(installation), { aliasDuplicateObjects: false }) },
+  data: { 'lapse.yaml': configurationText(installation) },
 });
 
 const deployment = (installation: Installation): KubeObject => ({
@@ -42,7 +49,13 @@ const deployment = (installation: Installation): KubeObject => ({
   spec: {
     replicas: installation.replicas,
     selector: { matchLabels: labelsOf(installation) },
-    template: { metadata: { labels: labelsOf(installation) }, spec: podSpec(installation) },
+    template: {
+      metadata: {
+        labels: labelsOf(installation),
+        annotations: { 'checksum/config': checksum(installation) },
+      },
+      spec: podSpec(installation),
+    },
   },
 });
 

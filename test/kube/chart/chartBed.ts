@@ -1,10 +1,8 @@
 // A real API server with the chart in it: Helm, the objects of a release, and the process that the Deployment would run,
 // started beside the cluster with the service account and the configuration that the chart made (there are no nodes).
 
-import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '#api/object';
 import { renderKubeconfig } from '#client/kubeconfigWrite';
@@ -14,8 +12,6 @@ import { freePorts } from '../bed/ports.ts';
 
 export const CHART = join(import.meta.dirname, '../../../config/chart');
 export const NAMESPACE = 'lapse-system';
-
-const run = promisify(execFile);
 
 export interface Objects {
   apply(...objects: object[]): Promise<void>;
@@ -157,18 +153,4 @@ export async function finishedJob(bed: Bed, name: string): Promise<void> {
     '-p',
     JSON.stringify({ status }),
   );
-}
-
-/** The chart of the commit before this one in `directory`; undefined when that has none, or nobody can tell. */
-export async function previousChart(directory: string): Promise<string | undefined> {
-  const repository = join(CHART, '../..');
-  try {
-    mkdirSync(directory, { recursive: true });
-    const archive = join(directory, 'previous.tar');
-    await run('git', ['-C', repository, 'archive', '-o', archive, 'HEAD~1', 'config/chart']);
-    await run('tar', ['-xf', archive, '-C', directory]);
-    return join(directory, 'config/chart');
-  } catch {
-    return undefined;
-  }
 }

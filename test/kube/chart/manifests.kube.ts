@@ -1,5 +1,6 @@
 // The chart and the plain manifests say the same, and Helm has nothing to complain about.
 
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,8 +30,17 @@ const FLAGS = {
 };
 const EVERYTHING = FAMILIES.map(({ name }) => name).join();
 
-/** Without what only Helm adds, and with the configuration as a value. */
-function plain(object: KubeObject): object {
+/** What both write into the template of Pods: the checksum of the configuration beside it. The texts differ, and so do they. */
+const checksumOf = (objects: readonly KubeObject[]): string => {
+  const map = objects.find(({ kind }) => kind === 'ConfigMap') as
+    | { data?: Record<string, string> }
+    | undefined;
+  const text = map?.data?.['lapse.yaml'] ?? '';
+  return createHash('sha256').update(text.trimEnd()).digest('hex');
+};
+
+/** Without what only Helm adds, with the configuration as a value, and a checksum that is right as a word. */
+function plain(object: KubeObject, checksum: string): object {
   const copy = structuredClone(object) as KubeObject & {
     data?: Record<string, string>;
     spec?: { template?: KubeObject & { spec: { containers: Record<string, unknown>[] } } };
@@ -40,15 +50,20 @@ function plain(object: KubeObject): object {
     delete labels[label];
   const template = copy.kind === 'Deployment' ? copy.spec?.template : undefined;
   if (template !== undefined) {
-    delete template.metadata.annotations;
+    const { annotations = {} } = template.metadata;
+    if (annotations['checksum/config'] === checksum) annotations['checksum/config'] = 'of the configuration';
     for (const container of template.spec.containers) delete container.imagePullPolicy;
   }
   const text = copy.data?.['lapse.yaml'];
   return text === undefined ? copy : { ...copy, data: parse(text) };
 }
 
-const byIdentity = (objects: readonly KubeObject[]) =>
-  new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, plain(object)]));
+const byIdentity = (objects: readonly KubeObject[]) => {
+  const checksum = checksumOf(objects);
+  return new Map(
+    objects.map((object) => [`${object.kind}/${object.metadata.name}`, plain(object, checksum)]),
+  );
+};
 
 describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
   let helm: Helm;
@@ -103,6 +118,33 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     const printed = buildManifests(readInstallation({ ...FLAGS, ...flags }));
     const expected = byIdentity(printed.filter(({ kind }) => kind !== 'Namespace'));
     expect(Object.fromEntries(byIdentity(rendered))).toEqual(Object.fromEntries(expected));
+    expect(JSON.stringify(expected.get('Deployment/lapse'))).toContain('of the configuration');
+  });
+
+  test('what a chart that includes this one hands down is no mistake, nor is a whole configuration', async () => {
+    const config = [
+      'config.deletions.perSecond=50',
+      'config.cleaner.helm.hooks=run',
+      'config.log.format=text',
+    ];
+    const objects = documentsOf(await template('enabled=true', 'global.a=b', ...config));
+    const map = objects.find(({ kind }) => kind === 'ConfigMap') as { data?: Record<string, string> };
+    expect(parse(map.data!['lapse.yaml']!)).toMatchObject({
+      deletions: { perSecond: 50 },
+      cleaner: { helm: { hooks: 'run' }, authorKeySecret: { namespace: NAMESPACE } },
+      log: { format: 'text' },
+    });
+  });
+
+  test('a lease of another name is the one that may be read and written', async () => {
+    const rendered = documentsOf(await template('config.leaderElection.name=mine'));
+    const role = rendered.find(({ kind }) => kind === 'Role') as unknown as { rules: Rule[] };
+    const named = role.rules.filter(
+      ({ resources, resourceNames }) => resources[0] === 'leases' && resourceNames,
+    );
+    expect(named.map(({ resourceNames, verbs }) => [resourceNames, verbs])).toEqual([
+      [['mine'], ['get', 'update']],
+    ]);
   });
 
   test('choices of the configuration bring the rights they need, and no others', async () => {
@@ -193,6 +235,11 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     ['actAs=root', /actAs/],
     ['replicas=-1', /replicas/],
     ['colour=red', /colour/],
+    ['featureGates.Fly=true', /Fly/],
+    ['config.colour=red', /colour/],
+    ['config.deletions.perSekund=5', /perSekund/],
+    ['config.deletions.perSecond=many', /perSecond/],
+    ['config.cleaner.maxMonotonicSleep=long', /maxMonotonicSleep/],
   ])('%s is refused', async (value, message) => {
     await expect(template(value)).rejects.toThrow(message);
   });

@@ -129,7 +129,6 @@ async function start(installation: Installation, port: number): Promise<LapsePro
     `--controllers=${controllers.join()}`,
     '--feature-gates=AllAlpha=true',
     '--metrics-bind-address=127.0.0.1:0',
-    `--leader-elect-resource-name=${name}`,
     '--paranoid-reread',
     ...(hooksOf(installation).length > 0 ? webhook : []),
   ]);

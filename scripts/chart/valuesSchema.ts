@@ -1,0 +1,46 @@
+// The parts of values.schema.json that the program knows: gates, and the configuration. A word that no process understands
+// is refused by Helm then, and not by a Pod that dies of it.
+
+import { isObject, type Json, type JsonObject } from '#api/json';
+import { compileConfiguration } from '#cmd/configuration/schema';
+import type { Family } from '#controllers/family';
+
+/** There are values of the chart for these, and its template says so. */
+const OWN = ['apiVersion', 'kind', 'controllers', 'featureGates', 'actAs', 'dryRun', 'webhook', 'api'];
+
+/** The schema that was written by hand, with these two parts filled in. Pure. */
+export function fillValuesSchema(written: JsonObject, families: readonly Family[]): JsonObject {
+  const { properties } = written;
+  if (!isObject(properties)) throw new Error('values.schema.json has no properties');
+  return {
+    ...written,
+    properties: { ...properties, featureGates: gatesSchema(families), config: configSchema(families) },
+  };
+}
+
+function gatesSchema(families: readonly Family[]): JsonObject {
+  const names = families.flatMap(({ gates }) => gates.map(({ name }) => name));
+  const gates = ['AllAlpha', 'AllBeta', ...names].map((name) => [name, { type: 'boolean' }]);
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(gates) };
+}
+
+function configSchema(families: readonly Family[]): JsonObject {
+  const { properties } = closed(compileConfiguration(families).json) as { properties: JsonObject };
+  const own = Object.fromEntries(OWN.map((name) => [name, {}]));
+  return { type: 'object', additionalProperties: false, properties: { ...properties, ...own } };
+}
+
+/** The same, without fields that it does not name, and without what only a server reads. */
+function closed(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isObject(schema)) return schema;
+  const { default: _default, description: _description, properties, items, ...rest } = schema;
+  return {
+    ...rest,
+    ...(items === undefined ? {} : { items: closed(items) }),
+    ...(isObject(properties) ? { additionalProperties: false, properties: eachOf(properties) } : {}),
+  };
+}
+
+const eachOf = (properties: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, closed(schema!)]));

@@ -1,0 +1,55 @@
+// YAML for kubectl, which reads YAML 1.1: there `yes`, `on`, `1_000` and `0b11` are not texts, and a text that is one of
+// them must be quoted. Everything the commands write as YAML is written here.
+
+import { type ScalarTag, stringify } from 'yaml';
+import { stringTag } from 'yaml/util';
+
+/** Numbers to Go that are none in the specification (`-_1`, `0X1F`, `+0o17`). Never made, only told from texts. */
+const numberOfGo: ScalarTag = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  identify: () => false,
+  test: /^[-+]?_*(?:0_*[xX][\da-fA-F_]+|0_*[oO][0-7_]+|0_*[bB][01_]+|(?:\._*)?\d[\d_]*\.?[\d_]*(?:[eE][-+]?[\d_]+)?)$/,
+  resolve: (text) => text,
+};
+
+/** Refused as it is by a reader, or taken for the end of a line. */
+const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+
+/** In a block a tab at the beginning is a mistake to Go, and white space alone is lost. */
+const BAD_BLOCK = /^[ \n]*\t|^\s+$/;
+
+/** In quotes, with nothing in it that is not printable. */
+const escaped = (text: string): string =>
+  JSON.stringify(text).replace(
+    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+const text: ScalarTag = {
+  ...stringTag,
+  stringify(item, context, onComment, onChompKeep) {
+    const value = String(item.value);
+    if (UNPRINTABLE.test(value) || BAD_BLOCK.test(value)) return escaped(value);
+    return stringTag.stringify!(item, context, onComment, onChompKeep);
+  },
+};
+
+export interface YamlOptions {
+  /** Lists are indented below their key; true unless told. */
+  readonly indentSeq?: boolean;
+}
+
+/** One document. Lines are never folded; what occurs twice is written twice. */
+export const yamlText = (value: unknown, { indentSeq = true }: YamlOptions = {}): string =>
+  stringify(value, {
+    compat: 'yaml-1.1',
+    customTags: (tags) => [text, numberOfGo, ...tags],
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    indentSeq,
+  });
+
+/** Several, as `kubectl apply --filename -` takes them. */
+export const yamlDocuments = (values: readonly object[]): string =>
+  values.map((value) => yamlText(value)).join('---\n');
