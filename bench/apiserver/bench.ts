@@ -1,43 +1,16 @@
-// npm run bench -- apiserver [--quick]: the embedded server, as published, beside a real kube-apiserver + etcd; same
-// client, same run. The first start of the published form is the slower one: nothing of it was compiled before.
+// npm run bench -- apiserver [--quick | --paging]: the embedded server, as published, beside a real kube-apiserver + etcd; same
+// client, same run; then how long reading very many Jobs keeps it from anything else (`--paging`: only that). The first start of the published form is the slower one: nothing of it was compiled before.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { machine } from '../machine.ts';
 import { markdownTable, ratio } from '../table.ts';
+import { job } from './job.ts';
 import { Load } from './load.ts';
+import { measurePaging } from './paging.ts';
 import { publish } from './published.ts';
 import { type BenchTarget, startKubernetes, startPublished } from './targets.ts';
 
 const NAMESPACE = '/apis/batch/v1/namespaces/default/jobs';
-
-const job = (name: string) => ({
-  apiVersion: 'batch/v1',
-  kind: 'Job',
-  metadata: {
-    name,
-    labels: { app: 'bench', tier: 'batch' },
-    annotations: { 'example.com/why': 'a realistic size' },
-  },
-  spec: {
-    parallelism: 1,
-    ttlSecondsAfterFinished: 3600,
-    template: {
-      metadata: { labels: { app: 'bench' } },
-      spec: {
-        restartPolicy: 'Never',
-        containers: [
-          {
-            name: 'main',
-            image: 'registry.example.com/team/report:1.2.3',
-            args: ['--from', 'yesterday', '--to', 'today'],
-            env: [{ name: 'MODE', value: 'fast' }],
-            resources: { requests: { cpu: '100m', memory: '64Mi' } },
-          },
-        ],
-      },
-    },
-  },
-});
 
 interface Figures {
   readonly target: string;
@@ -144,6 +117,12 @@ const ROWS: readonly { name: string; of: (f: Figures) => number; show: (n: numbe
 
 export default async function run(args: readonly string[]): Promise<void> {
   const quick = args.includes('--quick');
+  if (!args.includes('--paging')) await compare(quick);
+  const figures = await measurePaging(quick ? 10_000 : 100_000);
+  process.stdout.write(`\n${machine()}${quick ? ' (quick)' : ''}\n\n${figures}\n`);
+}
+
+async function compare(quick: boolean): Promise<void> {
   const sizes: Sizes = quick
     ? { writes: 500, stored: 1000, watchers: 10, events: 50 }
     : { writes: 3000, stored: 10_000, watchers: 100, events: 300 };

@@ -1,12 +1,29 @@
 // The request and response that server and client share. Bodies are bytes in both directions, in process too,
 // so that an in-process client exercises the same encoding as one behind a socket.
 
+/**
+ * Lower-case names. A list stands for a header that was sent more than once: values may contain commas, so nobody joins
+ * or splits them. Of those that are named here the first counts, however often they are sent.
+ */
+export interface RequestHeaders {
+  readonly [name: string]: string | readonly string[] | undefined;
+  readonly accept?: string;
+  readonly 'accept-encoding'?: string;
+  readonly 'audit-id'?: string;
+  readonly authorization?: string;
+  readonly 'content-type'?: string;
+  readonly host?: string;
+  readonly 'if-none-match'?: string;
+  readonly 'impersonate-uid'?: string;
+  readonly 'impersonate-user'?: string;
+  readonly 'user-agent'?: string;
+}
+
 export interface HttpRequest {
   readonly method: string;
   /** Path and query as on the request line, still percent-encoded: `/api/v1/pods?limit=5`. */
   readonly path: string;
-  /** Lower-case names. Repeated headers are joined with `, `. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: RequestHeaders;
   readonly body?: Uint8Array;
   /** Aborted when the caller went away; ends streams. */
   readonly signal?: AbortSignal;

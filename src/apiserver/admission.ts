@@ -5,8 +5,10 @@ import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#api/
 import { alreadyExists, forbidden, notFound } from '#api/errors';
 import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
-import { type Call, strategyContext } from './context.ts';
+import { type Call, namespaceOf, strategyContext } from './context.ts';
+import { checkDeadline, inTime } from './deadline.ts';
 import type { DeleteOptions } from './deleteOptions.ts';
+import { restoreManagers } from './managedFields.ts';
 import type { Codec } from './resources/resource.ts';
 import type { Gvk } from './strategies/subresource.ts';
 import { runWebhooks } from './webhooks/webhooks.ts';
@@ -45,9 +47,13 @@ export class Admission {
       if (one && !call.subresource) call.resource.strategy.admit?.(one, old, strategyContext(call, dryRun));
     };
     admit(object);
+    const managers = object?.metadata.managedFields;
     const mutated = await this.#run(call, write, 'mutating');
+    if (mutated === undefined || mutated === object) return mutated;
     // What somebody else made of it is looked at again.
-    if (mutated !== object) admit(mutated);
+    admit(mutated);
+    const spoiled = restoreManagers(mutated, managers);
+    if (spoiled !== undefined) call.warnings.push(spoiled);
     return mutated;
   }
 
@@ -56,6 +62,7 @@ export class Admission {
     if (object && !call.subresource)
       call.resource.strategy.approve?.(object, old, strategyContext(call, dryRun));
     await this.#run(call, write, 'validating');
+    checkDeadline(call);
   }
 
   async #run(call: Call, write: Write, phase: AdmissionFunction['phase']): Promise<KubeObject | undefined> {
@@ -64,7 +71,8 @@ export class Admission {
     const target = subresource ? `${resource.storage}/${subresource}` : resource.storage;
     for (const fn of this.#functions) {
       if (fn.phase !== phase || !fn.resources.includes(target)) continue;
-      const answer = await fn.review(reviewOf(call, { ...write, object }));
+      const said = fn.review(reviewOf(call, { ...write, object }));
+      const answer = said instanceof Promise ? await inTime(call, said) : said;
       call.warnings.push(...(answer.warnings ?? []));
       if (!answer.allowed) throw denied(fn.name, answer);
       if (phase === 'mutating' && answer.object) object = answer.object;
@@ -76,13 +84,14 @@ export class Admission {
 function reviewOf(call: Call, write: Write): AdmissionRequest {
   const { group, version, plural } = call.resource;
   const of = write.kind ?? call.resource;
+  const namespace = namespaceOf(call, write.name);
   return {
     uid: 'in-process',
     kind: { group: of.group, version: of.version, kind: of.kind },
     resource: { group, version, resource: plural },
     ...(call.subresource ? { subResource: call.subresource } : {}),
     name: write.name,
-    ...(call.namespace ? { namespace: call.namespace } : {}),
+    ...(namespace === '' ? {} : { namespace }),
     operation: write.operation,
     userInfo: call.user,
     object: write.object ?? null,

@@ -51,6 +51,10 @@ export interface Call {
   readonly warnings: string[];
 }
 
+/** The namespace a write is in, as rights and admission see it: a Namespace is in itself. */
+export const namespaceOf = ({ namespace, resource }: Call, name: string): string =>
+  namespace ?? (resource.storage === 'namespaces' ? name : '');
+
 export function strategyContext(call: Call, dryRun: boolean): StrategyContext {
   return {
     now: call.core.clock.now(),

@@ -111,7 +111,7 @@ async function dispatch(
   });
   if (attributes.verb !== 'watch') checkTimeout(query);
   const caller = authenticate(request, options.authenticator, (text) => warnings.push(text));
-  const user = impersonated(request, caller, attributes, core.authorizer);
+  const user = impersonated(request.headers, caller, attributes, core);
   const { allowed, reason } = core.authorizer.authorize(user, attributes);
   if (!allowed) throw refused(user, attributes, reason);
   const remote = core.aggregator.find(path);
@@ -128,11 +128,12 @@ async function dispatch(
   }
 }
 
-/** The verb a request is in the eyes of authorisation. */
+/** The verb a request is in the eyes of authorisation: of a path its method, of a resource what the method means there. */
 export function verbOf(method: string, path: Path, query: URLSearchParams): string {
-  if (path.kind === 'resource' && path.watch) return 'watch';
-  const base = VERBS[method] ?? method.toLowerCase();
-  if (path.kind !== 'resource' || path.name !== undefined) return base;
+  if (path.kind !== 'resource') return method.toLowerCase();
+  if (path.watch) return 'watch';
+  const base = VERBS[method] ?? '';
+  if (path.name !== undefined) return base;
   if (base === 'get') return booleanParam(query, 'watch') ? 'watch' : 'list';
   return base === 'delete' ? 'deletecollection' : base;
 }

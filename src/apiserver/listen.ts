@@ -7,7 +7,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
 import { ApiError } from '#api/status';
+import { type Millis, seconds } from '#base/instant';
+import { Relayed } from './aggregation/relayed.ts';
+import { EventStream } from './eventStream.ts';
 import { MAX_BODY, tooLarge } from './handle.ts';
+import { InFlight } from './inFlight.ts';
+import { parseHeaders } from './requestHeaders.ts';
 import { errorResponse } from './respond.ts';
 
 export interface ListenOptions {
@@ -19,26 +24,31 @@ export interface ListenOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Requests being answered at once, watches not counted. */
   readonly maxInFlight?: number;
+  /** How long a stop waits for requests that are being answered. */
+  readonly drain?: Millis;
 }
 
 export interface Listener {
   readonly url: string;
   readonly port: number;
-  /** Stops accepting, ends open connections, resolves when the port is free. */
+  /** Stops accepting, lets answers finish, ends what is left (watches at once); resolves when the port is free. */
   readonly close: () => Promise<void>;
 }
 
 // Go clients reuse idle connections for 90 s and report EOF on POST when the server closed first.
 const KEEP_ALIVE_MS = 120_000;
 const MAX_IN_FLIGHT = 600;
+// As Go limits it: selectors in URLs get long.
+const MAX_HEADER_BYTES = 1 << 20;
+const DRAIN = seconds(15);
 
 export async function listen(handle: HttpHandler, options: ListenOptions = {}): Promise<Listener> {
-  const gate = new Gate(options.maxInFlight ?? MAX_IN_FLIGHT);
+  const desk = new Desk(handle, new Gate(options.maxInFlight ?? MAX_IN_FLIGHT));
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
-    serve(handle, gate, req, res).catch(() => res.destroy());
+    desk.serve(req, res).catch(() => res.destroy());
   };
   const limits = {
-    maxHeaderSize: 64 * 1024,
+    maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: 60_000,
     noDelay: true,
@@ -59,18 +69,19 @@ export async function listen(handle: HttpHandler, options: ListenOptions = {}): 
   return {
     url: `${options.tls ? 'https' : 'http'}://${shown}:${port}`,
     port,
-    close: () => closeServer(server),
+    close: () => closeServer(server, desk, options.drain ?? DRAIN),
   };
 }
 
 /** An import would evaluate all that the module exports, a client for WebSockets among it, at every start. */
 const plainHttp = () => process.getBuiltinModule('node:http');
 
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+async function closeServer(server: Server, desk: Desk, drain: Millis): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  await desk.close(drain);
+  server.closeAllConnections();
+  await closed;
 }
 
 /** Bounded concurrency: beyond it a client is told to come back, not queued without end. */
@@ -93,29 +104,61 @@ const TOO_MANY = new ApiError(429, 'TooManyRequests', 'Too many requests, please
   retryAfterSeconds: 1,
 });
 
-async function serve(
-  handle: HttpHandler,
-  gate: Gate,
-  req: IncomingMessage,
-  res: ServerResponse,
-): Promise<void> {
-  // The Date header is the server's own clock's, set by `handle`.
-  res.sendDate = false;
-  if (!gate.enter()) {
-    req.resume();
-    return send(req, res, errorResponse(TOO_MANY));
+/** Takes requests, and knows which are not answered yet. */
+class Desk {
+  readonly #handle: HttpHandler;
+  readonly #gate: Gate;
+  readonly #answering = new InFlight();
+  #closing = false;
+
+  constructor(handle: HttpHandler, gate: Gate) {
+    this.#handle = handle;
+    this.#gate = gate;
   }
-  let response: HttpResponse;
-  try {
-    const body = await readBody(req);
-    if (body === 'too large') {
+
+  async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    // The Date header is the server's own clock's, set by `handle`.
+    res.sendDate = false;
+    this.#answering.enter();
+    const leave = once(() => this.#answering.leave());
+    res.once('close', leave);
+    const response = await this.#answer(req, res);
+    if (isEndless(response)) leave();
+    if (this.#closing) res.setHeader('connection', 'close');
+    await send(req, res, response);
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<HttpResponse> {
+    if (!this.#gate.enter()) {
+      req.resume();
+      return errorResponse(TOO_MANY);
+    }
+    try {
+      const body = await readBody(req);
+      if (body !== 'too large') return await this.#handle(requestOf(req, res, body));
       res.setHeader('connection', 'close');
-      response = errorResponse(tooLarge());
-    } else response = await handle(requestOf(req, res, body));
-  } finally {
-    gate.leave();
+      return errorResponse(tooLarge());
+    } finally {
+      this.#gate.leave();
+    }
   }
-  await send(req, res, response);
+
+  async close(drain: Millis): Promise<void> {
+    this.#closing = true;
+    await this.#answering.drained(drain);
+  }
+}
+
+/** Watches, ours or those of others, end when somebody ends them. */
+const isEndless = ({ body, headers }: HttpResponse): boolean =>
+  body instanceof EventStream || (body instanceof Relayed && headers['content-length'] === undefined);
+
+function once(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) run();
+    isDone = true;
+  };
 }
 
 function requestOf(req: IncomingMessage, res: ServerResponse, body: Buffer | undefined): HttpRequest {
@@ -123,7 +166,7 @@ function requestOf(req: IncomingMessage, res: ServerResponse, body: Buffer | und
   return {
     method: req.method!,
     path: req.url!,
-    headers: headersOf(req),
+    headers: parseHeaders(req.rawHeaders),
     ...(body ? { body } : {}),
     // Made when somebody asks: only watches do.
     get signal() {
@@ -138,14 +181,6 @@ function closeSignal(res: ServerResponse): AbortSignal {
   if (res.closed) controller.abort();
   else res.once('close', () => controller.abort());
   return controller.signal;
-}
-
-function headersOf(req: IncomingMessage): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(req.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return headers;
 }
 
 /** Events rather than iteration: a body is one or two chunks, and an async iterator costs more than reading them. */

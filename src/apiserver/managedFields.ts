@@ -8,6 +8,7 @@ import { BuiltinFieldTypes } from '#schema/apply/builtinFieldType';
 import { customFieldType } from '#schema/apply/customFieldType';
 import { type Endpoint, trackUpdate, type Write } from '#schema/apply/fieldManager';
 import { FieldSet } from '#schema/apply/fieldSet';
+import { decodeManagedFields } from '#schema/apply/managedFields';
 import type { Call } from './context.ts';
 import { builtinTable, defaultsTable } from './data.ts';
 import { type Resource, storageName } from './resources/resource.ts';
@@ -159,6 +160,30 @@ const isEmptyList = (value: Json | undefined): boolean => Array.isArray(value) &
 function dropEmptyLists(object: KubeObject): void {
   const fields = object as unknown as JsonObject;
   for (const name of Object.keys(fields)) if (isEmptyList(fields[name])) fields[name] = null;
+}
+
+/** Why these entries are none, in the words of the real server; undefined when they are. */
+function explainManagers(entries: KubeObject['metadata']['managedFields']): string | undefined {
+  for (const [i, { operation, apiVersion, fieldsType = '' }] of ((entries ?? []) as JsonObject[]).entries()) {
+    if (operation !== 'Apply' && operation !== 'Update') return 'operation must be `Apply` or `Update`';
+    if (!apiVersion) return 'apiVersion must not be empty';
+    if (fieldsType === '') return `missing fieldsType in managed fields entry ${i}`;
+    if (fieldsType !== 'FieldsV1')
+      return `invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${i}`;
+  }
+  return decodeManagedFields(entries as Json) === undefined ? 'error decoding versioned set' : undefined;
+}
+
+/** Entries that admission spoiled become again what they were; the warning, if they did. */
+export function restoreManagers(
+  { metadata }: KubeObject,
+  before: KubeObject['metadata']['managedFields'],
+): string | undefined {
+  const why = explainManagers(metadata.managedFields);
+  if (why === undefined) return undefined;
+  if (before === undefined) delete metadata.managedFields;
+  else metadata.managedFields = before;
+  return `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${why}`;
 }
 
 /** The entries of `live` where those of `next` differ from them only in their times. */

@@ -25,6 +25,10 @@ test.each([
   ['/api/v1/namespaces/x', resource({ resource: 'namespaces', name: 'x' })],
   ['/api/v1/namespaces/x/status', resource({ resource: 'namespaces', name: 'x', subresource: 'status' })],
   ['/api/v1/namespaces/x/finalize', resource({ resource: 'namespaces', name: 'x', subresource: 'finalize' })],
+  [
+    '/api/v1/namespaces/x/status/more',
+    resource({ resource: 'namespaces', name: 'x', subresource: 'status/more' }),
+  ],
   ['/api/v1/namespaces/x/pods', resource({ namespace: 'x' })],
   ['/api/v1/namespaces/x/pods/p', resource({ namespace: 'x', name: 'p' })],
   ['/api/v1/namespaces/x/pods/p/status', resource({ namespace: 'x', name: 'p', subresource: 'status' })],

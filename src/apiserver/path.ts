@@ -40,7 +40,7 @@ export function parsePath(escaped: string): Path {
 }
 
 /** Escapes are resolved before the path is split: an escaped slash is a slash. */
-function unescapePath(escaped: string): string | undefined {
+export function unescapePath(escaped: string): string | undefined {
   if (!escaped.includes('%')) return escaped;
   try {
     return decodeURIComponent(escaped);
@@ -63,11 +63,7 @@ const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 function parseResource(group: string, version: string, parts: string[], watch: boolean): Path {
   let namespace: string | undefined;
   let rest = parts;
-  if (
-    parts[0] === 'namespaces' &&
-    parts.length > 2 &&
-    !(parts.length === 3 && NAMESPACE_SUBRESOURCES.has(parts[2]!))
-  ) {
+  if (parts[0] === 'namespaces' && parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2]!)) {
     namespace = parts[1];
     rest = parts.slice(2);
   }

@@ -12,6 +12,7 @@ import {
 } from '#api/fieldErrors';
 import { parseFieldSelector, parseLabelSelector, SelectorError } from '#api/selectors';
 import { parseGoDuration } from '#base/goDuration';
+import { type Millis, millis } from '#base/instant';
 
 export type Query = URLSearchParams;
 
@@ -54,15 +55,22 @@ export function integerParam(query: Query, name: string): number | undefined {
   return Number(value);
 }
 
-/** How long a client wants to wait. Nothing here takes that long; but what is no duration is refused, and before all else. */
-export function checkTimeout(query: Query): void {
+/** How long a client wants to wait. */
+export function timeoutParam(query: Query): Millis | undefined {
   const raw = query.get('timeout');
-  if (!raw) return;
+  if (!raw) return undefined;
   try {
-    parseGoDuration(raw);
+    return millis(Number(parseGoDuration(raw)) / NANOS_A_MILLI);
   } catch (cause) {
     throw badRequest(`invalid timeout specified in the request URL - ${(cause as Error).message}`);
   }
+}
+
+const NANOS_A_MILLI = 1e6;
+
+/** What is no duration is refused before all else. */
+export function checkTimeout(query: Query): void {
+  timeoutParam(query);
 }
 
 export interface ListOptions {

@@ -4,6 +4,7 @@
 import type { HttpHandler, HttpRequest } from '#api/http';
 import type { KubeObject } from '#api/object';
 import { type Clock, realClock } from '#base/clock';
+import { seconds } from '#base/instant';
 import { type Random, systemRandom } from '#base/random';
 import { AccountTokens } from './access/accountTokens.ts';
 import { alwaysAllow, Rbac } from './access/authorizer.ts';
@@ -20,6 +21,7 @@ import { DefinitionController } from './crd/controller.ts';
 import { handle } from './handle.ts';
 import { Health } from './health.ts';
 import { importObject } from './importing.ts';
+import { InFlight } from './inFlight.ts';
 import { Metrics } from './metrics.ts';
 import { Registry } from './registry.ts';
 import { registerBuiltins } from './resources/builtin.ts';
@@ -56,9 +58,12 @@ export interface ApiServer {
   readonly revision: () => number;
   /** Puts an object there as another server had it; false when its kind is not served. For simulations. */
   readonly importObject: (object: KubeObject) => Promise<boolean>;
-  /** Ends all watches and closes the store. */
+  /** Ends all watches, lets requests in flight end, and closes the store. */
   readonly close: () => Promise<void>;
 }
+
+// As long as webhooks may take, and a little more.
+const DRAIN = seconds(15);
 
 export async function createServer(options: ServerOptions = {}): Promise<ApiServer> {
   const clock = options.clock ?? realClock;
@@ -100,8 +105,16 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     authenticator,
     onUnexpected: options.onUnexpected ?? (() => {}),
   };
+  const inFlight = new InFlight();
   return {
-    handle: (request) => handle(core, handling, request),
+    handle: async (request) => {
+      inFlight.enter();
+      try {
+        return await handle(core, handling, request);
+      } finally {
+        inFlight.leave();
+      }
+    },
     admit: (fn) => core.admission.register(fn),
     undelivered: () => core.hub.undelivered,
     compact: () => store.compact(),
@@ -109,6 +122,8 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
     importObject: (object) => importObject(core, object),
     close: async () => {
       core.health.stop();
+      core.hub.closeAll();
+      await inFlight.drained(DRAIN);
       core.hub.closeAll();
       await core.aggregator.stop();
       await apiServices.stop();

@@ -1,6 +1,6 @@
 // The transport to a server in the same process: no socket, still bytes.
 
-import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
+import type { HttpHandler, HttpRequest, HttpResponse, RequestHeaders } from '#api/http';
 import { abortable, linkedController, whenOver } from './abortable.ts';
 import {
   abortError,
@@ -12,17 +12,18 @@ import {
   type TransportStream,
 } from './transport.ts';
 
-function joinHeaders(headers: HeaderMap): Record<string, string> {
-  const joined: Record<string, string> = {};
+/** Values may contain commas: those of a header that is sent more than once stay apart. */
+function headersOf(headers: HeaderMap): RequestHeaders {
+  const sent: Record<string, string | readonly string[]> = {};
   for (const [name, value] of Object.entries(headers))
-    joined[name] = typeof value === 'string' ? value : value.join(', ');
-  return joined;
+    sent[name] = typeof value === 'string' || value.length !== 1 ? value : value[0]!;
+  return sent as RequestHeaders;
 }
 
 const toHttp = (request: TransportRequest, signal: AbortSignal): HttpRequest => ({
   method: request.method,
   path: request.path,
-  headers: joinHeaders(request.headers),
+  headers: headersOf(request.headers),
   ...(request.body === undefined ? {} : { body: request.body }),
   signal,
 });

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Answered, playAccess } from './access/play.ts';
+import { type Answered, playAccess, playImpersonation, playRoles } from './access/play.ts';
 import { playTokens } from './access/playTokens.ts';
 import { startEmbedded } from './embeddedTarget.ts';
 
@@ -12,7 +12,9 @@ const recorded = (name: string) =>
   ) as readonly Answered[];
 
 test.each([
+  ['who may act as whom', 'impersonation', playImpersonation],
   ['who may do what', 'access', playAccess],
+  ['which right a request takes', 'roles', playRoles],
   ['what tokens are good for', 'tokens', playTokens],
 ] as const)('%s, as on the real server', async (_, name, play) => {
   const embedded = await startEmbedded();

@@ -73,7 +73,7 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'It is how a first hour should be; with RBAC the roles and bindings in the store decide, as on the real server.',
   },
   {
-    what: 'Under RBAC the server begins with eleven default roles. What a role aggregates counts at once, and is not written into it.',
+    what: 'Under RBAC the server begins with eleven default roles. What a role aggregates counts at once, and is not written into it; rules it has of its own beside that are shown and do not count.',
     why: "The roles of Kubernetes' own components have nobody to serve here; it is a controller that writes into roles, and what is allowed is the same.",
   },
   {

@@ -1,5 +1,6 @@
 // The official Python client on the embedded server, over its socket: it lists, pages, watches and writes, and sees what it
-// sees on a real one. Where Python or the way to its packages is missing, the test says so and is skipped.
+// sees on a real one. Where Python or the way to its packages is missing, the test says so and is skipped; in CI, where it
+// should be there, it fails.
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +10,10 @@ import { ensurePython } from './python/environment.ts';
 
 const python = await ensurePython();
 const why = python.kind === 'missing' ? ` (skipped: ${python.why})` : '';
+
+test.runIf(process.env.CI)('in CI the client is there', () => {
+  expect(python.kind, python.kind === 'missing' ? python.why : '').toBe('ready');
+});
 
 describe.skipIf(python.kind === 'missing')(`the official Python client${why}`, () => {
   let bed: Bed;

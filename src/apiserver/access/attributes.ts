@@ -1,10 +1,11 @@
 // What authorisation is asked: who wants to do what to which resource, or to which path.
 
+import { quoteGo } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
 import { checkPathSegment } from '#api/names';
 import { parseFieldSelector, SelectorError } from '#api/selectors';
 import { ApiError } from '#api/status';
-import type { Path } from '../path.ts';
+import { type Path, unescapePath } from '../path.ts';
 import type { UserInfo } from '../resources/resource.ts';
 import { text } from '../strategies/values.ts';
 
@@ -32,13 +33,15 @@ export function attributesOf(
   pathname: string,
   { verb, fieldSelector }: { readonly verb: string; readonly fieldSelector: string | null },
 ): Attributes {
-  if (path.kind !== 'resource') return { verb, path: pathname };
-  const { group, resource, subresource = '', namespace = '' } = path;
+  if (path.kind !== 'resource') return { verb, path: unescapePath(pathname) ?? pathname };
+  const { group, resource } = path;
   const isRead = !path.watch && (verb === 'list' || verb === 'watch');
   const name = path.name ?? (isRead ? selectedName(fieldSelector ?? '') : '');
-  // A namespace is in itself.
-  const inside = group === '' && resource === 'namespaces' && name !== '' ? name : namespace;
-  return { verb, group, resource, subresource, name, namespace: inside };
+  // A namespace that the path names is in itself; one that is only selected is not.
+  const namespace = path.namespace ?? (resource === 'namespaces' ? (path.name ?? '') : '');
+  // What follows the subresource is a matter of whoever is behind it.
+  const [subresource = ''] = (path.subresource ?? '').split('/');
+  return { verb, group, resource, subresource, name, namespace };
 }
 
 /** A collection of which one object is selected by its name is read with the right to that object. */
@@ -70,20 +73,27 @@ export const pathAttributesOf = (from: JsonObject): PathAttributes => ({
 
 /** 403, in the words of the real server. `reason` is the authoriser's, if it has one. */
 export function refused(user: UserInfo, attributes: Attributes, reason = ''): ApiError {
-  const who = `User "${user.username}" cannot`;
-  const why = reason === '' ? '' : `: ${reason}`;
-  if (isPath(attributes)) {
-    const { verb, path } = attributes;
-    return new ApiError(403, 'Forbidden', `forbidden: ${who} ${verb} path "${path}"${why}`, {});
-  }
-  const { group, resource, subresource, name, namespace, verb } = attributes;
-  const target = subresource ? `${resource}/${subresource}` : resource;
-  const scope = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
-  const what = `${group ? `${resource}.${group}` : resource}${name ? ` "${name}"` : ''}`;
-  const said = `${who} ${verb} resource "${target}" in API group "${group}" ${scope}${why}`;
-  return new ApiError(403, 'Forbidden', `${what} is forbidden: ${said}`, {
+  const said = withoutMarkup(`User ${quoteGo(user.username)} cannot ${describe(attributes)}`);
+  const why = reason === '' ? said : `${said}: ${reason}`;
+  if (isPath(attributes)) return new ApiError(403, 'Forbidden', `forbidden: ${why}`, {});
+  const { group, resource, name } = attributes;
+  const what = `${group ? `${resource}.${group}` : resource}${name ? ` ${quoteGo(name)}` : ''}`;
+  return new ApiError(403, 'Forbidden', `${what} is forbidden: ${why}`, {
     ...(name ? { name } : {}),
     ...(group ? { group } : {}),
     kind: resource,
   });
 }
+
+function describe(attributes: Attributes): string {
+  if (isPath(attributes)) return `${attributes.verb} path ${quoteGo(attributes.path)}`;
+  const { verb, group, resource, subresource, namespace } = attributes;
+  const target = quoteGo(subresource ? `${resource}/${subresource}` : resource);
+  const scope = namespace ? `in the namespace ${quoteGo(namespace)}` : 'at the cluster scope';
+  return `${verb} resource ${target} in API group ${quoteGo(group)} ${scope}`;
+}
+
+const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** A browser that is shown the refusal finds nothing in it to follow. */
+const withoutMarkup = (said: string): string => said.replace(/[&<>]/g, (sign) => MARKUP[sign]!);

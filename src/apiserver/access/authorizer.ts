@@ -1,13 +1,11 @@
 // Who may do what. AlwaysAllow knows two sorts of people, RBAC reads the roles and bindings in the store.
 
-import type { JsonObject } from '#api/json';
-import type { KubeObject } from '#api/object';
 import type { UserInfo } from '../resources/resource.ts';
 import type { Store } from '../store/store.ts';
 import { selects } from '../strategies/labelSelector.ts';
-import { child, objects } from '../strategies/values.ts';
 import { type Attributes, isPath } from './attributes.ts';
-import { allows, EVERYTHING, type PolicyRule, parseRules } from './policyRule.ts';
+import { allows, EVERYTHING, type PolicyRule } from './policyRule.ts';
+import { type Binding, type Role, type RoleRef, readBinding, readRole, type Subject } from './storedRules.ts';
 
 export interface Verdict {
   readonly allowed: boolean;
@@ -23,7 +21,7 @@ export interface Authorizer {
   /** Roles that bindings of the user name and that do not exist, in words; empty when there are none. */
   unresolved(user: UserInfo, namespace: string): string;
   /** The rules of a role, as a binding in `namespace` means it; undefined when there is no such role. */
-  roleRules(ref: { kind: string; name: string }, namespace: string): PolicyRule[] | undefined;
+  roleRules(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
 export const SUPERUSERS = 'system:masters';
@@ -44,12 +42,6 @@ export const alwaysAllow: Authorizer = {
   unresolved: () => '',
   roleRules: () => [],
 };
-
-interface Subject {
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace?: string;
-}
 
 interface Granted {
   readonly rule: PolicyRule;
@@ -89,41 +81,50 @@ export class Rbac implements Authorizer {
     return aggregate(missing);
   }
 
-  roleRules({ kind, name }: { kind: string; name: string }, namespace: string): PolicyRule[] | undefined {
+  roleRules({ kind, name }: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     const isCluster = kind === 'ClusterRole';
-    const role = isCluster
+    const stored = isCluster
       ? this.#store.get(CLUSTER_ROLES, name)
       : this.#store.get(ROLES, `${namespace}/${name}`);
-    if (role === undefined) return undefined;
-    return isCluster ? [...this.#clusterRules(role.object, new Set())] : parseRules(role.object);
+    if (stored === undefined) return undefined;
+    const role = readRole(stored);
+    return isCluster ? [...this.#clusterRules(role, new Set())] : role.rules;
   }
 
-  /** In a cluster a controller writes into a role what it aggregates; here it is looked up. */
-  *#clusterRules(role: KubeObject, seen: Set<string>): Generator<PolicyRule> {
-    yield* parseRules(role);
-    seen.add(role.metadata.name!);
-    const selectors = objects(child(role, 'aggregationRule'), 'clusterRoleSelectors');
-    if (selectors.length === 0) return;
-    for (const { object } of this.#store.heads(CLUSTER_ROLES)) {
-      const { name = '', labels = {} } = object.metadata;
-      if (seen.has(name) || !selectors.some((selector) => selects(selector, labels) === true)) continue;
-      yield* this.#clusterRules(object, seen);
+  /** In a cluster a controller overwrites the rules of a role with what it aggregates; here that is looked up. */
+  *#clusterRules(role: Role, seen: Set<string>): Generator<PolicyRule> {
+    seen.add(role.name);
+    const { selectors } = role;
+    if (selectors === undefined) {
+      yield* role.rules;
+      return;
+    }
+    for (const stored of this.#store.heads(CLUSTER_ROLES)) {
+      const other = readRole(stored);
+      if (seen.has(other.name)) continue;
+      if (selectors.some((selector) => selects(selector, other.labels) === true))
+        yield* this.#clusterRules(other, seen);
     }
   }
 
   *#granted(user: UserInfo, namespace: string, missing: string[]): Generator<Granted> {
-    for (const { object } of this.#store.heads(CLUSTER_BINDINGS))
-      yield* this.#binding(user, object, '', missing);
+    for (const stored of this.#store.heads(CLUSTER_BINDINGS)) {
+      const binding = readBinding(stored);
+      const subject = binding.subjects.find((candidate) => isMeant(user, candidate, ''));
+      if (subject) yield* this.#binding(binding, subject, '', missing);
+    }
     if (namespace === '') return;
-    for (const { object } of this.#store.heads(BINDINGS))
-      if (object.metadata.namespace === namespace) yield* this.#binding(user, object, namespace, missing);
+    const here = `${namespace}/`;
+    for (const stored of this.#store.heads(BINDINGS)) {
+      if (!stored.key.startsWith(here)) continue;
+      const binding = readBinding(stored);
+      const subject = binding.subjects.find((candidate) => isMeant(user, candidate, namespace));
+      if (subject) yield* this.#binding(binding, subject, namespace, missing);
+    }
   }
 
-  *#binding(user: UserInfo, binding: KubeObject, namespace: string, missing: string[]): Generator<Granted> {
-    const subjects = (binding['subjects'] ?? []) as Subject[];
-    const subject = subjects.find((candidate) => isMeant(user, candidate, namespace));
-    if (subject === undefined) return;
-    const ref = binding['roleRef'] as unknown as { kind: string; name: string };
+  *#binding(binding: Binding, subject: Subject, namespace: string, missing: string[]): Generator<Granted> {
+    const { ref } = binding;
     const rules = this.roleRules(ref, namespace);
     if (rules === undefined) {
       const resource = ref.kind === 'ClusterRole' ? 'clusterrole' : 'role';
@@ -149,13 +150,12 @@ function isMeant(user: UserInfo, subject: Subject, namespace: string): boolean {
   }
 }
 
-function describeBinding(binding: KubeObject, subject: Subject, namespace: string): string {
-  const { kind, name } = binding['roleRef'] as JsonObject;
-  const own = namespace === '' ? binding.metadata.name : `${binding.metadata.name}/${namespace}`;
+function describeBinding({ name, ref }: Binding, subject: Subject, namespace: string): string {
+  const own = namespace === '' ? name : `${name}/${namespace}`;
   const what = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
   const who =
     subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || namespace}` : subject.name;
-  return `${what} ${JSON.stringify(own)} of ${kind} ${JSON.stringify(name)} to ${subject.kind} ${JSON.stringify(who)}`;
+  return `${what} ${JSON.stringify(own)} of ${ref.kind} ${JSON.stringify(ref.name)} to ${subject.kind} ${JSON.stringify(who)}`;
 }
 
 /** As Go joins several errors. */

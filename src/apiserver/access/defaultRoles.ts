@@ -3,9 +3,11 @@
 // components are left out.
 
 import type { JsonObject } from '#api/json';
+import type { KubeObject } from '#api/object';
 import { formatTime } from '#base/instant';
 import { uuid } from '#base/random';
 import type { Core } from '../context.ts';
+import { AUTOUPDATE, type Reconciled, reconcileBinding, reconcileRole } from './reconcileRoles.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const READ = ['get', 'list', 'watch'];
@@ -112,32 +114,63 @@ const BINDINGS: Readonly<Record<string, readonly string[]>> = {
   'system:public-info-viewer': ['system:authenticated', 'system:unauthenticated'],
 };
 
-export async function bootstrapRoles(core: Pick<Core, 'store' | 'clock' | 'random'>): Promise<void> {
-  const metadata = (name: string, goesInto: string | undefined) => ({
-    name,
-    uid: uuid(core.random),
-    creationTimestamp: formatTime(core.clock.now()),
-    labels: {
-      'kubernetes.io/bootstrapping': 'rbac-defaults',
-      ...(goesInto === undefined ? {} : { [AGGREGATE + goesInto]: 'true' }),
-    },
-  });
-  const put = async (plural: string, kind: string, name: string, more: JsonObject) => {
-    const isRole = kind === 'ClusterRole';
-    const table = `${plural}.${GROUP}`;
-    if (core.store.get(table, name)) return;
-    await core.store.put(table, name, 0, {
-      kind,
-      apiVersion: `${GROUP}/v1`,
-      metadata: metadata(name, isRole ? AGGREGATED[name] : undefined),
-      ...more,
-    });
-  };
-  for (const [name, rules] of Object.entries(ROLES))
-    await put('clusterroles', 'ClusterRole', name, { ...aggregationOf(name), rules });
-  for (const [name, groups] of Object.entries(BINDINGS))
-    await put('clusterrolebindings', 'ClusterRoleBinding', name, {
-      subjects: groups.map((group) => ({ kind: 'Group', apiGroup: GROUP, name: group })),
-      roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name },
-    });
+type Parts = Pick<Core, 'store' | 'clock' | 'random'>;
+
+/** Puts there what is missing, and into what is there the rules and subjects it lacks. */
+export async function bootstrapRoles(core: Parts): Promise<void> {
+  for (const role of Object.keys(ROLES)) await ensure(core, 'clusterroles', buildRole(role), reconcileRole);
+  for (const role of Object.keys(BINDINGS))
+    await ensure(core, 'clusterrolebindings', buildBinding(role), reconcileBinding);
 }
+
+async function ensure(
+  { store, clock, random }: Parts,
+  plural: string,
+  expected: KubeObject,
+  reconcile: (existing: KubeObject, expected: KubeObject) => Reconciled,
+): Promise<void> {
+  const table = `${plural}.${GROUP}`;
+  const name = expected.metadata.name!;
+  const create = () => {
+    const born = { uid: uuid(random), creationTimestamp: formatTime(clock.now()) };
+    return store.put(table, name, 0, { ...expected, metadata: { ...expected.metadata, ...born } });
+  };
+  const stored = store.get(table, name);
+  if (stored === undefined) return void (await create());
+  const reconciled = reconcile(stored.object, expected);
+  switch (reconciled.kind) {
+    case 'asItIs':
+      return;
+    case 'update':
+      await store.put(table, name, stored.revision, reconciled.object);
+      return;
+    case 'replace':
+      await store.remove(table, name, stored.revision);
+      await create();
+  }
+}
+
+const metadataOf = (name: string, goesInto?: string) => ({
+  name,
+  labels: {
+    'kubernetes.io/bootstrapping': 'rbac-defaults',
+    ...(goesInto === undefined ? {} : { [AGGREGATE + goesInto]: 'true' }),
+  },
+  annotations: { [AUTOUPDATE]: 'true' },
+});
+
+const buildRole = (name: string): KubeObject => ({
+  kind: 'ClusterRole',
+  apiVersion: `${GROUP}/v1`,
+  metadata: metadataOf(name, AGGREGATED[name]),
+  ...aggregationOf(name),
+  rules: ROLES[name]!,
+});
+
+const buildBinding = (name: string): KubeObject => ({
+  kind: 'ClusterRoleBinding',
+  apiVersion: `${GROUP}/v1`,
+  metadata: metadataOf(name),
+  subjects: BINDINGS[name]!.map((group) => ({ kind: 'Group', apiGroup: GROUP, name: group })),
+  roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name },
+});

@@ -4,10 +4,12 @@ import { forbidden, notFound } from '#api/errors';
 import { equal } from '#api/json';
 import { asJson, type KubeObject } from '#api/object';
 import type { Call } from '../context.ts';
+import { child, objects } from '../strategies/values.ts';
 import { SUPERUSERS } from './authorizer.ts';
 import { describeRule, EVERYTHING, missingRights, type PolicyRule, parseRules } from './policyRule.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
+
 /** Throws 403 when the write grants more than its author has. */
 export function checkEscalation(call: Call, next: KubeObject, old: KubeObject | undefined): void {
   const { resource, core, user } = call;
@@ -17,13 +19,13 @@ export function checkEscalation(call: Call, next: KubeObject, old: KubeObject | 
   else checkBinding(call, next);
 }
 
-/** Finalizers and owners may go without anybody's rights growing. */
+/** Finalizers and owners may change without anybody's rights growing, and so may nothing at all. */
 function isOnlyForGc(next: KubeObject, old: KubeObject): boolean {
   const plain = ({ metadata, ...rest }: KubeObject) => {
     const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata;
     return asJson({ ...rest, metadata: kept } as KubeObject);
   };
-  return equal(plain(next), plain(old)) && !equal(asJson(next), asJson(old));
+  return equal(plain(next), plain(old));
 }
 
 function checkRole(call: Call, next: KubeObject, old: KubeObject | undefined): void {
@@ -32,7 +34,9 @@ function checkRole(call: Call, next: KubeObject, old: KubeObject | undefined): v
   const name = call.name ?? '';
   if (core.authorizer.authorize(user, { ...attributes, verb: 'escalate', name }).allowed) return;
   confirm(call, parseRules(next), next);
-  const aggregates = (role: KubeObject | undefined) => role?.['aggregationRule'] !== undefined;
+  // A rule without selectors is none; validation refuses it.
+  const aggregates = (role: KubeObject | undefined) =>
+    objects(child(role, 'aggregationRule'), 'clusterRoleSelectors').length > 0;
   if (!aggregates(next) && !aggregates(old)) return;
   if (missingRights(core.authorizer.rulesFor(user, namespace), EVERYTHING).length > 0)
     throw forbidden(

@@ -1,68 +1,125 @@
-// Acting as somebody else: the Impersonate-* headers. It takes the right to be that somebody: either for this request
-// alone (constrained, two rights) or for any (the old verb, one right). The first refusal is the one that is told.
+// Acting as somebody else: the Impersonate-* headers. There are several ways to be allowed that (impersonationModes.ts);
+// one that is open suffices. The way that was open to the caller last is tried first, and of several refusals the first
+// is told, so what somebody is told depends on what they did before, as on the real server.
 
 import { badRequest } from '#api/errors';
-import type { HttpRequest } from '#api/http';
+import { quoteGo } from '#api/fieldErrors';
+import type { RequestHeaders } from '#api/http';
 import type { ApiError } from '#api/status';
 import type { UserInfo } from '../resources/resource.ts';
-import { type Attributes, type ResourceAttributes, refused } from './attributes.ts';
+import { type Attributes, refused } from './attributes.ts';
 import type { Authorizer } from './authorizer.ts';
+import { type Demand, demandsOf, MODES, type Mode, type Wanted, wantedGroups } from './impersonationModes.ts';
 
 const EXTRA = 'impersonate-extra-';
-const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
-const AUTHENTICATION = 'authentication.k8s.io';
 
-interface Wanted {
-  readonly user: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
+/** How many callers' last ways are remembered. */
+const MOST_REMEMBERED = 10_000;
+const lastModes = new WeakMap<object, Map<string, Mode>>();
+
+/** The server's parts that decide; the memory of last ways lives as long as they do. */
+export interface Deciding {
+  readonly authorizer: Authorizer;
 }
 
 /** The user the request is made as; throws when the caller may not be that user. */
 export function impersonated(
-  request: HttpRequest,
+  headers: RequestHeaders,
   caller: UserInfo,
   attributes: Attributes,
-  authorizer: Authorizer,
+  server: Deciding,
 ): UserInfo {
-  const wanted = wantedUser(request.headers);
+  const wanted = wantedUser(headers);
   if (wanted === undefined) return caller;
-  const refusal = findRefusal(wanted, caller, attributes, authorizer);
-  if (refusal !== undefined) throw refusal;
-  const { user, uid, groups, extra } = wanted;
+  const last = lastModesOf(server);
+  const applicable = MODES.filter((mode) => mode.applies(wanted, caller));
+  const remembered = applicable.find((mode) => mode === last.get(caller.username));
+  const others = applicable.filter((mode) => mode !== remembered);
+  let first: ApiError | undefined;
+  for (const mode of remembered ? [remembered, ...others] : others) {
+    const refusal = findRefusal(demandsOf(mode, wanted, attributes), caller, server.authorizer);
+    if (refusal === undefined) {
+      remember(last, caller.username, mode);
+      return userOf(wanted, mode);
+    }
+    first ??= refusal;
+  }
+  throw first!;
+}
+
+function lastModesOf(server: Deciding): Map<string, Mode> {
+  let last = lastModes.get(server);
+  if (last === undefined) {
+    last = new Map();
+    lastModes.set(server, last);
+  }
+  return last;
+}
+
+function remember(last: Map<string, Mode>, username: string, mode: Mode): void {
+  last.delete(username);
+  if (last.size >= MOST_REMEMBERED) last.delete(last.keys().next().value!);
+  last.set(username, mode);
+}
+
+function userOf(wanted: Wanted, mode: Mode): UserInfo {
+  const { user, uid, extra } = wanted;
   return {
     username: user,
     ...(uid === '' ? {} : { uid }),
-    groups: withSystemGroups(user, groups),
-    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    groups: withEverybody(user, wantedGroups(mode, wanted)),
+    // Whatever the key is called: `__proto__` is one, too.
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
   };
 }
 
-function wantedUser(headers: HttpRequest['headers']): Wanted | undefined {
-  const user = headers['impersonate-user'] ?? '';
-  const uid = headers['impersonate-uid'] ?? '';
-  const groups = listed(headers['impersonate-group']);
-  const extra = extrasOf(headers);
-  if (user !== '') return { user, uid, groups, extra };
-  if (uid !== '' || groups.length > 0 || Object.keys(extra).length > 0)
-    throw badRequest('requested impersonation without impersonating a user name');
+/** Undefined when all demands are met. */
+function findRefusal(
+  demands: Iterable<Demand>,
+  caller: UserInfo,
+  authorizer: Authorizer,
+): ApiError | undefined {
+  const refuse = (right: Attributes): ApiError | undefined => {
+    const { allowed, reason } = authorizer.authorize(caller, right);
+    return allowed ? undefined : refused(caller, right, reason);
+  };
+  for (const demand of demands) {
+    if (demand.kind === 'never') return refused(caller, demand.right, demand.why);
+    if (demand.kind === 'each' && demand.all !== undefined && refuse(demand.all) === undefined) continue;
+    const rights = demand.kind === 'each' ? demand.rights : [demand.right];
+    for (const right of rights) {
+      const refusal = refuse(right);
+      if (refusal !== undefined) return refusal;
+    }
+  }
   return undefined;
 }
 
-/** Repeated headers arrive joined. */
-const listed = (header: string | undefined): string[] =>
-  header === undefined || header === '' ? [] : header.split(', ').filter((value) => value !== '');
+function wantedUser(headers: RequestHeaders): Wanted | undefined {
+  const wanted: Wanted = {
+    user: headers['impersonate-user'] ?? '',
+    uid: headers['impersonate-uid'] ?? '',
+    groups: valuesOf(headers['impersonate-group']),
+    extra: extrasOf(headers),
+  };
+  if (wanted.user !== '') return wanted;
+  if (wanted.uid !== '' || wanted.groups.length > 0 || wanted.extra.size > 0)
+    throw badRequest(`requested ${describe(wanted)} without impersonating a user name`);
+  return undefined;
+}
 
-function extrasOf(headers: HttpRequest['headers']): Record<string, readonly string[]> {
-  const extra: Record<string, readonly string[]> = {};
+/** One value per line: a comma is part of it, groups may have one. */
+const valuesOf = (header: string | readonly string[] | undefined): readonly string[] => {
+  if (header === undefined) return [];
+  return typeof header === 'string' ? [header] : header;
+};
+
+function extrasOf(headers: RequestHeaders): Map<string, readonly string[]> {
+  const extra = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(headers)) {
     if (!name.startsWith(EXTRA)) continue;
-    // Whatever the key is called: `__proto__` is one, too.
-    Object.defineProperty(extra, unescaped(name.slice(EXTRA.length)), {
-      value: listed(value),
-      enumerable: true,
-    });
+    const key = unescaped(name.slice(EXTRA.length));
+    extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(value)]);
   }
   return extra;
 }
@@ -75,60 +132,19 @@ function unescaped(text: string): string {
   }
 }
 
-/** Undefined when one of the ways is open. */
-function findRefusal(
-  wanted: Wanted,
-  caller: UserInfo,
-  attributes: Attributes,
-  authorizer: Authorizer,
-): ApiError | undefined {
-  const refuse = (needed: readonly Attributes[]): ApiError | undefined => {
-    for (const right of needed) {
-      const { allowed, reason } = authorizer.authorize(caller, right);
-      if (!allowed) return refused(caller, right, reason);
-    }
-    return undefined;
-  };
-  const mode = constrainedMode(wanted);
-  const plain = () => refuse(rightsToBe(wanted, 'impersonate', ''));
-  if (mode === undefined) return plain();
-  const constrained = refuse([
-    { ...attributes, verb: `impersonate-on:${mode}:${attributes.verb}` },
-    ...rightsToBe(wanted, `impersonate:${mode}`, AUTHENTICATION),
-  ]);
-  return constrained && plain() && constrained;
+/** As Go prints a user with its types. */
+function describe({ uid, groups, extra }: Wanted): string {
+  const list = (values: readonly string[]): string =>
+    values.length === 0 ? '[]string(nil)' : `[]string{${values.map(quoteGo).join(', ')}}`;
+  const keys = [...extra.keys()].sort();
+  const entries = keys.map((key) => `${quoteGo(key)}:${list(extra.get(key)!)}`).join(', ');
+  const extras = keys.length === 0 ? 'map[string][]string(nil)' : `map[string][]string{${entries}}`;
+  return `&user.DefaultInfo{Name:"", UID:${quoteGo(uid)}, Groups:${list(groups)}, Extra:${extras}}`;
 }
 
-function constrainedMode({ user, uid, groups, extra }: Wanted): string | undefined {
-  if (user.startsWith('system:node:')) return undefined;
-  if (!ACCOUNT.test(user)) return 'user-info';
-  return uid === '' && groups.length === 0 && Object.keys(extra).length === 0 ? 'serviceaccount' : undefined;
-}
-
-function rightsToBe({ user, uid, groups, extra }: Wanted, verb: string, group: string): ResourceAttributes[] {
-  const base = { verb, group, subresource: '', namespace: '' };
-  const account = ACCOUNT.exec(user);
-  const own = account
-    ? { ...base, resource: 'serviceaccounts', namespace: account[1]!, name: account[2]! }
-    : { ...base, resource: 'users', name: user };
-  const authentication = { ...base, group: AUTHENTICATION };
-  return [
-    own,
-    ...groups.map((name) => ({ ...base, resource: 'groups', name })),
-    ...Object.entries(extra).flatMap(([key, values]) =>
-      values.map((name) => ({ ...authentication, resource: 'userextras', subresource: key, name })),
-    ),
-    ...(uid === '' ? [] : [{ ...authentication, resource: 'uids', name: uid }]),
-  ];
-}
-
-function withSystemGroups(user: string, groups: readonly string[]): string[] {
-  const account = ACCOUNT.exec(user);
-  const given =
-    groups.length === 0 && account
-      ? ['system:serviceaccounts', `system:serviceaccounts:${account[1]}`]
-      : [...groups];
-  const everybody = user === 'system:anonymous' ? 'system:unauthenticated' : 'system:authenticated';
-  const isSaid = given.some((group) => group === everybody || group === 'system:unauthenticated');
-  return isSaid ? given : [...given, everybody];
+/** Who is known is in one group, who is not in another; whoever asks for the second is not put into the first. */
+function withEverybody(user: string, groups: readonly string[]): readonly string[] {
+  const unknown = 'system:unauthenticated';
+  const everybody = user === 'system:anonymous' ? unknown : 'system:authenticated';
+  return groups.includes(everybody) || groups.includes(unknown) ? groups : [...groups, everybody];
 }

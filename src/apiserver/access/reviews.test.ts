@@ -73,6 +73,27 @@ test('a token is reviewed without being shown', async () => {
   expect(unknown.body.status.authenticated).toBeUndefined();
 });
 
+test('without users, the tokens that the server issued are still known', async () => {
+  const server = await createServer();
+  const post = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const bytes = Buffer.from(JSON.stringify(body));
+    const answer = await server.handle({ method: 'POST', path, headers, body: bytes });
+    return JSON.parse(Buffer.from(answer.body as Uint8Array).toString());
+  };
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  await post(accounts, { metadata: { name: 'robot' } });
+  const { token } = (await post(`${accounts}/robot/token`, { spec: {} })).status;
+  const known = await post(`${AUTHN}/tokenreviews`, { spec: { token } });
+  expect(known.status).toMatchObject({
+    authenticated: true,
+    user: { username: 'system:serviceaccount:default:robot' },
+  });
+  const unknown = await post(`${AUTHN}/tokenreviews`, { spec: { token: 'x' } });
+  expect(unknown.status).toEqual({ user: {}, error: 'invalid bearer token' });
+  await server.close();
+});
+
 test('whoami', async () => {
   expect((await ask(`${AUTHN}/selfsubjectreviews`, 'SelfSubjectReview', {})).body.status.userInfo).toEqual(
     ann,

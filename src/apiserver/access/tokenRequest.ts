@@ -6,12 +6,12 @@ import { type FieldError, invalid, invalidError } from '#api/fieldErrors';
 import type { HttpResponse } from '#api/http';
 import type { JsonObject } from '#api/json';
 import { type KubeObject, parseApiVersion } from '#api/object';
-import { formatTime, plus, seconds } from '#base/instant';
+import { formatTime, type Instant, plus, seconds } from '#base/instant';
 import type { Call } from '../context.ts';
 import { parseWriteOptions } from '../query.ts';
 import { keyOf, specOf } from '../resources/resource.ts';
 import { objectResponse } from '../respond.ts';
-import { admitAs, decodeAs } from '../strategies/subresource.ts';
+import { codecOf, decodeAs } from '../strategies/subresource.ts';
 import { has, list, number, part, text } from '../strategies/values.ts';
 import { type Bound, ISSUER, type ObjectClaim } from './accountTokens.ts';
 
@@ -21,44 +21,74 @@ const MOST = 2 ** 32;
 
 export async function requestToken(call: Call): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'CreateOptions');
-  const request = await admitAs(call, KIND, decodeAs(call, KIND, options), options.dryRun);
+  const sent = decodeAs(call, KIND, options);
+  settleNamespace(call, sent);
+  const { admission, clock, tokens } = call.core;
+  const kind = { ...KIND, codec: codecOf(KIND) };
+  const write = {
+    operation: 'CREATE',
+    old: undefined,
+    name: call.name!,
+    dryRun: options.dryRun,
+    kind,
+  } as const;
+  const request = (await admission.mutate(call, { ...write, object: sent }))!;
   const account = accountOf(call, request);
-  const spec = specOf(request);
-  const lengthSeconds = number(spec, 'expirationSeconds')!;
+  const now = clock.now();
+  const filled = filledIn(request, account, now);
+  const lengthSeconds = number(filled.spec, 'expirationSeconds')!;
   const errors = checkLength(lengthSeconds);
   if (errors.length > 0) throw invalidError(KIND, '', errors);
-  const named = list(spec, 'audiences').filter((audience) => typeof audience === 'string');
-  const audiences = named.length === 0 ? [ISSUER] : named;
-  const reference = has(spec, 'boundObjectRef') ? part(spec, 'boundObjectRef') : null;
+  // Whoever judges sees what will be answered, but for the token; whether the object it ends with is there comes after.
+  await admission.validate(call, { ...write, object: filled as unknown as KubeObject });
+  const { audiences, boundObjectRef: reference } = filled.spec;
   const bound = reference === null ? {} : findBound(call, reference);
-  const now = call.core.clock.now();
+  const status = {
+    token: tokens.issue(account, { lengthSeconds, audiences, bound }),
+    expirationTimestamp: formatTime(plus(now, seconds(lengthSeconds))),
+  };
+  return objectResponse(call, 201, { ...filled, status } as unknown as KubeObject);
+}
+
+const MISPLACED = 'the namespace of the provided object does not match the namespace sent on the request';
+
+function settleNamespace(call: Call, { metadata }: KubeObject): void {
+  if ((metadata.namespace || call.namespace) !== call.namespace) throw badRequest(MISPLACED);
+  metadata.namespace = call.namespace!;
+}
+
+/** The request with what follows from the account and the server. */
+function filledIn(request: KubeObject, account: KubeObject, now: Instant) {
+  const spec = specOf(request);
+  const named = list(spec, 'audiences').filter((audience) => typeof audience === 'string');
   const { name, namespace, uid } = account.metadata;
-  const answer = {
+  return {
     kind: KIND.kind,
     apiVersion: `${KIND.group}/${KIND.version}`,
     metadata: { ...request.metadata, name, namespace, uid, creationTimestamp: formatTime(now) },
-    spec: { audiences, expirationSeconds: lengthSeconds, boundObjectRef: reference },
-    status: {
-      token: call.core.tokens.issue(account, { lengthSeconds, audiences, bound }),
-      expirationTimestamp: formatTime(plus(now, seconds(lengthSeconds))),
+    spec: {
+      audiences: named.length === 0 ? [ISSUER] : named,
+      expirationSeconds: number(spec, 'expirationSeconds')!,
+      boundObjectRef: has(spec, 'boundObjectRef') ? part(spec, 'boundObjectRef') : null,
     },
+    status: { token: '', expirationTimestamp: null },
   };
-  return objectResponse(call, 201, answer as unknown as KubeObject);
 }
 
 /** The account of the path, which is the one of the body if that names one. */
 function accountOf(call: Call, { metadata }: KubeObject): KubeObject {
   const name = call.name!;
-  if ((metadata.namespace ?? call.namespace) !== call.namespace)
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  if ((metadata.name ?? name) !== name) {
-    const why = 'must match the service account name if specified';
-    throw invalidError(KIND, name, [invalid('metadata.name', metadata.name!, why)]);
-  }
+  const must = (field: 'name' | 'namespace', value: string | undefined) => {
+    if ((metadata[field] || value) === value) return;
+    const why = `must match the service account ${field} if specified`;
+    throw invalidError(KIND, name, [invalid(`metadata.${field}`, metadata[field]!, why)]);
+  };
+  must('name', name);
+  must('namespace', call.namespace);
   const account = call.core.store.get('serviceaccounts', keyOf(call.namespace, name))?.object;
   if (!account) throw notFound(call.resource, name);
   const { uid } = account.metadata;
-  if ((metadata.uid ?? uid) !== uid) {
+  if ((metadata.uid || uid) !== uid) {
     const why = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid})`;
     throw conflict({ group: KIND.group, plural: KIND.kind }, name, why);
   }

@@ -51,7 +51,9 @@ const CLAIMS = /^(x-remote-(user|uid|group|extra-.*)|impersonate-.*)$/;
 export function forwardedHeaders(headers: HttpRequest['headers']): Headers {
   const named = listedIn(headers['connection']);
   return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !DROPPED.has(name) && !named.has(name) && !CLAIMS.test(name)),
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || DROPPED.has(name) || named.has(name) || CLAIMS.test(name) ? [] : [[name, value]],
+    ),
   );
 }
 
@@ -59,8 +61,7 @@ const CORS = /^access-control-/;
 
 /** The headers of an answer that the client gets to see. */
 export function answeredHeaders(headers: Readonly<Headers>): Headers {
-  const { connection } = headers;
-  const named = listedIn(typeof connection === 'string' ? connection : connection?.join(','));
+  const named = listedIn(headers['connection']);
   return Object.fromEntries(
     Object.entries(headers).filter(
       ([name]) => (!DROPPED.has(name) || name === 'content-length') && !named.has(name) && !CORS.test(name),
@@ -69,5 +70,11 @@ export function answeredHeaders(headers: Readonly<Headers>): Headers {
 }
 
 /** Headers that `Connection` says are of this connection only. */
-const listedIn = (connection = ''): Set<string> =>
-  new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
+const listedIn = (connection: string | readonly string[] = ''): Set<string> =>
+  new Set(
+    [connection]
+      .flat()
+      .join(',')
+      .split(',')
+      .map((name) => name.trim().toLowerCase()),
+  );

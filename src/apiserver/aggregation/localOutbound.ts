@@ -4,7 +4,7 @@
 import type { HttpRequest, HttpResponse } from '#api/http';
 import type { Outbound, OutboundRequest } from '../webhooks/outbound.ts';
 
-/** `headers` are those of the request one by one: joined, a comma in one could pass for two. */
+/** `headers` are those of the request, each as a list. */
 export type LocalService = (
   request: HttpRequest,
   headers: Readonly<Record<string, readonly string[]>>,
@@ -41,7 +41,9 @@ function requestOf(
   return {
     method,
     path: `${pathname}${search}`,
-    headers: Object.fromEntries(Object.entries(distinct).map(([name, values]) => [name, values.join(', ')])),
+    headers: Object.fromEntries(
+      Object.entries(distinct).map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
+    ),
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),
   };

@@ -8,10 +8,12 @@ import { asJson, asObject, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { formatTime } from '#base/instant';
 import { nameSuffix, uuid } from '#base/random';
+import { refused } from '../access/attributes.ts';
 import { checkEscalation } from '../access/escalation.ts';
-import { type Call, strategyContext } from '../context.ts';
+import { type Call, namespaceOf, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { recordManager } from '../managedFields.ts';
+import { dropRepeatedOwners } from '../owners.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
 import { keyOf, refusedKind, type StrategyContext, throughStorage } from '../resources/resource.ts';
 import { objectResponse, storedResponse } from '../respond.ts';
@@ -24,6 +26,7 @@ export async function create(call: Call): Promise<HttpResponse> {
   const object = decodeBody(call, options);
   matchNamespace(call, object);
   wipeSystemFields(object);
+  dropRepeatedOwners(call, object, 'sent');
   const outcome = await createObject(call, object, options);
   if (outcome.kind === 'dryRun') return objectResponse(call, 201, outcome.object);
   return storedResponse(call, 201, outcome.stored);
@@ -47,7 +50,7 @@ export type CreateOutcome = { kind: 'created'; stored: Stored } | { kind: 'dryRu
 export interface CreateOptions extends WriteOptions {
   /** The object has its managedFields already. */
   readonly tracked?: boolean;
-  /** A name that is taken is a RevisionMismatch: the caller means whatever has it. */
+  /** The caller asked for an update: a name that is taken is a RevisionMismatch, and creating is a right of its own. */
   readonly mayExist?: boolean;
 }
 
@@ -101,6 +104,7 @@ async function createOnce(call: Call, sent: KubeObject, options: CreateOptions):
     object: sent,
     name: sent.metadata.name ?? '',
   }))!;
+  dropRepeatedOwners(call, object, 'admitted');
   // Whatever admission made of it, it stays where it was sent.
   matchNamespace(call, object);
   checkEscalation(call, object, undefined);
@@ -109,6 +113,7 @@ async function createOnce(call: Call, sent: KubeObject, options: CreateOptions):
   resource.strategy.prepareForCreate?.(object, context);
   validateNew(call, object, context);
   const name = object.metadata.name!;
+  if (options.mayExist) checkMayCreate(call, call.name!);
   await core.admission.validate(call, { ...write, object, name });
   const key = keyOf(call.namespace, name);
   if (!options.dryRun) refuseVersion(object);
@@ -116,6 +121,16 @@ async function createOnce(call: Call, sent: KubeObject, options: CreateOptions):
   if (options.dryRun) return { kind: 'dryRun', object: throughStorage(resource.codec, object) };
   const change = await commitNew(call, key, object);
   return { kind: 'created', stored: change };
+}
+
+/** Whoever may update or patch may not, by that alone, create. */
+function checkMayCreate(call: Call, name: string): void {
+  const { core, user, resource, subresource = '' } = call;
+  const { group, plural } = resource;
+  const namespace = namespaceOf(call, name);
+  const attributes = { verb: 'create', group, resource: plural, subresource, name, namespace };
+  const { allowed, reason } = core.authorizer.authorize(user, attributes);
+  if (!allowed) throw refused(user, attributes, reason);
 }
 
 /** The store takes no new object with a version; validation comes first, and a dry run does not get this far. */

@@ -5,7 +5,7 @@ import type { HttpResponse } from '#api/http';
 import { clone } from '#api/json';
 import { asJson, asObject, type KubeObject } from '#api/object';
 import { formatTime, type Instant, instant, parseTime } from '#base/instant';
-
+import type { Write } from '../admission.ts';
 import { type Call, strategyContext } from '../context.ts';
 import { type DeleteOptions, parseDeleteOptions } from '../deleteOptions.ts';
 import { keyOf, refusedKind } from '../resources/resource.ts';
@@ -66,14 +66,11 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
   const name = old.metadata.name!;
   const { dryRun } = options;
   const write = { operation: 'DELETE' as const, object: undefined, old, name, dryRun, deletion: options };
-  // An eviction was admitted as such.
-  const isAdmitted = call.subresource !== undefined;
-  if (!isAdmitted) await core.admission.mutate(call, write);
   checkPreconditions(call, old, options);
   const next = editable(call, old);
   const fate = decideFate(call, next, options);
-  if (!isAdmitted) await core.admission.validate(call, write);
-  if (fate === 'unchanged') {
+  if (fate !== 'pending') await admit(call, write);
+  if (fate === 'pending' || fate === 'unchanged') {
     await core.store.committed(head);
     return { kind: 'kept', object: old };
   }
@@ -91,6 +88,7 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
     const atOnce = goesAtOnce(call, old, next);
     if (atOnce) checkReleased(call, head, old, options);
     const last = atOnce || resource.strategy.markDeleted ? head : await endGrace(call, head, next);
+    if (isUpdatedFirst(call, old, next)) await admit(call, { ...write, old: resource.codec.show(last) });
     const { revision } = await core.store.remove(resource.storage, head.key, last.revision);
     // What goes at once goes as it was, with the finalizers that this deletion made obsolete.
     if (atOnce) setFinalizers(next, finalizersOf(old));
@@ -98,6 +96,18 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
   }
   return { kind: 'removed', object: next };
 }
+
+async function admit(call: Call, write: Write): Promise<void> {
+  // An eviction was admitted as such.
+  if (call.subresource !== undefined) return;
+  const { admission } = call.core;
+  await admission.mutate(call, write);
+  await admission.validate(call, write);
+}
+
+/** What is first marked, or loses a finalizer, and then removed is admitted twice: the real server takes two steps. */
+const isUpdatedFirst = (call: Call, old: KubeObject, next: KubeObject): boolean =>
+  !call.resource.strategy.markDeleted && (!goesAtOnce(call, old, next) || finalizersOf(old).length > 0);
 
 /** Whoever watches sees that the last grace is over before the object is gone. */
 async function endGrace({ core, resource }: Call, head: Stored, next: KubeObject): Promise<Stored> {
@@ -154,18 +164,22 @@ function checkPreconditions(call: Call, old: KubeObject, { uid, resourceVersion 
   }
 }
 
+/** `pending`: it is on its way out already, and this DELETE says nothing new. */
+type Fate = 'removed' | 'kept' | 'unchanged' | 'pending';
+
 /** Edits `next` into its state after the DELETE and says what becomes of it. */
-function decideFate(call: Call, next: KubeObject, options: DeleteOptions): 'removed' | 'kept' | 'unchanged' {
+function decideFate(call: Call, next: KubeObject, options: DeleteOptions): Fate {
   const { strategy } = call.resource;
   const context = strategyContext(call, options.dryRun);
   if (strategy.markDeleted) {
     const before = next.metadata.deletionTimestamp;
+    if (before && strategy.isReleased?.(next) === false) return 'pending';
     if (strategy.propagates && !before) setFinalizers(next, finalizersAfter(call, next, options));
     if (strategy.markDeleted(next, context) === 'delete') return 'removed';
     return before ? 'unchanged' : 'kept';
   }
   const grace = applyGrace(call, next, options, context.now);
-  if (grace === 'pending') return 'unchanged';
+  if (grace === 'pending') return 'pending';
   const finalizers = finalizersAfter(call, next, options);
   const changed = finalizers.join() !== (next.metadata.finalizers ?? []).join();
   setFinalizers(next, finalizers);

@@ -11,6 +11,7 @@ import { checkEscalation } from '../access/escalation.ts';
 import { type Call, strategyContext } from '../context.ts';
 import { decodeBody } from '../decode.ts';
 import { recordManager, withOldTimes } from '../managedFields.ts';
+import { dropRepeatedOwners } from '../owners.ts';
 import { parseWriteOptions, type WriteOptions } from '../query.ts';
 import {
   keyOf,
@@ -36,6 +37,7 @@ export async function update(call: Call): Promise<HttpResponse> {
   const sent = decodeBody(call, options);
   matchNamespace(call, sent);
   matchName(call, sent);
+  dropRepeatedOwners(call, sent, 'sent');
   const versioned = Boolean(sent.metadata.resourceVersion);
   const plan: UpdatePlan = {
     // Who names a version has one attempt.
@@ -131,12 +133,13 @@ async function updateOnce(
     throw wrongUid(call, plan.uid, old.metadata.uid ?? '', options.dryRun);
   let next = plan.make(old);
   const write = { operation: 'UPDATE' as const, old, name: call.name!, dryRun: options.dryRun };
-  checkVersion(call, next, head);
   const context = strategyContext(call, options.dryRun);
   if (plan.tracked !== true) recordManager(call, options.fieldManager, next, old);
   next = await mutated(call, plan.other, { ...write, object: next });
+  dropRepeatedOwners(call, next, 'admitted');
   matchNamespace(call, next);
   checkEscalation(call, next, old);
+  checkVersion(call, next, head);
   const strategy = strategyOf(call);
   prepareMeta(next, old);
   strategy.prepareForUpdate?.(next, old, context);

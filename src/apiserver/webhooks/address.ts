@@ -1,47 +1,41 @@
-// Where a webhook or an aggregated API is: a URL, or a Service. There is no network of Services here: one of type
-// ExternalName leads to its host, others to the first address of their Endpoints.
+// Where a webhook is: a URL, or a Service.
 
 import type { JsonObject } from '#api/json';
+import { resolveService } from '../aggregation/resolve.ts';
 import type { Store } from '../store/store.ts';
-import { number, objects, part, text } from '../strategies/values.ts';
+import { number, part, text } from '../strategies/values.ts';
 import type { OutboundRequest } from './outbound.ts';
 
-export type Address = Pick<OutboundRequest, 'url' | 'ca' | 'serverName' | 'insecure'>;
+export type Address = Pick<OutboundRequest, 'url' | 'ca' | 'serverName'>;
 
+/** Throws when the Service leads nowhere; the message is shown to clients. */
 export function addressOf(store: Store, config: JsonObject): Address {
   const bundle = text(config, 'caBundle');
   const ca = bundle === '' ? {} : { ca: Buffer.from(bundle, 'base64').toString('utf8') };
   const url = text(config, 'url');
   if (url !== '') return { url, ...ca };
-  const service = part(config, 'service');
-  return { ...serviceAddress(store, service, text(service, 'path')), ...ca };
+  return { ...serviceAddress(store, part(config, 'service')), ...ca };
 }
 
-export function serviceAddress(store: Store, service: JsonObject, path: string): Address {
-  const [namespace, name] = [text(service, 'namespace'), text(service, 'name')];
-  const port = number(service, 'port') ?? 443;
-  const { host, targetPort } = endpointOf(store, namespace, name, port);
+const HTTPS = 443;
+
+function serviceAddress(store: Store, service: JsonObject): Address {
+  const [namespace, name, path] = [text(service, 'namespace'), text(service, 'name'), text(service, 'path')];
+  const port = number(service, 'port') ?? HTTPS;
+  const found = resolveService(store, { namespace, name, port });
+  if (found.kind === 'missing') throw new Error(explain(found.reason, name, port));
   const tail = path.startsWith('/') || path === '' ? path : `/${path}`;
-  return { url: `https://${host}:${targetPort}${tail}`, serverName: `${name}.${namespace}.svc` };
+  return { url: `https://${found.host}:${found.port}${tail}`, serverName: `${name}.${namespace}.svc` };
 }
 
-function endpointOf(
-  store: Store,
-  namespace: string,
-  name: string,
-  port: number,
-): { host: string; targetPort: number } {
-  const service = store.get('services', `${namespace}/${name}`)?.object;
-  if (service === undefined) throw new Error(`service "${name}" not found`);
-  const spec = part(service, 'spec');
-  const found = objects(spec, 'ports').find((candidate) => candidate['port'] === port);
-  if (text(spec, 'type') === 'ExternalName')
-    return { host: text(spec, 'externalName'), targetPort: number(found, 'targetPort') ?? port };
-  const endpoints = store.get('endpoints', `${namespace}/${name}`)?.object;
-  for (const subset of objects(endpoints, 'subsets')) {
-    const [address] = objects(subset, 'addresses');
-    const targetPort = number(objects(subset, 'ports')[0], 'port');
-    if (address !== undefined && targetPort !== undefined) return { host: text(address, 'ip'), targetPort };
+function explain(reason: string, name: string, port: number): string {
+  const quoted = JSON.stringify(name);
+  switch (reason) {
+    case 'ServiceNotFound':
+      return `service ${quoted} not found`;
+    case 'ServicePortError':
+      return `no service port ${port} found for service ${quoted}`;
+    default:
+      return `no endpoints available for service ${quoted}`;
   }
-  throw new Error(`no endpoints available for service "${name}"`);
 }

@@ -4,8 +4,9 @@ import type { JsonObject } from '#api/json';
 import { parseJson } from '#api/jsonParse';
 import { writeJson } from '#api/jsonWrite';
 import type { Clock } from '#base/clock';
-import { plus, seconds } from '#base/instant';
+import { type Millis, millis, plus, seconds } from '#base/instant';
 import type { Call } from '../context.ts';
+import { timeLeft } from '../deadline.ts';
 import { number, part, text } from '../strategies/values.ts';
 import { addressOf } from './address.ts';
 import type { Phase, Webhook } from './configuration.ts';
@@ -21,26 +22,28 @@ export interface Question {
 
 /** Throws when there is no answer, or none that counts; the message is shown to clients. */
 export async function exchange(
-  { core }: Call,
+  call: Call,
   { clientConfig, timeoutSeconds }: Webhook,
   { request, uid }: Question,
   phase: Phase,
 ): Promise<Answer> {
-  const timeout = `timeout=${timeoutSeconds}s`;
+  const { core } = call;
+  const limit = millis(Math.min(seconds(timeoutSeconds), timeLeft(call)));
+  const timeout = `timeout=${Math.ceil(limit / seconds(1))}s`;
   const post = async (signal: AbortSignal) => {
     const { url, ...address } = addressOf(core.store, clientConfig);
     const response = await core.outbound({
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: Buffer.from(writeJson(reviewOf(request))),
-      timeout: seconds(timeoutSeconds),
+      timeout: limit,
       signal,
       ...address,
       url: withQuery(url, timeout),
     });
     return { status: response.status, body: await collect(response.body, MOST_BYTES) };
   };
-  const { status, body } = await within(core.clock, timeoutSeconds, post).catch((cause: Error) => {
+  const { status, body } = await within(core.clock, limit, post).catch((cause: Error) => {
     throw new Error(
       `failed to call webhook: Post "${withQuery(shownUrl(clientConfig), timeout)}": ${cause.message}`,
     );
@@ -59,10 +62,10 @@ function shownUrl(config: JsonObject): string {
 }
 
 /** All of it takes at most so long: a webhook that keeps on answering ends, too. */
-function within<T>(clock: Clock, limit: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+function within<T>(clock: Clock, limit: Millis, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const controller = new AbortController();
-  const cancel = clock.wakeAt(plus(clock.now(), seconds(limit)), () => {
+  const cancel = clock.wakeAt(plus(clock.now(), limit), () => {
     reject(new Error('context deadline exceeded'));
     controller.abort();
   });

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '#api/json';
 import { asJson, type KubeObject } from '#api/object';
-import { compile } from '#cel/cel';
+import { type Bindings, compile } from '#cel/cel';
 import type { Write } from '../admission.ts';
 import type { Call } from '../context.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -26,11 +26,12 @@ const hasOrAll = (values: readonly string[], value: string): boolean =>
 export function ruledAs({ rules, matchPolicy }: Webhook, call: Call, write: Write): Resource | undefined {
   const { resource, core } = call;
   if (resource.group === EXEMPT_GROUP) return undefined;
+  if (rules.some((rule) => fits(rule, resource, call, write))) return resource;
+  if (matchPolicy === 'Exact') return undefined;
+  const others = [...core.registry.all()].filter(({ storage }) => storage === resource.storage);
   for (const rule of rules) {
-    if (fits(rule, resource, call, write)) return resource;
-    if (matchPolicy === 'Exact') continue;
-    for (const other of core.registry.all())
-      if (other.storage === resource.storage && fits(rule, other, call, write)) return other;
+    const other = others.find((candidate) => fits(rule, candidate, call, write));
+    if (other !== undefined) return other;
   }
   return undefined;
 }
@@ -72,7 +73,12 @@ function isNamespaceSelected(selector: JsonObject, call: Call, object: KubeObjec
   return namespace !== undefined && selects(selector, labelsOf(namespace)) === true;
 }
 
-/** One false condition is a no, whatever the others say. */
+// Of all conditions of a webhook together.
+const COST_BUDGET = 2_500_000;
+const OVER_BUDGET =
+  'validation failed due to running out of cost budget, no further validation rules will be run';
+
+/** One false condition is a no, whatever the others say; unless together they cost too much. */
 export function evaluateConditions(webhook: Webhook, request: JsonObject, { object, old }: Write): Match {
   const problems = new Set<string>();
   const bindings = {
@@ -80,18 +86,23 @@ export function evaluateConditions(webhook: Webhook, request: JsonObject, { obje
     oldObject: old === undefined ? null : asJson(old),
     request,
   };
+  let left = COST_BUDGET;
+  let isFalse = false;
   for (const { expression } of webhook.matchConditions) {
-    const compiled = compile(expression, hookEnvironment());
-    const outcome =
-      compiled.kind === 'invalid'
-        ? { kind: 'error' as const, message: compiled.message }
-        : compiled.program.evaluate(bindings);
-    if (outcome.kind === 'value' && outcome.value === false) return { kind: 'no' };
-    if (outcome.kind === 'value' && outcome.value === true) continue;
-    const why = outcome.kind === 'error' ? outcome.message : 'not a bool';
-    problems.add(`expression '${expression}' resulted in error: ${why}`);
+    const outcome = evaluate(expression, bindings);
+    left -= outcome.cost;
+    if (left < 0) return { kind: 'unknown', why: OVER_BUDGET };
+    if (outcome.kind === 'value') isFalse ||= outcome.value === false;
+    else problems.add(`expression '${expression}' resulted in error: ${outcome.message}`);
   }
+  if (isFalse) return { kind: 'no' };
   if (problems.size === 0) return { kind: 'yes' };
   const [first = '', ...others] = problems;
   return { kind: 'unknown', why: others.length === 0 ? first : `[${[first, ...others].join(', ')}]` };
+}
+
+function evaluate(expression: string, bindings: Bindings) {
+  const compiled = compile(expression, hookEnvironment());
+  if (compiled.kind === 'invalid') return { kind: 'error' as const, message: compiled.message, cost: 0 };
+  return compiled.program.evaluate(bindings);
 }

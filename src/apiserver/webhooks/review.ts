@@ -5,7 +5,7 @@ import { asJson, parseApiVersion } from '#api/object';
 import type { StatusDetails } from '#api/status';
 import { userJson } from '../access/userJson.ts';
 import type { Write } from '../admission.ts';
-import type { Call } from '../context.ts';
+import { type Call, namespaceOf } from '../context.ts';
 import type { DeleteOptions } from '../deleteOptions.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Gvk } from '../strategies/subresource.ts';
@@ -29,7 +29,8 @@ export function requestOf(
   write: Write,
   { uid, as }: { readonly uid: string; readonly as: Resource },
 ): JsonObject {
-  const { user, namespace, subresource } = call;
+  const { user, subresource } = call;
+  const namespace = namespaceOf(call, write.name);
   const isCollection = write.operation === 'DELETE' && call.name === undefined;
   return {
     uid,
@@ -41,7 +42,7 @@ export function requestOf(
     ...(subresource ? { requestSubResource: subresource } : {}),
     // Of a whole collection no object is named.
     ...(write.name === '' || isCollection ? {} : { name: write.name }),
-    ...(namespace ? { namespace } : {}),
+    ...(namespace === '' ? {} : { namespace }),
     operation: write.operation,
     userInfo: userJson(user),
     object: write.object === undefined ? null : asJson(write.object),

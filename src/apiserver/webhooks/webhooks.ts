@@ -10,6 +10,7 @@ import { uuid } from '#base/random';
 import { applyJsonPatch, type JsonPatch, parseJsonPatch } from '#schema/jsonPatch';
 import type { Write } from '../admission.ts';
 import type { Call } from '../context.ts';
+import { checkDeadline } from '../deadline.ts';
 import type { Resource } from '../resources/resource.ts';
 import { Stored } from '../store/stored.ts';
 import { type Phase, type Webhook, webhooksOf } from './configuration.ts';
@@ -31,50 +32,89 @@ export async function runWebhooks(call: Call, write: Write, phase: Phase): Promi
   });
   if (called.length === 0) return write.object;
   if (phase === 'mutating') return mutate(call, write, called);
-  const outcomes = await Promise.allSettled(called.map((one) => ask(call, write, one, phase)));
+  const outcomes = await Promise.allSettled(
+    called.map(async (one) => {
+      const question = questionFor(call, write, one);
+      if (question !== undefined) await ask(call, question, one, phase);
+    }),
+  );
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return write.object;
 }
 
 /** Whoever was called and asked for it is called once more when others changed the object after it. */
 async function mutate(call: Call, write: Write, called: readonly Called[]): Promise<KubeObject | undefined> {
-  let { object } = write;
-  const again: Called[] = [];
-  let before: Called[] = [];
-  for (const one of called) {
-    const outcome = await ask(call, { ...write, object }, one, 'mutating');
-    if (outcome === 'not called') continue;
-    if (outcome !== 'unchanged') {
-      again.push(...before);
-      before = [];
-      object = outcome;
-    }
-    if (one.webhook.reinvokes) before.push(one);
+  const rounds = new Rounds();
+  let object = await mutateOnce(call, write, called, rounds);
+  if (rounds.again()) object = await mutateOnce(call, { ...write, object }, called, rounds);
+  return object;
+}
+
+/** Who is to be called again: all that asked for it and were called before the last change, in whichever round it was. */
+class Rounds {
+  readonly #again = new Set<Webhook>();
+  #sinceChange: Webhook[] = [];
+  #isSecond = false;
+
+  includes(webhook: Webhook): boolean {
+    return !this.#isSecond || this.#again.has(webhook);
   }
-  for (const one of again) {
-    const outcome = await ask(call, { ...write, object }, one, 'mutating');
-    if (typeof outcome === 'object') object = outcome;
+
+  /** The webhook has had its say. */
+  note(webhook: Webhook, isChanged: boolean): void {
+    if (isChanged) for (const one of this.#sinceChange.splice(0)) this.#again.add(one);
+    if (webhook.reinvokes) this.#sinceChange.push(webhook);
+  }
+
+  again(): boolean {
+    this.#isSecond = true;
+    return this.#again.size > 0;
+  }
+}
+
+async function mutateOnce(
+  call: Call,
+  write: Write,
+  called: readonly Called[],
+  rounds: Rounds,
+): Promise<KubeObject | undefined> {
+  let { object } = write;
+  for (const one of called) {
+    const now = { ...write, object };
+    const question = questionFor(call, now, one);
+    if (question === undefined || !rounds.includes(one.webhook)) continue;
+    const outcome = await ask(call, question, one, 'mutating');
+    if (outcome !== 'unchanged') object = outcome;
+    rounds.note(one.webhook, outcome !== 'unchanged');
   }
   return object;
 }
 
-/** What the webhook made of the object. */
-type Outcome = 'not called' | 'unchanged' | KubeObject;
+interface Asking extends Question {
+  /** As the webhook sees it. */
+  readonly seen: Write;
+}
 
-async function ask(call: Call, write: Write, { webhook, as }: Called, phase: Phase): Promise<Outcome> {
-  if (!isSelected(webhook, call, write)) return 'not called';
+/** Undefined when the webhook is not to be called. Throws when that cannot be known. */
+function questionFor(call: Call, write: Write, { webhook, as }: Called): Asking | undefined {
+  if (!isSelected(webhook, call, write)) return undefined;
   const seen = { ...write, ...seenAs(call, write, as) };
   const uid = uuid(call.core.random);
   const request = requestOf(call, seen, { uid, as });
   const match = evaluateConditions(webhook, request, seen);
-  if (match.kind === 'no') return 'not called';
-  if (match.kind === 'unknown') {
-    if (webhook.ignoresFailure) return 'not called';
-    throw forbidden(call.resource, write.name, match.why);
-  }
-  if (write.dryRun && !['None', 'NoneOnDryRun'].includes(webhook.sideEffects))
+  if (match.kind === 'yes') return { request, uid, seen };
+  if (match.kind === 'no' || webhook.ignoresFailure) return undefined;
+  throw forbidden(call.resource, write.name, match.why);
+}
+
+/** What the webhook made of the object. */
+type Outcome = 'unchanged' | KubeObject;
+
+async function ask(call: Call, question: Asking, { webhook, as }: Called, phase: Phase): Promise<Outcome> {
+  const { seen } = question;
+  if (seen.dryRun && !['None', 'NoneOnDryRun'].includes(webhook.sideEffects))
     throw badRequest(`admission webhook "${webhook.name}" does not support dry run`);
-  const answered = await answerOf(call, webhook, { request, uid }, phase);
+  const answered = await answerOf(call, webhook, question, phase);
   if (answered === undefined) return 'unchanged';
   const { answer, patch } = answered;
   call.warnings.push(...answer.warnings);
@@ -112,6 +152,8 @@ async function answerOf(
     const answer = await exchange(call, webhook, question, phase);
     return { answer, patch: answer.allowed && answer.patch ? readPatch(answer.patch) : undefined };
   } catch (cause) {
+    // With the time of the request, nothing is ignored.
+    checkDeadline(call);
     if (webhook.ignoresFailure) return undefined;
     throw internalError(`failed calling webhook "${webhook.name}": ${(cause as Error).message}`);
   }

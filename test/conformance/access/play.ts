@@ -5,7 +5,10 @@ import { isObject, type Json, type JsonObject } from '#api/json';
 import { realClock } from '#base/clock';
 import { buildRequest, exchange, pause } from '../replay/exchange.ts';
 import type { Target } from '../replay/types.ts';
-import { type AccessStep, STEPS } from './steps.ts';
+import { IMPERSONATION_STEPS } from './impersonationSteps.ts';
+import { ROLE_STEPS } from './roleSteps.ts';
+import type { AccessStep } from './stepKit.ts';
+import { STEPS } from './steps.ts';
 
 export interface Answered {
   readonly step: string;
@@ -17,51 +20,79 @@ export interface Answered {
 const ATTEMPTS = 50;
 const PAUSE_MS = 20;
 
-/** With `expected`, what is refused and should not be, or in other words, is asked again. */
-export async function playAccess(
-  target: Target,
-  namespace: string,
-  expected: readonly Answered[] = [],
-): Promise<Answered[]> {
-  const send = async (step: AccessStep, token?: string) => {
-    const text = JSON.stringify(step).replaceAll('NS', namespace);
-    const { method, path, body, headers = {}, as } = JSON.parse(text) as AccessStep;
-    const signed = token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
-    const action = { method, path, headers: signed, ...(body === undefined ? {} : { body }) };
-    return exchange(buildRequest({ ...action, ...(as === 'nobody' ? { as } : {}) }, {}, target), target);
-  };
-  const admin = (method: string, path: string, body: JsonObject) => send({ as: 'admin', method, path, body });
-  await admin('POST', '/api/v1/namespaces', named('v1', 'Namespace', namespace));
-  await admin('POST', '/api/v1/namespaces/NS/serviceaccounts', named('v1', 'ServiceAccount', 'robot'));
-  const { body } = await admin('POST', '/api/v1/namespaces/NS/serviceaccounts/robot/token', {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    spec: {},
-  });
-  const token = ((body as JsonObject)['status'] as JsonObject)['token'] as string;
-  const seen: Answered[] = [];
-  const ask = async (step: AccessStep): Promise<Answered> => {
-    const answer = await send(step, step.as === 'account' ? token : undefined);
-    return {
-      step: `${step.as} ${step.method} ${step.path}`,
-      status: answer.status,
-      answer: essence(answer.body as Json, answer.status, namespace),
+export interface PlayOptions {
+  /** What is refused and should not be, or in other words, is asked again. */
+  readonly expected?: readonly Answered[];
+  /** Without an expectation, what is refused is asked once more after so long. */
+  readonly settleMs?: number;
+}
+
+export type Play = (target: Target, namespace: string, options?: PlayOptions) => Promise<Answered[]>;
+
+const playing =
+  (steps: readonly AccessStep[]): Play =>
+  async (target, namespace, { expected = [], settleMs = 0 } = {}) => {
+    const tokens = await makeAccount(target, namespace);
+    const ask = async (step: AccessStep): Promise<Answered> => {
+      const answer = await send(target, namespace, step, tokens[step.as]);
+      return {
+        step: `${step.as} ${step.method} ${step.path}`,
+        status: answer.status,
+        answer: essence(answer.body as Json, answer.status, namespace),
+      };
     };
-  };
-  for (const [i, step] of STEPS.entries()) {
-    let answer = await ask(step);
-    const wanted = expected[i] ?? answer;
-    for (
-      let more = ATTEMPTS;
-      more > 0 && answer.status === 403 && !isDeepStrictEqual(answer, wanted);
-      more--
-    ) {
-      await pause(realClock, PAUSE_MS);
-      answer = await ask(step);
+    const seen: Answered[] = [];
+    for (const [i, step] of steps.entries()) {
+      let answer = await ask(step);
+      const wanted = expected[i];
+      for (let more = ATTEMPTS; more > 0 && wanted && isRefusedOtherwise(answer, wanted); more--) {
+        await pause(realClock, PAUSE_MS);
+        answer = await ask(step);
+      }
+      if (!wanted && settleMs > 0 && answer.status === 403) {
+        await pause(realClock, settleMs);
+        answer = await ask(step);
+      }
+      seen.push(answer);
     }
-    seen.push(answer);
-  }
-  return seen;
+    return seen;
+  };
+
+export const playAccess = playing(STEPS);
+export const playImpersonation = playing(IMPERSONATION_STEPS);
+export const playRoles = playing(ROLE_STEPS);
+
+const isRefusedOtherwise = (answer: Answered, wanted: Answered): boolean =>
+  answer.status === 403 && !isDeepStrictEqual(answer, wanted);
+
+function send(target: Target, namespace: string, step: AccessStep, token?: string) {
+  const text = JSON.stringify(step).replaceAll('NS', namespace);
+  const { method, path, body, headers = {}, as } = JSON.parse(text) as AccessStep;
+  const action = { method, path, ...(body === undefined ? {} : { body }) };
+  const request = buildRequest({ ...action, ...(as === 'nobody' ? { as } : {}) }, {}, target);
+  const signed = token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
+  return exchange({ ...request, headers: { ...request.headers, ...signed } }, target);
+}
+
+/** The service account of a conversation, and its two tokens: the second is bound to a node. */
+async function makeAccount(target: Target, namespace: string): Promise<Partial<Record<string, string>>> {
+  const make = (path: string, body: JsonObject) =>
+    send(target, namespace, { as: 'admin', method: 'POST', path, body });
+  const issue = async (spec: JsonObject): Promise<string> => {
+    const { body } = await make('/api/v1/namespaces/NS/serviceaccounts/robot/token', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec,
+    });
+    return ((body as JsonObject)['status'] as JsonObject)['token'] as string;
+  };
+  await make('/api/v1/namespaces', named('v1', 'Namespace', namespace));
+  await make('/api/v1/namespaces/NS/serviceaccounts', named('v1', 'ServiceAccount', 'robot'));
+  await make('/api/v1/nodes', named('v1', 'Node', 'node-of-NS'));
+  return {
+    account: await issue({}),
+    agent: await issue({ boundObjectRef: { apiVersion: 'v1', kind: 'Node', name: 'node-of-NS' } }),
+  };
 }
 
 const named = (apiVersion: string, kind: string, name: string): JsonObject => ({

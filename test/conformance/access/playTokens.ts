@@ -2,11 +2,10 @@
 
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { buildRequest, exchange } from '../replay/exchange.ts';
-import type { Target } from '../replay/types.ts';
-import type { Answered } from './play.ts';
+import type { Answered, Play } from './play.ts';
 import { TOKEN_STEPS, type TokenStep } from './tokenSteps.ts';
 
-export async function playTokens(target: Target, namespace: string): Promise<Answered[]> {
+export const playTokens: Play = async (target, namespace) => {
   const kept = new Map<string, string>();
   const send = (step: TokenStep) => {
     const filled = JSON.stringify(step)
@@ -33,7 +32,7 @@ export async function playTokens(target: Target, namespace: string): Promise<Ans
     });
   }
   return seen;
-}
+};
 
 const ABOUT_RIGHTS = /^(Token|SelfSubject|(Local)?Subject)/;
 

@@ -1,55 +1,21 @@
 // Who may do what, as a conversation: an administrator hands out roles, a service account and an impersonated user try
 // what they may and what they may not. Played on the real server and on the embedded one.
 
-import type { Json, JsonObject } from '#api/json';
-
-export interface AccessStep {
-  /** `admin`, `nobody`, or `account`: the token of the service account. */
-  readonly as: 'admin' | 'nobody' | 'account';
-  readonly method: string;
-  readonly path: string;
-  readonly body?: Json;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const RBAC = '/apis/rbac.authorization.k8s.io/v1';
-const HERE = `${RBAC}/namespaces/NS`;
-const MAPS = '/api/v1/namespaces/NS/configmaps';
-const group = 'rbac.authorization.k8s.io';
-
-const role = (name: string, rules: JsonObject[], kind = 'Role'): JsonObject => ({
-  apiVersion: `${group}/v1`,
-  kind,
-  metadata: { name },
-  rules,
-});
-const binding = (name: string, of: string, subject: JsonObject, kind = 'Role'): JsonObject => ({
-  apiVersion: `${group}/v1`,
-  kind: 'RoleBinding',
-  metadata: { name },
-  roleRef: { apiGroup: group, kind, name: of },
-  subjects: [subject],
-});
-const account = { kind: 'ServiceAccount', name: 'robot', namespace: 'NS' };
-const rule = (resources: string[], verbs: string[], more: JsonObject = {}): JsonObject => ({
-  apiGroups: [''],
-  resources,
-  verbs,
-  ...more,
-});
-const map = (name: string): JsonObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
-
-const admin = (method: string, path: string, body?: Json): AccessStep => ({
-  as: 'admin',
-  method,
-  path,
-  ...(body === undefined ? {} : { body }),
-});
-const robot = (method: string, path: string, body?: Json): AccessStep => ({
-  ...admin(method, path, body),
-  as: 'account',
-});
-const acting = (headers: Record<string, string>, step: AccessStep): AccessStep => ({ ...step, headers });
+import type { JsonObject } from '#api/json';
+import {
+  type AccessStep,
+  account,
+  acting,
+  admin,
+  binding,
+  GROUP,
+  HERE,
+  MAPS,
+  map,
+  robot,
+  role,
+  rule,
+} from './stepKit.ts';
 
 /** Whether somebody may, asked by somebody. */
 const review = (spec: JsonObject): JsonObject => ({
@@ -98,7 +64,7 @@ export const STEPS: readonly AccessStep[] = [
     'POST',
     `${HERE}/roles`,
     role('granter', [
-      { apiGroups: [group], resources: ['roles', 'rolebindings'], verbs: ['create', 'update'] },
+      { apiGroups: [GROUP], resources: ['roles', 'rolebindings'], verbs: ['create', 'update'] },
     ]),
   ),
   admin('POST', `${HERE}/rolebindings`, binding('grants', 'granter', account)),
@@ -117,7 +83,7 @@ export const STEPS: readonly AccessStep[] = [
     `${HERE}/roles`,
     role('binder', [
       {
-        apiGroups: [group],
+        apiGroups: [GROUP],
         resources: ['clusterroles'],
         verbs: ['bind'],
         resourceNames: ['system:public-info-viewer'],

@@ -3,12 +3,15 @@
 
 import type { Json, JsonObject } from '#api/json';
 import { DEFINITION_CASES } from './definitions.ts';
+import { WRITE_CASES } from './writeCases.ts';
 
 export interface Step {
   readonly method: string;
   readonly path: string;
   readonly type?: string;
   readonly body?: Json;
+  /** Somebody else than the administrator. */
+  readonly as?: string;
 }
 
 export interface Case {
@@ -256,4 +259,5 @@ export const CASES: readonly Case[] = [
     ],
   },
   ...DEFINITION_CASES,
+  ...WRITE_CASES,
 ];

@@ -6,12 +6,13 @@ import { buildRequest, exchange } from '../replay/exchange.ts';
 import type { Answer, Target } from '../replay/types.ts';
 import { CASES, type Case, type Step } from './cases.ts';
 import { STAGE } from './definitions.ts';
+import { WRITE_STAGE } from './writeCases.ts';
 
 const TRIES = 400;
 const PAUSE_MS = 25;
 
 export async function playAgreed(target: Target): Promise<Record<string, Seen>> {
-  for (const step of STAGE) await ask(target, step, '', '');
+  for (const step of [...STAGE, ...WRITE_STAGE]) await ask(target, step, '', '');
   for (const plural of ['things', 'empties']) await untilServed(target, plural);
   const seen: Record<string, Seen> = {};
   for (const [i, one] of CASES.entries()) seen[one.name] = await play(target, one, `agreed-${i}`);
@@ -34,7 +35,7 @@ async function play(target: Target, { steps }: Case, space: string): Promise<See
 
 function ask(
   target: Target,
-  { method, path, type, body }: Step,
+  { method, path, type, body, as }: Step,
   space: string,
   version: string,
 ): Promise<Answer> {
@@ -42,7 +43,10 @@ function ask(
   const action = {
     method,
     path: filled(path),
-    headers: body === undefined ? {} : { 'content-type': type ?? 'application/json' },
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': type ?? 'application/json' }),
+      ...(as === undefined ? {} : { 'impersonate-user': as }),
+    },
     ...(body === undefined ? {} : { rawBody: filled(JSON.stringify(body)) }),
   };
   return exchange(buildRequest(action, {}, target), target);

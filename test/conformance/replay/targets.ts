@@ -1,7 +1,7 @@
 // The two ways to reach a server: its handler in this process, or a socket.
 
 import { readFileSync } from 'node:fs';
-import http, { type IncomingMessage } from 'node:http';
+import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
 import type { Target } from './types.ts';
@@ -40,7 +40,7 @@ export function socketTarget(address: Address, access: Access): Target & { close
         ...base,
         path: prefix + request.path,
         method: request.method,
-        headers: { ...request.headers },
+        headers: { ...request.headers } as OutgoingHttpHeaders,
         agent: isWatch ? false : agent,
       };
       let answered = false;

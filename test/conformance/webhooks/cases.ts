@@ -1,70 +1,22 @@
 // What webhooks are registered, and what is then written: one row per rule about calling them.
 
-import type { Json, JsonObject } from '#api/json';
+import { ORDER_CASES } from './orderCases.ts';
+import {
+  create,
+  type HookCase,
+  IF_NEEDED,
+  IGNORE,
+  MAPS,
+  map,
+  mutating,
+  named,
+  PODS,
+  rule,
+  validating,
+} from './words.ts';
 
-export interface HookCase {
-  readonly name: string;
-  readonly hooks: readonly HookSpec[];
-  readonly writes: readonly WriteStep[];
-  /** Both refuse, each in its own words. */
-  readonly otherWords?: boolean;
-}
-
-export interface HookSpec {
-  readonly phase: 'Mutating' | 'Validating';
-  readonly path: string;
-  /** Fields of the webhook that differ from the usual. */
-  readonly more?: JsonObject;
-  /** Of ConfigMaps, every operation, unless told. */
-  readonly rules?: Json;
-}
-
-export interface WriteStep {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: JsonObject;
-  readonly type?: string;
-}
-
-const MAPS = '/api/v1/namespaces/NS/configmaps';
-const map = (name: string, more: JsonObject = {}): JsonObject => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, ...more },
-});
-const create = (name: string, more: JsonObject = {}, query = ''): WriteStep => ({
-  method: 'POST',
-  path: MAPS + query,
-  body: map(name, more),
-});
-const validating = (path: string, more?: JsonObject): HookSpec => ({
-  phase: 'Validating',
-  path,
-  ...(more === undefined ? {} : { more }),
-});
-const mutating = (path: string, more?: JsonObject): HookSpec => ({
-  phase: 'Mutating',
-  path,
-  ...(more === undefined ? {} : { more }),
-});
-const rule = (operations: string[], resources: string[], more: JsonObject = {}): JsonObject => ({
-  operations,
-  apiGroups: [''],
-  apiVersions: ['v1'],
-  resources,
-  ...more,
-});
-
-const IGNORE = { failurePolicy: 'Ignore' };
-const IF_NEEDED = { reinvocationPolicy: 'IfNeeded' };
 const BROKEN = { matchConditions: [{ name: 'broken', expression: 'object.data.missing == "x"' }] };
-const PODS = '/api/v1/namespaces/NS/pods';
 const SETS = '/apis/apps/v1/namespaces/NS/replicasets';
-const named = (apiVersion: string, kind: string, name: string): JsonObject => ({
-  apiVersion,
-  kind,
-  metadata: { name },
-});
 const SET_SPEC = {
   selector: { matchLabels: { app: 'r' } },
   template: { metadata: { labels: { app: 'r' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
@@ -293,4 +245,5 @@ export const CASES: readonly HookCase[] = [
       },
     ],
   },
+  ...ORDER_CASES,
 ];

@@ -13,7 +13,7 @@ export interface Hooks {
   readonly url: string;
   /** base64 of the PEM, as caBundle has it. */
   readonly caBundle: string;
-  /** `path operation kind name dryRun` of every question, in order. */
+  /** `path operation group/version.kind namespace/name dryRun` of every question, in order. */
   readonly asked: string[];
   close(): Promise<void>;
 }
@@ -22,6 +22,7 @@ interface Question extends JsonObject {
   uid: string;
   operation: string;
   name?: string;
+  namespace?: string;
   dryRun: boolean;
   kind: JsonObject;
   object: JsonObject | null;
@@ -38,6 +39,14 @@ const labelled = (question: Question, name: string): JsonObject => {
     ? patch({ op: 'add', path, value: { [name]: 'yes' } })
     : patch({ op: 'add', path: `${path}/${name}`, value: 'yes' });
 };
+
+/** One more than before, however often it is asked. */
+const counted = (question: Question): JsonObject => {
+  const labels = ((question.object?.['metadata'] ?? {}) as JsonObject)['labels'] as JsonObject | undefined;
+  const value = { ...labels, count: `${Number(labels?.['count'] ?? 0) + 1}` };
+  return patch({ op: 'add', path: '/metadata/labels', value });
+};
+const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u' };
 
 /** A response, or text that is none. */
 const ANSWERS: Readonly<Record<string, (question: Question) => JsonObject | string>> = {
@@ -60,6 +69,19 @@ const ANSWERS: Readonly<Record<string, (question: Question) => JsonObject | stri
     allowed: true,
     ...patch({ op: 'replace', path: '/metadata/namespace', value: 'default' }),
   }),
+  '/count': (question) => ({ allowed: true, ...counted(question) }),
+  '/bogus-manager': () => ({
+    allowed: true,
+    ...patch({ op: 'replace', path: '/metadata/managedFields/0/operation', value: 'Bogus' }),
+  }),
+  '/other-manager': () => ({
+    allowed: true,
+    ...patch({ op: 'replace', path: '/metadata/managedFields/0/manager', value: 'other' }),
+  }),
+  '/same-owners': () => ({
+    allowed: true,
+    ...patch({ op: 'add', path: '/metadata/ownerReferences', value: [owner, owner] }),
+  }),
   '/allow-created': () => ({ allowed: true }),
 };
 
@@ -67,6 +89,11 @@ const ANSWERS: Readonly<Record<string, (question: Question) => JsonObject | stri
 const STATUS: Readonly<Record<string, number>> = { '/allow-created': 201 };
 /** Nobody answers here. */
 const SILENT = '/silent';
+
+function describe(path: string, { operation, kind, namespace = '', name = '', dryRun }: Question): string {
+  const { group, version, kind: what } = kind;
+  return `${path} ${operation} ${group}/${version}.${what} ${namespace}/${name} ${dryRun}`;
+}
 
 export async function startHooks(): Promise<Hooks> {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-hooks-'));
@@ -78,9 +105,7 @@ export async function startHooks(): Promise<Hooks> {
     request.on('end', () => {
       const path = request.url!.split('?')[0]!;
       const question = (JSON.parse(Buffer.concat(chunks).toString()) as { request: Question }).request;
-      asked.push(
-        `${path} ${question.operation} ${String(question.kind['kind'])} ${question.name ?? ''} ${question.dryRun}`,
-      );
+      asked.push(describe(path, question));
       if (path === SILENT) return;
       const answer = ANSWERS[path]?.(question);
       if (answer === undefined) {

@@ -3,8 +3,8 @@
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
-import type { HookCase, HookSpec } from './cases.ts';
 import type { Hooks } from './hooks.ts';
+import type { HookCase, HookSpec } from './words.ts';
 
 export interface Played {
   readonly name: string;
@@ -30,7 +30,8 @@ export async function playHooks(
   const before = hooks.asked.length;
   const answers: Json[] = [];
   for (const { method, path, body, type } of given.writes) {
-    const answer = await ask(method, path.replace('NS', namespace), body, type);
+    const sent = body && inside(namespace, body);
+    const answer = await ask(method, path.replaceAll('NS', namespace), sent, type);
     const warnings = answer.headers['warning'] ?? [];
     answers.push(
       given.otherWords === true
@@ -41,12 +42,16 @@ export async function playHooks(
   const asked = hooks.asked
     .slice(before)
     .filter((line) => !line.includes(PROBE))
+    .map((line) => line.replaceAll(namespace, 'NS'))
     .sort();
   for (const [i, hook] of given.hooks.entries())
     await ask('DELETE', `${pathOf(hook)}/${nameOf(namespace, i)}`);
   return { name: given.name, answers, asked };
 }
 
+/** `NS` is the namespace of the case. */
+const inside = (namespace: string, value: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(value).replaceAll('NS', namespace)) as JsonObject;
 const pathOf = ({ phase }: HookSpec) => `${GROUP}/${phase.toLowerCase()}webhookconfigurations`;
 const nameOf = (namespace: string, i: number) => `${namespace}-${i}`;
 const PROBE = 'probe-of-the-test';
@@ -72,7 +77,7 @@ async function register(
         clientConfig: { url: url + hook.path, caBundle },
         rules,
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-        ...hook.more,
+        ...inside(namespace, hook.more ?? {}),
       },
       // Tells when the server has taken note of the configuration.
       {
@@ -108,16 +113,27 @@ interface Surroundings {
   readonly warnings: unknown;
 }
 
+/** What webhooks change here. */
+function shownOf({ labels, managedFields, ownerReferences }: JsonObject): JsonObject {
+  const managers = Array.isArray(managedFields) ? managedFields.filter(isObject) : [];
+  return {
+    labels: labels ?? null,
+    managers: managers.map(({ operation, manager }) => `${String(operation)} ${String(manager)}`),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+}
+
 function essence(status: number, body: Json, { namespace, url, warnings }: Surroundings): Json {
   const object = isObject(body) ? body : {};
   const { message, reason, details, metadata } = object;
   const shown =
     status < 300
-      ? { labels: (isObject(metadata) ? metadata['labels'] : undefined) ?? null }
+      ? shownOf(isObject(metadata) ? metadata : {})
       : { message: message ?? null, reason: reason ?? null, details: details ?? null };
   const text = JSON.stringify({ status, ...shown, warnings: warnings as Json })
     .replaceAll(namespace, 'NS')
     .replaceAll(url, 'HOOKS')
+    .replace(/(ResourceVersion in record) \(\d+\)/g, '$1 (VERSION)')
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID');
   return JSON.parse(text) as Json;
 }

@@ -1,0 +1,36 @@
+// pagingServer.ts COUNT: the embedded server in a process of its own, with COUNT Jobs. Says `{ url }` when they are stored;
+// asked to `begin`, it watches its event loop, and at the `end` it tells the pauses in milliseconds.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { listen } from '#apiserver/listen';
+import { createServer } from '#apiserver/server';
+import { job } from './job.ts';
+import type { Pauses } from './paging.ts';
+
+const NANOS = 1e6;
+const count = Number(process.argv[2]);
+const server = await createServer();
+for (let i = 0; i < count; i++) {
+  const name = `j-${String(i).padStart(6, '0')}`;
+  const { status } = await server.handle({
+    method: 'POST',
+    path: '/apis/batch/v1/namespaces/default/jobs',
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(job(name))),
+  });
+  if (status !== 201) throw new Error(`${name} was not stored: ${status}`);
+}
+const { url } = await listen(server.handle);
+const delays = monitorEventLoopDelay({ resolution: 1 });
+process.on('message', (message) => {
+  if (message === 'begin') {
+    delays.reset();
+    delays.enable();
+    process.send!('begun');
+    return;
+  }
+  delays.disable();
+  const pauses: Pauses = { longest: delays.max / NANOS, common: delays.percentile(99) / NANOS };
+  process.send!(pauses);
+});
+process.send!({ url });

@@ -1,0 +1,68 @@
+// What the conversations about access are made of: who asks, roles, bindings and reviews.
+
+import type { Json, JsonObject } from '#api/json';
+
+export interface AccessStep {
+  /** `admin`, `nobody`, `account`: a service account, or `agent`: the same with a token that ends with a node. */
+  readonly as: 'admin' | 'nobody' | 'account' | 'agent';
+  readonly method: string;
+  readonly path: string;
+  readonly body?: Json;
+  /** A list stands for repeated lines. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+export const GROUP = 'rbac.authorization.k8s.io';
+export const RBAC = `/apis/${GROUP}/v1`;
+export const HERE = `${RBAC}/namespaces/NS`;
+export const MAPS = '/api/v1/namespaces/NS/configmaps';
+
+export const role = (name: string, rules: JsonObject[], kind = 'Role'): JsonObject => ({
+  apiVersion: `${GROUP}/v1`,
+  kind,
+  metadata: { name },
+  rules,
+});
+export const account = { kind: 'ServiceAccount', name: 'robot', namespace: 'NS' };
+export const binding = (name: string, of: string, subject: JsonObject, kind = 'Role'): JsonObject => ({
+  apiVersion: `${GROUP}/v1`,
+  kind: 'RoleBinding',
+  metadata: { name },
+  roleRef: { apiGroup: GROUP, kind, name: of },
+  subjects: [subject],
+});
+export const rule = (resources: string[], verbs: string[], more: JsonObject = {}): JsonObject => ({
+  apiGroups: [''],
+  resources,
+  verbs,
+  ...more,
+});
+export const map = (name: string): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+});
+
+export const admin = (method: string, path: string, body?: Json): AccessStep => ({
+  as: 'admin',
+  method,
+  path,
+  ...(body === undefined ? {} : { body }),
+});
+export const robot = (method: string, path: string, body?: Json): AccessStep => ({
+  ...admin(method, path, body),
+  as: 'account',
+});
+export const acting = (headers: NonNullable<AccessStep['headers']>, step: AccessStep): AccessStep => ({
+  ...step,
+  headers,
+});
+
+/** A role of the cluster, and the service account in it. */
+export const granted = (name: string, rules: JsonObject[]): AccessStep[] => [
+  admin('POST', `${RBAC}/clusterroles`, role(name, rules, 'ClusterRole')),
+  admin('POST', `${RBAC}/clusterrolebindings`, {
+    ...binding(name, name, account, 'ClusterRole'),
+    kind: 'ClusterRoleBinding',
+  }),
+];

@@ -1,0 +1,65 @@
+// The words in which cases about webhooks are written.
+
+import type { Json, JsonObject } from '#api/json';
+
+export interface HookCase {
+  readonly name: string;
+  readonly hooks: readonly HookSpec[];
+  readonly writes: readonly WriteStep[];
+  /** Both refuse, each in its own words. */
+  readonly otherWords?: boolean;
+}
+
+export interface HookSpec {
+  readonly phase: 'Mutating' | 'Validating';
+  readonly path: string;
+  /** Fields of the webhook that differ from the usual. */
+  readonly more?: JsonObject;
+  /** Of ConfigMaps, every operation, unless told. */
+  readonly rules?: Json;
+}
+
+export interface WriteStep {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: JsonObject;
+  readonly type?: string;
+}
+
+export const MAPS = '/api/v1/namespaces/NS/configmaps';
+export const map = (name: string, more: JsonObject = {}): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, ...more },
+});
+export const create = (name: string, more: JsonObject = {}, query = ''): WriteStep => ({
+  method: 'POST',
+  path: MAPS + query,
+  body: map(name, more),
+});
+export const validating = (path: string, more?: JsonObject): HookSpec => ({
+  phase: 'Validating',
+  path,
+  ...(more === undefined ? {} : { more }),
+});
+export const mutating = (path: string, more?: JsonObject): HookSpec => ({
+  phase: 'Mutating',
+  path,
+  ...(more === undefined ? {} : { more }),
+});
+export const rule = (operations: string[], resources: string[], more: JsonObject = {}): JsonObject => ({
+  operations,
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  resources,
+  ...more,
+});
+
+export const IGNORE = { failurePolicy: 'Ignore' };
+export const IF_NEEDED = { reinvocationPolicy: 'IfNeeded' };
+export const PODS = '/api/v1/namespaces/NS/pods';
+export const named = (apiVersion: string, kind: string, name: string): JsonObject => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+});
