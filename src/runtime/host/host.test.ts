@@ -225,14 +225,14 @@ describe('callers with certificates, and streams', () => {
           response.on('end', () => resolve(JSON.parse(body)));
         },
       );
-      request.setHeader('x-group', ['a, b', 'c']);
+      request.setHeader('x-group', ['a, b', Buffer.from('köche').toString('latin1')]);
       request.on('error', reject);
       request.end();
     });
   }
 
-  test('nobody without one; headers are told apart', async () => {
-    expect(await met()).toEqual({ verified: false, groups: ['a, b', 'c'] });
+  test('nobody without one; headers are told apart, and are UTF-8', async () => {
+    expect(await met()).toEqual({ verified: false, groups: ['a, b', 'köche'] });
   });
 
   test('one of another authority is none', async () => {

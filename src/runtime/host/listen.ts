@@ -105,6 +105,9 @@ function follow(server: TlsServer, options: HostOptions): () => void {
   };
 }
 
+/** Node reads a byte per character; Go, and so the API server that names its users here, means UTF-8. */
+const fromBytes = (value: string): string => Buffer.from(value, 'latin1').toString('utf8');
+
 function peerOf(request: IncomingMessage): Peer {
   const { socket, headersDistinct } = request;
   const verified = socket instanceof TLSSocket && socket.authorized;
@@ -113,7 +116,8 @@ function peerOf(request: IncomingMessage): Peer {
   return {
     verified,
     ...(commonName === undefined ? {} : { commonName }),
-    headers: (header) => (Object.hasOwn(headersDistinct, header) ? (headersDistinct[header] ?? []) : []),
+    headers: (header) =>
+      Object.hasOwn(headersDistinct, header) ? (headersDistinct[header] ?? []).map(fromBytes) : [],
     headerNames: () => Object.keys(headersDistinct),
   };
 }
