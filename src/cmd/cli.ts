@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '#base/version';
 import { computeFailure } from './failures.ts';
 import { withManners } from './help.ts';
-import { UsageError } from './usage.ts';
+import { reasonOf, UsageError } from './usage.ts';
 
 /** In the order of the help. Only the one that is asked for is loaded: the controllers need not slow down the server. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -35,11 +35,14 @@ async function main(argv: readonly string[]): Promise<void> {
   await withManners(program).parseAsync(argv);
 }
 
-// Whoever reads may have seen enough (`lapse plan | head`).
+// Whoever reads may have seen enough (`lapse plan | head`); a disk may be full.
 process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
   if (cause.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-  throw cause;
+  process.stderr.write(`lapse: the output could not be written: ${reasonOf(cause)}\n`);
+  process.exit(1);
 });
+// Nobody is left to tell.
+process.stderr.on('error', () => {});
 
 try {
   await main(process.argv);

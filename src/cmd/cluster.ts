@@ -7,7 +7,7 @@ import type { Connection } from '#client/connection';
 import { loadConnection } from '#client/kubeconfig';
 import { SOCKET_LIVENESS } from '#runtime/liveness';
 import type { Wires } from './assemble.ts';
-import { UsageError } from './usage.ts';
+import { firstLine, UsageError } from './usage.ts';
 
 export interface ClusterFlags {
   readonly kubeconfig?: string;
@@ -39,7 +39,7 @@ export async function reachCluster(
     const inCluster = connection.server === podServer(environment);
     return { ...(await wire(connection, environment, clock)), inCluster };
   } catch (cause) {
-    if (cause instanceof ConfigError) throw new UsageError(cause.message);
+    if (cause instanceof ConfigError) throw new UsageError(firstLine(cause.message));
     throw cause;
   }
 }

@@ -3,25 +3,27 @@
 
 import { Command, Option } from 'commander';
 import { realClock } from '#base/clock';
-import { systemRandom } from '#base/random';
-import { type Client, createClient } from '#client/client';
+import type { Client } from '#client/client';
+import type { ServedKind } from '#client/discovery';
 import { FAMILIES } from '#controllers/registry';
-import { reachCluster } from './cluster.ts';
 import { wantsColour, widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
+import { exitCodesHelp } from './exitCodes.ts';
 import { explanationJson, explanationYaml } from './explain/document.ts';
 import { explainObject } from './explain/explainObject.ts';
 import type { Explanation } from './explain/explanation.ts';
 import { findObject, Refused } from './explain/find.ts';
-import { parseTarget, resolveKind } from './explain/resolve.ts';
+import { namingAmong, parseTarget, resolveKind } from './explain/resolve.ts';
 import { explanationText } from './explain/text.ts';
 import { withSettings } from './flags.ts';
+import { openCluster } from './looking.ts';
 import { collectModules as collect } from './modules.ts';
 import { openManifests } from './plan/files.ts';
 import { readingFrom } from './plan/snapshot.ts';
 import { selectFamilies } from './selection.ts';
+import { parseNamespace } from './usage.ts';
 
 const FORMATS = ['text', 'json', 'yaml'] as const;
 
@@ -46,7 +48,7 @@ export function explainCommand(): Command {
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
-    .option('-n, --namespace <name>', 'where the object is (default: as the kubeconfig says)')
+    .option('-n, --namespace <name>', 'where the object is (default: as the kubeconfig says)', parseNamespace)
     .option('-f, --filename <file>', 'manifests instead of a cluster; may be repeated', collect)
     .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'))
     .option('--cascade', 'also say what the garbage collector takes along; reads the metadata of all kinds');
@@ -85,7 +87,7 @@ export function explainCommand(): Command {
           kind,
           found,
         );
-        process.stdout.write(rendered(explanation, flags.output));
+        process.stdout.write(rendered(explanation, flags.output, served));
         process.exitCode = explanation.unread.length === 0 ? 0 : 3;
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
@@ -97,14 +99,22 @@ export function explainCommand(): Command {
     });
 }
 
-function rendered(explanation: Explanation, format: ExplainFlags['output']): string {
+function rendered(
+  explanation: Explanation,
+  format: ExplainFlags['output'],
+  served: readonly ServedKind[],
+): string {
   switch (format) {
     case 'json':
       return explanationJson(explanation);
     case 'yaml':
       return explanationYaml(explanation);
     case 'text':
-      return explanationText(explanation, wantsColour(process.stdout), widthOf(process.stdout));
+      return explanationText(explanation, {
+        colour: wantsColour(process.stdout),
+        columns: widthOf(process.stdout),
+        naming: namingAmong(served),
+      });
   }
 }
 
@@ -121,14 +131,13 @@ async function fromFiles(files: readonly string[]): Promise<Origin> {
 }
 
 async function fromCluster(flags: ExplainFlags): Promise<Origin> {
-  const { transport, credentials, namespace, close } = await reachCluster(flags, process.env, realClock);
-  const client = createClient({ transport, credentials, clock: realClock, random: systemRandom });
-  return { client, namespace: namespace ?? 'default', close };
+  const { client, cluster } = await openCluster(flags);
+  const { namespace = 'default', close } = cluster;
+  return { client, namespace, close };
 }
 
 const HELP = `
-Exit codes: 0 explained, 1 the cluster does not answer, 2 a mistake in the
-command (an unknown kind, no such object), 3 something could not be read.
+${exitCodesHelp()}
 
 Examples:
   lapse explain job/report-42

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '#api/status';
 import { ConfigError } from '#client/configFields';
+import { apiErrorFrom } from '#client/errors';
 import { TransportError } from '#client/transport';
 import { wantsColour } from './colour.ts';
 import { computeFailure } from './failures.ts';
@@ -24,6 +25,46 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
     new ApiError(503, 'ServiceUnavailable', 'no'),
     1,
     /\(503\): no; try again later$/,
+  ],
+  [
+    'a page for browsers',
+    apiErrorFrom({
+      status: 404,
+      headers: { 'content-type': 'text/html' },
+      body: Buffer.from('<!DOCTYPE html>\n<html><h1>404</h1></html>'),
+    }),
+    1,
+    /^the server answered 404 \(text\/html\); is this the address of a Kubernetes API server\?/,
+  ],
+  [
+    'a page for browsers in the place of JSON',
+    new TransportError('malformed', 'GET /api: the answer (text/html) is not JSON: <!DOCTYPE html>\n<html>', {
+      sent: true,
+    }),
+    1,
+    /^GET \/api: the answer \(text\/html\) is not JSON; is this the address/,
+  ],
+  [
+    'a certificate that nobody vouches for',
+    new TransportError(
+      'unreachable',
+      'request to x could not be sent: unable to get local issuer certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+      { sent: false },
+    ),
+    1,
+    /unable to get local issuer certificate; the server is not the one that certificate-authority/,
+  ],
+  [
+    'a kubeconfig that is no YAML',
+    new ConfigError('a.yaml', 'not YAML: x at line 2:\n\na: [\n^'),
+    2,
+    /at line 2$/,
+  ],
+  [
+    'words of a server that look like a page',
+    new ApiError(422, 'Invalid', 'spec.finishedAt: ERROR: <input>:1:15: Syntax error'),
+    1,
+    /ERROR: <input>:1:15: Syntax error$/,
   ],
   ['any other refusal', new ApiError(409, 'Conflict', 'changed'), 1, /^changed$/],
   ['what nobody foresaw', new TypeError('x is not a function'), 1, /please report .*\nTypeError: x.*\n +at /],

@@ -4,7 +4,7 @@
 import { ApiError } from '#api/status';
 import { ConfigError } from '#client/configFields';
 import { TransportError, type TransportFailure } from '#client/transport';
-import { UsageError } from './usage.ts';
+import { firstLine, UsageError } from './usage.ts';
 
 export interface Failure {
   readonly text: string;
@@ -13,7 +13,8 @@ export interface Failure {
 }
 
 export function computeFailure(cause: unknown): Failure {
-  if (cause instanceof UsageError || cause instanceof ConfigError) return { text: cause.message, code: 2 };
+  if (cause instanceof UsageError) return { text: cause.message, code: 2 };
+  if (cause instanceof ConfigError) return { text: firstLine(cause.message), code: 2 };
   const text = describeRefusal(cause);
   if (text !== undefined) return { text, code: 1 };
   const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
@@ -33,9 +34,11 @@ const ANOTHER = 'or use another --context';
 
 /** Undefined for anything else. */
 export function computeRefusal(cause: unknown): Refusal | undefined {
-  if (cause instanceof TransportError) return { what: cause.message, next: NEXT[cause.failure] };
+  if (cause instanceof TransportError) return computeUnanswered(cause);
   if (!(cause instanceof ApiError)) return undefined;
-  const { code, message } = cause;
+  const { code } = cause;
+  const isOfKubernetes = !cause.status.details?.causes?.some(({ reason }) => reason === NOT_OF_KUBERNETES);
+  const message = isOfKubernetes ? cause.message : withoutPage(cause.message);
   if (code === 401)
     return {
       what: `the API server does not accept these credentials (${message})`,
@@ -44,8 +47,26 @@ export function computeRefusal(cause: unknown): Refusal | undefined {
   if (code === 403) return { what: message, next: `ask for that right, ${ANOTHER}` };
   if (code === 429 || code >= 500)
     return { what: `the API server could not answer (${code}): ${message}`, next: 'try again later' };
-  return { what: message };
+  return { what: message, ...(isOfKubernetes ? {} : { next: NEXT.malformed }) };
 }
+
+/** So the client marks answers that are no Status. */
+const NOT_OF_KUBERNETES = 'UnexpectedServerResponse';
+
+/** Whoever else answers does so with a page for browsers. */
+const withoutPage = (message: string): string => message.replace(/:\s*<[\s\S]*$/, '').split('\n')[0]!;
+
+/** Node speaks to whoever started Node. */
+const TO_OTHERS = /; if the root CA is installed locally.*$/s;
+const CERTIFICATE = /certificate|altname/i;
+
+function computeUnanswered({ message, failure }: TransportError): Refusal {
+  const what = failure === 'malformed' ? withoutPage(message) : message.replace(TO_OTHERS, '');
+  return { what, next: failure === 'unreachable' && CERTIFICATE.test(what) ? UNTRUSTED : NEXT[failure] };
+}
+
+const UNTRUSTED =
+  'the server is not the one that certificate-authority in the kubeconfig vouches for, or has a new certificate: get a new kubeconfig, or use another --context';
 
 export function describeRefusal(cause: unknown): string | undefined {
   const refusal = computeRefusal(cause);

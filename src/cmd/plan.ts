@@ -1,16 +1,19 @@
 // lapse plan: what will end in the next days, why, and what goes with it. Only reads: a cluster, or manifests.
 
 import { Command, Option } from 'commander';
+import { Namespace } from '#api/kinds/builtin';
+import { ApiError } from '#api/status';
 import { realClock } from '#base/clock';
-import { systemRandom } from '#base/random';
-import { createClient } from '#client/client';
+import type { Client } from '#client/client';
 import { FAMILIES } from '#controllers/registry';
-import { reachCluster } from './cluster.ts';
 import { wantsColour, widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
+import { exitCodesHelp } from './exitCodes.ts';
+import { type Naming, namingAmong } from './explain/resolve.ts';
 import { withSettings } from './flags.ts';
+import { openCluster } from './looking.ts';
 import { Owners } from './plan/cascade/read.ts';
 import { jsonPieces, planYaml } from './plan/document.ts';
 import { openManifests } from './plan/files.ts';
@@ -22,7 +25,7 @@ import { planPieces } from './plan/text.ts';
 import { horizon, parseSpan } from './plan/times.ts';
 import { writePieces } from './plan/write.ts';
 import { selectFamilies } from './selection.ts';
-import { UsageError } from './usage.ts';
+import { parseNamespace, UsageError } from './usage.ts';
 
 const FORMATS = ['text', 'wide', 'json', 'yaml', 'html', 'svg'] as const;
 
@@ -48,7 +51,7 @@ export function planCommand(): Command {
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
-    .option('-n, --namespace <name>', 'only what ends in this namespace')
+    .option('-n, --namespace <name>', 'only what ends in this namespace', parseNamespace)
     .option('--for <time>', 'how far ahead to look: 12h, 7d, 2w', '7d')
     .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'))
     .option('--no-cascade', 'do not read who owns whom, and so not say what goes with each object')
@@ -90,8 +93,9 @@ export function planCommand(): Command {
         });
         progress.done();
         const complete = withUnread(plan, source.unread);
+        const shown = view === undefined ? complete : { ...complete, view: await viewOf(source, view) };
         process.exitCode = complete.unread === undefined ? 0 : 3;
-        await writePieces(process.stdout, await rendered(complete, flags.output));
+        await writePieces(process.stdout, await rendered(shown, flags.output, namingAmong(served)));
       } finally {
         progress.done();
         await source.close();
@@ -102,7 +106,19 @@ export function planCommand(): Command {
 const withUnread = (plan: Plan, more: readonly string[]): Plan =>
   more.length === 0 ? plan : { ...plan, unread: [...(plan.unread ?? []), ...more] };
 
-async function rendered(plan: Plan, format: PlanFlags['output']): Promise<Iterable<string>> {
+/** Whoever mistyped it would see an empty plan. Files need not bring their namespaces. */
+async function viewOf({ client, isCluster }: Origin, namespace: string): Promise<NonNullable<Plan['view']>> {
+  if (!isCluster) return { namespace, exists: true };
+  try {
+    return { namespace, exists: (await client.get(Namespace, { name: namespace })) !== undefined };
+  } catch (error) {
+    // Who may not read it is not told.
+    if (error instanceof ApiError) return { namespace, exists: true };
+    throw error;
+  }
+}
+
+async function rendered(plan: Plan, format: PlanFlags['output'], naming: Naming): Promise<Iterable<string>> {
   switch (format) {
     case 'json':
       return jsonPieces(plan);
@@ -118,12 +134,14 @@ async function rendered(plan: Plan, format: PlanFlags['output']): Promise<Iterab
         colour: wantsColour(process.stdout),
         columns: widthOf(process.stdout),
         wide: format === 'wide',
+        naming,
       });
   }
 }
 
 interface Origin {
-  readonly client: ReturnType<typeof createClient>;
+  readonly client: Client;
+  readonly isCluster: boolean;
   readonly name: string;
   readonly unread: readonly string[];
   close(): Promise<void>;
@@ -131,20 +149,17 @@ interface Origin {
 
 async function fromFiles(files: readonly string[]): Promise<Origin> {
   const { client, unknown, close } = await openManifests(files);
-  return { client, name: files.join(', '), unread: unknown, close };
+  return { client, isCluster: false, name: files.join(', '), unread: unknown, close };
 }
 
 async function fromCluster(flags: PlanFlags): Promise<Origin> {
-  const cluster = await reachCluster(flags, process.env, realClock);
-  const { transport, credentials } = cluster;
-  const client = createClient({ transport, credentials, clock: realClock, random: systemRandom });
-  return { client, name: cluster.description, unread: [], close: () => cluster.close() };
+  const { client, cluster } = await openCluster(flags);
+  const { description: name, close } = cluster;
+  return { client, isCluster: true, name, unread: [], close };
 }
 
 const HELP = `
-Exit codes: 0 a plan, 1 no plan (the cluster does not answer, or refuses),
-2 a mistake in the command, 3 a plan that does not speak of everything:
-something could not be read.
+${exitCodesHelp()}
 
 Examples:
   lapse plan

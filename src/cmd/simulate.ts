@@ -5,22 +5,20 @@ import { Command, Option } from 'commander';
 import type { KubeObject } from '#api/object';
 import { realClock } from '#base/clock';
 import { type Instant, type Millis, parseTime, plus } from '#base/instant';
-import { systemRandom } from '#base/random';
-import { createClient } from '#client/client';
 import { FAMILIES } from '#controllers/registry';
-import { reachCluster } from './cluster.ts';
 import { widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
 import { documentText, FORMATS, type Format } from './documents.ts';
+import { exitCodesHelp } from './exitCodes.ts';
 import { withSettings } from './flags.ts';
+import { openCluster } from './looking.ts';
 import { parseSpan } from './plan/times.ts';
 import { selectFamilies } from './selection.ts';
 import { type Course, type CourseOptions, runForward } from './simulate/course.ts';
 import { computeDifference } from './simulate/difference.ts';
 import { readObjects } from './simulate/manifests.ts';
-import { readOnly } from './simulate/readOnly.ts';
 import { type Report, reportDocument, reportText } from './simulate/report.ts';
 import { type Snapshot, takeSnapshot } from './simulate/snapshot.ts';
 import { UsageError } from './usage.ts';
@@ -53,8 +51,8 @@ Examples:
 A cluster is only read (GET). Secrets are read without their content, but for
 Helm releases. Not simulated: what new work would come in, running Jobs and Pods
 that finish, schedulers, CronJobs, webhooks and other people's controllers.
-Exit codes: 0 done, 1 the cluster does not answer, 2 a mistake in the command or
-the files, 3 done without what could not be read.`;
+
+${exitCodesHelp()}`;
 
 export function simulateCommand(): Command {
   const command = new Command('simulate')
@@ -162,14 +160,8 @@ function refuseTwins(objects: readonly KubeObject[]): void {
 }
 
 async function snapshotOf(flags: SimulateFlags, limit: number): Promise<Snapshot> {
-  const cluster = await reachCluster(flags, process.env, realClock);
+  const { client, cluster } = await openCluster(flags);
   try {
-    const client = createClient({
-      transport: readOnly(cluster.transport),
-      credentials: cluster.credentials,
-      clock: realClock,
-      random: systemRandom,
-    });
     return await takeSnapshot({ client, limit, onKind: (kind) => progress(`reading ${kind}`) });
   } finally {
     progress('');

@@ -106,7 +106,7 @@ export function upCommand(): Command {
     await stop;
     week?.play.stop();
     view.end();
-    view.say(`\n${(await week?.summary()) ?? everything.summary(stamp)}\n`);
+    view.say(`\n${await (week?.summary() ?? everything.summary(stamp))}\n`);
     await everything.stop();
     await tempo.stop();
     await hosts.close();

@@ -10,6 +10,19 @@ export function parsePort(text: string): number {
   return port;
 }
 
+/** A label of the DNS. */
+export const isNamespaceName = (text: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
+
+/** A namespace from a flag. Empty is most often a variable of the shell that is not set: it would mean all of them. */
+export function parseNamespace(text: string): string {
+  if (isNamespaceName(text)) return text;
+  const hint =
+    text === ''
+      ? 'leave it out, or is a variable of the shell not set?'
+      : 'lower-case letters, digits and dashes';
+  throw new UsageError(`--namespace "${text}" cannot be a namespace: ${hint}`);
+}
+
 /** Wraps what a file system or parser says into a message that names the flag. */
 export function explained<T>(what: string, fn: () => T): T {
   try {
@@ -19,12 +32,15 @@ export function explained<T>(what: string, fn: () => T): T {
   }
 }
 
+/** Without the picture that a YAML parser draws. */
+export const firstLine = (message: string): string => message.split('\n')[0]!.replace(/:$/, '');
+
 /** `ENOENT: no such file or directory, open 'a.yaml'` */
 const OF_THE_SYSTEM = /^E[A-Z0-9]+: (.*), \w+(?: '.*')?$/s;
 
 /** What went wrong, in a line for people: without names of system calls, and without the picture that a YAML parser draws. */
 export function reasonOf(cause: unknown): string {
   const { name, message } = cause as Error;
-  if (name === 'YAMLParseError') return message.split('\n')[0]!.replace(/:$/, '');
+  if (name === 'YAMLParseError') return firstLine(message);
   return OF_THE_SYSTEM.exec(message)?.[1] ?? message;
 }

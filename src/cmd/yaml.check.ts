@@ -11,10 +11,6 @@ const MAY: Readonly<Record<string, string>> = {
   'src/cmd/yaml.ts': 'the writer itself',
   'src/apiserver/respond.ts': 'answers with the keys and quotes of a Go server',
   'src/client/kubeconfigWrite.ts': 'a layer below; addresses, names of ours and base64',
-  // These three have not moved yet.
-  'src/cmd/explain/document.ts': 'lapse explain -o yaml',
-  'src/cmd/plan/document.ts': 'lapse plan -o yaml',
-  'src/cmd/up/settings.ts': 'what lapse up runs with',
 };
 
 const WRITES = /import\s*\{[^}]*\bstringify\b[^}]*\}\s*from 'yaml'/;

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { exitCodesHelp, exitCodesTable } from '#cmd/exitCodes';
 import { withManners } from '#cmd/help';
 
 const cmd = join(import.meta.dirname, '../../src/cmd');
@@ -25,6 +26,25 @@ test.each(names)('lapse %s loads, and its help says what it is for', async (name
   const help = withManners(command).helpInformation();
   expect(help).toMatch(new RegExp(`^Usage: ${name} [^]*--help`));
   expect(help.split('\n').filter((line) => line.length > 80)).toEqual([]);
+});
+
+test.each(['plan', 'explain', 'simulate'])(
+  'the exit codes of lapse %s are one table, also on its page',
+  (name) => {
+    const page = readFileSync(join(cmd, `../../docs/${name}.md`), 'utf8');
+    expect(page).toContain(`\n${exitCodesTable()}\n`);
+    const source = readFileSync(join(cmd, `${name}.ts`), 'utf8');
+    expect(source).toMatch(/\$\{exitCodesHelp\(\)\}/);
+    expect(page.match(/exit code/gi)!.length).toBeLessThanOrEqual(2);
+  },
+);
+
+test('the exit codes of the help fit a narrow terminal', () => {
+  expect(
+    exitCodesHelp()
+      .split('\n')
+      .filter((line) => line.length > 80),
+  ).toEqual([]);
 });
 
 test.each([

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -116,6 +116,73 @@ test('a server that refuses is said, with what it refused, and only reads were t
     server.close();
   }
 });
+
+/** A server that answers as told, for as long as `use` takes. */
+async function withServer(
+  answer: RequestListener,
+  use: (kubeconfig: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const kubeconfig = join(directory, 'kubeconfig');
+    writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    await use(kubeconfig);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test('a namespace that does not exist is said to be none', () =>
+  withServer(
+    ({ url = '' }, response) => {
+      const isDiscovery = /^\/apis?(\?|$)/.test(url);
+      const isList = url.includes('/jobs');
+      response.writeHead(isDiscovery || isList ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isDiscovery ? discovery(url) : isList ? NO_JOBS : missing));
+    },
+    async (kubeconfig) => {
+      const { code, out } = await plan('--kubeconfig', kubeconfig, '-n', 'nope');
+      expect(out).toMatch(/, namespace nope \(which does not exist\): 0 objects end/);
+      expect(code).toBe(0);
+    },
+  ));
+
+test('whoever does not answer is waited for in words, and not for ever', () =>
+  withServer(
+    () => {},
+    async (kubeconfig) => {
+      const lapse = new LapseProcess(['plan', '--kubeconfig', kubeconfig]);
+      await lapse.says(/^lapse: waiting for an answer of http:\/\/127\.0\.0\.1:\d+\n/);
+      expect(await lapse.exited).toBe(1);
+      expect(lapse.out).toMatch(/\nlapse: no answer to GET \S+ within 10 s; is it up/);
+    },
+  ));
+
+test('a disk that is full is said so', async () => {
+  const lapse = join(import.meta.dirname, '../../bin/lapse');
+  const { code, err } = await new Promise<{ code: unknown; err: string }>((resolve) => {
+    execFile('sh', ['-c', `"${lapse}" plan "${jobs}" > /dev/full`], (cause, _, err) =>
+      resolve({ code: cause?.code, err }),
+    );
+  });
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: 'lapse: the output could not be written: no space left on device\n',
+  });
+});
+
+const NO_JOBS = { kind: 'JobList', apiVersion: 'batch/v1', metadata: { resourceVersion: '1' }, items: [] };
+const missing = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  reason: 'NotFound',
+  message: 'namespaces "nope" not found',
+  details: { name: 'nope', kind: 'namespaces' },
+  code: 404,
+};
 
 const refusal = {
   kind: 'Status',

@@ -147,7 +147,7 @@ spec: { sourceRef: { kind: VolumeSnapshotContent, name: s }, targetPVCName: data
 apiVersion: storage.deckhouse.io/v1alpha1
 kind: ReplicatedStoragePool
 metadata: { name: pool }
-spec: { type: LVM, lvmVolumeGroups: [], eligibleNodesPolicy: { notReadyGracePeriod: 10m } }
+spec: { type: LVM, systemNetworkNames: [Internal], lvmVolumeGroups: [], eligibleNodesPolicy: { notReadyGracePeriod: 10m } }
 ---
 apiVersion: v1
 kind: Node

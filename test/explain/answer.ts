@@ -12,7 +12,7 @@ import { findObject } from '../../src/cmd/explain/find.ts';
 import { parseTarget, resolveKind } from '../../src/cmd/explain/resolve.ts';
 import { withSettings } from '../../src/cmd/flags.ts';
 import { selectFamilies } from '../../src/cmd/selection.ts';
-import { SERVED, type World } from './world.ts';
+import type { World } from './world.ts';
 
 export const NOW = parseTime('2026-03-01T12:00:00Z');
 
@@ -35,7 +35,7 @@ function configure(flags: Readonly<Record<string, string>>, text: string | undef
 }
 
 export async function explainIn(
-  { client, read }: World,
+  { client, read, served }: Pick<World, 'client' | 'read' | 'served'>,
   words: readonly string[],
   given = '',
 ): Promise<Explanation> {
@@ -47,7 +47,7 @@ export async function explainIn(
   );
   const general = readGeneral(document);
   const target = parseTarget(command.args);
-  const kind = resolveKind(SERVED, target.kind);
+  const kind = resolveKind(served, target.kind);
   const namespace = flags.namespace ?? 'default';
   const found = await findObject(client, kind, { name: target.name, namespace });
   const selected = selectFamilies(FAMILIES, general.controllers ?? ['*']);
@@ -55,7 +55,7 @@ export async function explainIn(
     {
       client,
       read,
-      served: SERVED,
+      served,
       now: NOW,
       general,
       document,

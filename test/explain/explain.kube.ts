@@ -2,7 +2,8 @@
 
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
 
@@ -74,6 +75,74 @@ test('a Job that finished, and what goes with it', async () => {
     /^configmap\/of-report -n default goes 2089-07-16T15:33:20Z \(in .*\) with job\/report -n default\n/,
   );
 });
+
+/** The commands that an answer gives, typed into a shell. */
+async function follow(text: string, what: RegExp): Promise<void> {
+  const command = text
+    .split('\n')
+    .find((line) => what.test(line))!
+    .replace(what, '');
+  const env = {
+    ...process.env,
+    KUBECONFIG: bed.kubeconfig,
+    PATH: [join(root, 'bin'), dirname(bed.bins.kubectl), process.env.PATH].join(delimiter),
+  };
+  await promisify(execFile)('sh', ['-c', command], { env });
+}
+
+test('what it advises kubectl does, also over an annotation that is there', async () => {
+  await bed.kubectl('annotate', 'job', 'report', 'lapse.dev/ttl=5h');
+  await follow((await explain('job/report')).text, /^ {2}next +to keep it: /);
+  const kept = await explain('job/report');
+  expect(kept.text).toMatch(/^job\/report -n default is held\n {2}because +opted out\n/);
+  await follow(kept.text, /^ {2}next +to let it end: /);
+  expect((await explain('job/report')).text).toMatch(/^job\/report -n default ends /);
+  await follow((await explain('cm/of-report')).text, /^ {2}next +to keep it, keep Job report: /);
+});
+
+test('of two kinds of one name each is found by what it is called', async () => {
+  await apply(SERVICES);
+  await bed.kubectl('wait', '--for=condition=Established', 'crd/services.serving.knative.dev');
+  const knative = { apiVersion: 'serving.knative.dev/v1', kind: 'Service' };
+  await apply({ ...knative, metadata: { name: 'hello', namespace: 'default' } });
+  const uid = await bed.kubectl(
+    'get',
+    'services.serving.knative.dev',
+    'hello',
+    '-o',
+    'jsonpath={.metadata.uid}',
+  );
+  const owner = { ...knative, name: 'hello', uid: uid.trim() };
+  await apply({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'of-hello', namespace: 'default', ownerReferences: [owner] },
+  });
+  const { text } = await explain('cm/of-hello');
+  expect(text).toContain('service.serving.knative.dev/hello -n default owns it');
+  const named = await explain('service.serving.knative.dev/hello -n default');
+  expect(named.text).toMatch(/^service\.serving\.knative\.dev\/hello -n default stays: no rule means it\n/);
+  expect(named.text).toContain('a TTLPolicy for Service would end it');
+});
+
+const SERVICES = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'services.serving.knative.dev' },
+  spec: {
+    group: 'serving.knative.dev',
+    scope: 'Namespaced',
+    names: { kind: 'Service', plural: 'services', singular: 'service' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
 
 test('what cannot be explained', async () => {
   expect(await explain('dragons/x')).toMatchObject({

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { explanationJson, explanationYaml } from '../../src/cmd/explain/document.ts';
 import { Refused } from '../../src/cmd/explain/find.ts';
-import { parseTarget, resolveKind } from '../../src/cmd/explain/resolve.ts';
+import { namingAmong, parseTarget, resolveKind } from '../../src/cmd/explain/resolve.ts';
 import { explanationText } from '../../src/cmd/explain/text.ts';
 import { UsageError } from '../../src/cmd/usage.ts';
 import { explainIn } from './answer.ts';
@@ -22,7 +22,7 @@ test.each(situations.map((it) => [`${it.file}: ${it.name}`, it] as const))('%s',
   const [lapse, explain, ...words] = it.command;
   expect([lapse, explain]).toEqual(['lapse', 'explain']);
   const explanation = await explainIn(makeWorld(parseObjects(it.given)), words, it.given);
-  const answer = explanationText(explanation, false);
+  const answer = explanationText(explanation, { naming: namingAmong(SERVED) });
   if (process.env.UPDATE_SITUATIONS) rewriteAnswer(it, answer);
   else expect(answer).toBe(it.answer);
 });
@@ -135,8 +135,8 @@ test('what may be owned is looked for where the object is', async () => {
 
 test('on a terminal reasons are folded; what may be copied is not', async () => {
   const explanation = await explainIn(makeWorld(parseObjects(JOB)), ['job/report', '-n', 'ci']);
-  const wide = explanationText(explanation, false);
-  const narrow = explanationText(explanation, false, 60);
+  const wide = explanationText(explanation);
+  const narrow = explanationText(explanation, { columns: 60 });
   const words = (text: string) => text.split(/\s+/).join(' ');
   expect(words(narrow)).toBe(words(wide));
   const long = narrow.split('\n').filter((line) => line.length > 60);
@@ -147,6 +147,6 @@ test('on a terminal reasons are folded; what may be copied is not', async () => 
 
 test('names cannot steer the terminal', async () => {
   const world = makeWorld(parseObjects(JOB.replaceAll('3600', '"\\u001b[31mred\\u202e"')));
-  const text = explanationText(await explainIn(world, ['job/report', '-n', 'ci']), false);
+  const text = explanationText(await explainIn(world, ['job/report', '-n', 'ci']));
   expect(text).not.toMatch(/[\u001b\u202e]/);
 });

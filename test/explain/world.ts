@@ -23,7 +23,18 @@ const PipelineRun = defineKind({
   resource: 'pipelineruns',
   namespaced: true,
 });
+const define = (group: string, kind: string, resource: string) =>
+  defineKind({ group, version: 'v1', kind, resource, namespaced: true }) as Kind;
+/** Two kinds of one name, and kinds that admission refuses. */
+const MORE = [
+  define('', 'Service', 'services'),
+  define('serving.knative.dev', 'Service', 'services'),
+  define('', 'Event', 'events'),
+  define('coordination.k8s.io', 'Lease', 'leases'),
+];
 const Release = { ...PipelineRun, group: 'shop.example.com', kind: 'Preview', resource: 'previews' };
+/** Those that no server has by itself, and none of our families brings. */
+export const CUSTOM = [PipelineRun, Release, MORE[1]!] as readonly Kind[];
 
 const SHORT: Readonly<Record<string, readonly string[]>> = {
   configmaps: ['cm'],
@@ -46,7 +57,7 @@ const BUILTIN = [Namespace, Job, Pod, Node, ConfigMap, Secret, CustomResourceDef
 const VOLUMES = [PersistentVolume, PersistentVolumeClaim, VolumeSnapshotContent] as readonly Kind[];
 
 export const SERVED: readonly ServedKind[] = [
-  ...[...BUILTIN, ...VOLUMES, PipelineRun, Release].map((kind) => served(kind)),
+  ...[...BUILTIN, ...VOLUMES, ...MORE, PipelineRun, Release].map((kind) => served(kind)),
   ...kindsOf(FAMILIES)
     .filter(({ kind }) => !VOLUMES.some(({ resource }) => resource === kind.resource))
     .map(({ kind, crd }) => served(kind, shortNamesOf(crd))),
@@ -80,6 +91,7 @@ export function parseObjects(yaml: string): KubeObject[] {
 export interface World {
   readonly client: Pick<Client, 'get' | 'list'>;
   readonly read: Read;
+  readonly served: readonly ServedKind[];
   /** Every read, in words. */
   readonly reads: string[];
 }
@@ -115,6 +127,7 @@ export function makeWorld(objects: readonly KubeObject[], forbidden: readonly st
   };
   return {
     reads,
+    served: SERVED,
     client: {
       get: async (kind: Kind, key: ObjectKey) => get(kind, key),
       list: async (kind: Kind, options = {}) => ({ items: list(kind, options) }),

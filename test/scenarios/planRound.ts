@@ -14,13 +14,24 @@ import { createSnapshot, readingFrom } from '#cmd/plan/snapshot';
 import { FAMILIES } from '#controllers/registry';
 import type { Change } from '#sim/history';
 import { type Simulation, simulate } from '#sim/simulate';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
 import { standinsNamed } from '#standins/standins';
 import { composeFamilies, findFamily } from './compose.ts';
+import { bringLate, drawLatePolicy } from './planLateKind.ts';
+import { drawRequest, drawRequests, newsIn } from './planRequests.ts';
 import { Dice, drawWorld } from './planWorld.ts';
 
-const NAMES = ['ttl-after-finished', 'ttl-policy', 'cleaner', 'object-keeper', 'request-ttl'];
+/** All but storage-pool, which deletes nothing: what it foresees are changes of a list of nodes. */
+const NAMES = FAMILIES.map(({ name }) => name).filter((name) => name !== 'storage-pool');
+/** Who works for them, and makes what they then end. */
+const STANDINS = ['owner-gc', 'csi-snapshotter', 'provisioner'];
 const GATES = { TTLAfterFinishedPods: true };
-const CONFIGURATION: JsonObject = { actAs: 'controller', objectKeeper: { follow: ['configmaps'] } };
+const CONFIGURATION: JsonObject = {
+  actAs: 'controller',
+  objectKeeper: { follow: ['configmaps'] },
+  // Longer than many of the pauses between plans: what has ended is then in one of them.
+  requestTTL: { ttl: '30m' },
+};
 
 const families = NAMES.map(findFamily);
 
@@ -62,11 +73,12 @@ export async function playPlans(seed: number, options: RoundOptions): Promise<st
   let drawn: KubeObject[] = [];
   const simulation = await simulate({
     compose: composeFamilies({ families, controllers: [], configuration: CONFIGURATION, gates: GATES }),
-    kinds: [...new Set(families.flatMap(({ kinds }) => kinds))],
-    standins: standinsNamed(['owner-gc']),
+    kinds: [...new Set(families.flatMap(({ kinds }) => kinds)), ...SNAPSHOT_KINDS],
+    standins: standinsNamed(STANDINS),
     seed,
     async prepare(world) {
-      drawn = drawWorld(dice, world.clock.now(), size, crowded);
+      const now = world.clock.now();
+      drawn = [...drawWorld(dice, now, size, crowded), ...drawRequests(dice, now), drawLatePolicy(dice)];
       for (const object of drawn)
         if (!(await world.server.importObject(object))) throw new Error(`${object.kind} is not served`);
       first = await planOf(world, DAY);
@@ -98,6 +110,8 @@ const DAY: Millis = millis(24 * HOUR);
 /** Somebody changes their mind about something that is planned. */
 async function act(simulation: Simulation, dice: Dice, { ends }: Plan): Promise<void> {
   const now = simulation.clock.now();
+  if (dice.chance(0.4)) await simulation.apply(drawRequest(dice, `later-${now}`));
+  if (dice.chance(0.3)) await bringLate(simulation);
   const waiting = ends.filter(({ at, object }) => at > now && ['Job', 'ConfigMap'].includes(object.kind));
   if (waiting.length === 0 || dice.chance(0.3)) return;
   const { object } = dice.pick(waiting);
@@ -183,10 +197,11 @@ function judge(plan: Plan, { since, drawn }: Known, simulation: Simulation): str
   const now = simulation.clock.now();
   const expected = expectedFrom(plan);
   const deletions = deletionsSince(since, simulation);
+  const news = newsIn(simulation.changes.slice(since));
   const when = (at: number) => `+${((at - plan.made) / 60_000).toFixed(3)} min`;
   const problems: string[] = [];
   for (const [uid, { at, by, what }] of deletions) {
-    if (by === 'user') continue;
+    if (by === 'user' || news.has(uid)) continue;
     const planned = expected.get(uid) ?? [];
     const met = planned.filter((one) => Math.abs(one.at - at) < one.within);
     if (planned.length === 0) problems.push(`not planned: ${what} at ${when(at)} by the ${by}`);

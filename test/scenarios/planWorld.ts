@@ -6,7 +6,7 @@ import { formatTime, type Instant, millis, plus } from '#base/instant';
 import { type Random, seededRandom, uuid } from '#base/random';
 
 const MINUTE = 60_000;
-const NAMESPACES = ['ci', 'prod'];
+export const NAMESPACES = ['ci', 'prod'];
 
 export class Dice {
   readonly #random: Random;

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import type { FieldError } from '#api/fieldErrors';
 import { isObject, type Json, type JsonObject } from '#api/json';
 import type { Family } from '#controllers/family';
-import { UsageError } from '../usage.ts';
+import { explained, UsageError } from '../usage.ts';
 import { CONFIGURATION, type ConfigurationSchema, compileConfiguration, schemaAt } from './schema.ts';
 import { GENERAL_SETTINGS, type Setting } from './settings.ts';
 import { documentOf, overlay, parseValue } from './values.ts';
@@ -101,7 +101,7 @@ function parseYaml(name: string, text: string): Json {
   if (second !== undefined) throw new UsageError(`${name}: more than one document`);
   const [error] = document!.errors;
   if (error !== undefined) throw new UsageError(`${name}: ${error.message.split('\n')[0]}`);
-  return document!.toJS() as Json;
+  return explained(name, () => document!.toJS() as Json);
 }
 
 const describe = (source: string, { field, message }: FieldError): string =>

@@ -1,11 +1,15 @@
 // What somebody who reads an explanation may want to do next: keep it, let it go, clear what is in the way. Commands are
 // kubectl's, ready to be pasted; nothing here is done by us.
 
+import type { Kind } from '#api/kind';
+import { Cleaner } from '#api/kinds/cleaner';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
+import { apiVersionOf } from '#api/object';
 import type { ServedKind } from '#client/discovery';
 import type { ObjectName } from '#controllers/foresight';
 import { TTL_ANNOTATION } from '#lifecycle/expiry';
 import type { Explanation, Opinion, Verdict } from './explanation.ts';
-import { fullName } from './resolve.ts';
+import { fullName, type Naming } from './resolve.ts';
 
 export type Advice = Explanation['next'][number];
 
@@ -15,8 +19,10 @@ export interface Question {
   readonly verdict: Verdict;
   readonly off: readonly Opinion[];
   readonly now: number;
-  /** A policy or a Cleaner. */
-  readonly isRule: boolean;
+  /** How objects are called in this cluster. */
+  readonly naming: Naming;
+  /** Which policy could end it, where nothing does. */
+  readonly policy: string | undefined;
 }
 
 export function adviseOn(question: Question): Advice[] {
@@ -45,7 +51,7 @@ function adviseOnVerdict(question: Question): Advice[] {
       return [
         {
           what: `to keep it, keep ${verdict.what.kind} ${verdict.what.name}`,
-          command: explainCommand(verdict.what),
+          command: explainCommand(question, verdict.what),
         },
       ];
     case 'lingers':
@@ -63,11 +69,12 @@ function adviseOnVerdict(question: Question): Advice[] {
     case 'stays':
       return howToEnd(question, verdict.by);
     case 'unruled':
-      return question.off.length > 0 || question.isRule
-        ? []
-        : [{ what: `a TTLPolicy for ${question.kind.kind} would end it` }];
+      return question.off.length > 0 ? [] : whoCouldEnd(question);
   }
 }
+
+const whoCouldEnd = ({ kind, policy }: Question): Advice[] =>
+  policy === undefined ? [] : [{ what: `a ${policy} for ${kind.kind} would end it` }];
 
 const kubectl = ({ object, kind }: Pick<Question, 'object' | 'kind'>, verb: string, rest: string): string => {
   const where = object.namespace === undefined ? '' : ` -n ${quoted(object.namespace)}`;
@@ -79,33 +86,38 @@ const shortName = (kind: ServedKind): string =>
   kind.group.includes('.') ? fullName(kind) : kind.singular || kind.kind.toLowerCase();
 
 const quoted = (text: string): string =>
-  /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  /^[\w.:/=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-export const explainCommand = ({ kind, name, namespace }: ObjectName): string =>
-  `lapse explain ${quoted(`${kind.toLowerCase()}/${name}`)}${namespace === undefined ? '' : ` -n ${quoted(namespace)}`}`;
-
-/** `TTLPolicy ci/tekton` → how kubectl names it. */
-function ruleObject(rule: string): { kind: string; namespace?: string; name: string } | undefined {
-  const [, kind, path] = /^(\w+) (\S+)$/.exec(rule.split(', ')[0]!) ?? [];
-  if (kind === undefined || path === undefined) return undefined;
-  const [first, second] = path.split('/');
-  return second === undefined ? { kind, name: first! } : { kind, namespace: first!, name: second };
+function explainCommand({ naming }: Question, object: ObjectName): string {
+  const where = object.namespace === undefined ? '' : ` -n ${quoted(object.namespace)}`;
+  return `lapse explain ${quoted(naming(object))}${where}`;
 }
 
-function patchRule(rule: string, patch: string): string | undefined {
-  const found = ruleObject(rule);
-  if (found === undefined) return undefined;
-  const where = found.namespace === undefined ? '' : ` -n ${quoted(found.namespace)}`;
-  return `kubectl${where} patch ${found.kind.toLowerCase()} ${quoted(found.name)} --type=merge -p '${patch}'`;
+const RULES = [TTLPolicy, ClusterTTLPolicy, Cleaner] as readonly Kind[];
+
+/** `TTLPolicy ci/tekton` → a command that changes it. */
+function patchRule({ naming }: Question, rule: string, patch: string): string | undefined {
+  const [, word, path = ''] = /^(\w+) (\S+)$/.exec(rule.split(', ')[0]!) ?? [];
+  const kind = RULES.find((one) => one.kind === word);
+  if (kind === undefined) return undefined;
+  const [namespace, name] = path.includes('/') ? path.split('/') : [undefined, path];
+  const where = namespace === undefined ? '' : ` -n ${quoted(namespace)}`;
+  const object = naming({ apiVersion: apiVersionOf(kind), kind: kind.kind, name: name! });
+  return `kubectl${where} patch ${quoted(object)} --type=merge -p '${patch}'`;
 }
+
+/** Without the flag kubectl refuses to change one that is there. */
+const setting = (annotation: string, value: string): string => `${annotation}=${value} --overwrite`;
 
 function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
   switch (family) {
     case 'ttl-after-finished':
     case 'ttl-policy':
-      return [{ what: 'to keep it', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}=never`) }];
+      return [
+        { what: 'to keep it', command: kubectl(question, 'annotate', setting(TTL_ANNOTATION, 'never')) },
+      ];
     case 'cleaner': {
-      const command = patchRule(rule, '{"spec":{"mode":"DryRun"}}');
+      const command = patchRule(question, rule, '{"spec":{"mode":"DryRun"}}');
       return command === undefined ? [] : [{ what: 'to only try the Cleaner out', command }];
     }
     case 'request-ttl':
@@ -119,15 +131,17 @@ function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
   }
 }
 
+const ENFORCE = '{"spec":{"mode":"Enforce"}}';
+
 /** Words of the family's own functions, which say what is in the way. */
 const RELEASES: readonly (readonly [RegExp, (question: Question, by: Opinion) => Advice | undefined])[] = [
   [
     /^(the policy is only tried out|the policy is paused)/,
-    (_, { rule }) => withCommand('to let the policy act', patchRule(rule, '{"spec":{"mode":"Enforce"}}')),
+    (question, { rule }) => withCommand('to let the policy act', patchRule(question, rule, ENFORCE)),
   ],
   [
     /the Cleaner is only tried out/,
-    (_, { rule }) => withCommand('to let the Cleaner act', patchRule(rule, '{"spec":{"mode":"Enforce"}}')),
+    (question, { rule }) => withCommand('to let the Cleaner act', patchRule(question, rule, ENFORCE)),
   ],
   [
     /opted out/,
@@ -158,11 +172,11 @@ function howToEnd(question: Question, { family, rule, because }: Opinion): Advic
   if (family !== 'ttl-after-finished' || because !== 'no TTL') return [];
   const command = rule.startsWith('spec.')
     ? kubectl(question, 'patch', `--type=merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`)
-    : kubectl(question, 'annotate', `${rule.replace(/^annotation /, '')}=3600`);
+    : kubectl(question, 'annotate', setting(rule.replace(/^annotation /, ''), '3600'));
   return [{ what: 'to give it an hour after it has finished', command }];
 }
 
 function adviseOnSleeping({ off = '', rule, says }: Opinion, verdict: Verdict): Advice[] {
   if ((says !== 'ends' && says !== 'changes') || verdict.kind === 'lingers') return [];
-  return [{ what: `to have ${rule} acted on`, command: `lapse run ${off}` }];
+  return [{ what: `to have ${rule} acted on`, command: `lapse run ${quoted(off)}` }];
 }

@@ -1,8 +1,8 @@
 // An explanation for programs: the same shape as in memory, times as RFC 3339.
 
-import { stringify } from 'yaml';
 import { instant } from '#base/instant';
 import { timeText } from '../plan/times.ts';
+import { yamlText } from '../yaml.ts';
 import type { Explanation } from './explanation.ts';
 
 const TIMES: ReadonlySet<string> = new Set(['now', 'at', 'since']);
@@ -17,5 +17,4 @@ const written = (explanation: Explanation): unknown =>
 
 export const explanationJson = (explanation: Explanation): string =>
   `${JSON.stringify(written(explanation), null, 2)}\n`;
-export const explanationYaml = (explanation: Explanation): string =>
-  stringify(written(explanation), { lineWidth: 0, aliasDuplicateObjects: false });
+export const explanationYaml = (explanation: Explanation): string => yamlText(written(explanation));

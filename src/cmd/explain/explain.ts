@@ -158,10 +158,10 @@ async function withNamespace(
 function wordsOf(verdict: Verdict): string {
   if (verdict.kind === 'ends') {
     const { because, rule } = verdict.by;
-    return because.includes(rule) ? because : `${because} (${rule})`;
+    return `ends: ${because}${because.includes(rule) ? '' : ` (${rule})`}`;
   }
   if (verdict.kind === 'goesWith')
-    return `goes with ${verdict.what.kind} ${verdict.what.name}: ${verdict.because}`;
+    return `goes with ${verdict.what.kind} ${verdict.what.name}, which ${verdict.because}`;
   return 'is being deleted';
 }
 

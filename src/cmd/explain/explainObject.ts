@@ -9,9 +9,11 @@ import { readOwnership } from '../plan/cascade/read.ts';
 import { createSnapshot } from '../plan/snapshot.ts';
 import { adviseOn } from './advice.ts';
 import { findDeeds } from './deeds.ts';
+import { findPolicyFor } from './endable.ts';
 import { type Explaining, type Found, foreignFinalizers, judge } from './explain.ts';
 import type { Explanation, Opinion, Verdict } from './explanation.ts';
 import { askSleeping, readingOnce } from './opinions.ts';
+import { namingAmong } from './resolve.ts';
 
 export interface ExplainOptions extends Omit<Explaining, 'onUnread'> {
   /** Also find out what the garbage collector takes along: reads the metadata of everything around the object. */
@@ -32,9 +34,11 @@ export async function explainObject(
   const plain = plainKind(kind);
   const judged = await judge(explaining, plain, found);
   const { object, verdict, opinions, keeper } = judged;
-  const { now } = options;
+  const { now, served } = options;
+  const isUnruled = verdict.kind === 'unruled';
   const off = await askSleeping(explaining, object, opinions);
   const deeds = await findDeeds(explaining, object);
+  const policy = isUnruled ? await findPolicyFor(explaining, kind, object.name) : undefined;
   const takes = options.cascade ? await findTakes(explaining, judged, kind) : undefined;
   return {
     object,
@@ -47,7 +51,7 @@ export async function explainObject(
     finalizers: foreignFinalizers(found.metadata.finalizers),
     ...(deeds === undefined ? {} : { deeds }),
     ...(takes === undefined ? {} : { takes }),
-    next: adviseOn({ object, kind, verdict, off, now, isRule: deeds !== undefined }),
+    next: adviseOn({ object, kind, verdict, off, now, policy, naming: namingAmong(served) }),
     unread: [...unread],
   };
 }

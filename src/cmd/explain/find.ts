@@ -31,7 +31,7 @@ async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof ApiError && (error.code === 401 || error.code === 403))
+    if (error instanceof ApiError && error.code === 403)
       throw new Refused(`may not read ${what}: ${error.message}`);
     throw error;
   }

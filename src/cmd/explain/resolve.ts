@@ -1,13 +1,18 @@
 // Which kind a word means, as kubectl reads it: a plural, a singular, a kind or a short name, with the group behind a dot
 // where it is needed. Pure; every mistake is answered with what to type instead.
 
+import { parseApiVersion } from '#api/object';
 import type { ServedKind } from '#client/discovery';
+import type { ObjectName } from '#controllers/foresight';
 import { UsageError } from '../usage.ts';
 
 export interface Target {
   readonly kind: string;
   readonly name: string;
 }
+
+/** As the API server has it: these never name anything, and in the path of a request they would mean something else. */
+const NO_NAME = /^\.{1,2}$|%/;
 
 /** `job/report-42`, or `job report-42`. */
 export function parseTarget(words: readonly string[]): Target {
@@ -19,6 +24,7 @@ export function parseTarget(words: readonly string[]): Target {
     throw new UsageError(`"${words.join(' ')}" names no object: say KIND/NAME, such as job/report-42`);
   if (more.length > 0 || name.includes('/'))
     throw new UsageError(`"${words.join(' ')}" names more than one object: one KIND/NAME at a time`);
+  if (NO_NAME.test(name)) throw new UsageError(`"${name}" cannot be the name of an object`);
   return { kind, name };
 }
 
@@ -37,6 +43,30 @@ export function resolveKind(served: readonly ServedKind[], word: string): Served
 /** As kubectl takes it everywhere: `jobs.batch`, `pods`. */
 export const fullName = ({ resource, group }: Pick<ServedKind, 'resource' | 'group'>): string =>
   group === '' ? resource : `${resource}.${group}`;
+
+/** How an object is called: `job/report`, in words that `resolveKind` takes for its kind. */
+export type Naming = (object: Pick<ObjectName, 'apiVersion' | 'kind' | 'name'>) => string;
+
+/** Without a cluster to tell, nobody else has a kind of that name. */
+export const plainNaming: Naming = ({ kind, name }) => `${kind.toLowerCase()}/${name}`;
+
+/** `service.serving.knative.dev/hello` where `service` is another kind. */
+export function namingAmong(served: readonly ServedKind[]): Naming {
+  const words = new Map<string, string>();
+  return ({ apiVersion, kind, name }) => {
+    const id = `${apiVersion} ${kind}`;
+    const word = words.get(id) ?? wordFor(served, parseApiVersion(apiVersion)?.group ?? '', kind);
+    words.set(id, word);
+    return `${word}/${name}`;
+  };
+}
+
+function wordFor(served: readonly ServedKind[], group: string, kind: string): string {
+  const short = kind.toLowerCase();
+  const matches = matchesOf(served, short);
+  const isOnly = matches.every((one) => one.group === group && one.kind === kind);
+  return group === '' || isOnly ? short : `${short}.${group}`;
+}
 
 /** One per group and resource: the version that was asked for, or the preferred one. */
 function matchesOf(served: readonly ServedKind[], word: string): ServedKind[] {

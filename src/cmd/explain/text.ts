@@ -6,14 +6,13 @@ import type { Instant } from '#base/instant';
 import type { ObjectName } from '#controllers/foresight';
 import { wrapped } from '../help.ts';
 import { plainText } from '../plan/page/escape.ts';
-import { relativeTime, timeText } from '../plan/times.ts';
+import { isOnlyTried, relativeTime, timeText } from '../plan/times.ts';
 import { isOverdue } from './advice.ts';
 import type { Deed, Explanation, Opinion, Verdict } from './explanation.ts';
+import { type Naming, plainNaming } from './resolve.ts';
 
 type Line = readonly [label: string, text: string];
 
-/** Its time is known, only nobody acts. */
-const TRIED = /only tried out|policy is paused/;
 const WIDTH = 9;
 const MOST_NAMED = 10;
 
@@ -21,13 +20,25 @@ const MOST_NAMED = 10;
 const INDENT = WIDTH + 3;
 const LEAST = 20;
 
-/** `columns`: of the terminal; unset: lines are as long as they are. */
-export function explanationText(explanation: Explanation, colour: boolean, columns?: number): string {
+export interface TextOptions {
+  readonly colour?: boolean;
+  /** Of the terminal; unset: lines are as long as they are. */
+  readonly columns?: number | undefined;
+  /** How objects are called in this cluster. */
+  readonly naming?: Naming;
+}
+
+type Named = (object: ObjectName) => string;
+
+export function explanationText(explanation: Explanation, options: TextOptions = {}): string {
+  const { colour = false, columns, naming = plainNaming } = options;
   const style = (format: 'bold' | 'dim', text: string) =>
     colour ? styleText(format, text, { validateStream: false }) : text;
-  const [head, ...rest] = linesOf(explanation);
+  const named: Named = (object) =>
+    `${naming(object)}${object.namespace === undefined ? '' : ` -n ${object.namespace}`}`;
+  const [head, ...rest] = linesOf(explanation, named);
   const lines = rest.map((line) => `  ${style('dim', line[0].padEnd(WIDTH))} ${folded(line, columns)}`);
-  return `${style('bold', plainText(`${objectText(explanation.object)} ${head![1]}`))}\n${lines.join('\n')}\n`;
+  return `${style('bold', plainText(`${named(explanation.object)} ${head![1]}`))}\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
 /** What may be copied stays in one piece. */
@@ -36,23 +47,20 @@ function folded([label, text]: Line, columns: number | undefined): string {
   return wrapped(plainText(text), Math.max(columns - INDENT, LEAST)).join(`\n${' '.repeat(INDENT)}`);
 }
 
-const objectText = ({ kind, namespace, name }: ObjectName): string =>
-  `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
-
 const when = (at: Instant, now: Instant): string => `${timeText(at)} (${relativeTime(at, now)})`;
 
-function linesOf(explanation: Explanation): Line[] {
+function linesOf(explanation: Explanation, named: Named): Line[] {
   const { verdict, now, also, off, finalizers, next, unread } = explanation;
   return [
-    ['', verdict.kind === 'unruled' ? unruledText(explanation) : headOf(verdict, now)],
+    ['', verdict.kind === 'unruled' ? unruledText(explanation) : headOf(verdict, now, named)],
     ...reasonOf(verdict),
     ...blocksOf(verdict, finalizers),
-    ...keeperOf(explanation),
+    ...keeperOf(explanation, named),
     ...also.slice(0, MOST_NAMED).map((opinion): Line => ['also', opinionText(opinion, now)]),
     ...(also.length > MOST_NAMED ? [['', `and ${also.length - MOST_NAMED} more`] as const] : []),
     ...off.map((opinion): Line => ['off', `${opinionText(opinion, now)}; switched on by ${opinion.off}`]),
-    ...takesOf(explanation),
-    ...deedsOf(explanation),
+    ...takesOf(explanation, named),
+    ...deedsOf(explanation, named),
     ...next.map(({ what, command }): Line => ['next', command === undefined ? what : `${what}: ${command}`]),
     ...unread.map((what): Line => ['unread', what]),
   ];
@@ -66,7 +74,7 @@ function unruledText({ deeds, off }: Explanation): string {
   return `works: ${ending} of ${deeds.length} that it looks at ${ending === 1 ? 'ends' : 'end'} by it`;
 }
 
-function headOf(verdict: Exclude<Verdict, { kind: 'unruled' }>, now: Instant): string {
+function headOf(verdict: Exclude<Verdict, { kind: 'unruled' }>, now: Instant, named: Named): string {
   switch (verdict.kind) {
     case 'ends':
       return isOverdue(verdict.at, now)
@@ -74,14 +82,14 @@ function headOf(verdict: Exclude<Verdict, { kind: 'unruled' }>, now: Instant): s
         : `ends ${when(verdict.at, now)}`;
     case 'goesWith':
       return verdict.how === 'lost'
-        ? `goes any moment: it has lost its owner ${objectText(verdict.what)}`
-        : `goes ${when(verdict.at, now)} with ${objectText(verdict.what)}`;
+        ? `goes any moment: it has lost its owner ${named(verdict.what)}`
+        : `goes ${when(verdict.at, now)} with ${named(verdict.what)}`;
     case 'lingers':
       return `is being deleted since ${timeText(verdict.since)}`;
     case 'held': {
       const { at, because } = verdict.by;
       if (at === undefined) return 'is held';
-      return TRIED.test(because)
+      return isOnlyTried(because)
         ? `is held, or it would end ${when(at, now)}`
         : `is held, looked at again ${when(at, now)}`;
     }
@@ -130,11 +138,11 @@ function blocksOf(verdict: Verdict, finalizers: readonly string[]): Line[] {
 }
 
 /** Of interest only where nothing else ends it. */
-function keeperOf({ keeper, verdict }: Explanation): Line[] {
+function keeperOf({ keeper, verdict }: Explanation, named: Named): Line[] {
   const isEnding = verdict.kind === 'ends' || verdict.kind === 'goesWith' || verdict.kind === 'lingers';
   return keeper === undefined || isEnding
     ? []
-    : [['owner', `${objectText(keeper)} owns it, and does not take it along`]];
+    : [['owner', `${named(keeper)} owns it, and does not take it along`]];
 }
 
 function opinionText({ rule, family, says, at, because }: Opinion, now: Instant): string {
@@ -142,7 +150,7 @@ function opinionText({ rule, family, says, at, because }: Opinion, now: Instant)
   return `${rule} (${family}): ${says}${time}, ${because}`;
 }
 
-function takesOf({ takes }: Explanation): Line[] {
+function takesOf({ takes }: Explanation, nameOf: Named): Line[] {
   if (takes === undefined) return [];
   const total = takes.named.length + takes.more;
   if (total === 0) return [['takes', 'nothing else']];
@@ -153,20 +161,20 @@ function takesOf({ takes }: Explanation): Line[] {
     ...named.map(
       ({ object, depth, perhaps }): Line => [
         '',
-        `${'  '.repeat(depth - 1)}${objectText(object)}${perhaps === true ? ' (perhaps)' : ''}`,
+        `${'  '.repeat(depth - 1)}${nameOf(object)}${perhaps === true ? ' (perhaps)' : ''}`,
       ],
     ),
     ...(left > 0 ? [['', `and ${left} more`] as const] : []),
   ];
 }
 
-function deedsOf({ deeds, now }: Explanation): Line[] {
+function deedsOf({ deeds, now }: Explanation, nameOf: Named): Line[] {
   if (deeds === undefined) return [];
   if (deeds.length === 0) return [['acts on', 'nothing that exists now']];
   const named = deeds.slice(0, MOST_NAMED);
   const left = deeds.length - named.length;
   const text = ({ object, says, at }: Deed) =>
-    `${objectText(object)} ${says}${at === undefined ? '' : ` ${when(at, now)}`}`;
+    `${nameOf(object)} ${says}${at === undefined ? '' : ` ${when(at, now)}`}`;
   return [
     ...named.map((deed, index): Line => [index === 0 ? 'acts on' : '', text(deed)]),
     ...(left > 0 ? [['', `and ${left} more`] as const] : []),

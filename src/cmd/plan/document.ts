@@ -1,6 +1,6 @@
 // A plan for programs: the same shape as in memory, times as RFC 3339.
 
-import { stringify } from 'yaml';
+import { yamlText } from '../yaml.ts';
 import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
 import { timeText } from './times.ts';
 
@@ -65,5 +65,4 @@ function* listPieces(items: Iterable<object>): Generator<string> {
 const indented = (value: unknown, by: number): string =>
   JSON.stringify(value, null, 2).replaceAll('\n', `\n${' '.repeat(by)}`);
 
-export const planYaml = (plan: Plan): string =>
-  stringify(planDocument(plan), { lineWidth: 0, aliasDuplicateObjects: false });
+export const planYaml = (plan: Plan): string => yamlText(planDocument(plan));

@@ -56,6 +56,8 @@ export interface Plan {
   readonly made: Instant;
   readonly until: Instant;
   readonly cluster: string;
+  /** Set: only this namespace was looked at. */
+  readonly view?: { readonly namespace: string; readonly exists: boolean };
   readonly ends: readonly PlannedEnd[];
   readonly held: readonly Held[];
   /** Ends beyond `until`. */

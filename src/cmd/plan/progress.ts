@@ -11,9 +11,14 @@ export interface Progress {
 /** Lines are rewritten on a terminal; elsewhere one is written for every ten thousand objects. */
 const STEP = 10_000;
 
-export function openProgress(wanted: boolean): Progress {
-  const { stderr } = process;
-  const live = stderr.isTTY === true;
+/** What this needs of process.stderr. */
+export interface Output {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+export function openProgress(wanted: boolean, output: Output = process.stderr): Progress {
+  const live = output.isTTY === true;
   let total = 0;
   let told = 0;
   return {
@@ -21,14 +26,14 @@ export function openProgress(wanted: boolean): Progress {
       total += count;
       if (!wanted || count === 0) return;
       const line = `read ${total} objects, now ${kind.resource}`;
-      if (live) stderr.write(`\r\u001b[2K${line}`);
+      if (live) output.write(`\r\u001b[2K${line}`);
       else if (total - told >= STEP) {
         told = total;
-        stderr.write(`${line}\n`);
+        output.write(`${line}\n`);
       }
     },
     done() {
-      if (wanted && live) stderr.write('\r\u001b[2K');
+      if (wanted && live) output.write('\r\u001b[2K');
     },
   };
 }

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { instant } from '#base/instant';
+import { namingAmong } from '../explain/resolve.ts';
 import { planJson, planYaml } from './document.ts';
 import type { Plan, PlannedEnd } from './plan.ts';
 import { planText } from './text.ts';
@@ -36,6 +37,14 @@ const plan = (more: Partial<Plan> = {}): Plan => ({
   more: 0,
   ...more,
 });
+const SERVED_BY_ALL = {
+  namespaced: true,
+  verbs: ['get', 'list'],
+  shortNames: [],
+  categories: [],
+  singular: '',
+  subresources: [],
+};
 const shown = (more: Partial<Plan>, wide = false) => planText(plan(more), { colour: false, wide });
 
 describe('on a terminal', () => {
@@ -108,13 +117,55 @@ CHANGES  AT                    OBJECT  WHY
 in 30 s  2026-03-01T10:00:30Z  pool/x  leaves
 
 HELD    RULE  WHY
-node/n  r     paused (in 1 min)
+node/n  r     paused (looked at again in 1 min)
 
 could not be read: secrets: forbidden
 
 kind-test: 2 objects end by 2026-03-08T10:00:00Z, 1 of them overdue, 3 more go with them, 1 held, 1 ends later.
 `,
     );
+  });
+
+  test('a namespace is named, and said to be missing', () => {
+    expect(shown({ view: { namespace: 'ci', exists: true } })).toBe(
+      'kind-test, namespace ci: 0 objects end by 2026-03-08T10:00:00Z.\n',
+    );
+    expect(shown({ view: { namespace: 'nope', exists: false } })).toBe(
+      'kind-test, namespace nope (which does not exist): 0 objects end by 2026-03-08T10:00:00Z.\n',
+    );
+  });
+
+  test.each([
+    ['the policy is paused; x', 60, 'would end in 1 min'],
+    ['the policy is only tried out (mode DryRun)', -60, 'would be overdue 1 min'],
+    ['no time is known at which it is', 44, 'looked at again in 44 s'],
+    ['no time is known at which it is', -44, 'looked at again now'],
+  ])('what is held because %s, for %d s: %s', (because, seconds, words) => {
+    const held = { object: object('Job', 'j'), family: 'f', rule: 'r', because, until: at(seconds) };
+    expect(shown({ held: [held] })).toContain(`${because} (${words})\n`);
+  });
+
+  test('names are those that the cluster knows', () => {
+    const naming = namingAmong(
+      [
+        { group: '', version: 'v1', kind: 'Service', resource: 'services' },
+        { group: 'serving.knative.dev', version: 'v1', kind: 'Service', resource: 'services' },
+      ].map((kind) => ({ ...kind, ...SERVED_BY_ALL })),
+    );
+    const service = (apiVersion: string) => ({ ...object('Service', 'a', 'ci'), apiVersion });
+    const text = planText(
+      plan({
+        ends: [
+          end('a', 1, {
+            object: service('serving.knative.dev/v1'),
+            takes: [{ object: service('v1'), depth: 1 }],
+          }),
+        ],
+      }),
+      { colour: false, wide: true, naming },
+    );
+    expect(text).toContain(' service.serving.knative.dev/a -n ci ');
+    expect(text).toContain('└ service/a -n ci\n');
   });
 
   test('nothing in a name steers the terminal', () => {

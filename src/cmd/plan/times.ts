@@ -58,5 +58,8 @@ export function relativeTime(at: Instant, now: Instant): string {
   return left > -1000 ? 'now' : `overdue ${lengthText(-left)}`;
 }
 
+/** What is held for this reason has a known end, and only nobody acts on it. */
+export const isOnlyTried = (because: string): boolean => /only tried out|policy is paused/.test(because);
+
 /** RFC 3339, with milliseconds where there are any. */
 export const timeText = (at: Instant): string => toDate(at).toISOString().replace('.000Z', 'Z');

@@ -20,6 +20,16 @@ describe('files', () => {
     ['a text', 'hello', /not a Kubernetes object/],
     ['an item that is none', '{kind: List, items: [1]}', /an item is not a Kubernetes object/],
     ['no apiVersion', '{kind: Job, metadata: {name: a}}', /apiVersion is missing/],
+    [
+      'a namespace that is a path',
+      '{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: a/b}}',
+      /objects.yaml: Pod a: metadata.namespace "a\/b" cannot be a namespace/,
+    ],
+    [
+      'a time that is none',
+      '{apiVersion: v1, kind: Pod, metadata: {name: a, creationTimestamp: yesterday}}',
+      /objects.yaml: Pod a: metadata.creationTimestamp "yesterday" is no time/,
+    ],
     ['no name', '{apiVersion: v1, kind: Pod, metadata: {}}', /a Pod has no metadata.name/],
   ])('with %s are refused by name', (_rule, text, message) => {
     expect(() => readObjects([file(text)])).toThrow(message);

@@ -3,8 +3,9 @@
 import { readFileSync } from 'node:fs';
 import type { KubeObject } from '#api/object';
 import { parseApiVersion } from '#api/object';
+import { parseTime } from '#base/instant';
 import { readManifests } from '#sim/hands';
-import { explained, UsageError } from '../usage.ts';
+import { explained, isNamespaceName, UsageError } from '../usage.ts';
 
 /** `team-a/job/report`, as messages name it. */
 export function describeObject({ kind, metadata }: KubeObject): string {
@@ -32,4 +33,19 @@ function check(object: KubeObject): void {
     throw new Error(`${String(object.kind)}: apiVersion is missing, or not one`);
   if (!isText(object.kind)) throw new Error('an item has no kind');
   if (!isText(object.metadata.name)) throw new Error(`a ${object.kind} has no metadata.name`);
+  for (const problem of problemsOf(object.metadata))
+    throw new Error(`${object.kind} ${object.metadata.name}: metadata.${problem}`);
 }
+
+/** What the simulation goes by before the server has looked at it. */
+function* problemsOf(metadata: KubeObject['metadata']): Generator<string> {
+  const { namespace, creationTimestamp, deletionTimestamp } = metadata;
+  if (namespace !== undefined && !(isText(namespace) && isNamespaceName(namespace)))
+    yield `namespace ${JSON.stringify(namespace)} cannot be a namespace`;
+  // kubectl writes null for what is not known yet.
+  for (const [field, time] of Object.entries({ creationTimestamp, deletionTimestamp }))
+    if ((time ?? undefined) !== undefined && !(isText(time) && isTime(time)))
+      yield `${field} ${JSON.stringify(time)} is no time`;
+}
+
+const isTime = (text: string): boolean => !Number.isNaN(parseTime(text));

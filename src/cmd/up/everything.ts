@@ -2,6 +2,7 @@
 
 import type { HttpHandler } from '#api/http';
 import type { JsonObject } from '#api/json';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
 import type { CustomKind } from '#api/kinds/customKind';
 import type { ApiServer } from '#apiserver/server';
 import type { Clock } from '#base/clock';
@@ -29,9 +30,10 @@ import { type Assembly, assemble } from '../assemble.ts';
 import { Attribution } from '../attribution.ts';
 import type { General } from '../configuration/general.ts';
 import { applyCrds, kindsOf } from '../crds.ts';
+import { foreseeing, lookAhead } from './ahead.ts';
 import { Follower } from './follower.ts';
 import type { LiveTimeline } from './liveTimeline.ts';
-import { type Overview, Tally } from './tally.ts';
+import { type Foreseen, type Overview, Tally } from './tally.ts';
 import { Whose } from './whose.ts';
 
 export interface EverythingOptions {
@@ -66,7 +68,9 @@ export class Everything {
   readonly #admin: Client;
   readonly #handle: HttpHandler;
   readonly #inFlight: (() => number)[] = [];
+  /** Everything that happened. */
   #passes = 0;
+  #known: { readonly passes: number; readonly foreseen: Foreseen } | undefined;
 
   /** `handle` is the server's own; `token` that of its administrator. */
   constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
@@ -115,6 +119,7 @@ export class Everything {
       onChange: (change) => {
         this.#passes++;
         whose.seen(change);
+        if (change.kind === CustomResourceDefinition.kind) this.#admin.discovery.invalidate();
         this.#tally.change(change);
         if (change.by === 'process') narrator.change(change);
         else timeline.without('states', () => narrator.change(change));
@@ -174,13 +179,25 @@ export class Everything {
     await settle(still, MOST_TURNS).catch(() => {});
   }
 
-  overview(): Overview {
-    return this.#tally.overview();
+  async overview(): Promise<Overview> {
+    return this.#tally.overview(await this.#foreseen());
   }
 
   /** What came of it, in a line. */
-  summary(stamp: (at: Instant) => string): string {
-    return this.#tally.text(stamp);
+  async summary(stamp: (at: Instant) => string): Promise<string> {
+    return this.#tally.text(stamp, await this.#foreseen());
+  }
+
+  /** As long as nothing happens, what was foreseen stays as it is. */
+  async #foreseen(): Promise<Foreseen> {
+    const passes = this.#passes;
+    if (this.#known?.passes === passes) return this.#known.foreseen;
+    const { clock, general, document, known, selected } = this.#options;
+    const asking = { general, document, known, selected };
+    const ahead = await lookAhead({ ...asking, client: this.#admin, now: clock.now() });
+    const foreseen = { ahead, families: foreseeing(selected) };
+    this.#known = { passes, foreseen };
+    return foreseen;
   }
 
   async stop(): Promise<void> {

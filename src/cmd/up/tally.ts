@@ -8,12 +8,12 @@ import type { Change } from '#sim/history';
 import { refText } from '#sim/refs';
 import { lengthText } from '#sim/timeline';
 import type { Deed } from '../attribution.ts';
+import type { Ahead } from './ahead.ts';
 import { computeEnds } from './ends.ts';
 
 export interface Waiting {
   readonly ref: string;
   readonly at: Instant;
-  readonly why: string;
 }
 
 export interface Ended {
@@ -25,6 +25,7 @@ export interface Ended {
 /** A family that waits for something, or has done something. */
 export interface Standing {
   readonly family: string;
+  /** How many objects end at a known time, or change then. */
   readonly waiting: number;
   /** Of those: the time has come. */
   readonly due: number;
@@ -44,6 +45,14 @@ export interface Overview {
   /** The latest first. */
   readonly justEnded: readonly Ended[];
 }
+
+/** What foresight knows; about the other families it is only known what their passes wait for. */
+export interface Foreseen {
+  readonly ahead: readonly Ahead[];
+  readonly families: ReadonlySet<string>;
+}
+
+const NOTHING_FORESEEN: Foreseen = { ahead: [], families: new Set() };
 
 export interface TallyOptions {
   readonly clock: Clock;
@@ -88,7 +97,7 @@ export class Tally {
     const id = idOf(controller, key);
     if (outcome.kind === 'waitUntil') {
       const ref = this.#options.refOf?.(controller, key) ?? refText(controller, parseKeyText(key));
-      book.waits.set(id, { ref, at: outcome.at, why: outcome.why });
+      book.waits.set(id, { ref, at: outcome.at });
       book.deadlines.delete(id);
       book.deadlines.set(id, outcome.at);
       if (book.deadlines.size > MOST_DEADLINES) book.deadlines.delete(book.deadlines.keys().next().value!);
@@ -111,18 +120,22 @@ export class Tally {
     }
   }
 
-  overview(): Overview {
+  overview({ ahead, families }: Foreseen = NOTHING_FORESEEN): Overview {
     const now = this.#options.clock.now();
+    const foreseen = Map.groupBy(ahead, ({ family }) => family);
+    for (const family of foreseen.keys()) this.#book(family);
+    const waitsOf = (family: string, { waits }: Book) =>
+      families.has(family) ? (foreseen.get(family) ?? []) : [...waits.values()];
     const standings = [...this.#books]
-      .map(([family, book]) => standingOf(family, book, now))
+      .map(([family, book]) => standingOf({ family, book, waits: waitsOf(family, book), now }))
       .filter(({ waiting, ended, failed }) => waiting + ended + failed > 0)
       .sort((a, b) => (a.family < b.family ? -1 : 1));
     return { start: this.#start, now, standings, justEnded: this.#latest };
   }
 
   /** In a line, and a line per family that ended something. */
-  text(stamp: (at: Instant) => string): string {
-    const { standings, now } = this.overview();
+  text(stamp: (at: Instant) => string, foreseen: Foreseen = NOTHING_FORESEEN): string {
+    const { standings, now } = this.overview(foreseen);
     const length = lengthText((Math.floor(minus(now, this.#start) / 1000) * 1000) as Millis);
     const sum = (of: (standing: Standing) => number) => standings.reduce((all, one) => all + of(one), 0);
     const next = standings
@@ -135,8 +148,9 @@ export class Tally {
     return [head, ...standings.filter(({ ended }) => ended > 0).map(endedText)].join('\n');
   }
 
-  #book(controller: string): Book {
-    const family = this.#options.familyOf?.(controller) ?? controller;
+  /** Of the family of a controller, or of one that is named. */
+  #book(name: string): Book {
+    const family = this.#options.familyOf?.(name) ?? name;
     let book = this.#books.get(family);
     if (book === undefined) {
       book = { waits: new Map(), deadlines: new Map(), ended: 0, failed: 0 };
@@ -162,17 +176,24 @@ function endedText({ family, ended, latest }: Standing): string {
   return `  ${family.padEnd(20)} ${String(ended).padStart(4)} ended${late}`;
 }
 
-function standingOf(family: string, book: Book, now: Instant): Standing {
-  const { waits, ended, latest, failed, last } = book;
+interface Stand {
+  readonly family: string;
+  readonly book: Book;
+  readonly waits: readonly Waiting[];
+  readonly now: Instant;
+}
+
+function standingOf({ family, book, waits, now }: Stand): Standing {
+  const { ended, latest, failed, last } = book;
   let due = 0;
   let next: Waiting | undefined;
-  for (const wait of waits.values()) {
-    if (isDue(wait.at, now)) due++;
-    if (next === undefined || wait.at < next.at) next = wait;
+  for (const { ref, at } of waits) {
+    if (isDue(at, now)) due++;
+    if (next === undefined || at < next.at) next = { ref, at };
   }
   return {
     family,
-    waiting: waits.size,
+    waiting: waits.length,
     due,
     ended,
     failed,

@@ -92,8 +92,8 @@ test('what waits and what ends is shown, with who did it', async () => {
     expect.stringMatching(/^job\/report waiting until \S+ \(ttl\)$/),
   ]);
   expect(story().at(-1)).toMatch(/^job\/report deleted/);
-  expect(everything.summary((at) => timeline.stamp(at))).toMatch(
-    /^in 20s: 1 ended, \d waiting.*\n {2}ttl-after-finished +1 ended, at most 0s late$/,
+  expect(await everything.summary((at) => timeline.stamp(at))).toMatch(
+    /^in 20s: 1 ended, 0 waiting\n {2}ttl-after-finished +1 ended, at most 0s late$/,
   );
   expect(clock.now()).toBeGreaterThan(0);
 });
@@ -109,7 +109,9 @@ test('after a restart, what waits is shown again before anything is due', async 
   expect(second.story()).toEqual(first.story().filter((line) => wait.test(line)));
   expect(second.story()).toHaveLength(1);
   const stamp = (at: Instant) => second.timeline.stamp(at);
-  expect(second.everything.summary(stamp)).toMatch(/^in 0s: 0 ended, 1 waiting \(next: job\/report at /);
+  expect(await second.everything.summary(stamp)).toMatch(
+    /^in 0s: 0 ended, 1 waiting \(next: job\/report at /,
+  );
 });
 
 const widgets = `
@@ -226,6 +228,27 @@ test('the tally counts an end once, and knows what is next', () => {
   expect(tally.text((at) => String(at))).toBe(
     'in 0s: 1 ended, 2 waiting (next: c/soon at 1000)\n  lapse                   1 ended',
   );
+});
+
+test('a wake that is only another look is not what comes next', () => {
+  const clock = new VirtualClock();
+  const tally = new Tally({ clock });
+  const pass = { now: clock.now(), reason: '', took: millis(0) };
+  const looks = (controller: string) =>
+    tally.pass({
+      ...pass,
+      controller,
+      key: 'a',
+      outcome: { kind: 'waitUntil', at: instant(5), why: 'look' },
+    });
+  looks('request-ttl');
+  looks('of-a-module');
+  const ahead = [{ family: 'request-ttl', ref: 'volumecapturerequest/a', at: instant(10) }];
+  const { standings } = tally.overview({ ahead, families: new Set(['request-ttl']) });
+  expect(standings).toMatchObject([
+    { family: 'of-a-module', waiting: 1, next: { ref: 'of-a-module/a', at: 5 } },
+    { family: 'request-ttl', waiting: 1, due: 1, next: { ref: 'volumecapturerequest/a', at: 10 } },
+  ]);
 });
 
 describe('the first screen', () => {

@@ -67,7 +67,7 @@ const overview = (standings: readonly Standing[]): Overview => ({
 });
 
 describe('the live view', () => {
-  const next = { ref: `team-with-a-long-name/job/${'x'.repeat(80)}`, at: instant(8_000_000), why: 'ttl' };
+  const next = { ref: `team-with-a-long-name/job/${'x'.repeat(80)}`, at: instant(8_000_000) };
 
   test('says per family what waits, is due, ended and comes next', () => {
     const lines = panelLines(overview([standing('ttl-after-finished', { due: 1, ended: 12, next })]), {
@@ -114,14 +114,27 @@ describe('the live view', () => {
     expect(written).toEqual(['one\n', 'a\nb\n', '\u001b[2A\r\u001b[0Jtwo\na\nb\n', '\u001b[2A\r\u001b[0J']);
   });
 
+  test('a terminal that was made narrower is cleared of what has wrapped', () => {
+    const written: string[] = [];
+    let columns = 80;
+    const pinned = new Pinned(
+      (text) => void written.push(text),
+      () => columns,
+    );
+    pinned.pin(['x'.repeat(79), '\u001b[1mshort\u001b[22m', '']);
+    columns = 30;
+    pinned.pin(['narrow']);
+    expect(written.at(-1)).toBe('\u001b[5A\r\u001b[0Jnarrow\n');
+  });
+
   const shown = async (isTTY: boolean) => {
     const written: string[] = [];
     const reader = new VirtualClock(instant(0));
     const output = { isTTY, columns: 80, rows: 24, write: (text: string) => written.push(text) };
     const view = new View({ output, clock: new VirtualClock(), reader, speed: 60 });
     let waiting = 1;
-    view.follow({ overview: () => overview([standing('c', { waiting: waiting++ })]) });
-    await reader.advance(millis(600));
+    view.follow({ overview: async () => overview([standing('c', { waiting: waiting++ })]) });
+    await reader.advance(millis(600), () => new Promise((resolve) => setImmediate(resolve)));
     view.timeline.add({ at: instant(0), ref: 'job/a', action: 'deleted', detail: 'x'.repeat(200) });
     view.end();
     return written;

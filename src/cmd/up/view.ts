@@ -28,6 +28,8 @@ export interface ViewOptions {
   readonly colour?: boolean;
 }
 
+type Overseen = Pick<Everything, 'overview'>;
+
 const REFRESH = millis(250);
 
 export class View {
@@ -43,7 +45,10 @@ export class View {
     this.#options = options;
     this.#isLive = output.isTTY === true;
     this.isColourful = this.#isLive && options.colour !== false;
-    this.#pinned = new Pinned((text) => void output.write(text));
+    this.#pinned = new Pinned(
+      (text) => void output.write(text),
+      () => output.columns ?? 80,
+    );
     this.timeline = new LiveTimeline({
       clock,
       ...(speed === 1 ? {} : { reader }),
@@ -59,13 +64,13 @@ export class View {
   }
 
   /** Keeps the live view up to date until the end; nothing where nobody could see it. */
-  follow(everything: Pick<Everything, 'overview'>): void {
+  follow(everything: Overseen): void {
     if (!this.#isLive) return;
     const { signal } = this.#over;
     const { reader = realClock } = this.#options;
     void (async () => {
       while (!signal.aborted) {
-        this.#draw(everything);
+        await this.#draw(everything);
         await sleep(reader, REFRESH, signal);
       }
     })();
@@ -78,11 +83,14 @@ export class View {
     this.timeline.flush();
   }
 
-  #draw(everything: Pick<Everything, 'overview'>): void {
+  async #draw(everything: Overseen): Promise<void> {
     const { output, speed } = this.#options;
+    // While everything stops there may be nobody to ask.
+    const overview = await everything.overview().catch(() => undefined);
+    if (overview === undefined || this.#over.signal.aborted) return;
     const { columns = 80, rows = 24 } = output;
     const stamp = this.timeline.stamp.bind(this.timeline);
-    const [rule = '', head = '', ...rest] = panelLines(everything.overview(), {
+    const [rule = '', head = '', ...rest] = panelLines(overview, {
       columns,
       rows,
       speed,

@@ -12,6 +12,8 @@ const DAYS = 7;
 /** Most memory of the objects of the process, and of the whole process. */
 const HEAP_MB = 200;
 const MOST_MB = 500;
+/** Of one processor. The promise is ten seconds on an idle machine. */
+const MOST_CPU_SECONDS = 10;
 
 interface PlannedEnd {
   readonly at: string;
@@ -35,17 +37,17 @@ beforeAll(async () => {
   bed = await startBed({ auditLog: true });
   await plantCrowd(bed, JOBS, planted);
   await bed.kubectl('annotate', 'job', jobName(7), 'lapse.dev/ttl=never');
-  run = await runPlan(['-o', 'json', '--for', `${DAYS}d`], bed.kubeconfig, HEAP_MB);
+  run = await runPlan(['-o', 'json', '--for', `${DAYS}d`, '--progress'], bed.kubeconfig, HEAP_MB);
   plan = JSON.parse(run.stdout) as Document;
-  const { seconds, peak } = run;
+  const { seconds, cpuSeconds, peak } = run;
   process.stdout.write(
-    `lapse plan of ${JOBS} Jobs: ${seconds.toFixed(1)} s, ${Math.round(peak / 2 ** 20)} MB at most\n`,
+    `lapse plan of ${JOBS} Jobs: ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of a processor, ${Math.round(peak / 2 ** 20)} MB at most\n`,
   );
 });
 afterAll(() => bed?.stop());
 
 test('every Job ends when its TTL says so; those beyond the horizon are counted', () => {
-  expect(run).toMatchObject({ code: 0, stderr: '' });
+  expect(run.code).toBe(0);
   const until = Date.parse(plan.made) + DAYS * 86_400_000;
   const endOf = (i: number) => finishedAt(i, planted) + ttlOf(i) * 1000;
   const wanted = new Map<string, number>();
@@ -75,9 +77,18 @@ test('Pods go with their Jobs', () => {
   ).toBe(true);
 });
 
-test('memory is bounded, and it is not a matter of minutes', () => {
+// How long it takes by the clock depends on who else is at work here; what it costs does not.
+test('memory and work are bounded', () => {
   expect(run.peak).toBeLessThan(MOST_MB * 2 ** 20);
-  expect(run.seconds).toBeLessThan(120);
+  expect(run.cpuSeconds).toBeGreaterThan(0.5);
+  expect(run.cpuSeconds).toBeLessThan(MOST_CPU_SECONDS);
+});
+
+test('it says what it reads while it reads', () => {
+  const lines = run.stderr.split('\n').filter(Boolean);
+  expect(lines.length).toBeGreaterThanOrEqual(JOBS / 20_000);
+  expect(lines.filter((line) => !/^read \d+ objects, now \w+$/.test(line))).toEqual([]);
+  expect(Number(/\d+/.exec(lines.at(-1)!)![0])).toBeGreaterThanOrEqual(JOBS - 10_000);
 });
 
 test('it only reads: no other verb, not even as a dry run', () => {

@@ -11,8 +11,12 @@ const NAMED_IN_ALL = 50_000;
 
 export function pageData(plan: Plan): PageData {
   const label = labelsOf(plan);
-  const kinds = indexed(plan, label);
-  const namespaces = indexed(plan, ({ namespace }) => namespace ?? '', ['']);
+  const marked = new Set([...rowsOf(plan)].map(label));
+  const kinds = indexedNames([...objectsOf(plan)].map(label), { isFirst: (kind) => marked.has(kind) });
+  const namespaces = indexedNames(
+    [...objectsOf(plan)].map(({ namespace }) => namespace ?? ''),
+    { always: [''] },
+  );
   const all = [...plan.ends, ...plan.held, ...(plan.changes ?? [])];
   const rules = indexedNames(all.map(({ rule }) => rule));
   const families = indexedNames(all.map(({ family }) => family));
@@ -80,10 +84,15 @@ function labelsOf(plan: Plan): (object: ObjectName) => string {
 
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.split('/')[0]! : '');
 
+/** What has a mark of its own. */
+function* rowsOf({ ends, held, changes = [] }: Plan): Generator<ObjectName> {
+  for (const { object } of ends) yield object;
+  for (const { object } of held) yield object;
+  for (const { object } of changes) yield object;
+}
+
 function* objectsOf(plan: Plan): Generator<ObjectName> {
-  for (const { object } of plan.ends) yield object;
-  for (const { object } of plan.held) yield object;
-  for (const { object } of plan.changes ?? []) yield object;
+  yield* rowsOf(plan);
   for (const { takes } of plan.ends) for (const { object } of takes) yield object;
 }
 
@@ -92,16 +101,24 @@ interface Index {
   at(name: string): number;
 }
 
-const indexed = (plan: Plan, name: (object: ObjectName) => string, first: readonly string[] = []): Index =>
-  indexedNames([...objectsOf(plan)].map(name), first);
+interface Order {
+  /** At the front, whether they occur or not. */
+  readonly always?: readonly string[];
+  /** Before all others. */
+  readonly isFirst?: (name: string) => boolean;
+}
 
-/** The most frequent first, so that colours go to what there is most of. */
-function indexedNames(all: readonly string[], first: readonly string[] = []): Index {
+/** The most frequent first, so that colours go to what there is most of; those without a mark need none. */
+function indexedNames(all: readonly string[], { always = [], isFirst = () => true }: Order = {}): Index {
   const counts = new Map<string, number>();
   for (const name of all) counts.set(name, (counts.get(name) ?? 0) + 1);
-  for (const name of first) counts.delete(name);
-  const sorted = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
-  const names = [...first, ...sorted];
+  for (const name of always) counts.delete(name);
+  const sorted = [...counts]
+    .sort(
+      ([a, most], [b, more]) => Number(isFirst(b)) - Number(isFirst(a)) || more - most || (a < b ? -1 : 1),
+    )
+    .map(([name]) => name);
+  const names = [...always, ...sorted];
   const places = new Map(names.map((name, index) => [name, index]));
   return { names: names.map((name) => plainText(name, 300)), at: (name) => places.get(name)! };
 }

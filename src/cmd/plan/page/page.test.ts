@@ -8,7 +8,7 @@ import type { PageData } from './browser/data.ts';
 import { pageData } from './data.ts';
 import { escapeMarkup, jsonForScript, plainText } from './escape.ts';
 import { planPage } from './page.ts';
-import { at, end, HOSTILE, held, hostilePlan, manyEnds, plan } from './plan.testkit.ts';
+import { at, end, HOSTILE, held, hostilePlan, MADE, manyEnds, plan } from './plan.testkit.ts';
 import { pageScript } from './script.ts';
 import { planSvg } from './svg.ts';
 
@@ -142,8 +142,9 @@ describe('the colours', () => {
     for (const words of ['--text', '--quiet', '--overdue', '--accent'])
       for (const ground of ['--surface', '--page', '--stripe'])
         expect(contrast(ink[words]!, ink[ground]!), `${words} on ${ground}`).toBeGreaterThanOrEqual(4.5);
-    const kinds = Object.keys(ink).filter((name) => /^--c\d$/.test(name));
-    expect(kinds).toHaveLength(8);
+    const kinds = Object.keys(ink).filter((name) => /^--c\d+$/.test(name));
+    expect(kinds).toHaveLength(12);
+    expect(new Set(kinds.map((kind) => ink[kind])).size).toBe(12);
     // Numbers are written in the colour of the surface on marks.
     for (const kind of kinds)
       expect(contrast(ink[kind]!, ink['--surface']!), kind).toBeGreaterThanOrEqual(4.5);
@@ -157,6 +158,17 @@ describe('the data', () => {
       'Job (batch)',
       'Job (postgresql.cnpg.io)',
     ]);
+  });
+
+  test('kinds with a mark come before those that only go along: colours are few', () => {
+    const object = (kind: string, name: string) => ({ apiVersion: 'v1', kind, name, uid: name });
+    const takes = Array.from({ length: 30 }, (_, i) => ({
+      object: object(`Taken${i % 10}`, `${i}`),
+      depth: 1,
+    }));
+    const { kinds } = pageData(plan([end('a', 1, { takes }), end('p', 2, { object: object('Pod', 'p') })]));
+    expect(kinds.slice(0, 2)).toEqual(['Job', 'Pod']);
+    expect(kinds).toHaveLength(12);
   });
 
   test('of a long cascade fifty are named, the rest is counted', () => {
@@ -231,6 +243,18 @@ describe('the picture', () => {
     expect(svg).toContain('>Overdue</text>');
     expect(svg).toContain('>Held</text>');
     expect(svg).toContain('viewBox="0 0 900 ');
+  });
+
+  test.each([640, 900, 1200, 1201])('at %d pixels no label of the axis reaches the edge', (width) => {
+    for (let hours = 0; hours < 24; hours += 1) {
+      const made = instant(MADE + hours * 3_600_000);
+      const svg = planSvg(plan([end('a', 30)], { made, until: instant(made + 7 * 86_400_000) }), { width });
+      const labels = [...svg.matchAll(/<text x="([\d.]+)" y="94" [^>]*>([^<]*)<\/text>/g)];
+      expect(labels.length).toBeGreaterThan(1);
+      // Letters of this size are seven pixels wide, on average.
+      for (const [, x, label] of labels)
+        expect(Number(x) + label!.length * 7).toBeLessThanOrEqual(width - 16);
+    }
   });
 
   test('lanes beyond those asked for are counted', () => {

@@ -66,6 +66,9 @@ const AXIS = 34;
 const LANE = 44;
 const LABELS = 196;
 const GUTTER = 76;
+/** Between a line of the axis and its label; of a letter of that label, at most. */
+const LABEL_GAP = 5;
+const LETTER = 7.5;
 
 export const planSvg = (plan: Plan, options: SvgOptions = {}): string => svgOf(pageData(plan), options);
 
@@ -168,7 +171,8 @@ function axis({ data, ink, from, to, width, height, foot, lanes }: Sheet): strin
     const x = round(at(tick.at));
     out.push(`<path d="M${x} ${HEAD + AXIS - 8}V${bottom}" stroke="${ink.line}"/>`);
     const look = tick.strong ? `fill="${ink.text}" font-weight="600"` : `fill="${ink.quiet}"`;
-    if (x < to - 60) out.push(text(x + 5, HEAD + 18, tick.label, `${look} font-size="12"`));
+    const isRoom = x + LABEL_GAP + tick.label.length * LETTER <= to;
+    if (isRoom) out.push(text(x + LABEL_GAP, HEAD + 18, tick.label, `${look} font-size="12"`));
   }
   const made = round(at(data.made));
   out.push(

@@ -10,6 +10,7 @@ import { refText } from '#sim/refs';
 import type { General } from '../../configuration/general.ts';
 import { explainObject } from '../../explain/explainObject.ts';
 import type { Opinion, Verdict } from '../../explain/explanation.ts';
+import { wrapped } from '../../help.ts';
 import { readingFrom } from '../../plan/snapshot.ts';
 import { cut } from '../panel.ts';
 
@@ -58,8 +59,10 @@ function computeWhy(verdict: Verdict): Omit<Left, 'ref'> | undefined {
   switch (verdict.kind) {
     case 'ends':
       return { at: verdict.at, because: verdict.by.because };
-    case 'goesWith':
-      return { at: verdict.at, because: verdict.because };
+    case 'goesWith': {
+      const { at, what, because } = verdict;
+      return { at, because: `with ${refText(what.kind, what)}, which ${because}` };
+    }
     case 'held':
       return { because: verdict.by.because };
     case 'stays':
@@ -78,11 +81,18 @@ const isTemporary = ({ family, because }: Opinion): boolean =>
 
 const MOST = 20;
 
+/** Where reasons continue. */
+const INDENT = 6;
+
 /** No wider than `columns`. */
 export function leftText(left: readonly Left[], stamp: (at: Instant) => string, columns: number): string {
-  const line = ({ ref, at, because }: Left): string =>
-    cut(`  ${ref.padEnd(24)} ${at === undefined ? 'stays' : `goes ${stamp(at)}`}: ${because}`, columns);
+  const lines = ({ ref, at, because }: Left): string[] => {
+    const head = `  ${ref.padEnd(24)} ${at === undefined ? 'stays' : `goes ${stamp(at)}`}:`;
+    if (head.length + 1 + because.length <= columns) return [`${head} ${because}`];
+    const beneath = wrapped(because, columns - INDENT).map((line) => `${' '.repeat(INDENT)}${line}`);
+    return [cut(head, columns), ...beneath];
+  };
   const more = left.length > MOST ? [`  … and ${left.length - MOST} more`] : [];
   const head = left.length === 0 ? 'nothing temporary is left' : `left, ${left.length}:`;
-  return [head, ...left.slice(0, MOST).map(line), ...more].join('\n');
+  return [head, ...left.slice(0, MOST).flatMap(lines), ...more].join('\n');
 }

@@ -133,6 +133,7 @@ test('what is left fits the terminal', () => {
   expect(lines[0]).toBe('left, 32:');
   expect(lines[1]).toMatch(/^ {2}job\/a +goes Mon: TTL$/);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
+  expect(lines.join(' ').split('opted out').length - 1).toBe(20 + 18);
   expect(lines.at(-1)).toBe('  … and 12 more');
   expect(leftText([], String, 79)).toBe('nothing temporary is left');
 });

@@ -46,7 +46,7 @@ export class Week {
   /** What ended, how late, and what is left and why. */
   async summary(): Promise<string> {
     const { stamp } = this.#options;
-    return `${this.#everything.summary(stamp)}\n${await this.#left()}`;
+    return `${await this.#everything.summary(stamp)}\n${await this.#left()}`;
   }
 
   async #left(): Promise<string> {

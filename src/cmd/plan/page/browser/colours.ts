@@ -12,6 +12,10 @@ export const LIGHT = [
   '#5a7012',
   '#2c7ea8',
   '#7a5c3e',
+  '#4a4fa3',
+  '#00707f',
+  '#8a6a00',
+  '#5c6470',
 ] as const;
 export const DARK = [
   '#8fb0ff',
@@ -22,6 +26,10 @@ export const DARK = [
   '#b3cc5c',
   '#77c6ee',
   '#d0ad88',
+  '#a9aef5',
+  '#4fd2e3',
+  '#e3c04f',
+  '#b4bcc8',
 ] as const;
 
 export const COLOURS = LIGHT.length;

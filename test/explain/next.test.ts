@@ -1,0 +1,108 @@
+// What `next` says is done, in every situation, on a server: commands find what they name, are accepted, and have the
+// effect that they are given for. What is only suggested is what admission takes.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FAMILIES } from '#controllers/registry';
+import { readGeneral } from '../../src/cmd/configuration/general.ts';
+import { loadConfiguration } from '../../src/cmd/configuration/load.ts';
+import { findPolicyFor } from '../../src/cmd/explain/endable.ts';
+import type { Explanation } from '../../src/cmd/explain/explanation.ts';
+import { explainIn, NOW } from './answer.ts';
+import { ServedWorld } from './server.ts';
+import { readSituations, type Situation } from './situations.ts';
+import { parseObjects, SERVED } from './world.ts';
+
+/** As a shell reads it, for the quotes that we write. */
+const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+
+/** What must be true when it has been done. */
+const EFFECTS: readonly (readonly [RegExp, (after: Explanation) => boolean])[] = [
+  [/^to keep it$/, ({ verdict }) => verdict.kind !== 'ends'],
+  [/^to only try the Cleaner out$/, ({ verdict }) => verdict.kind !== 'ends'],
+  [/^to let it end$/, ({ verdict }) => verdict.kind !== 'held'],
+  [/^to let the (policy|Cleaner) act$/, ({ verdict }) => verdict.kind === 'ends'],
+  [/^to give it an hour/, ({ verdict }) => !('by' in verdict) || verdict.by.because !== 'no TTL'],
+  [/^to have .* acted on$/, ({ off }) => off.length === 0],
+  [/^to keep it, keep /, () => true],
+  [/^it is overdue/, () => true],
+];
+
+const situations = readSituations();
+const advised = situations.filter(({ answer }) => /^ {2}next .*: (kubectl|lapse) /m.test(answer));
+let world: ServedWorld;
+
+beforeAll(async () => {
+  world = await ServedWorld.open();
+});
+afterAll(() => world.close());
+
+/** Does it, and explains again. */
+async function follow(command: string, { given, command: asked }: Situation): Promise<Explanation> {
+  const words = asked.slice(2);
+  const [who, ...rest] = wordsOf(command);
+  if (who === 'kubectl') {
+    await world.kubectl(rest);
+    return explainIn(world, words, given);
+  }
+  const [verb, ...flags] = rest;
+  if (verb === 'explain') return explainIn(world, flags, given);
+  if (verb === 'doctor') return explainIn(world, words, given);
+  expect(verb).toBe('run');
+  const named = flags.map((flag) => flag.split('=')[0]!);
+  return explainIn(
+    world,
+    [...words.filter((word) => !named.some((one) => word.startsWith(one))), ...flags],
+    given,
+  );
+}
+
+test('commands are given in many situations', () => expect(advised.length).toBeGreaterThan(30));
+
+test.each(advised.map((it) => [`${it.file}: ${it.name}`, it] as const))('%s', async (_, it) => {
+  await world.hold(parseObjects(it.given));
+  const { next, verdict } = await explainIn(world, it.command.slice(2), it.given);
+  const commands = next.flatMap(({ what, command }) => (command === undefined ? [] : [{ what, command }]));
+  expect(commands.length).toBeGreaterThan(0);
+  for (const { what, command } of commands) {
+    await world.hold(parseObjects(it.given));
+    const [, hasWorked] = EFFECTS.find(([pattern]) => pattern.test(what)) ?? [];
+    const after = await follow(command, it);
+    expect(hasWorked?.(after), `${what}: ${command}, after ${verdict.kind}`).toBe(true);
+  }
+});
+
+describe('a policy is suggested only where it may be made, and where that is good advice', () => {
+  const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
+  const asking = {
+    served: SERVED,
+    now: NOW,
+    general: readGeneral(document),
+    document,
+    known: FAMILIES,
+    selected: FAMILIES,
+  };
+  const suggested = async (resource: string, name = 'x') =>
+    (await findPolicyFor(asking, SERVED.find((kind) => kind.resource === resource)!, name)) ?? 'none';
+  test.each([
+    ['configmaps', 'TTLPolicy'],
+    ['pipelineruns', 'TTLPolicy'],
+    ['namespaces', 'ClusterTTLPolicy'],
+    ['nodes', 'none'],
+    ['persistentvolumes', 'none'],
+    ['customresourcedefinitions', 'none'],
+    ['events', 'none'],
+    ['leases', 'none'],
+    ['ttlpolicies', 'none'],
+    ['clusterttlpolicies', 'none'],
+    ['cleaners', 'none'],
+    ['objectkeepers', 'none'],
+    ['volumecapturerequests', 'none'],
+    ['manifestcheckpoints', 'none'],
+    ['lvmvolumegroups', 'none'],
+  ])('%s: %s', async (resource, policy) => expect(await suggested(resource)).toBe(policy));
+
+  test.each(['default', 'kube-system', 'kube-public'])('namespace %s: none', async (name) =>
+    expect(await suggested('namespaces', name)).toBe('none'),
+  );
+});

@@ -1,0 +1,144 @@
+// A situation on the embedded server, where what is advised can be done: by `lapse explain` as it is, and by what kubectl
+// would do for the few commands of kubectl that are ever advised.
+
+import { expect } from 'vitest';
+import type { Kind } from '#api/kind';
+import { CustomResourceDefinition } from '#api/kinds/builtin';
+import type { KubeObject } from '#api/object';
+import { type ApiServer, createServer } from '#apiserver/server';
+import { millis, plus } from '#base/instant';
+import { seededRandom } from '#base/random';
+import { VirtualClock } from '#base/virtualClock';
+import { type Client, createClient, objectOf } from '#client/client';
+import type { ServedKind } from '#client/discovery';
+import { inProcessTransport } from '#client/inProcess';
+import { FAMILIES } from '#controllers/registry';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { applyCrds, kindsOf } from '../../src/cmd/crds.ts';
+import { resolveKind } from '../../src/cmd/explain/resolve.ts';
+import { readingFrom } from '../../src/cmd/plan/snapshot.ts';
+import { NOW } from './answer.ts';
+import { CUSTOM } from './world.ts';
+
+const DAY = 86_400_000;
+
+/** Anything may be in it. */
+const definitionOf = ({ group, version, kind, resource, namespaced }: Kind): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${resource}.${group}` },
+  spec: {
+    group,
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    names: { kind, plural: resource, singular: kind.toLowerCase(), listKind: `${kind}List` },
+    versions: [
+      {
+        name: version,
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+});
+
+/** What situations leave out for brevity, and a server asks for when something is changed. */
+function complete(object: KubeObject): KubeObject {
+  const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] };
+  const { spec = {} } = object as { spec?: Record<string, unknown> };
+  if (object.kind === 'Pod') return { ...object, spec: { ...pod, ...spec } } as KubeObject;
+  const selector = { matchLabels: { app: 'x' } };
+  const template = { metadata: { labels: { app: 'x' } }, spec: pod };
+  if (object.kind === 'Job')
+    return { ...object, spec: { manualSelector: true, selector, template, ...spec } } as KubeObject;
+  return object;
+}
+
+export class ServedWorld {
+  readonly client: Client;
+  served: readonly ServedKind[] = [];
+  readonly #server: ApiServer;
+  #there: readonly KubeObject[] = [];
+
+  static async open(): Promise<ServedWorld> {
+    // Definitions are older than what situations have of their kinds.
+    const clock = new VirtualClock(plus(NOW, millis(-DAY)));
+    const server = await createServer({ clock, random: seededRandom(1) });
+    const world = new ServedWorld(server, clock);
+    const custom = CUSTOM.map((kind) => ({
+      kind: CustomResourceDefinition as Kind,
+      crd: definitionOf(kind),
+    }));
+    await applyCrds(world.client, clock, [...kindsOf(FAMILIES), ...SNAPSHOT_KINDS, ...custom]);
+    world.served = await world.client.discovery.all();
+    return world;
+  }
+
+  private constructor(server: ApiServer, clock: VirtualClock) {
+    this.#server = server;
+    const transport = inProcessTransport(server.handle);
+    this.client = createClient({ transport, clock, random: seededRandom(2) });
+  }
+
+  get read() {
+    return readingFrom(this.client);
+  }
+
+  /** These, and nothing of those before. */
+  async hold(objects: readonly KubeObject[]): Promise<void> {
+    for (const before of this.#there) await this.#remove(before);
+    this.#there = objects.map(complete);
+    for (const object of this.#there) expect(await this.#server.importObject(object), object.kind).toBe(true);
+  }
+
+  /** A command of kubectl, word by word. */
+  async kubectl([...words]: readonly string[]): Promise<void> {
+    const take = (flag: string) => {
+      const at = words.indexOf(flag);
+      return at < 0 ? undefined : words.splice(at, 2)[1];
+    };
+    const namespace = take('-n');
+    const patch = take('-p');
+    const isOverwriting = words.includes('--overwrite');
+    const [verb, target = '', ...rest] = words.filter((word) => !word.startsWith('--'));
+    const [word = '', name = rest.shift() ?? ''] = target.split('/');
+    const kind = resolveKind(this.served, word);
+    const key = kind.namespaced ? { namespace: namespace ?? 'default', name } : { name };
+    expect(verb).toBe(patch === undefined ? 'annotate' : 'patch');
+    const wanted =
+      patch === undefined
+        ? { metadata: { annotations: await this.#annotations(kind, key, rest, isOverwriting) } }
+        : (JSON.parse(patch) as object);
+    objectOf(await this.client.patch(kind as Kind, key, { type: 'merge', patch: wanted }));
+  }
+
+  async #annotations(kind: Kind, key: { name: string }, words: readonly string[], isOverwriting: boolean) {
+    const { annotations = {} } = (await this.client.get(kind, key))!.metadata;
+    return Object.fromEntries(
+      words.map((word) => {
+        if (word.endsWith('-')) return [word.slice(0, -1), null];
+        const [name = '', value = ''] = word.split('=');
+        // As kubectl does.
+        expect(isOverwriting || !(name in annotations), `${name} already has a value`).toBe(true);
+        return [name, value];
+      }),
+    );
+  }
+
+  async #remove(object: KubeObject): Promise<void> {
+    const { finalizers: _, deletionTimestamp: __, ownerReferences: ___, ...metadata } = object.metadata;
+    await this.#server.importObject({ ...object, metadata });
+    if (object.kind === 'Namespace') return;
+    const kind = this.served.find(
+      (one) => one.kind === object.kind && object.apiVersion.startsWith(one.group),
+    )!;
+    const { name = '', namespace } = metadata;
+    await this.client.delete(kind as Kind, kind.namespaced ? { name, namespace: namespace! } : { name }, {
+      gracePeriodSeconds: 0,
+    } as never);
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+}

@@ -1,0 +1,30 @@
+// A kind that is defined while plans are made, and after the policy that means it: the policy waits for it, and plans
+// speak of its objects from then on.
+
+import type { KubeObject } from '#api/object';
+import type { Simulation } from '#sim/simulate';
+import type { Dice } from './planWorld.ts';
+import { widgetOf, widgetsOf } from './widgets.ts';
+
+const DEFINITION = widgetsOf('late.example.com');
+
+export const drawLatePolicy = (dice: Dice): KubeObject =>
+  ({
+    apiVersion: 'lapse.dev/v1alpha1',
+    kind: 'ClusterTTLPolicy',
+    metadata: { name: 'late', uid: dice.uid(), generation: 1 },
+    spec: {
+      target: { apiVersion: 'late.example.com/v1', kind: 'Widget' },
+      from: 'Created',
+      ttl: `${1 + dice.below(90)}m`,
+      mode: dice.pick(['Enforce', 'Enforce', 'DryRun']),
+    },
+  }) as unknown as KubeObject;
+
+/** The definition the first time, and another object of the kind each time. */
+export async function bringLate(simulation: Simulation): Promise<void> {
+  await simulation.apply(DEFINITION);
+  await simulation.settle();
+  simulation.user.discovery.invalidate();
+  await simulation.apply(widgetOf(DEFINITION, `late-${simulation.clock.now()}`));
+}
