@@ -192,12 +192,16 @@ export class Everything {
   async #foreseen(): Promise<Foreseen> {
     const passes = this.#passes;
     if (this.#known?.passes === passes) return this.#known.foreseen;
-    const { clock, general, document, known, selected } = this.#options;
+    const { clock, general, document, known, selected, log } = this.#options;
     const asking = { general, document, known, selected };
-    const ahead = await lookAhead({ ...asking, client: this.#admin, now: clock.now() });
-    const foreseen = { ahead, families: foreseeing(selected) };
-    this.#known = { passes, foreseen };
-    return foreseen;
+    try {
+      const ahead = await lookAhead({ ...asking, client: this.#admin, now: clock.now() });
+      this.#known = { passes, foreseen: { ahead, families: foreseeing(selected) } };
+    } catch (error) {
+      // The view goes on with what it knew last, or with what passes wait for.
+      log.debug({ error }, 'nothing could be foreseen');
+    }
+    return this.#known?.foreseen ?? { ahead: [], families: new Set() };
   }
 
   async stop(): Promise<void> {
