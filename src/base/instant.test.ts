@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatTime, instant, parseTime } from './instant.ts';
+import { ceilSecond, formatEnd, formatTime, instant, parseTime } from './instant.ts';
 
 describe('formatTime', () => {
   test.each<[number, string]>([
@@ -33,4 +33,21 @@ describe('formatTime', () => {
   test('what is no time has no text', () => {
     expect(() => formatTime(instant(Number.NaN))).toThrow(RangeError);
   });
+});
+
+test.each<[string, number, string]>([
+  ['as it is', 253_402_300_799_000, '9999-12-31T23:59:59Z'],
+  ['the first second that cannot be written', 253_402_300_800_000, '9999-12-31T23:59:59Z'],
+  ['beyond what a Date can hold', 9e15, '9999-12-31T23:59:59Z'],
+])('an end that lies far away: %s', (_rule, at, text) => {
+  expect(formatEnd(instant(at))).toBe(text);
+});
+
+test.each([
+  [1000, 1000],
+  [1001, 2000],
+  [1999, 2000],
+  [0, 0],
+])('the whole second that %d has not passed: %d', (at, second) => {
+  expect(ceilSecond(instant(at))).toBe(second);
 });

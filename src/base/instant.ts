@@ -56,5 +56,14 @@ export function formatMicroTime(at: Instant): string {
 /** Reads an RFC 3339 time; NaN when it is not one. */
 export const parseTime = (text: string): Instant => Date.parse(text) as Instant;
 
+/** The last second that RFC 3339 can tell. */
+const LAST = parseTime('9999-12-31T23:59:59Z');
+
+/** As formatTime, for ends that may lie beyond any calendar: those are written as its last second. */
+export const formatEnd = (at: Instant): string => formatTime(at > LAST ? LAST : at);
+
+/** The next whole second, so that a time written down for a countdown is not cut to an earlier one. */
+export const ceilSecond = (at: Instant): Instant => instant(Math.ceil(at / 1000) * 1000);
+
 /** For libraries that insist on a Date. */
 export const toDate = (at: Instant): Date => new Date(at);

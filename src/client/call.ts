@@ -7,7 +7,7 @@ import type { Shape } from '#api/shape';
 import { ApiError } from '#api/status';
 import type { Millis } from '#base/instant';
 import { encodeBytes, parseBytes, textOf } from './codec.ts';
-import { apiErrorFrom } from './errors.ts';
+import { apiErrorFrom, isUnserved } from './errors.ts';
 import { queryText } from './paths.ts';
 import { PROTOBUF_TYPE } from './protobuf/envelope.ts';
 import {
@@ -41,6 +41,8 @@ export interface Caller {
   /** Recorded as the owner of the fields we write. */
   readonly fieldManager: string;
   readonly onWarning?: (warning: string) => void;
+  /** Told when the server does not serve what was asked for. */
+  readonly onUnserved?: () => void;
 }
 
 export interface Answered {
@@ -84,10 +86,17 @@ export type Decode = (body: Uint8Array) => JsonObject;
  */
 export async function send(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered> {
   const response = await caller.transport.request(toRequest(caller, call));
-  if (response.status < 200 || response.status > 299) throw apiErrorFrom(response);
+  if (response.status < 200 || response.status > 299) throw refusalFrom(caller, response);
   reportWarnings(caller, response.headers.warning);
   const decode = protobuf !== undefined && isProtobuf(response.headers) ? protobuf : decodeJson;
   return { status: response.status, json: decodeObject(call, response, decode) };
+}
+
+/** The refusal in an answer. That a kind is not served is told to whoever remembers that it is. */
+export function refusalFrom(caller: Caller, response: TransportResponse): ApiError {
+  const error = apiErrorFrom(response);
+  if (isUnserved(error)) caller.onUnserved?.();
+  return error;
 }
 
 export const isProtobuf = (headers: HeaderMap): boolean =>

@@ -70,6 +70,8 @@ export interface ClientOptions {
   readonly timeout?: Millis;
   /** After every attempt, for metrics; must not throw. */
   readonly observe?: (exchange: Exchange) => void;
+  /** What is known about kinds, shared with another client of the same server; its own unless told. */
+  readonly discovery?: Discovery;
   /** Texts of Warning headers. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -137,12 +139,14 @@ function layered(options: ClientOptions): Transport {
 
 export function createClient(options: ClientOptions): Client {
   const transport = layered(options);
-  const caller: Caller = {
+  const asking: Caller = {
     transport,
     userAgent: options.userAgent ?? `lapse/${VERSION}`,
     fieldManager: options.fieldManager ?? 'lapse',
     ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
   };
+  const { discovery = createDiscovery(asking, options.clock) } = options;
+  const caller: Caller = { ...asking, onUnserved: () => discovery.doubt() };
   return {
     get: (kind, key, o) => get(caller, kind, key, o),
     listPage: (kind, o) => listPage(caller, kind, o),
@@ -155,7 +159,7 @@ export function createClient(options: ClientOptions): Client {
     apply: (kind, object, o) => apply(caller, kind, object, o),
     delete: (kind, key, o) => deleteObject(caller, kind, key, o),
     deleteCollection: (kind, o) => deleteCollection(caller, kind, o ?? {}),
-    discovery: createDiscovery(caller, options.clock),
+    discovery,
     raw: ({ headers = {}, ...request }) =>
       transport.request({ ...request, headers: { 'user-agent': caller.userAgent, ...headers } }),
   };

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest, HttpResponse } from '#api/http';
+import type { Kind } from '#api/kind';
 import { seconds } from '#base/instant';
 import { seededRandom } from '#base/random';
-import { createClient } from './client.ts';
+import { type Client, createClient } from './client.ts';
 import { inProcessTransport } from './inProcess.ts';
 import { bytes, json, manualClock, refusal } from './testkit.ts';
 
@@ -48,13 +49,13 @@ function setup(answers: Record<string, HttpResponse | (() => HttpResponse)>) {
       answers[path] ?? refusal(404, 'NotFound', 'the server could not find the requested resource', {});
     return typeof answer === 'function' ? answer() : answer;
   };
-  const { discovery } = createClient({
+  const client = createClient({
     transport: inProcessTransport(handler),
     clock,
     random: seededRandom(1),
     flow: 'none',
   });
-  return { discovery, paths, clock };
+  return { client, discovery: client.discovery, paths, clock };
 }
 
 describe('aggregated discovery', () => {
@@ -111,6 +112,74 @@ describe('aggregated discovery', () => {
     await clock.advance(seconds(6));
     expect(await discovery.find({ group: 'example.com', kind: 'Gadget' })).toBeUndefined();
     expect(paths).toHaveLength(6);
+  });
+
+  describe('a kind that is known and not served any more', () => {
+    const jobs: Kind = { group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs', namespaced: true };
+    const job = { namespace: 'n', name: 'x' };
+    const { versions } = batch;
+    const retiring = () => {
+      const all = [...versions];
+      return { all, ...setup({ '/api': core, '/apis': () => aggregated({ ...batch, versions: all }) }) };
+    };
+    const verbs: [string, (client: Client) => Promise<unknown>][] = [
+      ['get', (client) => client.get(jobs, job)],
+      ['list', (client) => client.list(jobs)],
+      ['delete', (client) => client.delete(jobs, job)],
+      ['patch', (client) => client.patch(jobs, job, { type: 'merge', patch: {} })],
+      ['watch', (client) => client.watch(jobs).next()],
+    ];
+
+    it.each(verbs)('%s: what is known is read again, in the version that is left', async (_verb, act) => {
+      const { all, client, discovery, clock } = retiring();
+      expect(await discovery.find({ group: 'batch', kind: 'Job' })).toMatchObject({ version: 'v1' });
+      all.shift();
+      await clock.advance(seconds(6));
+      await act(client).catch(() => {});
+      expect(await discovery.find({ group: 'batch', kind: 'Job' })).toMatchObject({ version: 'v1beta1' });
+    });
+
+    it('is looked for once in a few seconds, however often the server says so', async () => {
+      const { all, client, discovery, clock, paths } = retiring();
+      const looks = () => paths.filter((path) => path === '/apis').length;
+      await discovery.all();
+      all.shift();
+      for (let i = 0; i < 20; i++) {
+        await client.get(jobs, job).catch(() => {});
+        await discovery.all();
+      }
+      expect(looks(), 'just looked').toBe(1);
+      await clock.advance(seconds(6));
+      expect(await discovery.find({ group: 'batch', version: 'v1', kind: 'Job' })).toBeUndefined();
+      expect(looks(), 'the doubt is kept').toBe(2);
+      await clock.advance(seconds(60));
+      await discovery.all();
+      expect(looks(), 'and gone with a look').toBe(2);
+    });
+
+    it('is not meant by an object that is missing', async () => {
+      const path = '/apis/batch/v1/namespaces/n/jobs/x';
+      const missing = refusal(404, 'NotFound', 'jobs.batch "x" not found', { name: 'x' });
+      const { client, discovery, clock, paths } = setup({ ...served, [path]: missing });
+      await discovery.all();
+      await clock.advance(seconds(6));
+      expect(await client.get(jobs, job)).toBeUndefined();
+      await discovery.all();
+      expect(paths.filter((seen) => seen === '/apis')).toHaveLength(1);
+    });
+  });
+
+  it('a client that shares it doubts for all', async () => {
+    const { discovery, paths, clock } = setup(served);
+    await discovery.all();
+    await clock.advance(seconds(6));
+    const transport = inProcessTransport(async () => refusal(404, 'NotFound', 'no such resource', {}));
+    const other = createClient({ transport, clock, random: seededRandom(1), flow: 'none', discovery });
+    await other
+      .list({ group: 'g', version: 'v1', kind: 'X', resource: 'xs', namespaced: true })
+      .catch(() => {});
+    await discovery.all();
+    expect(paths).toHaveLength(4);
   });
 
   it('many misses at one moment share one look', async () => {

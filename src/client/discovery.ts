@@ -1,5 +1,6 @@
 // Which kinds the server serves. Read once, kept, and read again when somebody asks for a kind that is not there (a CRD
-// may have been created since), but not more often than every few seconds.
+// may have been created since), or was told that one that is there is not served (a version may have been retired), but
+// not more often than every few seconds.
 
 import { isObject, type Json, type JsonObject } from '#api/json';
 import type { Kind } from '#api/kind';
@@ -35,9 +36,11 @@ export interface Discovery {
   all(): Promise<readonly ServedKind[]>;
   /** Forget what is known. */
   invalidate(): void;
+  /** Something that is known turned out to be wrong: whoever asks next has it read again, unless that was just done. */
+  doubt(): void;
 }
 
-/** A miss right after a look is believed. */
+/** A miss right after a look is believed, and so is a hit that is doubted. */
 const MISS_INTERVAL: Millis = seconds(5);
 const AGGREGATED =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
@@ -138,9 +141,13 @@ const fits = (kind: ServedKind, query: KindQuery): boolean =>
 export function createDiscovery(caller: Caller, clock: Clock): Discovery {
   let known: Promise<readonly ServedKind[]> | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
+  let doubted = false;
+
+  const justRead = (): boolean => clock.elapsed() - readAt < MISS_INTERVAL;
 
   const read = (): Promise<readonly ServedKind[]> => {
     readAt = clock.elapsed();
+    doubted = false;
     const reading = Promise.all([readRoot(caller, '/api'), readRoot(caller, '/apis')]).then((p) => p.flat());
     known = reading;
     // A failed look is not knowledge.
@@ -150,18 +157,25 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
     return reading;
   };
 
+  /** What is known, read anew where it has to be. */
+  const all = (): Promise<readonly ServedKind[]> =>
+    known === undefined || (doubted && !justRead()) ? read() : known;
+
   return {
     async find(query) {
-      const first = known ?? read();
+      const first = all();
       const hit = (await first).find((kind) => fits(kind, query));
       if (hit !== undefined) return hit;
       const lookedSince = known !== undefined && known !== first;
-      if (!lookedSince && clock.elapsed() - readAt < MISS_INTERVAL) return undefined;
+      if (!lookedSince && justRead()) return undefined;
       return (await (lookedSince ? known! : read())).find((kind) => fits(kind, query));
     },
-    all: () => known ?? read(),
+    all,
     invalidate() {
       known = undefined;
+    },
+    doubt() {
+      doubted = true;
     },
   };
 }

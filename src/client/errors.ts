@@ -112,6 +112,9 @@ function refusalOf(response: TransportResponse): ApiError {
 export const isMissing = (error: ApiError, name: string): boolean =>
   error.code === 404 && error.reason === 'NotFound' && error.status.details?.name === name;
 
+/** There is no such kind, version or path: a 404 that names nothing. */
+export const isUnserved = (error: ApiError): boolean => error.code === 404 && !error.status.details?.name;
+
 /** History or a continue token is older than the server remembers: start over with a list. */
 export const isExpired = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');

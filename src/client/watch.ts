@@ -3,8 +3,7 @@
 
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
-import { acceptFor, type Caller, isProtobuf, toRequest } from './call.ts';
-import { apiErrorFrom } from './errors.ts';
+import { acceptFor, type Caller, isProtobuf, refusalFrom, toRequest } from './call.ts';
 import { FrameSplitter } from './frames.ts';
 import { LineSplitter } from './lines.ts';
 import { PartTooLong, type Splitter } from './partBuffer.ts';
@@ -58,7 +57,7 @@ async function open(caller: Caller, kind: Kind, options: WatchOptions): Promise<
   return caller.transport.stream(request);
 }
 
-async function readRefusal({ status, headers, chunks }: TransportStream): Promise<Error> {
+async function readRefusal(caller: Caller, { status, headers, chunks }: TransportStream): Promise<Error> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -66,12 +65,16 @@ async function readRefusal({ status, headers, chunks }: TransportStream): Promis
     bytes += chunk.length;
     if (bytes > MAX_REFUSAL_BYTES) break;
   }
-  return apiErrorFrom({ status, headers, body: Buffer.concat(parts) });
+  return refusalFrom(caller, { status, headers, body: Buffer.concat(parts) });
 }
 
 /** The reason not to read the stream at all, if there is one. */
-async function objection(stream: TransportStream, options: WatchOptions): Promise<Error | undefined> {
-  if (stream.status !== 200) return readRefusal(stream);
+async function objection(
+  caller: Caller,
+  stream: TransportStream,
+  options: WatchOptions,
+): Promise<Error | undefined> {
+  if (stream.status !== 200) return readRefusal(caller, stream);
   if (options.shape !== undefined && isProtobuf(stream.headers)) return undefined;
   const type = headerOf(stream.headers, 'content-type');
   if (type === undefined || type.startsWith('application/json')) return undefined;
@@ -140,7 +143,7 @@ export async function* watch<T extends KubeObject>(
   let stream: TransportStream | undefined;
   try {
     stream = await open(caller, kind, options);
-    const refusal = await objection(stream, options);
+    const refusal = await objection(caller, stream, options);
     if (stopped()) return;
     if (refusal !== undefined) {
       yield errorEvent(refusal);

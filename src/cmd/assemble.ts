@@ -108,7 +108,8 @@ export function assemble(options: AssemblyOptions): Assembly {
           retryPeriod: general.leaderElection.retryPeriod,
         });
   const writing = elector === undefined ? wires.transport : leaderOnly(wires.transport, elector);
-  const acting = createClient({ ...common, transport: writing });
+  const shared = { ...common, transport: writing, discovery: client.discovery };
+  const acting = createClient(shared);
   const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
   const gates = computeGates(options.known, general.featureGates);
   const services: Services = {
@@ -119,7 +120,7 @@ export function assemble(options: AssemblyOptions): Assembly {
     guard,
     client,
     acting,
-    impersonate: impersonator({ ...common, transport: writing }, wires.credentials, general.dryRun),
+    impersonate: impersonator(shared, wires.credentials, general.dryRun),
     actAs: general.actAs,
     ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
     isEnabled(gate) {

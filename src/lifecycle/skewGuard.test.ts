@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Instant, millis, seconds } from '#base/instant';
+import { type Instant, instant, millis, seconds } from '#base/instant';
 import type { SkewEstimate } from '#client/skew';
-import { beyondTolerance, computeShift, computeVerdict } from './skewGuard.ts';
+import { beyondTolerance, computeShift, computeStamp, computeVerdict } from './skewGuard.ts';
 
 const estimate = (offset: number, uncertainty = 500): SkewEstimate => ({
   offset: millis(offset),
@@ -20,6 +20,20 @@ describe('computeShift', () => {
     ['a large uncertainty makes late, not early', estimate(0, 1500), -1500],
   ])('%s', (_rule, known, shift) => {
     expect(computeShift(known)).toBe(shift);
+  });
+});
+
+describe('computeStamp', () => {
+  test.each<[string, SkewEstimate | undefined, number, number]>([
+    ['nothing to correct: the local clock', undefined, 100_000, 100_000],
+    ['a fraction of a second is rounded up', undefined, 100_001, 101_000],
+    ['ours behind by no more than a Date header can tell', estimate(500), 100_000, 100_000],
+    ["ours behind by more, perhaps: the server's time at its latest", estimate(501), 100_000, 102_000],
+    ['ours behind by a lot', estimate(28_000), 100_000, 129_000],
+    ['ours ahead by a lot: also at its latest', estimate(-28_000), 100_000, 73_000],
+    ['a large uncertainty makes late, not early', estimate(0, 1500), 100_000, 102_000],
+  ])('%s', (_rule, known, local, stamp) => {
+    expect(computeStamp(instant(local), known)).toBe(stamp);
   });
 });
 

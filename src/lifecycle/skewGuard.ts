@@ -1,9 +1,10 @@
 // Time for decisions that destroy. Objects carry times of the API server's side of the world; if our clock runs ahead,
 // "expired" comes early. So decisions are made in the server's time as soon as it is known to be behind ours, and not at
-// all while the two are too far apart, or before we know how far.
+// all while the two are too far apart, or before we know how far. The same holds for times we write down that a countdown
+// starts from: a clock that is behind would end it early once it is put right.
 
 import type { Clock } from '#base/clock';
-import { type Instant, type Millis, millis, minus, plus, seconds } from '#base/instant';
+import { ceilSecond, type Instant, type Millis, millis, minus, plus, seconds } from '#base/instant';
 import { measureSkew, type Skew, type SkewEstimate } from '#client/skew';
 import type { DecisionTime } from '#runtime/decisionTime';
 import type { Registry } from '#runtime/metrics/registry';
@@ -17,6 +18,11 @@ export type ClockVerdict =
 export interface SkewGuard extends DecisionTime {
   /** May anything be deleted? Asks the server for the time when it has to; never more than a few times in a row. */
   check(): Promise<ClockVerdict>;
+  /**
+   * The time to write down where a countdown starts: whole seconds, the latest that the server's clock may show. Ask once
+   * per pass. Undefined while `check` is not good: write nothing, and ask again after `HOLD`.
+   */
+  stamp(): Promise<Instant | undefined>;
   readonly maxSkew: Millis;
 }
 
@@ -30,6 +36,8 @@ export interface SkewGuardOptions {
   readonly maxSkew?: Millis;
 }
 
+/** What depends on the clocks is tried again this often while they are not good. */
+export const HOLD: Millis = seconds(30);
 /** Within this the clocks count as equal: a Date header has whole seconds. */
 const TOLERANCE = seconds(1);
 /** While the clocks are too far apart, the server is asked for its time this often. */
@@ -45,6 +53,15 @@ export function computeShift(estimate: SkewEstimate | undefined): Millis {
   if (estimate === undefined) return millis(0);
   const least = estimate.offset - estimate.uncertainty;
   return millis(least < -TOLERANCE ? least : 0);
+}
+
+/**
+ * The counterpart for times we write down: in both directions, and the latest value the estimate allows. A clock that
+ * cannot be off by more than the tolerance is believed here too.
+ */
+export function computeStamp(local: Instant, estimate: SkewEstimate | undefined): Instant {
+  const most = estimate === undefined ? 0 : estimate.offset + estimate.uncertainty;
+  return ceilSecond(plus(local, millis(Math.abs(most) > TOLERANCE ? most : 0)));
 }
 
 export function computeVerdict(estimate: SkewEstimate | undefined, maxSkew: Millis): ClockVerdict {
@@ -80,16 +97,22 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
     maxSkew,
     now: () => plus(clock.now(), computeShift(skew.estimate())),
     localOf: (at) => plus(at, millis(-computeShift(skew.estimate()))),
-    async check() {
-      let verdict = computeVerdict(skew.estimate(), maxSkew);
-      if (verdict.kind !== 'good') {
-        await look();
-        verdict = computeVerdict(skew.estimate(), maxSkew);
-      }
-      held = verdict.kind !== 'good';
-      return verdict;
+    check,
+    async stamp() {
+      const { kind } = await check();
+      return kind === 'good' ? computeStamp(clock.now(), skew.estimate()) : undefined;
     },
   };
+
+  async function check(): Promise<ClockVerdict> {
+    let verdict = computeVerdict(skew.estimate(), maxSkew);
+    if (verdict.kind !== 'good') {
+      await look();
+      verdict = computeVerdict(skew.estimate(), maxSkew);
+    }
+    held = verdict.kind !== 'good';
+    return verdict;
+  }
 
   /** Everybody who asks at the same time shares one measurement. */
   async function look(): Promise<void> {
@@ -108,6 +131,7 @@ export const trustedTime = (clock: Clock): SkewGuard => ({
   now: () => clock.now(),
   localOf: (at) => at,
   check: async () => ({ kind: 'good' }),
+  stamp: async () => ceilSecond(clock.now()),
 });
 
 /** How far an instant lies in the future beyond what differing clocks explain; 0 when it does not. */

@@ -5,7 +5,7 @@ import type { ApiServer } from '#apiserver/server';
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Random } from '#base/random';
-import { type Client, createClient } from '#client/client';
+import { type Client, type ClientOptions, createClient } from '#client/client';
 import { fixedCredentials, type Impersonation, impersonating } from '#client/credentials';
 import { createFlow } from '#client/flow';
 import { inProcessTransport } from '#client/inProcess';
@@ -93,14 +93,14 @@ export class Life {
     const skew = createSkew(clock);
     const flow = createFlow({ clock, random });
     const counted = countInFlight(inProcessTransport(wire.handle));
-    const clientOf = (transport: Transport, who?: Impersonation): Client =>
+    const clientOf = (transport: Transport, more: Partial<ClientOptions> = {}): Client =>
       createClient({
         transport,
         clock,
         random,
         flow,
         observe: skew.observe,
-        ...(who === undefined ? {} : { credentials: impersonating(fixedCredentials({ headers: {} }), who) }),
+        ...more,
       });
     const client = clientOf(counted.transport);
     const composition = compose({
@@ -110,7 +110,11 @@ export class Life {
       registry,
       log,
       skew,
-      clientAs: (who) => clientOf(counted.transport, who),
+      clientAs: (who) =>
+        clientOf(counted.transport, {
+          credentials: impersonating(fixedCredentials({ headers: {} }), who),
+          discovery: client.discovery,
+        }),
     });
     const { controllers, admission = [], time, dryRun } = composition;
     this.controllers = controllers;

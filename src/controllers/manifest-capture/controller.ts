@@ -23,8 +23,19 @@ const REVIEWS = { group: 'authorization.k8s.io', resource: 'subjectaccessreviews
 export function manifestCaptureController(
   options: ManifestOptions,
 ): ControllerDefinition<ManifestCaptureRequest> {
-  const { rules, policy, direct, targets, seal, metrics, clock, deletes, random, namespace } = options;
-  requireAll('manifest-capture', { rules, policy, direct, targets, seal, metrics, clock, deletes, random });
+  const { rules, policy, direct, targets, seal, metrics, clock, deletes, guard, random, namespace } = options;
+  requireAll('manifest-capture', {
+    rules,
+    policy,
+    direct,
+    targets,
+    seal,
+    metrics,
+    clock,
+    deletes,
+    guard,
+    random,
+  });
   return defineController<ManifestCaptureRequest>({
     name: 'manifest-capture',
     for: ManifestCaptureRequest,

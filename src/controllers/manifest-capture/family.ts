@@ -89,6 +89,7 @@ export const manifestCapture: Family = {
       metrics: captureMetrics(registry),
       clock,
       deletes: new GuardedDeletes({ clock, guard, metrics: deletions, ...services.deletion?.(NAME) }),
+      guard,
       random,
       ...(namespace === undefined ? {} : { namespace }),
     });

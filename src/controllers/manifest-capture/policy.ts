@@ -9,6 +9,7 @@ import type { DirectReader } from '#lifecycle/requests/direct';
 import type { Retention } from '#lifecycle/requests/keeper';
 import type { RequestRules } from '#lifecycle/requests/rules';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
+import type { SkewGuard } from '#lifecycle/skewGuard';
 import type { CaptureMetrics } from './metrics.ts';
 
 /** What becomes of the values of Secrets. */
@@ -38,6 +39,7 @@ export interface ManifestOptions {
   readonly metrics: CaptureMetrics;
   readonly clock: Clock;
   readonly deletes: GuardedDeletes;
+  readonly guard: SkewGuard;
   readonly random: Random;
   readonly namespace?: string;
 }

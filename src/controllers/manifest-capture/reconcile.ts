@@ -5,7 +5,7 @@ import { keyOf } from '#api/kind';
 import { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
 import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
 import { Reason } from '#api/kinds/storage/conditions';
-import { millis, plus } from '#base/instant';
+import { type Instant, millis, plus } from '#base/instant';
 import { ChunkEncoder } from '#checkpoint/encode';
 import { reconcileEnded } from '#lifecycle/requests/ended';
 import { describeRetention } from '#lifecycle/requests/endings';
@@ -118,12 +118,13 @@ async function complete(work: Work, { checkpoint, chunks }: Stored): Promise<Out
   return finish(work, completionOf(work, name, objects));
 }
 
-function completionOf(work: Work, name: string, objects: number): Ending {
-  const { request, options } = work;
-  const deletion = computeEnd(request, options.rules, afterwards(work).now);
-  const ends = describeRetention(options.policy.retention, deletion);
-  return completed(`ManifestCheckpoint ${name} has ${objects} objects; ${ends}`, { checkpointName: name });
-}
+/** A capture may take longer than a TTL: what it says, and what counts, is the time at which it ended. */
+const completionOf =
+  ({ request, options }: Work, name: string, objects: number) =>
+  (at: Instant): Ending => {
+    const ends = describeRetention(options.policy.retention, computeEnd(request, options.rules, at));
+    return completed(`ManifestCheckpoint ${name} has ${objects} objects; ${ends}`, { checkpointName: name });
+  };
 
 /** The capture has failed: what there is of a checkpoint says so, then the request. */
 async function fail(work: Work, checkpoint: ManifestCheckpoint | undefined, why: Failure): Promise<Outcome> {
@@ -131,10 +132,7 @@ async function fail(work: Work, checkpoint: ManifestCheckpoint | undefined, why:
   return end(work, why);
 }
 
-/**
- * The pass as of now. A capture may take longer than a TTL: counted from when it began, it would be deleted as soon as it
- * has ended.
- */
+/** The pass as of now: a capture takes its time. */
 function afterwards({ pass, options, started }: Work): Pass {
   const took = Math.max(0, Math.floor(options.clock.elapsed() - started));
   return { ...pass, now: plus(pass.now, millis(took)) };
@@ -142,10 +140,11 @@ function afterwards({ pass, options, started }: Work): Pass {
 
 const end = (work: Work, why: Failure): Promise<Outcome> => finish(work, endedBy(why));
 
-function finish(work: Work, ending: Ending): Promise<Outcome> {
+function finish(work: Work, ending: Ending | ((at: Instant) => Ending)): Promise<Outcome> {
   const { request, options, started } = work;
-  options.metrics.ended(ending.reason, (options.clock.elapsed() - started) / 1000);
-  return finishRequest(afterwards(work), options.rules, request, ending);
+  const { rules, guard, metrics, clock } = options;
+  const onEnd = ({ reason }: Ending) => metrics.ended(reason, (clock.elapsed() - started) / 1000);
+  return finishRequest(afterwards(work), { rules, guard, onEnd }, request, ending);
 }
 
 /** The one write of the checkpoint's status. */

@@ -5,7 +5,7 @@ import { CustomResourceDefinition } from '#api/kinds/builtin';
 import type { ObjectKeeper } from '#api/kinds/objectKeeper';
 import { type Instant, instant } from '#base/instant';
 import type { Client } from '#client/client';
-import { computePlan, computeRule, type Followed } from './compute.ts';
+import { computePlan, computeRule, type Followed, startsCounting } from './compute.ts';
 import { Definitions } from './definitions.ts';
 import { computeStatusPatch } from './status.ts';
 
@@ -27,10 +27,11 @@ const lost: Followed = { kind: 'lost', why: 'gone' };
 const unclear: Followed = { kind: 'unclear', reason: 'KindNotServed', message: 'x' };
 
 const plan = (object: ObjectKeeper, followed: Followed | undefined, now: Instant, blind = false) =>
-  computePlan(computeRule(object), followed, { keeper: object, now, blind });
+  computePlan(computeRule(object), followed, { keeper: object, now, blind, stamp: now });
 const shown = (object: ObjectKeeper, followed: Followed | undefined, now: Instant, blind = false) => {
   const made = plan(object, followed, now, blind);
   if (made.kind === 'delete') return `delete since ${made.since - START}`;
+  if (made.kind === 'wait') return `wait ${made.until - START}`;
   const active = made.status.conditions?.[0];
   return `${made.status.phase} ${active?.status}/${active?.reason} ${made.status.lostAt ?? '-'} ${made.until === undefined ? '-' : made.until - START}`;
 };
@@ -118,6 +119,39 @@ test.each<[string, ObjectKeeper, Followed | undefined, Instant, boolean, string]
   ),
 ])('%s', (_name, object, followed, now, blind, expected) => {
   expect(shown(object, followed, now, blind)).toBe(expected);
+});
+
+describe('the time of a loss', () => {
+  const planAt = (object: ObjectKeeper, stamp: Instant | undefined) =>
+    computePlan(computeRule(object), lost, { keeper: object, now: at(0), blind: false, stamp });
+  test("is the server's, whatever our clock says", () => {
+    expect(planAt(keeper(TIMED), at(1_500_000))).toMatchObject({
+      status: { lostAt: '2026-03-01T10:25:00Z' },
+      until: at(1_500_000 + 3_600_000),
+    });
+  });
+  test('is not written while nobody knows it', () => {
+    expect(planAt(keeper(TIMED), undefined)).toEqual({ kind: 'wait', until: at(30_000) });
+  });
+  test('is asked for only where a countdown starts', () => {
+    const asks = (object: ObjectKeeper, followed: Followed | undefined) =>
+      startsCounting(computeRule(object), followed, object);
+    expect(asks(keeper(TIMED), lost)).toBe(true);
+    expect(asks(keeper(TIMED, { lostAt: '2026-03-01T10:00:00Z' }), lost)).toBe(false);
+    expect(asks(keeper(TIMED), exists)).toBe(false);
+    expect(asks(keeper(FOLLOW), lost)).toBe(false);
+    expect(asks(keeper(TTL), undefined)).toBe(false);
+  });
+});
+
+test('an end beyond every calendar is told as its last second', () => {
+  const late = keeper({ mode: 'TTL', ttl: '24h' });
+  late.metadata.creationTimestamp = '9999-12-31T23:00:00Z';
+  expect(plan(late, undefined, at(0))).toMatchObject({ status: { message: 'ends at 9999-12-31T23:59:59Z' } });
+  const lostLate = keeper(TIMED, { lostAt: '9999-12-31T23:30:00Z' });
+  expect(plan(lostLate, lost, at(0))).toMatchObject({
+    status: { message: 'gone; ends at 9999-12-31T23:59:59Z' },
+  });
 });
 
 describe('status', () => {

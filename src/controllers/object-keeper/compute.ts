@@ -5,8 +5,18 @@ import { KeeperReason } from '#api/kinds/storage/conditions';
 import { checkPathSegment } from '#api/names';
 import { parseApiVersion } from '#api/object';
 import { assertNever } from '#base/assertNever';
-import { formatTime, type Instant, isDue, type Millis, minutes, parseTime, plus } from '#base/instant';
+import {
+  formatEnd,
+  formatTime,
+  type Instant,
+  isDue,
+  type Millis,
+  minutes,
+  parseTime,
+  plus,
+} from '#base/instant';
 import { readDuration } from '#lifecycle/requests/duration';
+import { HOLD } from '#lifecycle/skewGuard';
 import { type Say, statusOf } from './status.ts';
 
 /** What a keeper's spec asks for. */
@@ -68,6 +78,8 @@ export type Followed =
 
 export type Plan =
   | { readonly kind: 'keep'; readonly status: NonNullable<ObjectKeeper['status']>; readonly until?: Instant }
+  /** Nothing is written while the server's time is not known. */
+  | { readonly kind: 'wait'; readonly until: Instant }
   | { readonly kind: 'delete'; readonly since: Instant };
 
 /** Asked this often where no watch tells. */
@@ -78,7 +90,20 @@ export interface View {
   readonly now: Instant;
   /** Nothing wakes us when the followed object changes. */
   readonly blind: boolean;
+  /** The time to write down for a loss, where `startsCounting`; unset: the clocks are not good. */
+  readonly stamp?: Instant | undefined;
 }
+
+/** A loss that is not written down yet, and whose time is what a TTL counts from. */
+export const startsCounting = (
+  rule: Rule,
+  followed: Followed | undefined,
+  { status }: ObjectKeeper,
+): boolean =>
+  rule.kind === 'follow' &&
+  rule.after !== undefined &&
+  followed?.kind === 'lost' &&
+  status?.lostAt === undefined;
 
 export function computePlan(rule: Rule, followed: Followed | undefined, view: View): Plan {
   switch (rule.kind) {
@@ -96,7 +121,7 @@ export function computePlan(rule: Rule, followed: Followed | undefined, view: Vi
 function computeTtl(length: Millis, view: View): Plan {
   const at = plus(parseTime(view.keeper.metadata.creationTimestamp ?? ''), length);
   if (isDue(at, view.now)) return { kind: 'delete', since: at };
-  const message = `ends at ${formatTime(at)}`;
+  const message = `ends at ${formatEnd(at)}`;
   return keep(view, { phase: 'Expiring', active: 'True', reason: KeeperReason.TTLActive, message }, at);
 }
 
@@ -135,10 +160,12 @@ function computeFollow(after: Millis | undefined, followed: Followed, view: View
 
 /** The countdown starts when the loss was found, which is written down: a restart does not start it again. */
 function computeLost(after: Millis, why: string, view: View): Plan {
-  const lostAt = view.keeper.status?.lostAt ?? formatTime(view.now);
+  const written = view.keeper.status?.lostAt;
+  if (written === undefined && view.stamp === undefined) return { kind: 'wait', until: plus(view.now, HOLD) };
+  const lostAt = written ?? formatTime(view.stamp!);
   const at = plus(parseTime(lostAt), after);
-  if (view.keeper.status?.lostAt !== undefined && isDue(at, view.now)) return { kind: 'delete', since: at };
-  const message = `${why}; ends at ${formatTime(at)}`;
+  if (written !== undefined && isDue(at, view.now)) return { kind: 'delete', since: at };
+  const message = `${why}; ends at ${formatEnd(at)}`;
   const reason = KeeperReason.MissingFollowObject;
   return keep(view, { phase: 'Expiring', active: 'False', reason, message, lostAt, counting: true }, at);
 }

@@ -3,7 +3,7 @@
 import { keyOf } from '#api/kind';
 import { CustomResourceDefinition } from '#api/kinds/builtin';
 import { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import { ObjectKeeper } from '#api/kinds/objectKeeper';
+import { type FollowObjectRef, ObjectKeeper } from '#api/kinds/objectKeeper';
 import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
 import { requireAll } from '#lifecycle/requests/direct';
@@ -26,9 +26,14 @@ function rightToFollow(text: string): Right {
   return { group: group.join('.'), resource, verbs: ['get', 'list', 'watch'] };
 }
 
+/** As events tell of it: what is cluster-wide is in no namespace there, whatever a reference says. */
+const indexOf = ({ kind, namespace = '', name }: FollowObjectRef): string[] => [
+  ...new Set([`${kind} ${namespace}/${name}`, `${kind} /${name}`]),
+];
+
 export function objectKeeperController(options: KeeperOptions): ControllerDefinition<ObjectKeeper> {
-  const { deletes, definitions, follow = [] } = options;
-  requireAll('object-keeper', { deletes, definitions });
+  const { deletes, guard, definitions, follow = [] } = options;
+  requireAll('object-keeper', { deletes, guard, definitions });
   return defineController<ObjectKeeper>({
     name: 'object-keeper',
     for: ObjectKeeper,
@@ -37,7 +42,7 @@ export function objectKeeperController(options: KeeperOptions): ControllerDefini
     indexes: {
       [FOLLOWED]: ({ spec }) => {
         const ref = spec?.followObjectRef;
-        return ref === undefined ? [] : [`${ref.kind} ${ref.namespace}/${ref.name}`];
+        return ref === undefined ? [] : indexOf(ref);
       },
     },
     dynamic: {

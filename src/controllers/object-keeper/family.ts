@@ -41,6 +41,7 @@ export const objectKeeper: Family = {
     const metrics = deletionMetrics(registry, NAME, () => clock.now());
     const controller = objectKeeperController({
       deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      guard,
       definitions: new Definitions(),
       follow: Array.isArray(section.follow) ? section.follow.filter((name) => typeof name === 'string') : [],
       ...(namespace === undefined ? {} : { namespace }),

@@ -76,7 +76,7 @@ async function statementAbout(
 
 /** The loss is found at `since`, and written down; what follows is decided on that. */
 function endAfterLoss(rule: FollowRule, followed: Followed, keeper: ObjectKeeper, since: Instant): Instant {
-  const plan = computePlan(rule, followed, { keeper, now: since, blind: false });
+  const plan = computePlan(rule, followed, { keeper, now: since, blind: false, stamp: since });
   return plan.kind === 'delete' ? plan.since : (plan.until ?? since);
 }
 
@@ -105,9 +105,8 @@ class Followeds {
       followed: { kind: 'unclear', reason, message },
       since: now,
     });
-    const served = snapshot.served.find(
-      (kind) => kind.group === group && kind.version === version && kind.kind === ref.kind,
-    );
+    const versions = snapshot.served.filter((kind) => kind.group === group && kind.kind === ref.kind);
+    const served = versions.find((kind) => kind.version === version) ?? versions[0];
     if (served === undefined)
       return unclear(KeeperReason.KindNotServed, `${ref.apiVersion} ${ref.kind} is not served`);
     if (!this.#resources.has(resourceText(served)))

@@ -9,6 +9,7 @@ import { KeeperReason } from '#api/kinds/storage/conditions';
 import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { parseTime } from '#base/instant';
+import type { ServedKind } from '#client/discovery';
 import type { DynamicView, Pass } from '#runtime/pass';
 import type { Followed, Rule } from './compute.ts';
 import type { Definitions } from './definitions.ts';
@@ -36,8 +37,8 @@ export async function lookup(
   keeper: ObjectKeeper,
   options: LookupOptions,
 ): Promise<Found> {
-  const { ref, group, version } = rule;
-  const served = await pass.client.discovery.find({ group, version, kind: ref.kind });
+  const { ref } = rule;
+  const served = await findKind(pass, rule);
   if (served === undefined) {
     pass.dynamic.declare([]);
     const message = `${ref.apiVersion} ${ref.kind} is not served`;
@@ -61,6 +62,13 @@ export async function lookup(
   if (followed.kind === 'exists' && isDefined(kind))
     await options.definitions.note(pass.client, definitionOf(kind)).catch(() => {});
   return { followed, blind };
+}
+
+/** In the version that is named, or in another: a version may be retired while its objects live on. */
+async function findKind(pass: Pass, { ref, group, version }: FollowRule): Promise<ServedKind | undefined> {
+  const { discovery } = pass.client;
+  const query = { group, kind: ref.kind };
+  return (await discovery.find({ ...query, version })) ?? discovery.find(query);
 }
 
 /** Kinds of groups without a dot are Kubernetes' own. */
@@ -88,18 +96,17 @@ interface Question {
 }
 
 async function confirm(question: Question, definitions: Definitions): Promise<Followed> {
-  const { rule, pass } = question;
+  const { rule } = question;
   try {
     const live = await getLive(question);
     if (live !== undefined) return isFollowed(live, rule);
     return await confirmGone(question, definitions);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
-    // A 404 that does not name the object: its kind is not there any more.
-    if (error.code === 404) {
-      pass.client.discovery.invalidate();
+    // A 404 that does not name the object: its kind is not there any more, in this version at least. The next look asks
+    // for the others: discovery is in doubt since that answer.
+    if (error.code === 404)
       return unclear(KeeperReason.KindNotServed, `${rule.ref.apiVersion} ${rule.ref.kind} is not served`);
-    }
     return unclear(KeeperReason.LookupRefused, `the followed object cannot be read: ${error.message}`);
   }
 }

@@ -7,14 +7,16 @@ import { assertNever } from '#base/assertNever';
 import type { Instant } from '#base/instant';
 import { outcomeOf } from '#lifecycle/deletion';
 import type { Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
+import type { SkewGuard } from '#lifecycle/skewGuard';
 import { again, failed, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
-import { computePlan, computeRule } from './compute.ts';
+import { computePlan, computeRule, startsCounting } from './compute.ts';
 import { type LookupOptions, lookup } from './lookup.ts';
 import { computeStatusPatch } from './status.ts';
 
 export interface KeeperOptions extends LookupOptions {
   readonly deletes: GuardedDeletes;
+  readonly guard: Pick<SkewGuard, 'stamp'>;
   /** Resources of other kinds that keepers may follow, for the rights it takes. */
   readonly follow?: readonly string[];
 }
@@ -26,10 +28,13 @@ export async function reconcileKeeper(pass: Pass, options: KeeperOptions): Promi
   const found = rule.kind === 'follow' ? await lookup(pass, rule, keeper, options) : undefined;
   if (found === undefined) pass.dynamic.declare([]);
   const { followed, blind = false } = found ?? {};
-  const plan = computePlan(rule, followed, { keeper, now: pass.now, blind });
+  const stamp = startsCounting(rule, followed, keeper) ? await options.guard.stamp() : undefined;
+  const plan = computePlan(rule, followed, { keeper, now: pass.now, blind, stamp });
   switch (plan.kind) {
     case 'delete':
       return deleteKeeper(pass, keeper, plan.since, options.deletes);
+    case 'wait':
+      return waitUntil(plan.until, 'held: clock');
     case 'keep':
       return (
         (await patchStatus(pass, keeper, plan.status)) ??

@@ -44,8 +44,8 @@ const claims = (namespace: string | undefined): WatchDefinition<PersistentVolume
 const nobody = (): [] => [];
 
 export function volumeCaptureController(options: CaptureOptions): ControllerDefinition<VolumeCaptureRequest> {
-  const { rules, policy, direct, deletes, random, namespace } = options;
-  requireAll('volume-capture', { rules, policy, direct, deletes, random });
+  const { rules, policy, direct, deletes, guard, random, namespace } = options;
+  requireAll('volume-capture', { rules, policy, direct, deletes, guard, random });
   const within = namespace === undefined ? {} : { namespace };
   return defineController<VolumeCaptureRequest>({
     name: 'volume-capture',

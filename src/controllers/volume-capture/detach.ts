@@ -152,13 +152,13 @@ async function mark(work: Work, volume: PersistentVolume, owner: OwnerReference)
 function complete(work: Work, volume: PersistentVolume): Promise<Outcome> {
   const { pass, request, claim, options } = work;
   const { name, uid } = volume.metadata;
-  const ends = describeRetention(
-    options.policy.detachRetention,
-    computeEnd(request, options.rules, pass.now),
-  );
-  const message = `PersistentVolume ${name} is detached from claim ${claimText(claim)}; ${ends}`;
+  const { policy, rules } = options;
   const dataRef = { kind: PersistentVolume.kind, name: name!, uid: uid! };
-  return finishRequest(pass, options.rules, request, completed(message, { dataRef }));
+  return finishRequest(pass, options, request, (at) => {
+    const ends = describeRetention(policy.detachRetention, computeEnd(request, rules, at));
+    const message = `PersistentVolume ${name} is detached from claim ${claimText(claim)}; ${ends}`;
+    return completed(message, { dataRef });
+  });
 }
 
 const premiseOf = ({ metadata }: KubeObject): { ifVersion: string; ifUid: string } => ({
@@ -167,4 +167,4 @@ const premiseOf = ({ metadata }: KubeObject): { ifVersion: string; ifUid: string
 });
 
 const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
-  finishRequest(pass, options.rules, request, endedBy(why));
+  finishRequest(pass, options, request, endedBy(why));

@@ -81,6 +81,7 @@ export const volumeCapture: Family = {
       policy: parsePolicy(sections),
       direct: directReader,
       deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      guard,
       random,
       ...(namespace === undefined ? {} : { namespace }),
     });

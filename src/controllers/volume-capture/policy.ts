@@ -6,6 +6,7 @@ import type { GuardedDeletes } from '#lifecycle/guardedDelete';
 import type { DirectReader } from '#lifecycle/requests/direct';
 import type { Retention } from '#lifecycle/requests/keeper';
 import type { RequestRules } from '#lifecycle/requests/rules';
+import type { SkewGuard } from '#lifecycle/skewGuard';
 
 export interface CapturePolicy {
   readonly allowCrossNamespace: boolean;
@@ -22,6 +23,7 @@ export interface CaptureOptions {
   readonly policy: CapturePolicy;
   readonly direct: DirectReader;
   readonly deletes: GuardedDeletes;
+  readonly guard: SkewGuard;
   readonly random: Random;
   readonly namespace?: string;
 }

@@ -17,14 +17,14 @@ export async function reconcileCapture(pass: Pass, options: CaptureOptions): Pro
   if (request === undefined) return settled();
   const ended = await reconcileEnded(pass, request, options);
   if (ended !== undefined) return ended;
-  const { rules, policy } = options;
+  const { policy } = options;
   const mode = request.spec?.mode;
   if (mode !== 'Snapshot' && mode !== 'Detach') {
     const unknown = failure(Reason.InvalidMode, `spec.mode ${mode} is neither Snapshot nor Detach`);
-    return finishRequest(pass, rules, request, endedBy(unknown));
+    return finishRequest(pass, options, request, endedBy(unknown));
   }
   const claim = computeClaimKey(request, policy.allowCrossNamespace);
-  if (isFailure(claim)) return finishRequest(pass, rules, request, endedBy(claim));
+  if (isFailure(claim)) return finishRequest(pass, options, request, endedBy(claim));
   const work = { pass, request, claim, options };
   return mode === 'Snapshot' ? reconcileSnapshot(work) : reconcileDetach(work);
 }

@@ -83,11 +83,14 @@ function watchContent(work: Work, content: VolumeSnapshotContent): Promise<Outco
     case 'waiting':
       return waitForEvent(pass, 'snapshot');
     case 'failure':
-      return finishRequest(pass, options.rules, request, endedBy(progress, { dataRef }));
+      return finishRequest(pass, options, request, endedBy(progress, { dataRef }));
     case 'ready': {
-      const ends = describeRetention(options.policy.retention, computeEnd(request, options.rules, pass.now));
-      const message = `VolumeSnapshotContent ${name} of claim ${claimText(claim)} is ready; ${ends}`;
-      return finishRequest(pass, options.rules, request, completed(message, { dataRef }));
+      const { policy, rules } = options;
+      return finishRequest(pass, options, request, (at) => {
+        const ends = describeRetention(policy.retention, computeEnd(request, rules, at));
+        const message = `VolumeSnapshotContent ${name} of claim ${claimText(claim)} is ready; ${ends}`;
+        return completed(message, { dataRef });
+      });
     }
     default:
       return assertNever(progress);
@@ -162,4 +165,4 @@ async function createContent(
 }
 
 const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
-  finishRequest(pass, options.rules, request, endedBy(why));
+  finishRequest(pass, options, request, endedBy(why));

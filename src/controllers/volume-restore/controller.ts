@@ -53,8 +53,8 @@ const reports = (namespace: string | undefined): WatchDefinition<KubeEvent> => (
 const nobody = (): [] => [];
 
 export function volumeRestoreController(options: RestoreOptions): ControllerDefinition<VolumeRestoreRequest> {
-  const { rules, policy, direct, deletes, random, namespace } = options;
-  requireAll('volume-restore', { rules, policy, direct, deletes, random });
+  const { rules, policy, direct, deletes, guard, random, namespace } = options;
+  requireAll('volume-restore', { rules, policy, direct, deletes, guard, random });
   const { group } = rules.kind;
   return defineController<VolumeRestoreRequest>({
     name: 'volume-restore',

@@ -79,6 +79,7 @@ export const volumeRestore: Family = {
       policy: parsePolicy(restore),
       direct: directReader,
       deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      guard,
       random,
       ...(namespace === undefined ? {} : { namespace }),
     });

@@ -5,6 +5,7 @@ import type { Random } from '#base/random';
 import type { GuardedDeletes } from '#lifecycle/guardedDelete';
 import type { DirectReader } from '#lifecycle/requests/direct';
 import type { RequestRules } from '#lifecycle/requests/rules';
+import type { SkewGuard } from '#lifecycle/skewGuard';
 
 export interface RestorePolicy {
   readonly allowCrossNamespace: boolean;
@@ -19,6 +20,7 @@ export interface RestoreOptions {
   readonly policy: RestorePolicy;
   readonly direct: DirectReader;
   readonly deletes: GuardedDeletes;
+  readonly guard: SkewGuard;
   readonly random: Random;
   readonly namespace?: string;
 }

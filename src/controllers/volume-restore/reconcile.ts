@@ -48,8 +48,8 @@ export async function reconcileRestore(pass: Pass, options: RestoreOptions): Pro
   if (ended !== undefined) return ended;
   const source = computeSource(request);
   const target = computeTarget(request, options.policy.allowCrossNamespace);
-  if (isFailure(source)) return finishRequest(pass, options.rules, request, endedBy(source));
-  if (isFailure(target)) return finishRequest(pass, options.rules, request, endedBy(target));
+  if (isFailure(source)) return finishRequest(pass, options, request, endedBy(source));
+  if (isFailure(target)) return finishRequest(pass, options, request, endedBy(target));
   const work: Work = { pass, request, options, target };
   const state = await getSourceState(work, source);
   if (isFailure(state)) return end(work, state);
@@ -152,7 +152,7 @@ function complete({ pass, request, options, target }: Work, claim: PersistentVol
       : 'it ends when this request is deleted, unless another owner keeps it';
   const ref = { name: target.name, namespace: target.namespace!, uid: claim.metadata.uid! };
   const ending = completed(`PersistentVolumeClaim ${name} is restored; ${whose}`, { targetPVCRef: ref });
-  return finishRequest(pass, options.rules, request, ending);
+  return finishRequest(pass, options, request, ending);
 }
 
 /** Nothing to do until somebody acts. After a while people are told that nobody does. */
@@ -166,4 +166,4 @@ function wait({ pass, request, target }: Work, what: string): Outcome {
 }
 
 const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
-  finishRequest(pass, options.rules, request, endedBy(why));
+  finishRequest(pass, options, request, endedBy(why));

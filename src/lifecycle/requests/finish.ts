@@ -5,9 +5,10 @@ import type { JsonObject } from '#api/json';
 import { READY, Reason } from '#api/kinds/storage/conditions';
 import type { RequestObject } from '#api/kinds/storage/request';
 import { assertNever } from '#base/assertNever';
-import { formatTime, type Instant } from '#base/instant';
-import { type Outcome, settled } from '#runtime/outcome';
+import { formatTime, type Instant, plus } from '#base/instant';
+import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
+import { HOLD, type SkewGuard } from '../skewGuard.ts';
 import type { Failure } from './refusal.ts';
 import type { RequestRules } from './rules.ts';
 import { type Written, writeRequest } from './statusWrite.ts';
@@ -38,9 +39,9 @@ export const endedBy = ({ reason, message }: Failure, result?: JsonObject): Endi
 // The API allows 32,768 characters; an error text of somebody else may be longer.
 const MAX_MESSAGE = 32_768;
 
-/** The status a request ends with. A completion that is already there stays. */
-export function buildEnd(request: RequestObject, ending: Ending, now: Instant): JsonObject {
-  const time = formatTime(now);
+/** The status a request ends with, `at` a time. A completion that is already there stays. */
+export function buildEnd(request: RequestObject, ending: Ending, at: Instant): JsonObject {
+  const time = formatTime(at);
   const status = ending.ready ? 'True' : 'False';
   const before = readyOf(request);
   return {
@@ -58,19 +59,35 @@ export function buildEnd(request: RequestObject, ending: Ending, now: Instant): 
   };
 }
 
-/** Ends the request, unless it has ended: then whoever ended it was right. */
+export interface FinishOptions<T extends RequestObject> {
+  readonly rules: RequestRules<T>;
+  readonly guard: Pick<SkewGuard, 'stamp'>;
+  /** Told when the end was written. */
+  readonly onEnd?: (ending: Ending) => void;
+}
+
+/**
+ * Ends the request, unless it has ended: then whoever ended it was right. Its TTL counts from the time that is written, so
+ * nothing is while nobody knows the server's; an ending that names times is made from it.
+ */
 export async function finishRequest<T extends RequestObject>(
   pass: Pass,
-  rules: RequestRules<T>,
+  { rules, guard, onEnd }: FinishOptions<T>,
   request: T,
-  ending: Ending,
+  endingAt: Ending | ((at: Instant) => Ending),
 ): Promise<Outcome> {
+  const at = await guard.stamp();
+  if (at === undefined) return waitUntil(plus(pass.now, HOLD), 'held: clock');
+  const ending = typeof endingAt === 'function' ? endingAt(at) : endingAt;
   const written = await writeRequest(pass, rules, request, {
     subresource: 'status',
     patch: (current) =>
-      hasEnded(current, rules.ttl.mode) ? undefined : { status: buildEnd(current, ending, pass.now) },
+      hasEnded(current, rules.ttl.mode) ? undefined : { status: buildEnd(current, ending, at) },
   });
-  if (written.kind === 'written') announce(pass, request, ending);
+  if (written.kind === 'written') {
+    announce(pass, request, ending);
+    onEnd?.(ending);
+  }
   return outcomeOfWrite(written, (ended) => setTTLAnnotation(pass, rules, ended));
 }
 
@@ -113,6 +130,8 @@ export async function markInvalidTtl<T extends RequestObject>(
         request.metadata.annotations?.[rules.annotationKey]
       )
         return undefined;
+      // Without a completion there is no TTL, and none is made up here.
+      if (current.status?.completionTimestamp === undefined) return undefined;
       const ready = readyOf(current);
       if (ready?.reason === Reason.InvalidTTL && ready.message === message) return undefined;
       return { status: buildEnd(current, { ready: false, reason: Reason.InvalidTTL, message }, pass.now) };

@@ -17,6 +17,7 @@ import { TransportError } from '#client/transport';
 import { parseRequestTtl, parseRetention, REQUEST_ENVIRONMENT } from './configuration.ts';
 import { requireAll } from './direct.ts';
 import { readDuration, requireDuration } from './duration.ts';
+import { describeRetention } from './endings.ts';
 import { buildEnd } from './finish.ts';
 import { buildKeeper, keeperProblem } from './keeper.ts';
 import { keeperName, snapshotName, uidOfSnapshot } from './names.ts';
@@ -231,6 +232,11 @@ test('the end that a message announces is the one that comes', () => {
   expect(computeEnd(request({ ttl: '1h' }), rulesOf('scanner'), START)).toBe(at(minutes(10)));
   expect(computeEnd(request({ ttl: '1h' }), rulesOf('annotation'), START)).toBe(at(hours(1)));
   expect(computeEnd(request({ ttl: 'x' }), rulesOf('annotation'), START)).toBe(at(minutes(10)));
+});
+
+test('an end beyond every calendar is told as its last second', () => {
+  const far = instant(Date.parse('9999-12-31T23:59:59Z') + 1000);
+  expect(describeRetention({ mode: 'FollowObject' }, far)).toContain('(at 9999-12-31T23:59:59Z by its TTL)');
 });
 
 describe('the status a request ends with', () => {

@@ -70,9 +70,9 @@ export function computeRecheck(until: Instant, now: Instant, chance: number): In
   return plus(now, delay);
 }
 
-/** When the request itself will be deleted, for messages; `now` is its completion. */
-export function computeEnd(request: RequestObject, rules: RequestRules, now: Instant): Instant {
+/** When the request itself will be deleted, for messages. */
+export function computeEnd(request: RequestObject, rules: RequestRules, completed: Instant): Instant {
   const text = request.metadata.annotations?.[rules.annotationKey];
   const own = rules.ttl.mode === 'annotation' && text !== undefined ? readDuration(text) : undefined;
-  return plus(now, own?.kind === 'length' ? own.length : rules.ttl.length);
+  return plus(completed, own?.kind === 'length' ? own.length : rules.ttl.length);
 }

@@ -34,6 +34,7 @@ export function captureOptions(more: Partial<CaptureOptions> = {}): CaptureOptio
     },
     direct: directReader,
     deletes: new GuardedDeletes({ clock, guard: trustedTime(clock), metrics }),
+    guard: trustedTime(clock),
     random: seededRandom(1),
     ...more,
   };

@@ -55,7 +55,11 @@ test('object-keeper', () => {
   expectFactsCover({
     facts: definition('object-keeper').facts as Facts<ObjectKeeper>,
     compute: (object: ObjectKeeper) =>
-      computePlan(computeRule(object), { kind: 'lost', why: 'x' }, { keeper: object, now, blind: false }),
+      computePlan(
+        computeRule(object),
+        { kind: 'lost', why: 'x' },
+        { keeper: object, now, blind: false, stamp: now },
+      ),
     objects: [
       keeper({ mode: 'FollowObject', followObjectRef: ref }),
       keeper({ mode: 'FollowObjectWithTTL', ttl: '1h', followObjectRef: ref }),

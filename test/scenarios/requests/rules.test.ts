@@ -504,7 +504,7 @@ describe('reads', () => {
           expect([name, right.verbs]).toEqual([name, ['get']]);
   });
 
-  test.each(['rules', 'policy', 'direct', 'deletes', 'random'])(
+  test.each(['rules', 'policy', 'direct', 'deletes', 'guard', 'random'])(
     '44, 45. without %s no controller is built',
     (missing) => {
       const options = { ...captureOptions(), [missing]: undefined } as never;
