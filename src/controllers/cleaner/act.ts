@@ -2,7 +2,7 @@
 
 import { Cleaner } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
-import { type Millis, plus, seconds } from '#base/instant';
+import { isDue, type Millis, plus, seconds } from '#base/instant';
 import { outcomeOf } from '#lifecycle/deletion';
 import { again, type Outcome, waitUntil } from '#runtime/outcome';
 import type { Acting } from './actor.ts';
@@ -36,6 +36,8 @@ export async function act(acting: Act): Promise<Outcome> {
   const { pass, context, cleaner } = reporter;
   const clock = await context.guard.check();
   if (clock.kind !== 'good') return waitUntil(plus(pass.now, HOLD), 'clock');
+  // The server's clock may have been unknown when the pass began: then its TTL and its conditions were asked too early.
+  if (!isDue(pass.now, context.guard.now())) return waitUntil(pass.now, 'clock ahead');
   const { resolved } = gathered;
   const decision = await decide({ pass, context, cleaner, meaning, resolved, actor });
   switch (decision.kind) {

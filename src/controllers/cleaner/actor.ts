@@ -86,7 +86,12 @@ export class Actors {
     this.#services = services;
   }
 
-  /** `account`: as a record says, whatever the spec says by now. */
+  /** With the account of a record, whatever the spec says by now. The default one is still the operator's choice. */
+  ofRecord(cleaner: Cleaner, account: string | undefined): Promise<Actor> {
+    const isDefault = account === this.#services.defaultAccount && !cleaner.spec.serviceAccountName;
+    return isDefault ? this.of(cleaner) : this.of(cleaner, account);
+  }
+
   async of(cleaner: Cleaner, account = cleaner.spec.serviceAccountName): Promise<Actor> {
     const { acting, actAs, defaultAccount, seal } = this.#services;
     const name = account || defaultAccount;
@@ -139,6 +144,22 @@ export class Actors {
     return (await this.refusal(actor, [need], false)) === undefined;
   }
 
+  /** Whether a target may be shown to the actor: what the server does not judge by itself is asked. */
+  async maySee(actor: Acting, target: Target, kind: ServedKind, namespace: string): Promise<boolean> {
+    if (actor.impersonates) return true;
+    return (await this.refusal(actor, [needToFind(target, kind, namespace)], false)) === undefined;
+  }
+
+  /** Why the actor may not list a kind, if so: asked only where the server does not judge by itself. */
+  async refusalToList(
+    actor: Acting,
+    { group, resource }: Kind,
+    namespace: string,
+  ): Promise<string | undefined> {
+    if (actor.impersonates) return undefined;
+    return this.refusal(actor, [{ verb: 'list', group, resource, namespace }], false);
+  }
+
   async #review(subject: Subject, needs: readonly Need[], fresh: boolean): Promise<string | undefined> {
     const now = this.#services.clock.elapsed();
     const asked = needs.filter((need) => fresh || !this.#isBelieved(subject, need, now));
@@ -182,20 +203,26 @@ const needOf = (verb: string, kind: ServedKind, namespace: string, name?: string
   ...(name ? { name } : {}),
 });
 
+const needToFind = ({ reference: { name } }: Target, kind: ServedKind, namespace: string): Need =>
+  needOf(name ? 'get' : 'list', kind, namespace, name);
+
 /** What must be allowed so that conditions may see a target, and be told of its changes. */
-export function needsToSee({ reference, included }: Target, kind: ServedKind, namespace: string): Need[] {
-  if (!included) return [];
-  const { name } = reference;
-  return [needOf(name ? 'get' : 'list', kind, namespace, name), needOf('watch', kind, namespace, name)];
+export function needsToSee(target: Target, kind: ServedKind, namespace: string): Need[] {
+  if (!target.included) return [];
+  const { name } = target.reference;
+  return [needToFind(target, kind, namespace), needOf('watch', kind, namespace, name)];
 }
 
 /** What must be allowed so that a target may be found and deleted. */
 export function needsToDelete(target: Target, kind: ServedKind, namespace: string): Need[] {
   if (!target.delete) return [];
   const { name } = target.reference;
-  return [needOf(name ? 'get' : 'list', kind, namespace, name), needOf('delete', kind, namespace, name)];
+  return [needToFind(target, kind, namespace), needOf('delete', kind, namespace, name)];
 }
 
-/** What must be allowed so that a release may be uninstalled; its objects are asked about one by one. */
+/**
+ * What must be allowed so that a release may be uninstalled. Its objects are asked about one by one, and ConfigMaps when
+ * there are no records in Secrets.
+ */
 export const needsForHelm = (namespace: string): Need[] =>
   ['list', 'delete'].map((verb) => ({ verb, group: '', resource: 'secrets', namespace }));

@@ -27,6 +27,8 @@ export interface Memo {
   readonly uid: string;
   readonly key: string;
   readonly next: Instant;
+  /** From when it was made. A longer one means that the clock was put back, and it holds no more. */
+  readonly wait: Millis;
   readonly why: string;
 }
 
@@ -35,7 +37,18 @@ export interface Hold {
   readonly uid: string;
   readonly generation: number;
   readonly until: Instant;
+  /** Like a memo's. */
+  readonly wait: Millis;
   readonly why: string;
+}
+
+export interface Done {
+  /** Of the decision. */
+  readonly evaluatedAt: string;
+  /** What need not be asked for again. */
+  readonly uids: Set<string>;
+  /** People know that the release is uninstalled. */
+  told: boolean;
 }
 
 export interface Context {
@@ -51,8 +64,8 @@ export interface Context {
   readonly holds: Map<string, Hold>;
   /** Definitions that were there when a group was last found not to be served. */
   readonly definitions: Map<string, { readonly text: string; readonly since: Instant }>;
-  /** What this process has deleted of a decision, by key of the Cleaner: it need not ask for it again. */
-  readonly done: Map<string, { readonly evaluatedAt: string; readonly uids: Set<string> }>;
+  /** What this process has done of a decision, by key of the Cleaner. */
+  readonly done: Map<string, Done>;
   /** How fast an operator allows us to delete. */
   readonly budget?: Budget;
   readonly metrics: CleanerMetrics;

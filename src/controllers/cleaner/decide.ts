@@ -9,7 +9,8 @@ import { type Acting, needsForHelm, needsToDelete, needsToSee } from './actor.ts
 import { evaluate, type Verdict } from './compute.ts';
 import type { Context } from './context.ts';
 import type { Hands } from './hands.ts';
-import { MOST_REVISIONS, planRelease, readStorage } from './helm.ts';
+import { planRelease } from './helm.ts';
+import { MOST_REVISIONS, readStorage } from './helmStorage.ts';
 import { buildRecord, countDeletions, type DecisionParts, MOST_DELETIONS, recordTargets } from './record.ts';
 import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf, type Resolved } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
@@ -45,11 +46,16 @@ const not = (reason: Reason, message: string, until?: Instant): Decision => ({
   ...(until === undefined ? {} : { until }),
 });
 
-export const handsOf = ({ pass, cleaner, actor }: Pick<Deciding, 'pass' | 'cleaner' | 'actor'>): Hands => ({
-  client: actor.client,
-  namespace: cleaner.metadata.namespace ?? '',
-  signal: pass.signal,
-});
+export function handsOf(deciding: Pick<Deciding, 'pass' | 'context' | 'cleaner' | 'actor'>): Hands {
+  const { pass, context, cleaner, actor } = deciding;
+  const { namespace = '' } = cleaner.metadata;
+  return {
+    client: actor.client,
+    namespace,
+    signal: pass.signal,
+    refusalToList: (kind) => context.actors.refusalToList(actor, kind, namespace),
+  };
+}
 
 export async function decide(deciding: Deciding): Promise<Decision> {
   const forbidden = await reviewRights(deciding);

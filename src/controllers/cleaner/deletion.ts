@@ -4,28 +4,20 @@
 import type { ObjectKey } from '#api/kind';
 import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
-import {
-  formatTime,
-  type Instant,
-  type Millis,
-  millis,
-  minutes,
-  parseTime,
-  plus,
-  seconds,
-} from '#base/instant';
+import { type Instant, type Millis, millis, minus, minutes, parseTime, plus, seconds } from '#base/instant';
 import { outcomeOf } from '#lifecycle/deletion';
 import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import type { Acting } from './actor.ts';
 import type { Context } from './context.ts';
 import { handsOf } from './decide.ts';
-import { deleteObject, getMetadata } from './hands.ts';
-import { readStorage, type Uninstalled, uninstall } from './helm.ts';
+import { deleteObject, type Hands } from './hands.ts';
+import { type Uninstalled, uninstall } from './helm.ts';
 import { createHookRunner } from './hooks.ts';
-import { describeDecision, isBelievable, kindOf } from './record.ts';
+import { Progress } from './progress.ts';
+import { describeDecision, isBelievable, isLastDecision, kindOf } from './record.ts';
 import { memoKey } from './reporter.ts';
-import { understand } from './spec.ts';
+import { type Target, understand } from './spec.ts';
 import { type Report, writeStatus } from './status.ts';
 
 const DEFAULT_RETRY: Millis = minutes(5);
@@ -38,18 +30,29 @@ function retryOf(cleaner: Cleaner): Millis {
   return millis(Math.min(period ?? DEFAULT_RETRY, DEFAULT_RETRY));
 }
 
+function targetsOf(cleaner: Cleaner): readonly Target[] {
+  const understood = understand(cleaner);
+  return understood.kind === 'meaning' ? understood.meaning.targets : [];
+}
+
 export class Deletion {
   readonly #pass: Pass;
   readonly #context: Context;
-  #cleaner: Cleaner;
-  #record: DeletionRecord;
-  #lost = false;
+  readonly #progress: Progress;
+  #actor: Acting | undefined;
 
   constructor(pass: Pass, context: Context, cleaner: Cleaner, record: DeletionRecord) {
     this.#pass = pass;
     this.#context = context;
-    this.#cleaner = cleaner;
-    this.#record = record;
+    this.#progress = new Progress(pass, context, cleaner, record);
+  }
+
+  get #cleaner(): Cleaner {
+    return this.#progress.cleaner;
+  }
+
+  get #record(): DeletionRecord {
+    return this.#progress.record;
   }
 
   async run(): Promise<Outcome> {
@@ -58,10 +61,13 @@ export class Deletion {
       return this.#discard('it is none that this Cleaner could have led to');
     const verdict = await this.#context.guard.check();
     if (verdict.kind !== 'good') return waitUntil(plus(this.#pass.now, HOLD), 'clock');
-    // With the account it was decided with, whatever the spec says by now.
-    const actor = await this.#context.actors.of(this.#cleaner, this.#record.serviceAccountName);
+    const actor = await this.#context.actors.ofRecord(this.#cleaner, this.#record.serviceAccountName);
     if (actor.kind === 'nobody') return this.#stuck('Forbidden', actor.why);
-    if (this.#record.generation !== this.#cleaner.metadata.generation && !(await this.#hasBegun(actor)))
+    this.#actor = actor;
+    if (
+      this.#record.generation !== this.#cleaner.metadata.generation &&
+      !(await this.#progress.hasBegun(this.#hands(actor)))
+    )
       return this.#discard('the spec was changed before anything was deleted');
     return (await this.#deleteTargets(actor)) ?? (await this.#uninstall(actor)) ?? this.#deleteSelf();
   }
@@ -74,38 +80,28 @@ export class Deletion {
     return again('decision given up');
   }
 
-  /** Whether anything of the record is gone already; what was deleted just before a crash was not noted. */
-  async #hasBegun(actor: Acting): Promise<boolean> {
-    if (this.#record.startedAt !== undefined) return true;
-    const hands = handsOf({ pass: this.#pass, cleaner: this.#cleaner, actor });
-    for (const target of this.#record.targets) {
-      const read = await getMetadata(hands, kindOf(target), target.name);
-      if (read.kind !== 'read') continue;
-      const { uid, deletionTimestamp } = read.value?.metadata ?? {};
-      if (uid !== target.uid || deletionTimestamp !== undefined) return true;
-    }
-    if (this.#record.helm === undefined) return false;
-    const storage = await readStorage(hands, this.#record.helm.release);
-    if (storage.kind !== 'read') return false;
-    const uids = new Set(storage.value.map(({ uid }) => uid));
-    return this.#record.helm.storage.some(({ uid }) => !uids.has(uid));
+  #hands(actor: Acting): Hands {
+    return handsOf({ pass: this.#pass, context: this.#context, cleaner: this.#cleaner, actor });
   }
 
   async #deleteTargets(actor: Acting): Promise<Outcome | undefined> {
-    const hands = handsOf({ pass: this.#pass, cleaner: this.#cleaner, actor });
-    const done = this.#done();
+    const hands = this.#hands(actor);
+    const done = this.#progress.done().uids;
     for (const target of this.#record.targets) {
       if (done.has(target.uid)) continue;
       const held = this.#heldUntil(target.uid);
       if (held !== undefined) return waitUntil(held, 'held: budget');
       if (!(await this.#context.actors.may(actor, 'delete', kindOf(target), this.#here(target.name))))
         return this.#stuck('Forbidden', `the author may no longer delete ${describe(target)}`);
+      if (!this.#progress.isWanted()) return settled();
       const answer = await deleteObject(hands, kindOf(target), target);
       switch (answer.kind) {
         case 'deleted':
-          await this.#begun('target');
+          await this.#progress.noteDeleted('target');
           break;
         case 'gone':
+          // By an earlier request of ours, perhaps, that was not answered or not noted.
+          await this.#progress.noteStart();
           break;
         case 'forbidden':
           return this.#stuck('Forbidden', answer.why);
@@ -115,20 +111,9 @@ export class Deletion {
           return assertNever(answer);
       }
       done.add(target.uid);
-      if (this.#lost) return again('changed while deleting');
+      if (this.#progress.lost) return again('changed while deleting');
     }
     return undefined;
-  }
-
-  /** Uids of this decision that need not be asked for again. */
-  #done(): Set<string> {
-    const { evaluatedAt } = this.#record;
-    const key = memoKey(this.#pass.key);
-    const known = this.#context.done.get(key);
-    if (known?.evaluatedAt === evaluatedAt) return known.uids;
-    const begun = { evaluatedAt, uids: new Set<string>() };
-    this.#context.done.set(key, begun);
-    return begun.uids;
   }
 
   #heldUntil(uid: string): Instant | undefined {
@@ -141,50 +126,11 @@ export class Deletion {
     return { namespace, name };
   }
 
-  /** Notes once that there is no way back. */
-  async #begun(what: 'target' | 'release object' | 'release record'): Promise<'go on' | 'stop'> {
-    this.#context.metrics.deleted(what);
-    if (this.#record.startedAt !== undefined) return 'go on';
-    return this.#note({ ...this.#record, startedAt: formatTime(this.#pass.now) });
-  }
-
-  /** `stop`: it changed or went away, so that this record is not what goes on from here. */
-  async #note(record: DeletionRecord): Promise<'go on' | 'stop'> {
-    const written = await writeStatus(this.#pass, this.#cleaner, this.#deleting(record));
-    if (written.kind === 'lost') {
-      this.#lost = true;
-      return 'stop';
-    }
-    this.#cleaner = written.cleaner;
-    this.#record = record;
-    return 'go on';
-  }
-
-  #deleting(record: DeletionRecord): Report {
-    return {
-      ...this.#kept(),
-      reason: 'Deleting',
-      message: `deleting ${describeDecision(record)}`,
-      deletion: record,
-    };
-  }
-
-  /** What was known about the Cleaner when it was decided. */
-  #kept(): Pick<Report, 'shown' | 'evaluations'> {
-    const { resolvedTargets, resolvedTargetCount, evaluations } = this.#cleaner.status ?? {};
-    return {
-      ...(resolvedTargets === undefined
-        ? {}
-        : { shown: { resolvedTargets, resolvedTargetCount: resolvedTargetCount ?? resolvedTargets.length } }),
-      ...(evaluations === undefined ? {} : { evaluations }),
-    };
-  }
-
   async #uninstall(actor: Acting): Promise<Outcome | undefined> {
     const { helm } = this.#record;
     if (helm === undefined) return undefined;
     const { options, client, actors } = this.#context;
-    const hands = handsOf({ pass: this.#pass, cleaner: this.#cleaner, actor });
+    const hands = this.#hands(actor);
     const result = await uninstall({
       hands,
       discovery: client.discovery,
@@ -192,9 +138,10 @@ export class Deletion {
       self: this.#pass.key.name,
       now: this.#pass.now,
       allowForeign: options.helmAllowForeign,
+      isWanted: () => this.#progress.isWanted(),
       mayDelete: (kind, key) => actors.may(actor, 'delete', kind, key),
       heldUntil: (uid) => this.#heldUntil(uid),
-      onDeleted: (what) => this.#begun(what),
+      onDeleted: (what) => this.#progress.noteDeleted(what),
       runHooks: createHookRunner({
         hands,
         discovery: client.discovery,
@@ -204,14 +151,14 @@ export class Deletion {
         may: (verb, kind, name) => actors.may(actor, verb, kind, this.#here(name)),
         decision: `${this.#cleaner.metadata.uid}/${this.#record.evaluatedAt}`,
         progress: () => this.#record.helm?.hooks ?? {},
-        note: (hooks) => this.#note({ ...this.#record, helm: { ...this.#record.helm!, hooks } }),
+        note: (hooks) => this.#progress.note({ ...this.#record, helm: { ...this.#record.helm!, hooks } }),
       }),
     });
-    if (this.#lost) return again('changed while deleting');
+    if (this.#progress.lost) return again('changed while deleting');
     return this.#afterUninstall(helm.release, result);
   }
 
-  #afterUninstall(release: string, result: Uninstalled): Promise<Outcome> | Outcome | undefined {
+  async #afterUninstall(release: string, result: Uninstalled): Promise<Outcome | undefined> {
     switch (result.kind) {
       case 'done':
         this.#tellUninstalled(release, result);
@@ -226,6 +173,8 @@ export class Deletion {
         return this.#stuck('HelmUninstallFailed', `the release ${release}: ${result.why}`);
       case 'changed':
         return this.#giveRelease(release, result.why);
+      case 'unwanted':
+        return settled();
       case 'waiting':
         return waitUntil(result.until, result.why);
       default:
@@ -233,9 +182,13 @@ export class Deletion {
     }
   }
 
-  #tellUninstalled(release: string, { removed, left }: Extract<Uninstalled, { kind: 'done' }>): void {
+  #tellUninstalled(release: string, { gone, left }: Extract<Uninstalled, { kind: 'done' }>): void {
+    const done = this.#progress.done();
+    if (done.told) return;
+    done.told = true;
+    const count = gone === undefined ? '' : `, ${gone} ${gone === 1 ? 'object is' : 'objects are'} gone`;
     const stays = left.length === 0 ? '' : `; left in place: ${left.slice(0, 10).join(', ')}`;
-    const note = `the release ${release} was uninstalled, ${removed} objects deleted${stays}`;
+    const note = `the release ${release} was uninstalled${count}${stays}`;
     this.#pass.event(this.#cleaner, {
       type: left.length === 0 ? 'Normal' : 'Warning',
       reason: 'HelmReleaseUninstalled',
@@ -245,12 +198,21 @@ export class Deletion {
   }
 
   /** Somebody wants the release: it is theirs, and a new decision is needed to delete it. */
-  async #giveRelease(release: string, why: string): Promise<Outcome> {
+  async #giveRelease(release: string, why: string): Promise<Outcome | undefined> {
     const message = `the release ${release} was left: ${why}`;
+    if (isLastDecision(this.#record, targetsOf(this.#cleaner))) return this.#goWithoutRelease(message);
     const until = plus(this.#pass.now, retryOf(this.#cleaner));
     const report: Report = { reason: 'HelmUninstallFailed', message, next: until };
     const written = await writeStatus(this.#pass, this.#cleaner, report);
     return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'release changed');
+  }
+
+  /** What conditions look at is gone: no decision could follow, so this one ends with what is left of it. */
+  async #goWithoutRelease(message: string): Promise<Outcome | undefined> {
+    const note = `${message}; what the conditions look at is deleted, so the Cleaner goes without it`;
+    this.#pass.event(this.#cleaner, { type: 'Warning', reason: 'HelmReleaseLeft', action: 'Delete', note });
+    const { helm: _helm, ...rest } = this.#record;
+    return (await this.#progress.note(rest)) === 'stop' ? again('changed while deleting') : undefined;
   }
 
   /**
@@ -259,9 +221,8 @@ export class Deletion {
    */
   async #stuck(reason: Report['reason'], message: string, at?: Instant): Promise<Outcome> {
     const until = at ?? plus(this.#pass.now, retryOf(this.#cleaner));
-    const begun = this.#record.startedAt !== undefined;
-    const report: Report = begun
-      ? { ...this.#kept(), reason, message, deletion: this.#record }
+    const report: Report = (await this.#progress.hasBegun(this.#actor && this.#hands(this.#actor)))
+      ? { ...this.#progress.kept(), reason, message, deletion: this.#progress.started() }
       : { reason, message, next: until };
     const written = await writeStatus(this.#pass, this.#cleaner, report);
     return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'stuck');
@@ -269,7 +230,13 @@ export class Deletion {
 
   #hold(until: Instant, why: string): Outcome {
     const { uid = '', generation = 1 } = this.#cleaner.metadata;
-    this.#context.holds.set(memoKey(this.#pass.key), { uid, generation, until, why });
+    this.#context.holds.set(memoKey(this.#pass.key), {
+      uid,
+      generation,
+      until,
+      wait: minus(until, this.#pass.now),
+      why,
+    });
     return waitUntil(until, why);
   }
 
@@ -288,7 +255,7 @@ export class Deletion {
       propagation: 'Background',
     });
     if (deletion.kind === 'deleted') this.#context.metrics.deleted('cleaner');
-    return outcomeOf(deletion, settled);
+    return outcomeOf(deletion, () => again('changed while deleting'));
   }
 }
 

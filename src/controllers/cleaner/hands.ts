@@ -11,6 +11,8 @@ export interface Hands {
   readonly client: Client;
   readonly namespace: string;
   readonly signal: AbortSignal;
+  /** Why whoever has these rights may not list a kind, if so; for what was not reviewed when it was decided. */
+  readonly refusalToList: (kind: Kind) => Promise<string | undefined>;
 }
 
 export type Read<T> =
@@ -71,15 +73,27 @@ export const listObjects = <T extends KubeObject>(
 
 /** Deletes exactly this object. A kind that is not served any more has no objects. */
 export async function deleteObject(
-  { client, namespace, signal }: Hands,
+  hands: Hands,
   kind: Kind,
   { name, uid }: { readonly name: string; readonly uid: string },
 ): Promise<Deleted> {
+  const answer = await deleteUnchanged(hands, kind, { name, uid });
+  return answer.kind === 'changed' ? { kind: 'gone' } : answer;
+}
+
+/** The same, only as it was read. `changed`: something was written to it since, or another has its name. */
+export async function deleteUnchanged(
+  { client, namespace, signal }: Hands,
+  kind: Kind,
+  object: { readonly name: string; readonly uid: string; readonly resourceVersion?: string },
+): Promise<Deleted | { readonly kind: 'changed' }> {
+  const { name, uid, resourceVersion } = object;
+  const premise = { ifUid: uid, ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }) };
   try {
-    const options = { ifUid: uid, propagation: 'Background', signal } as const;
+    const options = { ...premise, propagation: 'Background', signal } as const;
     const answer = await client.delete(kind, { namespace, name }, options);
     if (answer.kind !== 'conflict') return { kind: answer.kind === 'gone' ? 'gone' : 'deleted' };
-    return answer.by === 'changed' ? { kind: 'gone' } : { kind: 'refused', why: tell(answer.error) };
+    return answer.by === 'changed' ? { kind: 'changed' } : { kind: 'refused', why: tell(answer.error) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === 403) return { kind: 'forbidden', why: tell(error) };

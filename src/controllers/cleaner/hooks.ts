@@ -141,8 +141,9 @@ async function advance(hook: Hook, options: HookRunnerOptions): Promise<Step> {
   const { uid, startedAt } = options.progress();
   if (uid !== undefined && startedAt !== undefined) return watch(live, uid, startedAt, options);
   if (live === undefined) return start(located, options);
-  // Created just before a crash, and not noted: it is ours.
-  if (isOurs(live, options)) return noteRunning(live, options);
+  // Created just before a crash, and not noted: it is ours. One that failed has been told, and makes way for the next try.
+  const isOver = resultOf(live)?.kind === 'failed' && hasPolicy(hook, 'before-hook-creation');
+  if (isOurs(live, options) && !isOver) return noteRunning(live, options);
   return makeWay(hook, located, live, options);
 }
 

@@ -112,7 +112,7 @@ async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outc
         reporter,
         meaning,
         actor,
-        gathered: await gathered.complete(handsOf({ pass, cleaner, actor })),
+        gathered: await gathered.complete(handsOf({ pass, context, cleaner, actor })),
       });
     }
     default:
@@ -152,14 +152,17 @@ function reviewRights({ reporter, actor, gathered }: Judging): Promise<string | 
   return reporter.context.actors.refusal(actor, needs, false);
 }
 
-/** Targets that conditions do not see, for people; what cannot be read is not shown. */
+/** Targets that conditions do not see, for people; what the actor may not read is not shown. */
 async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found[]> {
-  const { pass, cleaner } = reporter;
-  const others = gathered.resolved.filter(({ target }: Resolved) => !target.included);
-  const reads = await Promise.all(
-    others.map((one) => fromServer(handsOf({ pass, cleaner, actor }), one, false)),
-  );
-  return reads.flatMap((read) => (read.kind === 'read' ? [read.value] : []));
+  const { pass, cleaner, context } = reporter;
+  const namespace = pass.key.namespace ?? '';
+  const read = async (one: Resolved): Promise<Found[]> => {
+    if (!(await context.actors.maySee(actor, one.target, one.kind, namespace))) return [];
+    const found = await fromServer(handsOf({ pass, context, cleaner, actor }), one, false);
+    return found.kind === 'read' ? [found.value] : [];
+  };
+  const others = gathered.resolved.filter(({ target }) => !target.included);
+  return (await Promise.all(others.map(read))).flat();
 }
 
 const UNTRUE: Readonly<Record<Verdict['result'], Reason>> = {

@@ -6,19 +6,21 @@ import { formatTime, type Instant } from '#base/instant';
 import type { UninstallSteps } from '#helm/uninstall';
 import { isDenied } from './kinds.ts';
 import type { Found } from './snapshot.ts';
+import type { Target } from './spec.ts';
 
 /** Deletions that one decision may lead to. */
 export const MOST_DELETIONS = 1000;
 
-/** The objects of targets that are to be deleted, each once. */
+/** The objects of targets that are to be deleted, each once. What is going already was somebody else's decision. */
 export function recordTargets(found: readonly Found[]): RecordedTarget[] {
   const byUid = new Map<string, RecordedTarget>();
   for (const { target, kind, objects } of found) {
     if (!target.delete) continue;
     const { group, version, resource } = kind;
     for (const { metadata } of objects) {
-      const { uid = '', name = '' } = metadata;
-      if (uid !== '' && !byUid.has(uid)) byUid.set(uid, { group, version, resource, name, uid });
+      const { uid = '', name = '', deletionTimestamp } = metadata;
+      if (uid === '' || deletionTimestamp !== undefined) continue;
+      if (!byUid.has(uid)) byUid.set(uid, { group, version, resource, name, uid });
     }
   }
   return [...byUid.values()];
@@ -51,6 +53,13 @@ export function buildRecord(cleaner: Cleaner, parts: DecisionParts, now: Instant
         }),
   };
 }
+
+/** Whether what conditions must see by name went with this decision, so that they can never be asked again. */
+export const isLastDecision = ({ targets }: DeletionRecord, declared: readonly Target[]): boolean =>
+  declared.some(
+    ({ included, delete: deleted, reference: { name } }) =>
+      included && deleted && name && targets.some((one) => one.name === name),
+  );
 
 /**
  * Only holders of `cleaners/status` can write a record; even so, one that speaks of kinds which no Cleaner may touch, or

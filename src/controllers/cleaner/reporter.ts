@@ -2,7 +2,7 @@
 // having changed neither evaluates nor writes again.
 
 import type { Cleaner } from '#api/kinds/cleaner';
-import { type Instant, isDue, type Millis, minutes, plus } from '#base/instant';
+import { type Instant, isDue, type Millis, minus, minutes, plus } from '#base/instant';
 import { again, type Outcome, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import type { NextLook } from './compute.ts';
@@ -16,6 +16,10 @@ const DEFAULT_PERIOD: Millis = minutes(5);
 export const periodOf = ({ period }: Meaning): Millis => period ?? DEFAULT_PERIOD;
 
 export const memoKey = ({ namespace = '', name }: Pass['key']): string => `${namespace}/${name}`;
+
+/** Whether a time has still to come, and no later than it was when it was set: a clock that was ahead is put back. */
+const isAhead = (at: Instant, wait: Millis, now: Instant): boolean =>
+  !isDue(at, now) && minus(at, now) <= wait;
 
 export class Reporter {
   readonly pass: Pass;
@@ -39,7 +43,7 @@ export class Reporter {
       hold !== undefined &&
       hold.uid === this.cleaner.metadata.uid &&
       hold.generation === this.generation &&
-      !isDue(hold.until, this.pass.now);
+      isAhead(hold.until, hold.wait, this.pass.now);
     return holds ? waitUntil(hold.until, hold.why) : undefined;
   }
 
@@ -50,7 +54,7 @@ export class Reporter {
       memo !== undefined &&
       memo.uid === this.cleaner.metadata.uid &&
       memo.key === key &&
-      !isDue(memo.next, this.pass.now);
+      isAhead(memo.next, memo.wait, this.pass.now);
     return holds ? waitUntil(memo.next, memo.why) : undefined;
   }
 
@@ -70,7 +74,13 @@ export class Reporter {
     const outcome = await this.report({ ...report, next: at }, waitUntil(at, why));
     const uid = this.cleaner.metadata.uid ?? '';
     if (outcome.kind === 'waitUntil')
-      this.context.memos.set(memoKey(this.pass.key), { uid, key, next: at, why });
+      this.context.memos.set(memoKey(this.pass.key), {
+        uid,
+        key,
+        next: at,
+        wait: minus(at, this.pass.now),
+        why,
+      });
     return outcome;
   }
 

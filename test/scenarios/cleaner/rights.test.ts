@@ -116,6 +116,18 @@ describe('30. service accounts', () => {
       expect(rbac.asked).toContain(`${ROBOT} delete configmaps/a`);
     }));
 
+  test('a default account carries a Cleaner without an author to its end', () =>
+    inCourt({ cleaner: { defaultServiceAccount: 'robot', requireAuthor: true } }, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(ROBOT, ...ALL('configmaps'));
+      simulation.crash();
+      await simulation.apply([configMap('a'), deletes()]);
+      await simulation.restart();
+      await simulation.timePasses(minutes(2));
+      expect(await simulation.get('configmap/a')).toBeUndefined();
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
+    }));
+
   scenario('data of Secrets never appears in status, events or conditions', async (scene) => {
     begin(scene);
     const applied = {
@@ -264,7 +276,7 @@ describe('authors', () => {
   test('records of a release in ConfigMaps are purged only if the author may delete ConfigMaps', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
-      rbac.allow(AUTHOR, 'list secrets', 'delete secrets');
+      rbac.allow(AUTHOR, 'list secrets', 'delete secrets', 'list configmaps');
       await simulation.apply([
         storedRelease({ manifest: '' }, 'configmap'),
         cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
@@ -275,6 +287,54 @@ describe('authors', () => {
       rbac.allow(AUTHOR, 'delete configmaps');
       await simulation.timePasses(minutes(10));
       expect(await simulation.get('cleaner/c')).toBeUndefined();
+    }));
+
+  test('ConfigMaps are not searched for records unless the author may list them', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, 'list secrets', 'delete secrets', 'delete configmaps');
+      await simulation.apply([
+        storedRelease({ manifest: '' }, 'configmap'),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
+      ]);
+      await simulation.timePasses(minutes(2));
+      expect(await reason(court)).toBe('Forbidden');
+      expect(await message(court)).toContain('may not list configmaps');
+      expect(
+        simulation.requests.filter(({ resource, verb }) => resource === 'configmaps' && verb === 'list'),
+      ).toEqual([]);
+    }));
+
+  test('records in Secrets need no right to ConfigMaps, not even to find that they are purged', () =>
+    inCourt({}, async ({ rbac, simulation }) => {
+      rbac.allow(AUTHOR, 'list secrets', 'delete secrets');
+      await simulation.apply([
+        storedRelease({ manifest: '' }),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
+      ]);
+      simulation.faults.answer('delete cleaners c', 500);
+      await simulation.timePasses(minutes(2));
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
+    }));
+
+  test('status names no objects that the author may not see', () =>
+    inCourt({}, async ({ rbac, simulation }) => {
+      const reference = { kind: 'secret', matchLabels: { tier: 'prod' } };
+      await simulation.apply([
+        secret('root-token', {}, { labels: { tier: 'prod' } }),
+        cleaner({
+          ttl: '0s',
+          targets: [{ name: 's', reference }],
+          conditions: ['false'],
+          retry: { period: '1m' },
+        }),
+      ]);
+      const shown = async () => (await simulation.get<Cleaner>('cleaner/c'))?.status?.resolvedTargets ?? [];
+      await simulation.timePasses(minutes(2));
+      expect(await shown()).toEqual([]);
+      rbac.allow(AUTHOR, 'list secrets');
+      await simulation.timePasses(minutes(2));
+      expect(await shown()).toEqual([expect.stringContaining('root-token')]);
     }));
 
   test('rights in a namespace are none about objects of the whole cluster', () =>

@@ -1,0 +1,80 @@
+// Helm's records of a release, read with somebody's rights, and what they say about a decision that was made earlier.
+
+import { type Kind, metadataOf } from '#api/kind';
+import { ConfigMap, Secret } from '#api/kinds/builtin';
+import type { RecordedRelease } from '#api/kinds/cleaner';
+import type { KubeObject } from '#api/object';
+import { type Driver, readStored, type Stored, storageSelector } from '#helm/storage';
+import { type Hands, listObjects, type Read } from './hands.ts';
+
+/** More revisions than a record may hold are more than anybody has. */
+export const MOST_REVISIONS = 1000;
+
+export interface ReleaseKey {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export const STORAGE: Readonly<Record<Driver, Kind>> = { secret: Secret, configmap: ConfigMap };
+
+/** Helm's records of a release: in Secrets, or, where there are none, in ConfigMaps. */
+export async function readStorage(
+  hands: Hands,
+  release: string,
+  drivers: readonly Driver[] = ['secret', 'configmap'],
+): Promise<Read<Stored[]>> {
+  for (const driver of drivers) {
+    // Secrets were reviewed; ConfigMaps only matter where there are none.
+    const refusal = driver === 'configmap' ? await hands.refusalToList(ConfigMap) : undefined;
+    if (refusal !== undefined) return { kind: 'forbidden', why: refusal };
+    const read = await listObjects<KubeObject>(
+      hands,
+      STORAGE[driver],
+      storageSelector(release),
+      MOST_REVISIONS,
+    );
+    if (read.kind !== 'read') return read;
+    const found = read.value.flatMap((object) => readStored(object, driver, release) ?? []);
+    if (found.length > 0) return { kind: 'read', value: found };
+  }
+  return { kind: 'read', value: [] };
+}
+
+const driverOf = ({ storage }: RecordedRelease): Driver => storage[0]?.driver ?? 'secret';
+
+/** The same of a release that was decided about: only where its records were. */
+export const readRecorded = (hands: Hands, record: RecordedRelease): Promise<Read<Stored[]>> =>
+  readStorage(hands, record.release, [driverOf(record)]);
+
+/** The recorded part of what is stored now; that nothing of it is left; or that somebody else has been at it. */
+export function compareWithRecord(storage: readonly Stored[], record: RecordedRelease): Stored[] | string {
+  const uids = new Set(record.storage.map(({ uid }) => uid));
+  const ours = storage.filter(({ uid }) => uids.has(uid));
+  // The newest is purged last: without any of ours everything was done, whatever has the name now.
+  if (ours.length === 0) return [];
+  const newer = storage.find(({ uid }) => !uids.has(uid));
+  if (newer !== undefined)
+    return `revision ${newer.revision} appeared while revision ${record.revision} was being uninstalled`;
+  if (!ours.some(({ revision }) => revision === record.revision))
+    return `the record of revision ${record.revision} disappeared before those of older revisions`;
+  return ours;
+}
+
+/**
+ * Why no more of the release may be deleted, if so: somebody has written another revision since. Asked before every
+ * deletion, so identities only; what looks like a revision is then read in full.
+ */
+export async function findNewer(hands: Hands, record: RecordedRelease): Promise<Read<string | undefined>> {
+  const kind = metadataOf(STORAGE[driverOf(record)]) as Kind;
+  const seen = await listObjects<KubeObject>(hands, kind, storageSelector(record.release), MOST_REVISIONS);
+  if (seen.kind !== 'read') return seen;
+  const uids = new Set(record.storage.map(({ uid }) => uid));
+  if (seen.value.every(({ metadata }) => uids.has(metadata.uid ?? '')))
+    return { kind: 'read', value: undefined };
+  const read = await readRecorded(hands, record);
+  if (read.kind !== 'read') return read;
+  const ours = compareWithRecord(read.value, record);
+  if (typeof ours === 'string') return { kind: 'read', value: ours };
+  const installed = ours.length === 0 && read.value.length > 0;
+  return { kind: 'read', value: installed ? 'it was installed anew' : undefined };
+}

@@ -1,0 +1,261 @@
+// What comes in between while a decision is carried out: people who change their minds, upgrades, and answers that are lost.
+
+import { describe, expect } from 'vitest';
+import type { CleanerSpec } from '#api/kinds/cleaner';
+import { formatTime, hours, minutes, seconds } from '#base/instant';
+import { document, installed, type ReleaseFixture, storedRelease } from '#helm/release.testkit';
+import type { Matcher } from '#sim/seen';
+import { scenario } from '../scenario.ts';
+import type { Scene } from '../words.ts';
+import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
+
+const five = ['m1', 'm2', 'm3', 'm4', 'm5'];
+const HELM = { release: 'shop', delete: true };
+const manifestOf = (names: readonly string[]): string =>
+  names.map((name) => document('ConfigMap', name)).join('');
+const deleted = ({ then }: Scene): string[] =>
+  then
+    .requests('DELETE')
+    .filter(({ status }) => status === 200)
+    .map(({ resource, name }) => `${resource}/${name}`);
+const notesBegin: Matcher = ({ subresource, body }) =>
+  subresource === 'status' && Buffer.from(body ?? []).includes('startedAt');
+
+async function givenRelease(scene: Scene, names: readonly string[], more: Partial<CleanerSpec> = {}) {
+  begin(scene);
+  await scene.given.object([
+    ...names.map((name) => installed(configMap(name))),
+    storedRelease({ manifest: manifestOf(names) }),
+    cleaner({ ttl: '1m', helm: HELM, ...more }),
+  ]);
+}
+
+/** A target that conditions look at, and a release. */
+async function givenBoth(scene: Scene) {
+  await givenRelease(scene, ['m1'], {
+    targets: [target('a', 'a', { delete: true, include: true })],
+    conditions: ['a.metadata.name == "a"'],
+    retry: { period: '1m' },
+  });
+  await scene.given.object(configMap('a'));
+}
+
+/** Three revisions of a release without objects. */
+async function givenRecords(scene: Scene) {
+  begin(scene);
+  const revisions: ReleaseFixture[] = [1, 2, 3].map((revision) => ({
+    revision,
+    manifest: '',
+    status: revision === 3 ? 'deployed' : 'superseded',
+  }));
+  await scene.given.object([
+    ...revisions.map((one) => storedRelease(one)),
+    cleaner({ ttl: '1m', helm: HELM }),
+  ]);
+}
+
+describe('a Cleaner that is deleted in the middle of a pass deletes nothing more', () => {
+  scenario('of its targets', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      ...five.map((name) => configMap(name)),
+      cleaner({ ttl: '1m', targets: five.map((name) => target(name, name, { delete: true })) }),
+    ]);
+    scene.when.justBefore('delete configmaps m2', () => scene.when.user.delete('cleaner/c'));
+    scene.when.serverIsSlow(seconds(1));
+    await scene.when.timePasses(minutes(3));
+    expect(deleted(scene)).toEqual(['configmaps/m1', 'configmaps/m2']);
+    await scene.then.exists('configmap/m3');
+  });
+
+  scenario('of its release', async (scene) => {
+    await givenRelease(scene, five);
+    scene.when.justBefore('delete configmaps m2', () => scene.when.user.delete('cleaner/c'));
+    scene.when.serverIsSlow(seconds(1));
+    await scene.when.timePasses(minutes(3));
+    expect(deleted(scene)).toEqual(['configmaps/m1', 'configmaps/m2']);
+    await scene.then.exists('secret/sh.helm.release.v1.shop.v1');
+  });
+
+  scenario("of Helm's records", async (scene) => {
+    await givenRecords(scene);
+    scene.when.justBefore('delete secrets sh.helm.release.v1.shop.v2', () =>
+      scene.when.user.delete('cleaner/c'),
+    );
+    scene.when.serverIsSlow(seconds(1));
+    await scene.when.timePasses(minutes(3));
+    expect(deleted(scene)).toEqual([1, 2].map((one) => `secrets/sh.helm.release.v1.shop.v${one}`));
+  });
+});
+
+describe('an upgrade in the middle of a removal', () => {
+  scenario('nothing more is deleted, not even what was about to be', async (scene) => {
+    await givenRelease(scene, five);
+    scene.when.justBefore('delete configmaps m2', async () => {
+      await scene.when.user.create(storedRelease({ revision: 2, manifest: manifestOf(five) }));
+      for (const name of five.slice(1))
+        await scene.when.user.patch(`configmap/${name}`, { data: { v: '2' } });
+    });
+    await scene.when.timePasses(minutes(1));
+    expect(deleted(scene)).toEqual(['configmaps/m1']);
+    for (const name of five.slice(1)) await scene.then.exists(`configmap/${name}`);
+    expect((await ready(scene)).message).toContain('revision 2 appeared');
+  });
+
+  scenario('no more records are purged', async (scene) => {
+    await givenRecords(scene);
+    scene.when.justBefore('delete secrets sh.helm.release.v1.shop.v1', async () => {
+      await scene.when.user.create(storedRelease({ revision: 4, manifest: '' }));
+    });
+    await scene.when.timePasses(minutes(1));
+    expect(deleted(scene)).toEqual(['secrets/sh.helm.release.v1.shop.v1']);
+    expect((await ready(scene)).message).toContain('revision 4 appeared');
+  });
+
+  scenario('an object that somebody merely changes is read again, and goes', async (scene) => {
+    await givenRelease(scene, ['m1']);
+    scene.when.justBefore('delete configmaps m1', async () => {
+      await scene.when.user.patch('configmap/m1', { data: { v: '2' } });
+    });
+    await scene.when.timePasses(minutes(1));
+    await scene.then.isGone('configmap/m1');
+    await scene.then.isGone('cleaner/c');
+  });
+
+  scenario('one that is told to stay at the last moment stays', async (scene) => {
+    await givenRelease(scene, ['m1']);
+    scene.when.justBefore('delete configmaps m1', async () => {
+      const annotations = { 'helm.sh/resource-policy': 'keep' };
+      await scene.when.user.patch('configmap/m1', { metadata: { annotations } });
+    });
+    await scene.when.timePasses(minutes(1));
+    await scene.then.exists('configmap/m1');
+    await scene.then.isGone('cleaner/c');
+  });
+
+  scenario('what conditions look at is deleted: the release is left, and the Cleaner goes', async (scene) => {
+    await givenBoth(scene);
+    scene.when.justBefore('delete configmaps a', async () => {
+      await scene.when.user.create(storedRelease({ revision: 2, manifest: manifestOf(['m1']) }));
+    });
+    await scene.when.timePasses(minutes(2));
+    await scene.then.isGone('cleaner/c');
+    await scene.then.exists('configmap/m1');
+    await scene.then.exists('secret/sh.helm.release.v1.shop.v2');
+    const told = (await scene.then.events('cleaner/c')).filter(({ reason }) => reason === 'HelmReleaseLeft');
+    expect(told.map(({ note }) => note)).toEqual([expect.stringContaining('revision 2 appeared')]);
+  });
+});
+
+describe('what has begun', () => {
+  scenario('is not what was going anyway: an edit before the first deletion still counts', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('x', undefined, { finalizers: ['example.com/hold'] }),
+      configMap('y'),
+      cleaner({ targets: ['x', 'y'].map((name) => target(name, name, { delete: true })) }),
+    ]);
+    await scene.when.user.delete('configmap/x');
+    const simulation = await scene.simulation();
+    scene.when.serverAnswers('delete configmaps', { drop: 'before' });
+    scene.when.justBefore('delete configmaps', () => simulation.crash());
+    await scene.when.timePasses(hours(1));
+    expect((await statusOf(scene)).deletion?.targets.map(({ name }) => name)).toEqual(['y']);
+    await scene.when.user.patch('cleaner/c', { spec: { ttl: '1000h' } });
+    await scene.when.processRestarts();
+    await scene.when.timePasses(minutes(1));
+    await scene.then.exists('configmap/y');
+    expect(await reasonOf(scene)).toBe('NotExpired');
+  });
+
+  const lost: Readonly<Record<string, (scene: Scene) => void>> = {
+    'it was not noted': ({ when }) => when.serverAnswers(notesBegin, 500),
+    'its answer was lost': ({ when }) => when.serverAnswers('delete configmaps a', { drop: 'after' }),
+  };
+  for (const [name, happens] of Object.entries(lost))
+    scenario(`is finished after a refusal, though ${name}`, async (scene) => {
+      await givenBoth(scene);
+      happens(scene);
+      scene.when.serverAnswers('delete configmaps m1', 403, { times: 1 });
+      await scene.when.timePasses(seconds(90));
+      expect((await statusOf(scene)).deletion?.startedAt).toBeDefined();
+      await scene.when.timePasses(minutes(10));
+      await scene.then.isGone('configmap/m1');
+      await scene.then.isGone('cleaner/c');
+    });
+
+  scenario('ends even if somebody removes the record just before the Cleaner goes', async (scene) => {
+    begin(scene);
+    await scene.given.object([
+      configMap('a'),
+      cleaner({ ttl: '1m', targets: [target('a', 'a', { delete: true })] }),
+    ]);
+    scene.when.justBefore('delete cleaners c', async () => {
+      await scene.when.user.status('cleaner/c', { deletion: null });
+    });
+    await scene.when.timePasses(minutes(10));
+    await scene.then.isGone('cleaner/c');
+  });
+});
+
+scenario('a failed hook runs again with the next try, though targets are deleted already', async (scene) => {
+  begin(scene, { helm: { hooks: 'run' } });
+  const job = 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: before}\n';
+  const spec = 'spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n';
+  const hook = {
+    name: 'before',
+    kind: 'Job',
+    path: 'shop/templates/before.yaml',
+    manifest: job + spec,
+    events: ['pre-delete'],
+    weight: 0,
+    delete_policies: ['before-hook-creation'],
+  };
+  await scene.given.object([
+    configMap('a'),
+    installed(configMap('m')),
+    storedRelease({ manifest: manifestOf(['m']), hooks: [hook] }),
+    cleaner({ ttl: '1m', targets: [target('a', 'a', { delete: true })], helm: HELM }),
+  ]);
+  await scene.when.timePasses(minutes(1));
+  const { uid } = (await scene.then.object('job/before')).metadata;
+  const time = formatTime(scene.now());
+  await scene.when.user.status('job/before', {
+    startTime: time,
+    conditions: ['FailureTarget', 'Failed'].map((type) => ({
+      type,
+      status: 'True',
+      lastTransitionTime: time,
+      lastProbeTime: time,
+      reason: 'x',
+    })),
+  });
+  await scene.when.timePasses(minutes(1));
+  expect((await ready(scene)).message).toContain('hook Job/before');
+  await scene.when.timePasses(minutes(6));
+  expect((await scene.then.object('job/before')).metadata.uid).not.toBe(uid);
+});
+
+describe('people are told once, and right', () => {
+  const told = async ({ then }: Scene) =>
+    (await then.events('cleaner/c'))
+      .filter(({ reason }) => reason === 'HelmReleaseUninstalled')
+      .map(({ note, series }) => [note, series?.count]);
+
+  scenario('how many objects of the release are gone, after as many tries as it takes', async (scene) => {
+    await givenRelease(scene, ['m1', 'm2']);
+    scene.when.serverAnswers('delete configmaps m2', 500, { times: 1 });
+    await scene.when.timePasses(minutes(2));
+    expect(await told(scene)).toEqual([['the release shop was uninstalled, 2 objects are gone', undefined]]);
+  });
+
+  scenario('that it was uninstalled, however often the Cleaner itself is refused', async (scene) => {
+    await givenRelease(scene, ['m1']);
+    scene.when.serverAnswers('delete cleaners c', 403, { times: 1000 });
+    await scene.when.timePasses(hours(1));
+    expect(await told(scene)).toEqual([['the release shop was uninstalled, 1 object is gone', undefined]]);
+    await scene.when.faultsEnd();
+    await scene.when.timePasses(hours(1));
+    await scene.then.isGone('cleaner/c');
+  });
+});
