@@ -147,20 +147,32 @@ describe('properties', () => {
     value,
   });
 
+  /** Undefined where it does not apply. A copy beyond the end of a list, which the library takes, leaves a hole. */
+  function byTheRfc(doc: Json, operations: readonly Json[]): Json | undefined {
+    let result: unknown = clone(doc);
+    try {
+      for (const operation of operations) {
+        result = fastJsonPatch.applyPatch(result, [clone(operation)] as never, true).newDocument;
+        if (hasHole(result)) return undefined;
+      }
+    } catch {
+      return undefined;
+    }
+    return result as Json;
+  }
+
+  const hasHole = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    ((Array.isArray(value) && Object.keys(value).length !== value.length) ||
+      Object.values(value).some(hasHole));
+
   test('what applies by the RFC gives the same here, and nothing passed in changes', () => {
     fc.assert(
       fc.property(document, fc.array(operation, { minLength: 1, maxLength: 4 }), (doc, operations) => {
         const before = JSON.stringify([doc, operations]);
-        let expected: unknown;
-        try {
-          expected = fastJsonPatch.applyPatch(
-            clone(doc as Json),
-            clone(operations as Json) as never,
-            true,
-          ).newDocument;
-        } catch {
-          return; // Stricter than upstream in places; the table above has those.
-        }
+        const expected = byTheRfc(doc as Json, operations as Json[]);
+        if (expected === undefined) return; // Stricter than upstream in places; the table above has those.
         expect(patch(doc as Json, operations as Json)).toEqual(expected);
         expect(JSON.stringify([doc, operations])).toBe(before);
       }),
