@@ -47,8 +47,8 @@ export interface Entry {
   /** Of the object: another identity is another beginning. */
   readonly identity: string;
   readonly key: ObjectKey;
-  /** Since when it is like this. */
-  readonly since: Instant;
+  /** When it was first seen like this, or began to read its targets. */
+  since: Instant;
   /** Not understood. */
   broken: boolean;
   /** The last review got no answer: nobody knows whether it may act. */
@@ -103,14 +103,15 @@ export class Policies {
     return entry === undefined || entry.identity !== identityOf(policy) ? 'pending' : standingOf(entry);
   }
 
-  /** Since when it has been looked at; undefined: it was not yet. */
+  /** Since when it may be pending; undefined: nobody has looked at it yet. */
   sinceOf(policy: AnyPolicy): Instant | undefined {
     return this.#entries.get(objectName(keyOf(policy)))?.since;
   }
 
-  activate(entry: Entry, compiled: CompiledPolicy, kind: Kind): ActivePolicy {
+  activate(entry: Entry, compiled: CompiledPolicy, kind: Kind, now: Instant): ActivePolicy {
     if (entry.active !== undefined && entry.active.resource === resourceId(kind)) return entry.active;
     this.deactivate(entry);
+    entry.since = now;
     entry.book = new Book(entry.book);
     const budget = this.#budgetOf(entry.key, compiled.perMinute);
     const active: ActivePolicy = {

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { keyOf } from '#api/kind';
+import { VirtualClock } from '#base/virtualClock';
+import type { Client } from '#client/client';
+import { PipelineRun } from '../../../test/scenarios/pipelineRuns.ts';
+import { Policies } from './policies.ts';
+import { at, compiled, policy } from './policy.testkit.ts';
+
+test('a policy is pending from when it begins to read, however long it was refused before', () => {
+  const client = {} as Client;
+  const policies = new Policies({ clock: new VirtualClock(), client, impersonate: () => client });
+  const known = policy();
+  expect([policies.standingOf(known), policies.sinceOf(known)]).toEqual(['pending', undefined]);
+  const entry = policies.entryOf(known, keyOf(known), at(0));
+  expect(policies.sinceOf(known)).toBe(at(0));
+  policies.activate(entry, compiled({}), PipelineRun, at(3600));
+  expect([policies.standingOf(known), policies.sinceOf(known)]).toEqual(['pending', at(3600)]);
+});
