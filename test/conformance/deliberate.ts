@@ -61,7 +61,7 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'It is for policies, which are stored and not enforced; conditions of webhooks hardly use it.',
   },
   {
-    what: 'ValidatingAdmissionPolicy and its bindings are stored and not enforced.',
+    what: 'ValidatingAdmissionPolicy and its bindings are stored and not enforced, and their expressions are not compiled.',
     why: 'Policies are tested on a real server.',
   },
   {
