@@ -107,7 +107,7 @@ export class TargetPasses {
         if (end.by.mode === 'Paused' || this.#underWay.has(uid) || this.#ours.has(uid)) return settled();
         return obstacle === undefined
           ? this.#delete(pass, key, seen, end)
-          : waitUntil(plus(pass.now, obstacle.after), 'another policy is not ready');
+          : waitUntil(plus(pass.now, obstacle.after), 'held: another policy is not ready');
       }
       default:
         return assertNever(end);
@@ -148,7 +148,7 @@ export class TargetPasses {
         return this.#failed(pass, by.kind, object, error);
       by.suspect = true;
       pass.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
-      return waitUntil(plus(pass.now, RIGHTS), 'delete refused');
+      return waitUntil(plus(pass.now, RIGHTS), 'held: delete refused');
     } finally {
       this.#underWay.delete(uid);
     }
