@@ -1,12 +1,7 @@
-// The headers of a request, out of what was sent. Node reads them one byte per character; Go, and so every client of
-// Kubernetes, means UTF-8.
+// The headers of a request, out of what was sent: those that may be repeated stay apart.
 
+import { headerText } from '#api/headerText';
 import type { RequestHeaders } from '#api/http';
-
-const BEYOND_ASCII = /[^\0-\x7f]/;
-
-const fromBytes = (text: string): string =>
-  BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;
 
 type Single = keyof { [Name in keyof RequestHeaders as string extends Name ? never : Name]: true };
 
@@ -29,7 +24,7 @@ export function parseHeaders(raw: readonly string[]): RequestHeaders {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
-    const value = fromBytes(raw[i + 1]!);
+    const value = headerText(raw[i + 1]!);
     const before = headers[name];
     if (before === undefined) headers[name] = value;
     else if (Object.hasOwn(SINGLE, name)) continue;

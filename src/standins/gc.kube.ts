@@ -45,26 +45,13 @@ async function untilCustomKindsAreCollected(): Promise<void> {
   while ((await probe.survivors(1))[0]!.length > 0) await sleep(500);
 }
 
-/** What is left when nothing has changed for a while. */
-async function atRest(bench: Bench, count: number): Promise<string[][]> {
-  let before = '';
-  for (let quiet = 0; ; ) {
-    await sleep(500);
-    const left = await bench.survivors(count);
-    const now = JSON.stringify(left);
-    quiet = now === before ? quiet + 1 : 0;
-    before = now;
-    if (quiet === 6) return left;
-  }
-}
-
 async function real(first: number, played: readonly Graph[]): Promise<string[][]> {
   const bench = new Bench(cluster.client, first);
   await bench.build(played);
   // What owners that never were leave behind must be gone before the deletions, as in the embedded world.
-  await atRest(bench, played.length);
+  await bench.atRest(played.length, () => sleep(500));
   await bench.delete(played);
-  return atRest(bench, played.length);
+  return bench.atRest(played.length, () => sleep(500));
 }
 
 const text = (left: readonly string[] | undefined): string => JSON.stringify(left);

@@ -91,25 +91,6 @@ describe('a kind that comes later', () => {
     },
   );
 
-  scenario('what waits for the list of another policy ends soon after it', async ({ given, when, then }) => {
-    given.controllers('ttl-policy');
-    given.configuration({ actAs: 'controller' });
-    await given.object([ttlPolicy('short', { ttl: '0' }), ttlPolicy('long', { ttl: '5h', ...KEEP })]);
-    // However long they have waited for their kind.
-    await when.timePasses(hours(3));
-    when.serverAnswers(
-      ({ resource, query }) => resource === 'pipelineruns' && query.includes('labelSelector'),
-      { delay: millis(3000), when: 'before' },
-      { times: 1 },
-    );
-    await when.user.apply(PipelineRunKind.crd);
-    await when.user.apply(run('a', { finished: seconds(0) }));
-    await when.timePasses(seconds(2));
-    await then.exists('pipelinerun/a');
-    await when.timePasses(seconds(8));
-    await then.isGone('pipelinerun/a');
-  });
-
   scenario('twenty policies that wait for it ask about it together', async ({ given, when, then }) => {
     given.controllers('ttl-policy');
     given.configuration({ actAs: 'controller' });

@@ -4,12 +4,12 @@ import { equal, type Json } from '#api/json';
 import type { Condition } from '#api/kinds/builtin';
 import type { PolicyMode, TTLPolicyStatus } from '#api/kinds/ttlPolicy';
 import {
+  formatEnd,
   formatTime,
   type Instant,
   instant,
   isDue,
   type Millis,
-  parseTime,
   plus,
   seconds,
 } from '#base/instant';
@@ -22,8 +22,6 @@ const STATUS_GAP: Millis = seconds(5);
 /** A changed count waits this long for others: what was deleted is gone from the next count. */
 const COMPANY: Millis = seconds(1);
 const MOST_MESSAGE = 2000;
-/** The last second that an API server takes for a time. */
-const LAST = parseTime('9999-12-31T23:59:59Z');
 
 export type Report =
   | { readonly kind: 'working'; readonly mode: PolicyMode; readonly counts: Counts; readonly deleted: number }
@@ -48,7 +46,7 @@ export function computeStatus(policy: AnyPolicy, report: Report, now: Instant): 
 function countsOf(report: Report): TTLPolicyStatus {
   if (report.kind === 'refused') return { matched: 0, waiting: 0, due: 0, errors: 0, nextExpiry: null };
   const { matched, waiting, due, errors, next } = report.counts;
-  const nextExpiry = next === undefined ? null : formatTime(instant(Math.min(next, LAST)));
+  const nextExpiry = next === undefined ? null : formatEnd(next);
   return { matched, waiting, due, errors, nextExpiry };
 }
 

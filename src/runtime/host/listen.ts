@@ -11,6 +11,7 @@ import { createServer as createHttps, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
+import { headerText } from '#api/headerText';
 import type { HttpRequest, HttpResponse } from '#api/http';
 import type { Certificate } from './certificate.ts';
 
@@ -105,9 +106,6 @@ function follow(server: TlsServer, options: HostOptions): () => void {
   };
 }
 
-/** Node reads a byte per character; Go, and so the API server that names its users here, means UTF-8. */
-const fromBytes = (value: string): string => Buffer.from(value, 'latin1').toString('utf8');
-
 function peerOf(request: IncomingMessage): Peer {
   const { socket, headersDistinct } = request;
   const verified = socket instanceof TLSSocket && socket.authorized;
@@ -117,7 +115,7 @@ function peerOf(request: IncomingMessage): Peer {
     verified,
     ...(commonName === undefined ? {} : { commonName }),
     headers: (header) =>
-      Object.hasOwn(headersDistinct, header) ? (headersDistinct[header] ?? []).map(fromBytes) : [],
+      Object.hasOwn(headersDistinct, header) ? (headersDistinct[header] ?? []).map(headerText) : [],
     headerNames: () => Object.keys(headersDistinct),
   };
 }

@@ -146,6 +146,19 @@ export class Bench {
     );
   }
 
+  /** What is left when nothing has changed for a while; `pause` is half a second of whoever collects. */
+  async atRest(count: number, pause: () => Promise<unknown>): Promise<string[][]> {
+    let before = '';
+    for (let quiet = 0; ; ) {
+      await pause();
+      const left = await this.survivors(count);
+      const now = JSON.stringify(left);
+      quiet = now === before ? quiet + 1 : 0;
+      before = now;
+      if (quiet === 6) return left;
+    }
+  }
+
   /** What is left of each graph, in the same notation; uids that are wrong show as `~`. */
   async survivors(count: number): Promise<string[][]> {
     const left: string[][] = Array.from({ length: count }, () => []);

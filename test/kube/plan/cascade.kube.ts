@@ -32,19 +32,6 @@ function drawGraph(random: Random): Graph {
   return { objects: builtIn, deletes };
 }
 
-/** Nothing has changed for a while. */
-async function atRest(bench: Bench, count: number): Promise<string[][]> {
-  let before = '';
-  for (let quiet = 0; ; ) {
-    await sleep(500);
-    const left = await bench.survivors(count);
-    const now = JSON.stringify(left);
-    quiet = now === before ? quiet + 1 : 0;
-    before = now;
-    if (quiet === 6) return left;
-  }
-}
-
 async function existing(client: Client): Promise<Map<string, ObjectName>> {
   const found = new Map<string, ObjectName>();
   for (const kind of Object.values(KINDS))
@@ -87,10 +74,10 @@ test('what is said to go goes, what is said to stay stays, and perhaps is rare',
   const bench = new Bench(cluster.client);
   await bench.prepare(() => sleep(200));
   await bench.build(graphs);
-  const before = await atRest(bench, graphs.length);
+  const before = await bench.atRest(graphs.length, () => sleep(500));
   const fates = await foreseen(cluster.client, graphs);
   await bench.delete(graphs);
-  const after = await atRest(bench, graphs.length);
+  const after = await bench.atRest(graphs.length, () => sleep(500));
   const problems = graphs.flatMap((graph, i) => {
     const alive = new Set(after[i]!.filter((line) => !isEnding(line)).map(nameIn));
     const wrong = before[i]!.filter((line) => !isEnding(line)).flatMap((line) => {
