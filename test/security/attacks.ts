@@ -1,0 +1,10 @@
+// The standing attack table: every way to misuse Lapse that was ever found, one row each.
+
+import type { Attack } from './attack.ts';
+import { authors } from './rows/authors.ts';
+import { hosts } from './rows/hosts.ts';
+import { inputs } from './rows/inputs.ts';
+import { records } from './rows/records.ts';
+import { storage } from './rows/storage.ts';
+
+export const ATTACKS: readonly Attack[] = [...records, ...authors, ...hosts, ...inputs, ...storage];
