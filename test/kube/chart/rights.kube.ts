@@ -4,10 +4,8 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { KubeObject } from '#api/object';
 import { buildInstallationAccess } from '#cmd/manifests/access';
 import { familyRules, hooksOf, type Installation } from '#cmd/manifests/installation';
-import { buildWebhooks } from '#cmd/manifests/webhooks';
 import type { Rule } from '#cmd/rbac';
 import { readExamples } from '#cmd/up/examples';
 import type { Family } from '#controllers/family';
@@ -20,6 +18,7 @@ import { describeRight } from '../../scenarios/rbac/rights.ts';
 import { type Bed, startBed } from '../bed/bed.ts';
 import { freePorts } from '../bed/ports.ts';
 import { type FamilyCluster, openFamilyCluster } from '../rbac/cluster.ts';
+import { localWebhooks, webhookFlags } from '../rbac/webhooks.ts';
 import { SCENARIOS } from './rightsScenarios.ts';
 
 let bed: Bed;
@@ -100,37 +99,15 @@ const onlyOf = (family: Family): Installation => ({
 });
 const userOf = ({ name }: Installation): string => `system:serviceaccount:${NAMESPACE}:${name}`;
 
-/** The webhooks of the chart, with an address of this machine instead of a Service. */
-function reachable(installation: Installation, port: number): KubeObject[] {
-  return buildWebhooks(installation)
-    .filter(({ kind }) => kind !== 'Service')
-    .map((configuration) => {
-      const { webhooks } = configuration as unknown as {
-        webhooks: { clientConfig: { service: { path: string } } }[];
-      };
-      const local = webhooks.map((webhook) => {
-        const url = `https://127.0.0.1:${port}${webhook.clientConfig.service.path}`;
-        return { ...webhook, clientConfig: { url } };
-      });
-      return { ...configuration, webhooks: local } as KubeObject;
-    });
-}
-
 /** As the Deployment of the chart would run it. */
 async function start(installation: Installation, port: number): Promise<LapseProcess> {
   const { name, controllers } = installation;
-  const webhook = [
-    `--webhook-port=127.0.0.1:${port}`,
-    `--webhook-secret=${name}-webhook`,
-    '--webhook-hosts=127.0.0.1',
-    `--webhook-configurations=${name}`,
-  ];
   const lapse = cluster.run(name, await cluster.tokenOf(name), [
     `--controllers=${controllers.join()}`,
     '--feature-gates=AllAlpha=true',
     '--metrics-bind-address=127.0.0.1:0',
     '--paranoid-reread',
-    ...(hooksOf(installation).length > 0 ? webhook : []),
+    ...(hooksOf(installation).length > 0 ? webhookFlags(installation, port) : []),
   ]);
   await lapse.says(/"controller started"/);
   return lapse;
@@ -146,7 +123,7 @@ describe.each(FAMILIES.map((family) => [family.name, family] as const))('%s', (n
     const { granted = [], before = [], play } = SCENARIOS[name] ?? {};
     const access = [...buildInstallationAccess(installation), ...grantOf(granted, installation)];
     const [port] = (await freePorts(1)) as [number];
-    const hooks = reachable(installation, port);
+    const hooks = localWebhooks(installation, port);
     for (const object of [...access, ...hooks, ...before]) await hands.apply(object);
     const lapse = await start(installation, port);
     try {

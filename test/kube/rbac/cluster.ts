@@ -33,8 +33,8 @@ export interface FamilyCluster {
   /** Of the administrator. */
   readonly hands: Hands;
   clientOf(token: string): Client;
-  /** A token of a service account of the namespace. */
-  tokenOf(account: string): Promise<string>;
+  /** A token of a service account; `namespace` is that of the process by default. */
+  tokenOf(account: string, namespace?: string): Promise<string>;
   /** `lapse run` with these flags, as this service account. Requests that ended a second ago are old enough. */
   run(account: string, token: string, flags: readonly string[]): LapseProcess;
   /** Ends what `run` started. */
@@ -70,11 +70,11 @@ export async function openFamilyCluster({ url, ca, adminToken, directory }: Plac
   return {
     hands,
     clientOf,
-    async tokenOf(account) {
+    async tokenOf(account, namespace = NAMESPACE) {
       const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} });
       const answer = await admin.raw({
         method: 'POST',
-        path: `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${account}/token`,
+        path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: Buffer.from(body),
       });

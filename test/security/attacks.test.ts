@@ -1,0 +1,17 @@
+// The attack table on the embedded server with RBAC; attacks.kube.ts is the same on a real API server.
+
+import { dirname } from 'node:path';
+import { test } from 'vitest';
+import { httpsOutbound } from '#apiserver/webhooks/outbound';
+import { startEmbeddedSocket } from '../conformance/embeddedSocket.ts';
+import { ATTACKS } from './attacks.ts';
+import { describeAttacks } from './describeAttacks.ts';
+
+describeAttacks(async () => {
+  const embedded = await startEmbeddedSocket({ outbound: httpsOutbound });
+  const { url, ca, target, kubeconfig } = embedded;
+  const directory = dirname(kubeconfig);
+  return { url, ca, directory, adminToken: target.adminToken!, close: () => embedded.close() };
+});
+
+for (const attack of ATTACKS) if (attack.on === 'process') test(attack.name, () => attack.run());

@@ -1,0 +1,137 @@
+// The cluster of the attack table: an API server with RBAC, users who have exactly the rights a row names, and one
+// `lapse run` with the roles and webhooks of the chart.
+
+import { vi } from 'vitest';
+import { isObject } from '#api/json';
+import type { Kind } from '#api/kind';
+import { type TTLPolicy, TTLPolicy as TTLPolicyKind } from '#api/kinds/ttlPolicy';
+import type { KubeObject } from '#api/object';
+import type { Client } from '#client/client';
+import { buildInstallationAccess } from '#cmd/manifests/access';
+import type { Rule } from '#cmd/rbac';
+import { FAMILIES } from '#controllers/registry';
+import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
+import { createHands, type Hands } from '#sim/hands';
+import { freePorts } from '../kube/bed/ports.ts';
+import { openFamilyCluster, type Place } from '../kube/rbac/cluster.ts';
+import { localWebhooks, webhookFlags } from '../kube/rbac/webhooks.ts';
+import { installationOf, NAMESPACE } from '../scenarios/rbac/installation.ts';
+import type { AttackCluster, AttackUser } from './attack.ts';
+
+/** API servers read changed webhook configurations and roles a moment later. */
+export const SOON = { timeout: 60_000, interval: 50 };
+
+const RBAC = 'rbac.authorization.k8s.io';
+const INSTALLATION = installationOf(...FAMILIES);
+
+export interface OpenAttackCluster extends AttackCluster {
+  close(): Promise<void>;
+}
+
+export async function openAttackCluster(place: Place): Promise<OpenAttackCluster> {
+  const cluster = await openFamilyCluster(place);
+  const { hands } = cluster;
+  const admin = cluster.clientOf(place.adminToken);
+  const [port] = (await freePorts(1)) as [number];
+  const hooks = localWebhooks(INSTALLATION, port);
+  for (const object of [...buildInstallationAccess(INSTALLATION), ...hooks]) await hands.apply(object);
+  const lapse = cluster.run(INSTALLATION.name, await cluster.tokenOf(INSTALLATION.name), [
+    `--controllers=${INSTALLATION.controllers.join()}`,
+    '--feature-gates=AllAlpha=true',
+    '--metrics-bind-address=127.0.0.1:0',
+    ...webhookFlags(INSTALLATION, port),
+  ]);
+  const waitForAdmission = (active: boolean) =>
+    vi.waitFor(async () => {
+      if ((await isReviewed(admin)) !== active) throw new Error(`reviews by the webhook: not ${active}`);
+    }, SOON);
+  await waitForAdmission(true);
+  return {
+    ...place,
+    admin,
+    hands,
+    lapse,
+    webhookUrl: `https://127.0.0.1:${port}`,
+    namespace: (name) => createNamespace(hands, name),
+    user: async (namespace, name, rules) => {
+      await grant(hands, { namespace, name }, rules);
+      const token = await cluster.tokenOf(name, namespace);
+      return userOf(`system:serviceaccount:${namespace}:${name}`, token, cluster.clientOf(token));
+    },
+    grantLapse: (rules) => grantLapse(hands, rules),
+    withoutAdmission: async (work) => {
+      const stored = await readAll(hands, hooks);
+      for (const { kind, metadata } of hooks) await hands.delete(`${kind.toLowerCase()}/${metadata.name}`);
+      try {
+        await waitForAdmission(false);
+        await work();
+      } finally {
+        await hands.create(stored);
+        await waitForAdmission(true);
+      }
+    },
+    close: () => cluster.close(),
+  };
+}
+
+const userOf = (username: string, token: string, client: Client): AttackUser => ({
+  username,
+  token,
+  client,
+  hands: createHands(client),
+});
+
+async function createNamespace(hands: Hands, name: string): Promise<string> {
+  await hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as KubeObject);
+  return name;
+}
+
+/** A service account with a role of its own, in one namespace. */
+async function grant(
+  hands: Hands,
+  metadata: { namespace: string; name: string },
+  rules: readonly Rule[],
+): Promise<void> {
+  const roleRef = { apiGroup: RBAC, kind: 'Role', name: metadata.name };
+  const subjects = [{ kind: 'ServiceAccount', ...metadata }];
+  await hands.apply([
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
+    { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata, rules },
+    { apiVersion: `${RBAC}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
+  ] as KubeObject[]);
+}
+
+let granted = 0;
+
+async function grantLapse(hands: Hands, rules: readonly Rule[]): Promise<void> {
+  const metadata = { name: `lapse-granted-${granted++}` };
+  const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: metadata.name };
+  const subjects = [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: INSTALLATION.name }];
+  await hands.apply([
+    { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata, rules },
+    { apiVersion: `${RBAC}/v1`, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
+  ] as unknown as KubeObject[]);
+}
+
+/** The configurations as the process completed them, without what a server adds to stored objects. */
+async function readAll(hands: Hands, hooks: readonly KubeObject[]): Promise<KubeObject[]> {
+  const found: KubeObject[] = [];
+  for (const { kind, metadata } of hooks) {
+    const object = (await hands.get(`${kind.toLowerCase()}/${metadata.name}`))!;
+    found.push({ ...object, metadata: { name: metadata.name!, labels: metadata.labels ?? {} } });
+  }
+  return found;
+}
+
+/** Whether a write reaches the webhook: it puts the author into a policy, also into one that is not stored. */
+async function isReviewed(admin: Client): Promise<boolean> {
+  const policy = {
+    apiVersion: 'lapse.dev/v1alpha1',
+    kind: 'TTLPolicy',
+    metadata: { name: 'probe', namespace: 'default' },
+    spec: { target: { apiVersion: 'v1', kind: 'ConfigMap' }, ttl: '720h', from: 'Created', mode: 'DryRun' },
+  } as unknown as TTLPolicy;
+  const answer = await admin.create(TTLPolicyKind as Kind<TTLPolicy>, policy, { dryRun: true });
+  const object = 'object' in answer ? answer.object : undefined;
+  return isObject(object?.metadata.annotations) && AUTHOR_ANNOTATION in object.metadata.annotations;
+}
