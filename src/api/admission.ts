@@ -1,6 +1,7 @@
 // Admission as functions, in the shapes of admission.k8s.io/v1: the same function can be registered with the embedded
 // server in process and hosted over HTTPS in front of a real one.
 
+import { type FieldError, invalidError } from './fieldErrors.ts';
 import type { JsonObject } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { StatusDetails } from './status.ts';
@@ -43,4 +44,14 @@ export interface AdmissionFunction {
   /** Mutating functions answer with a changed `object`. */
   readonly phase: 'mutating' | 'validating';
   review(request: AdmissionRequest): Promise<AdmissionAnswer> | AdmissionAnswer;
+}
+
+/** A refusal that names fields, as the API server words its own: `Cleaner.cleaner.vtex.dev "shop" is invalid: …`. */
+export function denyInvalid(
+  of: { readonly group: string; readonly kind: string },
+  { metadata }: KubeObject,
+  errors: readonly FieldError[],
+): AdmissionAnswer {
+  const { message, code, reason, status } = invalidError(of, metadata.name ?? '', errors);
+  return { allowed: false, message, code, reason, ...(status.details ? { details: status.details } : {}) };
 }

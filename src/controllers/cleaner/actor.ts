@@ -51,11 +51,11 @@ export interface ActorServices {
 }
 
 /** What the author of a Cleaner answers for: all of its spec. */
-export const signedOf = (cleaner: Cleaner, namespace = cleaner.metadata.namespace): Signed => ({
+export const signedOf = ({ metadata: { namespace, name = '' }, spec }: Cleaner): Signed => ({
   kind: 'Cleaner.cleaner.vtex.dev',
   ...(namespace === undefined ? {} : { namespace }),
-  name: cleaner.metadata.name ?? '',
-  asked: cleaner.spec as unknown as Json,
+  name,
+  asked: spec as unknown as Json,
 });
 
 /** A yes of the server holds this long for looking; for deleting it is asked anew. */

@@ -1,12 +1,14 @@
-// The two words admission has about Cleaners. First the author is written down, signed. Then the Cleaner is understood as
-// a pass would understand it, and the rights of its author are reviewed. Only a changed spec needs an author.
+// Admission of Cleaners. The mutating function records the author. The validating function interprets the Cleaner as the
+// controller would, and reviews the rights of its author.
 
-import { type FieldError, forbidden, invalid, invalidError, required } from '#api/fieldErrors';
-import { equal, getOwn, isObject, type Json } from '#api/json';
+import { denyInvalid } from '#api/admission';
+import { type FieldError, forbidden, invalid, required } from '#api/fieldErrors';
+import { getOwn, isObject, type Json } from '#api/json';
 import { Cleaner } from '#api/kinds/cleaner';
 import type { Client } from '#client/client';
-import { describeNeeds, impersonationOf, type Need, reviewSubject, type Subject } from '#lifecycle/rights';
-import { AUTHOR_ANNOTATION, type AuthorSeal } from '#lifecycle/rightsAuthor';
+import { authorAdmission, callerOf, isReviewNeeded, writtenObject } from '#lifecycle/authorAdmission';
+import { describeNeeds, impersonationOf, type Need, reviewSubject } from '#lifecycle/rights';
+import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#runtime/host/review';
 import { needsForHelm, needsToDelete, needsToSee, signedOf } from './actor.ts';
 import { findKind } from './kinds.ts';
@@ -22,44 +24,8 @@ export interface AdmissionOptions {
   readonly defaultAccount?: string;
 }
 
-const cleanerOf = ({ operation, object }: AdmissionRequest): Cleaner | undefined =>
-  operation === 'DELETE' || object === null || !isObject(object.spec) ? undefined : (object as Cleaner);
-
-const isSpecChanged = ({ operation, object, oldObject }: AdmissionRequest): boolean =>
-  operation === 'CREATE' || !equal(object?.spec as Json | undefined, oldObject?.spec as Json | undefined);
-
-const subjectOf = ({ userInfo: { username, uid, groups, extra } }: AdmissionRequest): Subject => ({
-  username,
-  ...(uid === undefined || uid === '' ? {} : { uid }),
-  groups: groups ?? [],
-  ...(extra === undefined ? {} : { extra }),
-});
-
-/** Writes the author of a new or changed spec into the annotation; whatever a user wrote there is dropped. */
-export const cleanerAuthor = ({ seal }: AdmissionOptions): AdmissionFunction => ({
-  name: 'cleaner-author',
-  resources: RESOURCES,
-  phase: 'mutating',
-  async review(request) {
-    const cleaner = cleanerOf(request);
-    if (cleaner === undefined) return { allowed: true };
-    if (!isSpecChanged(request)) {
-      const before = request.oldObject?.metadata.annotations?.[AUTHOR_ANNOTATION];
-      return { allowed: true, object: withAuthor(cleaner, before) };
-    }
-    // A generated name is not known yet, and an author answers for one object.
-    if (!cleaner.metadata.name)
-      return deny(cleaner, [forbidden('metadata.generateName', 'a Cleaner needs a name of its own')]);
-    const text = await seal.seal(subjectOf(request), signedOf(cleaner, request.namespace));
-    return { allowed: true, object: withAuthor(cleaner, text) };
-  },
-});
-
-function withAuthor(cleaner: Cleaner, text: string | undefined): Cleaner {
-  const { [AUTHOR_ANNOTATION]: _, ...annotations } = cleaner.metadata.annotations ?? {};
-  if (text !== undefined) annotations[AUTHOR_ANNOTATION] = text;
-  return { ...cleaner, metadata: { ...cleaner.metadata, annotations } };
-}
+export const cleanerAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
+  authorAdmission<Cleaner>({ name: 'cleaner-author', resources: RESOURCES, seal, signedOf });
 
 /** Refuses what could not be evaluated, what may not be touched, and what the author may not do. */
 export const cleanerRules = (options: AdmissionOptions): AdmissionFunction => ({
@@ -67,8 +33,9 @@ export const cleanerRules = (options: AdmissionOptions): AdmissionFunction => ({
   resources: RESOURCES,
   phase: 'validating',
   async review(request) {
-    const cleaner = cleanerOf(request);
-    if (cleaner === undefined || !isSpecChanged(request)) return { allowed: true };
+    const cleaner = writtenObject<Cleaner>(request);
+    if (cleaner === undefined || !isObject(cleaner.spec) || !isReviewNeeded(request))
+      return { allowed: true };
     const understood = understand(cleaner);
     if (understood.kind === 'invalid')
       return deny(
@@ -125,25 +92,14 @@ async function missingRights(
   const { namespace = '' } = request;
   if (actAs === 'controller') return [];
   if (meaning.account !== undefined)
-    return reviewSubject(client, subjectOf(request), [impersonationOf({ namespace, name: meaning.account })]);
+    return reviewSubject(client, callerOf(request), [impersonationOf({ namespace, name: meaning.account })]);
   if (defaultAccount !== undefined) return [];
-  return reviewSubject(client, subjectOf(request), [
+  return reviewSubject(client, callerOf(request), [
     ...resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace)),
     ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
     ...(meaning.release === undefined ? [] : needsForHelm(namespace)),
   ]);
 }
 
-function deny(cleaner: Cleaner, errors: readonly FieldError[]): AdmissionAnswer {
-  const { group, kind } = Cleaner;
-  const { message, code, reason, status } = invalidError({ group, kind }, cleaner.metadata.name ?? '', [
-    ...errors,
-  ]);
-  return {
-    allowed: false,
-    message,
-    code,
-    reason,
-    ...(status.details === undefined ? {} : { details: status.details }),
-  };
-}
+const deny = (cleaner: Cleaner, errors: readonly FieldError[]): AdmissionAnswer =>
+  denyInvalid(Cleaner, cleaner, errors);

@@ -120,8 +120,11 @@ describe('rules', () => {
   });
   test('what is deleted or changed is not reviewed: the spec cannot change, and a target may be gone', async () => {
     const rules = captureRules(options());
+    const oldObject = request('v1 Node n1');
     for (const operation of ['UPDATE', 'DELETE'] as const)
-      expect(await rules.review(made(operation, request('v1 Node n1')))).toEqual({ allowed: true });
+      expect(await rules.review(made(operation, request('v1 Node n1'), { oldObject }))).toEqual({
+        allowed: true,
+      });
   });
   test('with a list of kinds the list counts, not the author', async () => {
     const eve = { userInfo: { username: 'eve' } };

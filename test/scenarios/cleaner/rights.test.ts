@@ -258,6 +258,23 @@ describe('authors', () => {
       await expect(simulation.patch('cleaner/c', { spec: { ttl: '0s' } })).rejects.toThrow('may not');
     }));
 
+  test('a Cleaner without an author works once a user with the rights claims it', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      simulation.crash();
+      await simulation.apply([configMap('a'), deletes()]);
+      await simulation.restart();
+      await simulation.timePasses(minutes(2));
+      expect(await reason(court)).toBe('Forbidden');
+      const claim = () =>
+        simulation.patch('cleaner/c', { metadata: { annotations: { 'lapse.dev/author': 'claim' } } });
+      await expect(claim()).rejects.toThrow('may not get configmaps');
+      rbac.allow(AUTHOR, ...ALL('configmaps'));
+      await claim();
+      await simulation.timePasses(seconds(1));
+      expect(await simulation.get('configmap/a')).toBeUndefined();
+    }));
+
   test('objects of a release are deleted only if the author may delete them', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;
