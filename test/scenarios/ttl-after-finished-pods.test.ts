@@ -10,7 +10,7 @@ import type { Scene } from './words.ts';
 
 const DONE = { phase: 'Succeeded', containerStatuses: [container('main', seconds(0))] };
 
-const SILENT = 'not every container says when it ended';
+const SILENT = 'not every container reports its end';
 
 /** The kubelet evicts it at this second. */
 const evicted = (second: number) => ({
@@ -36,34 +36,38 @@ scenario.each<{ status: Pod['status']; end: number; rule: string }>(
       end: 64,
       rule: 'last init or ephemeral container finished',
     },
-    'evicted: counts from the newest condition': {
+    'counts from a native sidecar, an init container that ends last': {
+      status: {
+        phase: 'Succeeded',
+        initContainerStatuses: [container('sidecar', seconds(9))],
+        containerStatuses: [container('main', seconds(2))],
+      },
+      end: 69,
+      rule: 'last init or ephemeral container finished',
+    },
+    'evicted while watched: not before it was seen to fail': {
       status: evicted(3),
-      end: 63,
-      rule: 'newest condition',
+      end: 70,
+      rule: 'first seen finished',
     },
-    'evicted, and one container does not say when it ended: not before the newest condition': {
+    'evicted while watched, and one container reports no end: not before it was seen to fail': {
       status: { ...evicted(8), containerStatuses: [container('fetch', seconds(1)), container('main')] },
-      end: 68,
-      rule: `newest condition; ${SILENT}`,
+      end: 70,
+      rule: `first seen finished; ${SILENT}`,
     },
-    'one container does not say when it ended, another ended after the newest condition': {
-      status: { ...evicted(3), containerStatuses: [container('fetch', seconds(7)), container('main')] },
-      end: 67,
-      rule: `last end that is told; ${SILENT}`,
-    },
-    'one container does not say when it ended, and no condition does: not before we saw it': {
+    'one container reports no end, and no condition has a time: not before it was seen to fail': {
       status: { phase: 'Failed', containerStatuses: [container('fetch', seconds(1)), container('main')] },
       end: 70,
       rule: `first seen finished; ${SILENT}`,
     },
-    'no container says when it ended: the end of an init container is not enough': {
+    'no container reports its end: the end of an init container is not enough': {
       status: {
         ...evicted(8),
         initContainerStatuses: [container('first', seconds(1))],
         containerStatuses: [container('main')],
       },
-      end: 68,
-      rule: `newest condition; ${SILENT}`,
+      end: 70,
+      rule: `first seen finished; ${SILENT}`,
     },
     'counts from when we first saw it when nobody says': {
       status: { phase: 'Failed', reason: 'NodeLost' },
@@ -85,6 +89,34 @@ scenario.each<{ status: Pod['status']; end: number; rule: string }>(
     expect(event).toMatchObject({ reason: 'Deleted' });
     expect(event!.note).toContain(`(${rule}), TTL 1m0s (${TTL}); deleted 0.0 s after its deadline`);
     expect(deletes(scene)).toBe(1);
+  },
+);
+
+scenario.each<{ status: Pod['status']; end: number }>(
+  {
+    'evicted before the controller started: counts from the newest condition': {
+      status: evicted(3),
+      end: 63,
+    },
+    'the same with a container that reports no end': {
+      status: { ...evicted(8), containerStatuses: [container('fetch', seconds(1)), container('main')] },
+      end: 68,
+    },
+    'a container reports an end after the newest condition, another one none': {
+      status: { ...evicted(3), containerStatuses: [container('fetch', seconds(7)), container('main')] },
+      end: 67,
+    },
+  },
+  async (scene, { status, end }) => {
+    PODS.begin(scene);
+    const { given, when, then } = scene;
+    await given.object(pod('task', '60', { status: status! }));
+    await when.timePasses(seconds(10));
+    await when.processRestarts();
+    await when.timePasses(millis((end - 10) * 1000 - 1));
+    await then.exists('pod/task');
+    await when.timePasses(millis(1));
+    await then.isGone('pod/task');
   },
 );
 

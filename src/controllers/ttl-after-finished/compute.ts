@@ -4,7 +4,7 @@ import type { KubeObject } from '#api/object';
 import { type Instant, isDue, type Millis, millis, plus, seconds } from '#base/instant';
 import { AHEAD_WORTH_TELLING, computeExpiry, type Expiry, type Ttl } from '#lifecycle/expiry';
 import { readTtlAnnotation } from '#lifecycle/ttlAnnotation';
-import type { Exemption, Finishable } from './finishable.ts';
+import type { Exemption, Finishable, FirstSight } from './finishable.ts';
 
 export type Verdict = Expiry | Exemption;
 
@@ -12,19 +12,19 @@ export interface Moment {
   readonly now: Instant;
   /** How far a finish may lie in the future and still be believed. */
   readonly tolerance: Millis;
-  /** When this process first saw the object finished; for kinds that do not say themselves. */
-  readonly firstSeen?: Instant;
+  /** For objects whose status does not say when they finished. */
+  readonly sight?: FirstSight | undefined;
 }
 
 export function computeVerdict<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
-  { now, tolerance, firstSeen }: Moment,
+  { now, tolerance, sight }: Moment,
 ): Verdict {
   const ttl = ttlOf(finishable, object);
   const finish =
     object.metadata.deletionTimestamp === undefined
-      ? finishable.finish(object, firstSeen)
+      ? finishable.finish(object, sight)
       : ({ kind: 'beingDeleted' } as const);
   const expiry = computeExpiry(finish, ttl, now, tolerance);
   const isIdle = expiry.kind === 'notApplicable' && expiry.because !== 'finish time unknown';

@@ -45,7 +45,7 @@ export function ttlAfterFinished<T extends KubeObject>(
     concurrency,
     projection,
     facts: factsOf,
-    firstLook: (object) => noteFirst(finishable, object, ledger, guard),
+    firstLook: (object) => noteFirst(finishable, object, { ledger, guard, clock }),
     forgetFirst: (key) => ledger.forget(key),
     onPause: () => ledger.rests(),
     rights: [{ group: kind.group, resource: kind.resource, verbs: ['get', 'delete'] }],
@@ -79,9 +79,12 @@ export function factsOf({ metadata, spec, status }: KubeObject): unknown {
 function noteFirst<T extends KubeObject>(
   finishable: Finishable<T>,
   object: T,
-  ledger: Ledger,
-  guard: SkewGuard,
+  { ledger, guard, clock }: { ledger: Ledger; guard: SkewGuard; clock: Clock },
 ): Instant | undefined {
+  if (finishable.needsFirstSight?.(object)) {
+    const reading = { now: guard.now(), elapsed: clock.elapsed() };
+    ledger.lists(keyOf(object), object.metadata.uid ?? '', reading);
+  }
   const verdict = computeVerdict(finishable, object, { now: guard.now(), tolerance: guard.maxSkew });
   if (verdict.kind === 'exempt' || verdict.kind === 'held') return undefined;
   if (verdict.kind === 'waiting' && verdict.ahead > 0) return undefined;

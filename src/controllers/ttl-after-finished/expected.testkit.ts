@@ -10,7 +10,7 @@ export const time = (second: number): string => formatTime(at(second));
 export const moment = (second: number, firstSeen?: number) => ({
   now: at(second),
   tolerance: seconds(30),
-  ...(firstSeen === undefined ? {} : { firstSeen: at(firstSeen) }),
+  ...(firstSeen === undefined ? {} : { sight: { at: at(firstSeen), isTransition: true } }),
 });
 export const not = (because: string) => ({ kind: 'notApplicable', because });
 export const waiting = (second: number) => ({ kind: 'waiting', until: at(second) });

@@ -16,6 +16,13 @@ export interface Exemption {
   readonly note: string;
 }
 
+/** When this process first saw an object finished. */
+export interface FirstSight {
+  readonly at: Instant;
+  /** The object turned finished while it was watched; false: it was finished when the watch began. */
+  readonly isTransition: boolean;
+}
+
 export interface Finishable<T extends KubeObject> {
   readonly kind: Kind<T>;
   /** `name` of the controller and of its workqueue metrics. */
@@ -25,8 +32,9 @@ export interface Finishable<T extends KubeObject> {
   readonly fieldSelector?: string;
   /** Keeps exactly what `finish`, `ttl` and `exempt` read: decisions about the projection and the object are the same. */
   readonly projection: Projection<T>;
-  /** `firstSeen`: when we first saw it finished, for kinds that may not say themselves when they did. */
-  finish(object: T, firstSeen?: Instant): Finish;
+  finish(object: T, sight?: FirstSight): Finish;
+  /** The object has finished, and its status alone does not say when: `finish` needs the first sight. */
+  needsFirstSight?(object: T): boolean;
   ttl(object: T): Ttl;
   exempt?(object: T): Exemption | undefined;
 }

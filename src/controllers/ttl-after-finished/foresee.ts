@@ -89,9 +89,11 @@ function lookAhead<T extends KubeObject>(
   const verdict = computeVerdict(finishable, object, { now, tolerance });
   switch (verdict.kind) {
     case 'waiting':
-      return { kind: 'ends', at: verdict.until, because: describeBasis(verdict.because) };
-    case 'expired':
-      return { kind: 'ends', at: verdict.since, because: describeBasis(verdict.because) };
+    case 'expired': {
+      const because =
+        describeBasis(verdict.because) + (finishable.needsFirstSight?.(object) ? MAY_BE_LATER : '');
+      return { kind: 'ends', at: verdict.kind === 'waiting' ? verdict.until : verdict.since, because };
+    }
     case 'notApplicable':
       return verdict.because === 'finish time unknown'
         ? lookFrom(finishable, object, verdict, { now, tolerance })
@@ -105,6 +107,9 @@ function lookAhead<T extends KubeObject>(
   }
 }
 
+/** Only the controller knows when it saw the object finish. */
+const MAY_BE_LATER = '; later if the controller saw it finish after that';
+
 /**
  * Where nobody says when it finished, kinds that count from when a controller first saw it do end. Which moment that was
  * only the controller knows; it was not later than now.
@@ -115,7 +120,10 @@ function lookFrom<T extends KubeObject>(
   unknown: Extract<Ahead, { kind: 'notApplicable' }>,
   moment: Pick<Outlook, 'now' | 'tolerance'>,
 ): Ahead {
-  const verdict = computeVerdict(finishable, object, { ...moment, firstSeen: moment.now });
+  const verdict = computeVerdict(finishable, object, {
+    ...moment,
+    sight: { at: moment.now, isTransition: false },
+  });
   if (verdict.kind !== 'waiting' && verdict.kind !== 'expired') return unknown;
   const at = verdict.kind === 'waiting' ? verdict.until : verdict.since;
   const because = `${unknown.note}: ${describeTtl(verdict.because.ttl)} from when the controller first saw it, now at the latest`;

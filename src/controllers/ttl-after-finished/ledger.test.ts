@@ -11,11 +11,18 @@ const read = (now: number, elapsed = now) => ({ now: instant(now), elapsed: mill
 
 test('first seen is remembered per object, not per name', () => {
   const ledger = new Ledger();
-  expect(ledger.firstSeen(a, 'u-1', read(5))).toBe(5);
-  expect(ledger.firstSeen(a, 'u-1', read(9))).toBe(5);
-  expect(ledger.firstSeen(a, 'u-2', read(9))).toBe(9);
+  expect(ledger.firstSight(a, 'u-1', read(5)).at).toBe(5);
+  expect(ledger.firstSight(a, 'u-1', read(9)).at).toBe(5);
+  expect(ledger.firstSight(a, 'u-2', read(9)).at).toBe(9);
   ledger.forget(a);
-  expect(ledger.firstSeen(a, 'u-2', read(12))).toBe(12);
+  expect(ledger.firstSight(a, 'u-2', read(12)).at).toBe(12);
+});
+
+test('an object of the initial list was not seen turning finished, one made again under its name was', () => {
+  const ledger = new Ledger();
+  ledger.lists(a, 'u-1', read(5));
+  expect(ledger.firstSight(a, 'u-1', read(9))).toMatchObject({ at: 5, isTransition: false });
+  expect(ledger.firstSight(a, 'u-2', read(9))).toMatchObject({ at: 9, isTransition: true });
 });
 
 describe('first seen at 100 000 and looked at later: what has elapsed counts, not what the clock shows', () => {
@@ -29,8 +36,8 @@ describe('first seen at 100 000 and looked at later: what has elapsed counts, no
     ['a second apart is not a little', 105_000, 13_000.5, 99_000],
   ])('%s', (_name, now, elapsed, expected) => {
     const ledger = new Ledger();
-    ledger.firstSeen(a, 'u-1', FIRST);
-    expect(ledger.firstSeen(a, 'u-1', read(now, elapsed))).toBe(expected);
+    ledger.firstSight(a, 'u-1', FIRST);
+    expect(ledger.firstSight(a, 'u-1', read(now, elapsed)).at).toBe(expected);
   });
 
   test('never early, however often the clock is set', () => {
@@ -43,11 +50,11 @@ describe('first seen at 100 000 and looked at later: what has elapsed counts, no
       fc.property(fc.array(jump, { minLength: 1, maxLength: 20 }), (jumps) => {
         const ledger = new Ledger();
         let { now, elapsed }: { now: number; elapsed: number } = FIRST;
-        ledger.firstSeen(a, 'u-1', FIRST);
+        ledger.firstSight(a, 'u-1', FIRST);
         for (const { by, after } of jumps) {
           elapsed += after;
           now += Math.floor(after) + by;
-          const seen: Instant = ledger.firstSeen(a, 'u-1', read(now, elapsed));
+          const seen: Instant = ledger.firstSight(a, 'u-1', read(now, elapsed)).at;
           const left = TTL - (elapsed - FIRST.elapsed);
           if (left > 0) expect(now).toBeLessThan(seen + TTL);
           else expect(seen + TTL - now).toBeLessThan(left + 1001);

@@ -4,6 +4,7 @@
 
 import type { ObjectKey } from '#api/kind';
 import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '#base/instant';
+import type { FirstSight } from './finishable.ts';
 
 /** Values by key. The names are the strings of the cached objects, so that an entry costs no text of its own. */
 class ByKey<V> {
@@ -40,6 +41,7 @@ export interface Reading {
 
 interface Seen {
   readonly uid: string;
+  readonly isTransition: boolean;
   /** Monotonic: the wall clock may have been wrong then, and may be set meanwhile. */
   readonly elapsed: Millis;
   /** As it was last told. */
@@ -92,20 +94,26 @@ export class Ledger {
     return ours !== undefined && (uid === undefined || ours === uid);
   }
 
+  /** The object was finished when the watch began. */
+  lists(key: ObjectKey, uid: string, { now, elapsed }: Reading): void {
+    this.#seen.set(key, { uid, isTransition: false, elapsed, at: now });
+  }
+
   /**
    * When the object was first seen finished, in the time of this reading: now, if it is the first. So much of its TTL is
    * over as has elapsed since, whatever the wall clock showed.
    */
-  firstSeen(key: ObjectKey, uid: string, { now, elapsed }: Reading): Instant {
+  firstSight(key: ObjectKey, uid: string, { now, elapsed }: Reading): FirstSight {
     const seen = this.#seen.get(key);
     if (seen?.uid !== uid) {
-      this.#seen.set(key, { uid, elapsed, at: now });
-      return now;
+      const first = { uid, isTransition: true, elapsed, at: now };
+      this.#seen.set(key, first);
+      return first;
     }
     const at = plus(now, millis(-Math.floor(elapsed - seen.elapsed)));
     const late = minus(seen.at, at);
     if (late < 0 || late >= SAME) seen.at = at;
-    return seen.at;
+    return seen;
   }
 
   /** The object is gone. */

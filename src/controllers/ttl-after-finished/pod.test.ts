@@ -27,10 +27,10 @@ describe('Pods', () => {
       waiting(9),
     ],
     [
-      'containers come before init containers',
+      'a native sidecar ends last',
       pod('5', { ...done, containerStatuses: ended(1), initContainerStatuses: ended(4) }),
-      3,
-      waiting(6),
+      5,
+      waiting(9),
     ],
     [
       'evicted: the newest condition',

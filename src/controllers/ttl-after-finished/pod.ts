@@ -3,11 +3,10 @@
 import { Pod } from '#api/kinds/builtin';
 import type { KubeObject, OwnerReference } from '#api/object';
 import { many, OWNERS, one, type Shape, text, time } from '#api/shape';
-import type { Instant } from '#base/instant';
 import { type Finish, TTL_ANNOTATION, type Ttl } from '#lifecycle/expiry';
-import { type Exemption, type Finishable, ttlOf } from './finishable.ts';
+import { type Exemption, type Finishable, type FirstSight, ttlOf } from './finishable.ts';
 import { identityOf, metadataShape, share } from './identity.ts';
-import { computePodFinish, projectFinish } from './podFinish.ts';
+import { computePodFinish, needsFirstSight, projectFinish } from './podFinish.ts';
 
 export const POD_TTL_ANNOTATION = 'lapse.dev/ttl-seconds-after-finished';
 
@@ -23,8 +22,8 @@ function ttl(pod: Pod): Ttl {
 
 const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-const finish = (pod: Pod, firstSeen?: Instant): Finish =>
-  isFinished(pod) ? computePodFinish(pod, firstSeen) : { kind: 'unfinished' };
+const finish = (pod: Pod, sight?: FirstSight): Finish =>
+  isFinished(pod) ? computePodFinish(pod, sight) : { kind: 'unfinished' };
 
 const jobOf = ({ metadata }: Pod): OwnerReference | undefined =>
   metadata.ownerReferences?.find(
@@ -84,6 +83,7 @@ export const pods: Finishable<Pod> = {
   fieldSelector: 'status.phase!=Pending,status.phase!=Running,status.phase!=Unknown',
   projection: { name: 'pod-ttl', shape, project },
   finish,
+  needsFirstSight: (pod) => isFinished(pod) && needsFirstSight(pod),
   ttl,
   exempt,
 };

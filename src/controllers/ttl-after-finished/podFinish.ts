@@ -1,31 +1,27 @@
-// When a Pod finished. It does not say so itself: the ends of its containers, its conditions and the moment it was first
-// seen finished are put together so that the answer may be late and is never early. Which of them gave the time is part
-// of the explanation.
+// When a Pod finished. The status has no such field, so it is computed from the ends of its containers, its conditions and
+// the moment the controller first saw the Pod finished. The result may be late and is never early. The explanation names
+// the rule that gave the time.
 
 import type { ContainerStatus, Pod } from '#api/kinds/builtin';
-import { type Instant, minus } from '#base/instant';
+import { minus } from '#base/instant';
 import type { Finish } from '#lifecycle/expiry';
-import { timeOf } from './finishable.ts';
+import { type FirstSight, timeOf } from './finishable.ts';
 
-interface Found {
-  readonly at: Instant;
-  readonly text: string;
-  readonly rule: string;
-}
+type Found = Pick<Extract<Finish, { kind: 'finished' }>, 'at' | 'rule'>;
+type FoundText = Found & { readonly text: string };
 
 const CONTAINERS = 'last container finished';
 const OTHERS = 'last init or ephemeral container finished';
 const CONDITION = 'newest condition';
 const FIRST_SEEN = 'first seen finished';
-/** Its own name, because it may be an end of any container. */
-const LAST_TOLD = 'last end that is told';
-const SILENT = 'not every container says when it ended';
-const NOBODY = 'no container and no condition says when';
-const NOBODY_ELSE = `${SILENT}, and no condition does`;
+/** The end of any container, while another one reports none. */
+const LAST_REPORTED = 'last reported container end';
+const SILENT = 'not every container reports its end';
+const NO_TIME = 'no container and no condition reports a time';
+const NO_CONDITION = `${SILENT}, and no condition has a time`;
 
-/** The latest of some times. */
-function latest(texts: Iterable<string | undefined>, rule: string): Found | undefined {
-  let best: Found | undefined;
+function latest(texts: Iterable<string | undefined>, rule: string): FoundText | undefined {
+  let best: FoundText | undefined;
   for (const text of texts) {
     const at = timeOf(text);
     if (at === undefined || text === undefined) continue;
@@ -34,57 +30,66 @@ function latest(texts: Iterable<string | undefined>, rule: string): Found | unde
   return best;
 }
 
+/** The later one; the first where they are equal or the other is missing. */
+const later = <F extends Found>(a: F | undefined, b: F | undefined): F | undefined =>
+  a === undefined || (b !== undefined && minus(b.at, a.at) > 0) ? b : a;
+
 const endsOf = (statuses: readonly ContainerStatus[] | undefined): (string | undefined)[] =>
   (statuses ?? []).map(({ state }) => state?.terminated?.finishedAt);
 
-/** What a status tells. */
-interface Told {
-  /** The last end; of init and ephemeral containers only where no container tells any. */
-  readonly end: Found | undefined;
-  /** Every container tells its end. Otherwise one of them may have ended after `end`. */
-  readonly isWhole: boolean;
-  readonly condition: Found | undefined;
+interface Times {
+  /** The last end of any container: regular, init (native sidecars end last) or ephemeral. */
+  readonly end: FoundText | undefined;
+  /** Every container reports its end. Otherwise one of them may have ended after `end`. */
+  readonly isComplete: boolean;
+  readonly condition: FoundText | undefined;
 }
 
-function readTimes({ status }: Pod): Told {
+function readTimes({ status }: Pod): Times {
   const containers = endsOf(status?.containerStatuses);
   const others = [...endsOf(status?.initContainerStatuses), ...endsOf(status?.ephemeralContainerStatuses)];
-  const end = latest(containers, CONTAINERS) ?? latest(others, OTHERS);
-  const counted = containers.length > 0 ? containers : others;
-  const isWhole = counted.every((text) => timeOf(text) !== undefined);
+  const end = later(latest(containers, CONTAINERS), latest(others, OTHERS));
+  const isComplete =
+    end !== undefined && [...containers, ...others].every((text) => timeOf(text) !== undefined);
   const times = (status?.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime);
-  return { end, isWhole, condition: latest(times, CONDITION) };
+  return { end, isComplete, condition: latest(times, CONDITION) };
 }
 
-/** Of a Pod that has finished. `firstSeen` is asked for where nothing in the status is late enough. */
-export function computePodFinish(pod: Pod, firstSeen?: Instant): Finish {
-  const { end, isWhole, condition } = readTimes(pod);
-  if (end !== undefined && isWhole) return { kind: 'finished', at: end.at, rule: end.rule };
-  const seen = firstSeen === undefined ? undefined : { at: firstSeen, rule: FIRST_SEEN };
-  const next = condition ?? seen;
-  if (next === undefined) return { kind: 'timeUnknown', note: end === undefined ? NOBODY : NOBODY_ELSE };
+/** Whether the ends of the containers alone do not say when the Pod finished. */
+export const needsFirstSight = (pod: Pod): boolean => !readTimes(pod).isComplete;
+
+/**
+ * Of a Pod that has finished. If a container reports no end, the Pod did not finish before the last reported end, nor
+ * before its newest condition, nor before the moment the controller saw it turn terminal. A Pod that was terminal when the
+ * controller began to watch has no such moment: the first sight counts only where no condition has a time.
+ */
+export function computePodFinish(pod: Pod, sight?: FirstSight): Finish {
+  const { end, isComplete, condition } = readTimes(pod);
+  if (end !== undefined && isComplete) return { kind: 'finished', at: end.at, rule: end.rule };
+  const isSightNeeded = condition === undefined || sight?.isTransition === true;
+  const seen = sight !== undefined && isSightNeeded ? { at: sight.at, rule: FIRST_SEEN } : undefined;
+  const next = later<Found>(condition, seen);
+  if (next === undefined) return { kind: 'timeUnknown', note: end === undefined ? NO_TIME : NO_CONDITION };
   if (end === undefined) return { kind: 'finished', at: next.at, rule: next.rule };
-  return minus(end.at, next.at) > 0
-    ? { kind: 'finished', at: end.at, rule: `${LAST_TOLD}; ${SILENT}` }
-    : { kind: 'finished', at: next.at, rule: `${next.rule}; ${SILENT}` };
+  const { at, rule } = later<Found>(next, { at: end.at, rule: LAST_REPORTED })!;
+  return { kind: 'finished', at, rule: `${rule}; ${SILENT}` };
 }
 
-/** A container that does not say when it ended. */
 const NO_END: ContainerStatus = { name: '' };
 
-/** Of a status, the times that decide, where they were found: `computePodFinish` says the same of it. */
+/** The times of a status that decide, where they were found: `computePodFinish` gives the same result for it. */
 export function projectFinish(pod: Pod): NonNullable<Pod['status']> {
-  const { end, isWhole, condition } = readTimes(pod);
+  const { end, isComplete, condition } = readTimes(pod);
   if (end === undefined) return conditionOf(condition);
-  const told: ContainerStatus = { name: '', state: { terminated: { finishedAt: end.text } } };
-  const statuses = isWhole ? [told] : [told, NO_END];
+  const reported: ContainerStatus = { name: '', state: { terminated: { finishedAt: end.text } } };
+  const statuses = isComplete ? [reported] : [reported, NO_END];
   return {
     ...(end.rule === CONTAINERS ? { containerStatuses: statuses } : { initContainerStatuses: statuses }),
-    ...(isWhole ? {} : conditionOf(condition)),
+    ...(isComplete ? {} : conditionOf(condition)),
   };
 }
 
-const conditionOf = (found: Found | undefined): NonNullable<Pod['status']> =>
+const conditionOf = (found: FoundText | undefined): NonNullable<Pod['status']> =>
   found === undefined
     ? {}
     : { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: found.text }] };

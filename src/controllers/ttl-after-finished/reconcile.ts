@@ -61,11 +61,10 @@ export function createReconcile<T extends KubeObject>(
   };
 
   function look(pass: Pass, object: T, reading: Reading): Verdict {
-    const moment = { now: reading.now, tolerance: guard.maxSkew };
-    const verdict = computeVerdict(finishable, object, moment);
-    if (verdict.kind !== 'notApplicable' || verdict.because !== 'finish time unknown') return verdict;
-    const firstSeen = ledger.firstSeen(pass.key, object.metadata.uid ?? '', reading);
-    return computeVerdict(finishable, object, { ...moment, firstSeen });
+    const sight = finishable.needsFirstSight?.(object)
+      ? ledger.firstSight(pass.key, object.metadata.uid ?? '', reading)
+      : undefined;
+    return computeVerdict(finishable, object, { now: reading.now, tolerance: guard.maxSkew, sight });
   }
 
   function follow(pass: Pass, object: T, verdict: Verdict, elapsed: Millis): Promise<Outcome> | Outcome {

@@ -201,8 +201,10 @@ describe('Pods', () => {
       );
       expect(said).toMatch(/InvalidTTL\s+invalid/);
       expect(said).toMatch(/Deleted\s+silent\s+.*first seen finished/);
-      expect(said).toMatch(/Deleted\s+evicted\s+.*newest condition/);
-      expect(said).toMatch(/Deleted\s+partly\s+.*newest condition; not every container says when it ended/);
+      expect(said).toMatch(/Deleted\s+evicted\s+.*(newest condition|first seen finished)/);
+      expect(said).toMatch(
+        /Deleted\s+partly\s+.*(newest condition|first seen finished); not every container reports its end/,
+      );
       expect(said).toMatch(/Deleted\s+init\s+.*last init or ephemeral container/);
     });
   }, 30_000);
