@@ -11,6 +11,7 @@ import { apiServiceName, openRegistration } from '#runtime/aggregated/registrati
 import { NoFrontProxyError } from '#runtime/aggregated/requestHeader';
 import { type Certificate, openCertificate } from '#runtime/host/certificate';
 import { type Host, listen } from '#runtime/host/listen';
+import { UnsafeNodeError } from '#runtime/host/resumption';
 import type { AdmissionFunction } from '#runtime/host/review';
 import { openSelfManaged } from '#runtime/host/selfManaged';
 import { statusHandler } from '#runtime/host/status';
@@ -101,6 +102,9 @@ async function openCertified(options: HostsOptions, opened: Closable[]): Promise
   if (served !== undefined) await openApi(options, { ...served, certificate }, opened);
 }
 
+/** etcd takes objects of up to 1.5 MiB; an update brings the old object, too. */
+const MAX_REVIEW = 3 << 20;
+
 async function openWebhook(
   options: HostsOptions,
   where: BindAddress,
@@ -108,7 +112,8 @@ async function openWebhook(
 ): Promise<Host> {
   const { admission, clock, log, registry } = options;
   const handle = webhookHandler({ functions: admission, clock, log, registry });
-  const host = await bound('webhook-port', where, () => listen({ handle, certificate, ...where }));
+  const maxBody = MAX_REVIEW;
+  const host = await bound('webhook-port', where, () => listen({ handle, certificate, maxBody, ...where }));
   log.info({ port: host.port, webhooks: admission.map(({ name }) => name) }, 'serving admission reviews');
   return host;
 }
@@ -133,14 +138,15 @@ async function openApi(options: HostsOptions, parts: ApiParts, opened: Closable[
     shown = registered;
   }
   const host = await bound('api-port', where, () =>
-    openAggregatedHost({ api, client, clock, log, certificate: shown, ...where }).catch(explainFrontProxy),
+    openAggregatedHost({ api, client, clock, log, certificate: shown, ...where }).catch(explainApi),
   );
   opened.push(host);
   log.info({ port: host.port, group: api.group, version: api.version }, 'serving an aggregated API');
 }
 
-function explainFrontProxy(cause: unknown): never {
-  if (cause instanceof NoFrontProxyError) throw new UsageError(`--api-port: ${cause.message}`);
+function explainApi(cause: unknown): never {
+  if (cause instanceof NoFrontProxyError || cause instanceof UnsafeNodeError)
+    throw new UsageError(`--api-port: ${cause.message}`);
   if (cause instanceof ApiError && cause.code === 403)
     throw new UsageError(
       `--api-port: ${cause.message}; bind the Role extension-apiserver-authentication-reader in kube-system`,

@@ -18,7 +18,7 @@ import {
 } from './aggregated/documents.ts';
 import { type Asked, parseAsked, type ResourceAsked, type Verb } from './aggregated/path.ts';
 import { authenticate, type FrontProxy, type User } from './aggregated/requestHeader.ts';
-import type { Peer } from './host/listen.ts';
+import type { Peer } from './host/peer.ts';
 import { asError } from './outcome.ts';
 
 export interface AggregatedCall extends Omit<ResourceAsked, 'kind'> {
@@ -67,8 +67,15 @@ export interface AggregatedOptions {
   readonly log: Log;
 }
 
-/** What anybody may ask: whether we live. */
+/** Paths that every caller may read. */
 const OPEN = new Set(['/healthz', '/livez', '/readyz']);
+const isOpen = (path: string): boolean => OPEN.has(path.split('?')[0]!);
+
+/** Answers callers that are not the front proxy before a body of theirs is read. */
+export const refuseStrangers =
+  (frontProxy: () => FrontProxy) =>
+  ({ path }: Pick<HttpRequest, 'path'>, peer: Peer): HttpResponse | undefined =>
+    isOpen(path) || authenticate(frontProxy(), peer) !== undefined ? undefined : UNAUTHORIZED;
 
 export function aggregatedHandler(
   options: AggregatedOptions,
@@ -86,9 +93,9 @@ export function aggregatedHandler(
 
 async function respond(options: AggregatedOptions, request: HttpRequest, peer: Peer): Promise<HttpResponse> {
   const { method, path } = request;
-  if (OPEN.has(path.split('?')[0]!)) return plain('ok');
+  if (isOpen(path)) return plain('ok');
   const user = authenticate(options.frontProxy(), peer);
-  if (user === undefined) return refusal(401, 'Unauthorized', 'Unauthorized');
+  if (user === undefined) return UNAUTHORIZED;
   const asked = parseAsked(method, path);
   if (asked === undefined) return refusal(400, 'BadRequest', 'the request cannot be understood');
   const access = await options.authorize(user, asked, method);
@@ -167,6 +174,8 @@ function refusal(code: number, reason: string, message: string): HttpResponse {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
   return json(status, code);
 }
+
+const UNAUTHORIZED = refusal(401, 'Unauthorized', 'Unauthorized');
 
 function forbidden(user: User, asked: Asked, { reason }: Access): HttpResponse {
   const who = `User ${JSON.stringify(user.name)} cannot`;

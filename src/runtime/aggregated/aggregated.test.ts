@@ -6,7 +6,7 @@ import { silentLog } from '#base/log';
 import { VirtualClock } from '#base/virtualClock';
 import type { Client } from '#client/client';
 import { type AggregatedApi, type AggregatedCall, aggregatedHandler } from '../aggregated.ts';
-import type { Peer } from '../host/listen.ts';
+import type { Peer } from '../host/peer.ts';
 import { reviewingAuthorizer } from './access.ts';
 import { parseAsked } from './path.ts';
 import { authenticate, type FrontProxy, parseFrontProxy } from './requestHeader.ts';

@@ -6,9 +6,10 @@ import { minutes } from '#base/instant';
 import type { Log } from '#base/log';
 import { wakeAfter } from '#base/monotonic';
 import type { Client } from '#client/client';
-import { type AggregatedApi, aggregatedHandler } from '../aggregated.ts';
+import { type AggregatedApi, aggregatedHandler, refuseStrangers } from '../aggregated.ts';
 import type { Certificate } from '../host/certificate.ts';
 import { type Host, listen } from '../host/listen.ts';
+import { requireSafeResumption } from '../host/resumption.ts';
 import { asError } from '../outcome.ts';
 import { reviewingAuthorizer } from './access.ts';
 import { type FrontProxy, readFrontProxy } from './requestHeader.ts';
@@ -22,13 +23,18 @@ export interface AggregatedHostOptions {
   readonly log: Log;
   readonly address?: string;
   readonly port: number;
+  /** For tests; default: the self-test of the Node that runs. */
+  readonly trustsResumedSessions?: Parameters<typeof requireSafeResumption>[1];
 }
 
+/** Requests in flight: the API server passes on those of all users. */
+const MAX_IN_FLIGHT = 128;
 const LOOK_EVERY = minutes(1);
 
-/** Throws when the cluster publishes nobody to believe. */
+/** Throws when the cluster publishes no front proxy, or when this Node cannot authenticate it. */
 export async function openAggregatedHost(options: AggregatedHostOptions): Promise<Host> {
   const { api, client, certificate, clock, log, address, port } = options;
+  await requireSafeResumption(certificate.current(), options.trustsResumedSessions);
   const proxy = await followFrontProxy(options);
   const handle = aggregatedHandler({
     api,
@@ -41,8 +47,10 @@ export async function openAggregatedHost(options: AggregatedHostOptions): Promis
     log.warn({ error: asError(error) }, 'an aggregated request was cut off');
   const host = await listen({
     handle,
+    refuse: refuseStrangers(proxy.current),
     certificate,
     clientAuthority,
+    maxInFlight: MAX_IN_FLIGHT,
     onError,
     port,
     ...(address === undefined ? {} : { address }),

@@ -3,7 +3,7 @@
 
 import { ConfigMap } from '#api/kinds/builtin';
 import type { Client } from '#client/client';
-import type { Peer } from '../host/listen.ts';
+import type { Peer } from '../host/peer.ts';
 
 export interface User {
   readonly name: string;

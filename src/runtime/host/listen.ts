@@ -1,49 +1,40 @@
-// A socket in front of a handler, for the small servers of the runtime: health, metrics, webhooks. Bodies are bounded,
-// slow clients are cut off, and what a handler throws becomes a 500 and nothing else.
+// A socket in front of a handler, for the small servers of the runtime: health, metrics, webhooks, aggregated APIs.
+// Headers, bodies, connections and requests in flight are bounded, and slow clients are disconnected. An error that a
+// handler throws becomes a 500 without details.
 
+import { constants } from 'node:crypto';
 import {
   createServer as createHttp,
+  type Server as HttpServer,
   type IncomingMessage,
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
 import { createServer as createHttps, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { pipeline } from 'node:stream/promises';
-import { TLSSocket } from 'node:tls';
-import { headerText } from '#api/headerText';
-import type { HttpRequest, HttpResponse } from '#api/http';
+import type { Duplex } from 'node:stream';
 import type { Certificate } from './certificate.ts';
+import { type ServeOptions, serverOf } from './serve.ts';
 
-/** Who is at the other end, and its headers one by one: joined, a comma in one could pass for two. */
-export interface Peer {
-  /** It showed a certificate of the `clientAuthority`. */
-  readonly verified: boolean;
-  readonly commonName?: string;
-  headers(name: string): readonly string[];
-  headerNames(): readonly string[];
-}
+export { text } from './serve.ts';
 
-/** Whose client certificates are believed; PEM. */
+/** Whose client certificates are accepted; PEM. */
 export interface ClientAuthority {
   current(): string;
   onChange(listener: () => void): () => void;
 }
 
-export interface HostOptions {
-  readonly handle: (request: HttpRequest, peer: Peer) => Promise<HttpResponse>;
-  /** All addresses unless told: probes come from outside. */
+export interface HostOptions extends ServeOptions {
+  /** Default: all addresses, since probes come from outside. */
   readonly address?: string;
   /** 0: any free port. */
   readonly port: number;
   /** Absent: plain HTTP. */
   readonly certificate?: Certificate;
-  /** Ask callers for certificates; whoever has none is `verified: false`. */
+  /** Ask callers for certificates; a caller without one is `verified: false`. */
   readonly clientAuthority?: ClientAuthority;
-  /** Largest request body; 8 MiB unless told. */
-  readonly maxBody?: number;
-  /** A handler threw. */
-  readonly onError?: (error: unknown) => void;
+  /** A connection failed before there was a request: for example, the client does not trust our certificate. */
+  readonly onConnectionError?: () => void;
 }
 
 export interface Host {
@@ -51,23 +42,28 @@ export interface Host {
   close(): Promise<void>;
 }
 
-const MAX_BODY = 8 << 20;
 const SLOWEST_REQUEST = 30_000;
+const LIMITS = {
+  requestTimeout: SLOWEST_REQUEST,
+  headersTimeout: 10_000,
+  /** How often the two time-outs above are looked at. */
+  connectionsCheckingInterval: 5_000,
+  handshakeTimeout: 10_000,
+  maxHeaderSize: 64 << 10,
+};
+const MAX_CONNECTIONS = 1024;
 
 export async function listen(options: HostOptions): Promise<Host> {
+  const serve = serverOf(options);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    serve(options, request, response).catch((error: unknown) => {
+    serve(request, response).catch((error: unknown) => {
       options.onError?.(error);
       response.destroy();
     });
   };
-  const limits = {
-    requestTimeout: SLOWEST_REQUEST,
-    headersTimeout: SLOWEST_REQUEST,
-    maxHeaderSize: 64 << 10,
-  };
-  const server =
-    options.certificate === undefined ? createHttp(limits, onRequest) : tlsServer(options, limits, onRequest);
+  const server = options.certificate === undefined ? createHttp(LIMITS, onRequest) : tls(options, onRequest);
+  server.maxConnections = MAX_CONNECTIONS;
+  reportConnectionErrors(server, options);
   const unfollow = server instanceof TlsServer ? follow(server, options) : undefined;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -87,17 +83,20 @@ export async function listen(options: HostOptions): Promise<Host> {
 const secureContext = ({ certificate, clientAuthority }: HostOptions) => ({
   ...certificate!.current(),
   minVersion: 'TLSv1.2' as const,
-  ...(clientAuthority === undefined ? {} : { ca: clientAuthority.current() }),
+  // Without tickets no session is resumed: every connection of a client shows its certificate.
+  ...(clientAuthority === undefined
+    ? {}
+    : { ca: clientAuthority.current(), secureOptions: constants.SSL_OP_NO_TICKET }),
 });
 
-function tlsServer(options: HostOptions, limits: object, onRequest: RequestListener): TlsServer {
-  // Callers without a certificate are let in, and are nobody.
+function tls(options: HostOptions, onRequest: RequestListener): TlsServer {
+  // Callers without a certificate may connect; the handler sees that they are not verified.
   const asking =
     options.clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
-  return createHttps({ ...limits, ...secureContext(options), ...asking }, onRequest);
+  return createHttps({ ...LIMITS, ...secureContext(options), ...asking }, onRequest);
 }
 
-/** New connections are made with what is current then. */
+/** New connections use the certificate and the client authority that are current then. */
 function follow(server: TlsServer, options: HostOptions): () => void {
   const renew = () => server.setSecureContext(secureContext(options));
   const unfollow = [options.certificate?.onChange(renew), options.clientAuthority?.onChange(renew)];
@@ -106,89 +105,17 @@ function follow(server: TlsServer, options: HostOptions): () => void {
   };
 }
 
-function peerOf(request: IncomingMessage): Peer {
-  const { socket, headersDistinct } = request;
-  const verified = socket instanceof TLSSocket && socket.authorized;
-  const name = verified ? socket.getPeerCertificate().subject?.CN : undefined;
-  const commonName = Array.isArray(name) ? name[0] : name;
-  return {
-    verified,
-    ...(commonName === undefined ? {} : { commonName }),
-    headers: (header) =>
-      Object.hasOwn(headersDistinct, header) ? (headersDistinct[header] ?? []).map(headerText) : [],
-    headerNames: () => Object.keys(headersDistinct),
-  };
-}
+const BAD_REQUESTS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
 
-async function serve(
-  options: HostOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const body = await readBody(request, options.maxBody ?? MAX_BODY);
-  if (body === undefined) {
-    response.setHeader('connection', 'close');
-    await answer(request, response, text(413, 'the request is too large\n'));
-    return;
-  }
-  let result: HttpResponse;
-  try {
-    result = await options.handle(toRequest(request, response, body), peerOf(request));
-  } catch (error) {
-    options.onError?.(error);
-    result = text(500, 'something went wrong\n');
-  }
-  await answer(request, response, result);
-}
-
-/** A short answer for people. */
-export const text = (status: number, words: string, type = 'text/plain; charset=utf-8'): HttpResponse => ({
-  status,
-  headers: { 'content-type': type },
-  body: Buffer.from(words),
-});
-
-function toRequest(request: IncomingMessage, response: ServerResponse, body: Buffer): HttpRequest {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers))
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  return {
-    method: request.method!,
-    path: request.url!,
-    headers,
-    signal: gone.signal,
-    ...(body.length > 0 ? { body } : {}),
-  };
-}
-
-/** Undefined when there is more than the limit; the rest is not read. */
-async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  result: HttpResponse,
-): Promise<void> {
-  response.statusCode = result.status;
-  for (const [name, value] of Object.entries(result.headers))
-    response.setHeader(name, value as string | string[]);
-  const { body } = result;
-  if (!(body instanceof Uint8Array)) {
-    if (request.method === 'HEAD') response.end();
-    else await pipeline(body, response);
-    return;
-  }
-  response.setHeader('content-length', body.length);
-  response.end(request.method === 'HEAD' ? undefined : body);
+/** Answers as Node does without this listener, and reports that a client could not be served. */
+function reportConnectionErrors(server: HttpServer | TlsServer, { onConnectionError }: HostOptions): void {
+  server.on('tlsClientError', () => onConnectionError?.());
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Duplex) => {
+    onConnectionError?.();
+    if (!socket.writable || code === 'ECONNRESET') return void socket.destroy();
+    socket.end(`HTTP/1.1 ${BAD_REQUESTS[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
+  });
 }

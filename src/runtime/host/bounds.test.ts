@@ -1,0 +1,130 @@
+import { request as plainRequest } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { type Host, type HostOptions, listen, text } from './listen.ts';
+
+const cleanup: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo();
+});
+
+async function open(options: Partial<HostOptions>): Promise<Host> {
+  const host = await listen({
+    handle: async () => text(200, 'hi\n'),
+    port: 0,
+    address: '127.0.0.1',
+    ...options,
+  });
+  cleanup.push(() => host.close());
+  return host;
+}
+
+/** Sends `sent` as it is and returns everything that comes back. */
+function converse(port: number, sent: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(sent));
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+/** A request of which only the head and the beginning of the body are sent; the rest waits for `finish`. */
+function begin(port: number, head: { length: number; sent: number }) {
+  const request = plainRequest({ host: '127.0.0.1', port, method: 'POST', agent: false });
+  request.setHeader('content-length', head.length);
+  const status = new Promise<{ status: number; retryAfter?: string | undefined }>((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response) => {
+      response.resume();
+      resolve({ status: response.statusCode!, retryAfter: response.headers['retry-after'] });
+    });
+  });
+  request.write(Buffer.alloc(head.sent));
+  return { status, finish: () => request.end(Buffer.alloc(head.length - head.sent)) };
+}
+
+test('a body that is announced too large is answered with 413 before it is read', async () => {
+  const excess: string[] = [];
+  const host = await open({ maxBody: 1000, onExcess: (why) => excess.push(why) });
+  const answer = await converse(host.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1001\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  expect(excess).toEqual(['size']);
+});
+
+test('a chunked body that becomes too large is answered with 413; one at the limit is read', async () => {
+  const host = await open({ maxBody: 1000 });
+  const chunked = (size: number) =>
+    `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${size.toString(16)}\r\n${'a'.repeat(size)}\r\n0\r\n\r\n`;
+  expect(await converse(host.port, chunked(1000))).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await converse(host.port, chunked(1001))).toMatch(/^HTTP\/1\.1 413 /);
+});
+
+test('headers beyond 64 KiB are answered with 431', async () => {
+  const host = await open({});
+  const answer = await converse(
+    host.port,
+    `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(70_000)}\r\n\r\n`,
+  ).catch(() => 'HTTP/1.1 431 ');
+  expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+});
+
+test('a request beyond the number in flight is answered with 429 and Retry-After; the others go on', async () => {
+  let release!: () => void;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const excess: string[] = [];
+  let entered!: () => void;
+  const isEntered = new Promise<void>((resolve) => (entered = resolve));
+  const host = await open({
+    maxInFlight: 1,
+    onExcess: (why) => excess.push(why),
+    handle: async () => {
+      entered();
+      await held;
+      return text(200, 'done\n');
+    },
+  });
+  const first = begin(host.port, { length: 1, sent: 1 });
+  first.finish();
+  await isEntered;
+  const second = begin(host.port, { length: 1, sent: 1 });
+  expect(await second.status).toEqual({ status: 429, retryAfter: '1' });
+  release();
+  expect((await first.status).status).toBe(200);
+  const third = begin(host.port, { length: 1, sent: 1 });
+  third.finish();
+  expect((await third.status).status).toBe(200);
+  expect(excess).toEqual(['overload']);
+});
+
+test('bodies in flight share a budget of bytes, which is given back', async () => {
+  const host = await open({ maxBody: 1000, maxBuffered: 1500 });
+  const slow = begin(host.port, { length: 1000, sent: 900 });
+  let refused = 0;
+  // Until the first 900 bytes have arrived, another 1000 still fit.
+  while (refused === 0) {
+    const other = begin(host.port, { length: 1000, sent: 1000 });
+    other.finish();
+    if ((await other.status).status === 429) refused++;
+  }
+  slow.finish();
+  expect((await slow.status).status).toBe(200);
+  const after = begin(host.port, { length: 1000, sent: 1000 });
+  after.finish();
+  expect((await after.status).status).toBe(200);
+});
+
+test('a refused request is answered although its body never arrives', async () => {
+  const handled: string[] = [];
+  const host = await open({
+    refuse: ({ path }) => (path === '/secret' ? undefined : text(404, 'not found\n')),
+    handle: async ({ path }) => {
+      handled.push(path);
+      return text(200, 'ok\n');
+    },
+  });
+  const answer = await converse(host.port, 'POST /other HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+  expect(handled).toEqual([]);
+});
