@@ -24,6 +24,8 @@ export interface ChangeKeysOptions {
   readonly cache: KindReader;
   /** Told of objects that are not looked at before `at`. */
   readonly onFirstLook?: (key: string, at: Instant) => void;
+  /** Called for an object that begins to match `countsAsAdded`. */
+  readonly onCounted?: () => void;
 }
 
 export class ChangeKeys {
@@ -43,11 +45,19 @@ export class ChangeKeys {
       return;
     }
     if (!matters(definition.facts, change)) return;
+    this.#count(change);
     const firstLook = initial && after !== undefined ? definition.firstLook?.(after) : undefined;
     if (firstLook !== undefined) {
       queue.addAt(id, time.localOf(firstLook), 'deadline: first look');
       onFirstLook?.(interner.text(id), firstLook);
     } else queue.add(id, reasonOf(change, definition.for.kind), initial ? 'low' : 'normal');
+  }
+
+  #count({ before, after }: Changed): void {
+    const { definition, onCounted } = this.#options;
+    if (onCounted === undefined || after === undefined || !definition.countsAsAdded?.(after)) return;
+    const isKnown = before?.metadata.uid === after.metadata.uid && definition.countsAsAdded(before!);
+    if (!isKnown) onCounted();
   }
 
   watched(watch: WatchDefinition, change: Changed): void {

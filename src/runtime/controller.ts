@@ -68,6 +68,8 @@ export class Controller {
   readonly #primary: CacheHandle<KubeObject>;
   readonly #reader: KindReader;
   readonly #changeKeys: ChangeKeys;
+  /** Set while the definition says which objects count as added. */
+  #onCounted: (() => void) | undefined;
   readonly #ownWrites: OwnWrites;
   readonly #dynamic: DynamicWatches;
   readonly #worker: Worker;
@@ -115,6 +117,7 @@ export class Controller {
       ...(onFirstLook === undefined
         ? {}
         : { onFirstLook: (key, at) => onFirstLook({ controller, key, at }) }),
+      ...(this.#onCounted === undefined ? {} : { onCounted: this.#onCounted }),
     });
     this.#listen();
   }
@@ -162,7 +165,10 @@ export class Controller {
   #createQueue(): Queue {
     const { registry, clock, random, timers, interner } = this.#shared;
     const { queue: queueName, name, retry = {} } = this.definition;
-    const { observer, watch } = queueMetrics(registry, queueName ?? name);
+    const { observer: all, watch } = queueMetrics(registry, queueName ?? name);
+    const { added, ...others } = all;
+    if (this.definition.countsAsAdded !== undefined) this.#onCounted = added;
+    const observer = this.#onCounted === undefined ? all : others;
     const onReady = () => this.#worker.wake();
     const queue = new Queue({ clock, random, timers, interner, observer, retry, onReady });
     watch(queue);

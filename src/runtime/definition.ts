@@ -47,6 +47,8 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
   readonly concurrency?: number;
   /** `name` of the workqueue metrics; the controller's unless told. */
   readonly queue?: string;
+  /** Objects that `workqueue_adds_total` counts, each when it first matches; default: every key that is added. */
+  countsAsAdded?(object: T): boolean;
   readonly retry?: RetryOptions;
   /** After this many failures in a row an Event on the object says so; 10 unless told. */
   readonly stuckAfter?: number;

@@ -31,6 +31,10 @@ export function computeVerdict<T extends KubeObject>(
   return isIdle ? expiry : (finishable.exempt?.(object) ?? expiry);
 }
 
+/** What the KEP counts as added to the queue. */
+export const isFinishedWithTtl = <T extends KubeObject>(finishable: Finishable<T>, object: T): boolean =>
+  finishable.ttl(object).kind === 'after' && finishable.finish(object).kind !== 'unfinished';
+
 /** A length in the annotation is for policies; one that nobody can read may be an opt-out, and nothing ends by mistake. */
 function ttlOf<T extends KubeObject>(finishable: Finishable<T>, object: T): Ttl {
   const own = readTtlAnnotation(object.metadata);

@@ -10,7 +10,7 @@ import { GuardedDeletes, type GuardedDeletesOptions } from '#lifecycle/guardedDe
 import type { SkewGuard } from '#lifecycle/skewGuard';
 import { type ControllerDefinition, defineController } from '#runtime/definition';
 import type { Registry } from '#runtime/metrics/registry';
-import { computeVerdict } from './compute.ts';
+import { computeVerdict, isFinishedWithTtl } from './compute.ts';
 import type { Finishable } from './finishable.ts';
 import { Ledger } from './ledger.ts';
 import { finishableMetrics } from './metrics.ts';
@@ -45,6 +45,7 @@ export function ttlAfterFinished<T extends KubeObject>(
     concurrency,
     projection,
     facts: factsOf,
+    countsAsAdded: (object) => isFinishedWithTtl(finishable, object),
     firstLook: (object) => noteFirst(finishable, object, { ledger, guard, clock }),
     forgetFirst: (key) => ledger.forget(key),
     onPause: () => ledger.rests(),

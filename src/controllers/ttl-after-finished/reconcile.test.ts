@@ -77,6 +77,30 @@ describe('the ordinary case', () => {
   );
 
   test(
+    'workqueue_adds_total counts every Job with a TTL that finished, once',
+    inTtlWorld(background, async (k) => {
+      const added = () => k.metric('workqueue_adds_total{name="ttl_jobs_to_delete"}');
+      await k.finishedJob('listed', 5);
+      await k.finishedJob('listed-without-ttl');
+      k.start();
+      await k.pass(1);
+      expect(added()).toBe(1);
+      await k.createJob('none');
+      await k.finish('none', 1);
+      await k.createJob('new', 60);
+      await k.pass(1);
+      expect(added()).toBe(1);
+      await k.finish('new', 2);
+      await k.pass(1);
+      expect(added()).toBe(2);
+      await k.setTtl('new', 90);
+      await k.setTtl('none', 90);
+      await k.pass(200);
+      expect([added(), await k.exists('new'), await k.exists('none')]).toEqual([3, false, false]);
+    }),
+  );
+
+  test(
     'waiting Jobs of the initial list are counted before anybody has looked at them',
     inTtlWorld({}, async (k) => {
       for (const name of ['a', 'b', 'c']) await k.finishedJob(name, 1000);
