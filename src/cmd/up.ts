@@ -48,6 +48,8 @@ const DEFAULTS = {
   actAs: 'controller',
   featureGates: { AllAlpha: true },
   leaderElection: { enabled: false },
+  // The embedded server has this namespace from the start.
+  cleaner: { authorKeySecret: { namespace: 'kube-system' } },
   metrics: { bindAddress: '0' },
   log: { level: 'error', format: 'text' },
 };

@@ -71,8 +71,12 @@ export interface DeletionRecord {
   /** Set when something has been deleted: from then on the list is finished even if the spec changes. */
   startedAt?: string;
   serviceAccountName?: string;
+  /** User name of the author for whom it was decided; unset where no author takes part. */
+  author?: string;
   targets: RecordedTarget[];
   helm?: RecordedRelease;
+  /** HMAC of Lapse over the Cleaner's uid and all other fields. A record without it is discarded. */
+  seal?: string;
 }
 
 export interface ConditionOutcome {
@@ -253,8 +257,10 @@ const status = object({
       evaluatedAt: time,
       startedAt: time,
       serviceAccountName: text,
+      author: text,
       targets: list(recordedTarget, 1000),
       helm: recordedRelease,
+      seal: string('Authenticates the record. One that Lapse did not write is discarded.'),
     },
     ['generation', 'evaluatedAt', 'targets'],
     { description: 'The decision to delete: exactly these objects, by uid, and nothing else.' },

@@ -78,7 +78,9 @@ function localRules(installation: Installation): Rule[] {
   const { families, actAs } = installation;
   const isNew = ({ verbs, ...rule }: Rule, all: readonly Rule[]) =>
     all.findIndex((other) => JSON.stringify(other) === JSON.stringify({ ...rule, verbs }));
-  const author = actAs === 'author' ? families.flatMap(({ authorRules }) => authorRules) : [];
+  const author = families.flatMap(({ authorRules, localRules }) =>
+    actAs === 'author' ? authorRules : localRules,
+  );
   const certificate = {
     group: '',
     resource: 'secrets',

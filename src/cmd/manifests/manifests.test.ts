@@ -89,11 +89,11 @@ describe('which families, which rights', () => {
 });
 
 describe('whose rights count', () => {
-  test('acting as the controller there is no author to sign, and no key', () => {
+  test('acting as the controller no author is signed, and the key authenticates decision records only', () => {
     const objects = built({ actAs: 'controller' });
     expect(find(objects, 'MutatingWebhookConfiguration')).toBeUndefined();
     expect(find(objects, 'ValidatingWebhookConfiguration')).toBeDefined();
-    expect(JSON.stringify(find(objects, 'Role'))).not.toContain('lapse-author-key');
+    expect(JSON.stringify(find(objects, 'Role'))).toContain('lapse-author-key');
     expect(JSON.stringify(find(objects, 'ClusterRole', 'lapse:process'))).not.toContain('mutatingwebhook');
   });
 

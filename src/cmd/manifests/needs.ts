@@ -41,6 +41,8 @@ export interface FamilyNeeds {
   readonly authorSections: readonly string[];
   /** In the namespace of the process, where authors act. */
   readonly authorRules: readonly Rule[];
+  /** In the namespace of the process, whoever acts. */
+  readonly localRules: readonly Rule[];
   readonly webhooks: readonly Hook[];
 }
 
@@ -105,6 +107,7 @@ export function needsOf(family: Family, known: readonly Family[], file?: JsonObj
       .filter(([, schema]) => isObject(schema.properties) && 'authorKeySecret' in schema.properties)
       .map(([section]) => section),
     authorRules: rulesOf(author.rights ?? []),
+    localRules: rulesOf(controller.rights ?? []),
     webhooks: author.admission.map(({ name, phase, resources }) => ({
       name,
       phase,

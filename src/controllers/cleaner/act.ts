@@ -92,12 +92,13 @@ async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
   const what = describeDecision(record);
   if (isDry(acting)) return wouldDelete(acting, what, decision);
   const { pass, context, cleaner } = acting.reporter;
+  const signed = await context.records.sign(cleaner, record);
   const written = await writeStatus(pass, cleaner, {
     reason: 'Deleting',
     message: `deleting ${what}`,
     shown: shownOf(found),
     evaluations: verdict.outcomes,
-    deletion: record,
+    deletion: signed,
   });
   if (written.kind === 'lost') return again('changed while deciding');
   context.metrics.decisions.inc();
@@ -105,7 +106,7 @@ async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
   pass.event(cleaner, { type: 'Normal', reason: 'Deleting', action: 'Delete', note });
   context.memos.delete(memoKey(pass.key));
   watchNothing(pass, context);
-  return new Deletion(pass, context, written.cleaner, record).run();
+  return new Deletion(pass, context, written.cleaner, signed).carryOut(acting.actor);
 }
 
 function wouldDelete(

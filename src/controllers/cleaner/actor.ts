@@ -2,7 +2,7 @@
 
 import type { Json } from '#api/json';
 import type { Kind, ObjectKey } from '#api/kind';
-import type { Cleaner } from '#api/kinds/cleaner';
+import type { Cleaner, DeletionRecord, RecordedTarget } from '#api/kinds/cleaner';
 import type { Clock } from '#base/clock';
 import { type Millis, millis, seconds } from '#base/instant';
 import type { Client } from '#client/client';
@@ -33,6 +33,10 @@ export type Actor =
   | { readonly kind: 'nobody'; readonly why: string };
 
 export type Acting = Extract<Actor, { kind: 'actor' }>;
+
+/** User name of the author who answers for what the actor does; undefined where no author takes part. */
+export const authorOf = ({ account, author, subject }: Acting): string | undefined =>
+  (account === undefined ? subject : author)?.username;
 
 export interface ActorServices {
   readonly clock: Clock;
@@ -144,6 +148,27 @@ export class Actors {
     return (await this.refusal(actor, [need], false)) === undefined;
   }
 
+  /**
+   * Why the actor may not carry out a record that was found in status, if so: the author's right to act as the account,
+   * and the right to delete every target and every Helm record, none of them from memory.
+   */
+  async refusalOfRecord(
+    actor: Acting,
+    record: DeletionRecord,
+    namespace: string,
+  ): Promise<string | undefined> {
+    for (const objects of byResource(record).values()) {
+      const [{ group, resource }] = objects as [Deletable];
+      const need: Need = { verb: 'delete', group, resource, namespace };
+      // One review per kind where the right covers all names.
+      if ((await this.refusal(actor, [need], true)) === undefined) continue;
+      const named = objects.map(({ name }) => ({ ...need, name }));
+      const refusal = await this.refusal(actor, named, true);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  }
+
   /** Whether a target may be shown to the actor: what the server does not judge by itself is asked. */
   async maySee(actor: Acting, target: Target, kind: ServedKind, namespace: string): Promise<boolean> {
     if (actor.impersonates) return true;
@@ -190,6 +215,14 @@ export class Actors {
     if (this.#believed.size >= MOST_BELIEVED) this.#believed.delete(this.#believed.keys().next().value!);
     this.#believed.set(id, until);
   }
+}
+
+type Deletable = Pick<RecordedTarget, 'group' | 'resource' | 'name'>;
+
+function byResource({ targets, helm }: DeletionRecord): Map<string, Deletable[]> {
+  const storage =
+    helm?.storage.map(({ driver, name }) => ({ group: '', resource: `${driver}s`, name })) ?? [];
+  return Map.groupBy([...targets, ...storage], ({ group, resource }) => `${group}/${resource}`);
 }
 
 const idOf = ({ username, groups = [] }: Subject, { verb, group, resource, namespace, name }: Need): string =>

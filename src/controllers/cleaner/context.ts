@@ -8,6 +8,7 @@ import type { SkewGuard } from '#lifecycle/skewGuard';
 import type { Actors } from './actor.ts';
 import type { Interests } from './interests.ts';
 import type { CleanerMetrics } from './metrics.ts';
+import type { RecordSeal } from './recordSeal.ts';
 
 export interface CleanerOptions {
   /** Conditions may see the data of Secrets. */
@@ -55,6 +56,7 @@ export interface Context {
   readonly guard: SkewGuard;
   readonly deletes: GuardedDeletes;
   readonly actors: Actors;
+  readonly records: RecordSeal;
   /** Ours, for discovery. */
   readonly client: Client;
   readonly interests: Interests;

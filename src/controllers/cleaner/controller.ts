@@ -13,6 +13,7 @@ import type { CleanerOptions, Context } from './context.ts';
 import { Interests } from './interests.ts';
 import { cleanerMetrics } from './metrics.ts';
 import { createReconcile } from './reconcile.ts';
+import { RecordSeal } from './recordSeal.ts';
 import { readTtl } from './spec.ts';
 import { readyOf } from './status.ts';
 
@@ -67,6 +68,12 @@ function createContext(options: CleanerControllerOptions): Context {
     done: new Map(),
     ...(habits?.budget === undefined ? {} : { budget: habits.budget }),
     metrics: cleanerMetrics(registry),
+    records: new RecordSeal({
+      seal,
+      random: services.random,
+      log: services.log,
+      mayUseOwnKey: actAs === 'controller',
+    }),
     actors: new Actors({
       clock,
       client,

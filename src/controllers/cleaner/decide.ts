@@ -5,7 +5,7 @@ import type { Cleaner, DeletionRecord } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
 import type { Instant } from '#base/instant';
 import type { Pass } from '#runtime/pass';
-import { type Acting, needsForHelm, needsToDelete, needsToSee } from './actor.ts';
+import { type Acting, authorOf, needsForHelm, needsToDelete, needsToSee } from './actor.ts';
 import { evaluate, type Verdict } from './compute.ts';
 import type { Context } from './context.ts';
 import type { Hands } from './hands.ts';
@@ -70,7 +70,7 @@ export async function decide(deciding: Deciding): Promise<Decision> {
   const parts: DecisionParts = {
     targets: recordTargets(found),
     ...(release.kind === 'absent' ? {} : { release: release.release }),
-    ...(deciding.actor.account === undefined ? {} : { account: deciding.actor.account }),
+    ...decidedFor(deciding.actor),
   };
   const count = countDeletions(parts);
   if (count > MOST_DELETIONS)
@@ -80,6 +80,16 @@ export async function decide(deciding: Deciding): Promise<Decision> {
     );
   if (count === 0) return { kind: 'nothing', found, verdict };
   return { kind: 'delete', record: buildRecord(cleaner, parts, pass.now), found, verdict };
+}
+
+/** Whose decision it is, as the record says it. */
+function decidedFor(actor: Acting): Pick<DecisionParts, 'account' | 'author'> {
+  const { account } = actor;
+  const author = authorOf(actor);
+  return {
+    ...(account === undefined ? {} : { account }),
+    ...(author === undefined ? {} : { author }),
+  };
 }
 
 /** Asked anew: rights may have been taken away since the Cleaner was made. */

@@ -8,14 +8,15 @@ import { type Instant, type Millis, millis, minus, minutes, parseTime, plus, sec
 import { outcomeOf } from '#lifecycle/deletion';
 import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
-import type { Acting } from './actor.ts';
+import { type Acting, authorOf } from './actor.ts';
 import type { Context } from './context.ts';
 import { handsOf } from './decide.ts';
 import { deleteObject, type Hands } from './hands.ts';
 import { type Uninstalled, uninstall } from './helm.ts';
 import { createHookRunner } from './hooks.ts';
+import type { DiscardedBecause } from './metrics.ts';
 import { Progress } from './progress.ts';
-import { describeDecision, isBelievable, isLastDecision, kindOf } from './record.ts';
+import { computeOutdated, describeDecision, isBelievable, isLastDecision, kindOf } from './record.ts';
 import { memoKey } from './reporter.ts';
 import { type Target, understand } from './spec.ts';
 import { type Report, writeStatus } from './status.ts';
@@ -55,27 +56,51 @@ export class Deletion {
     return this.#progress.record;
   }
 
-  async run(): Promise<Outcome> {
+  /** A record that was found in status: who wrote it, and the rights to carry it out, are checked first. */
+  async resume(): Promise<Outcome> {
+    const { actors, records } = this.#context;
     if (this.#pass.dryRun) return waitUntil(plus(this.#pass.now, DEFAULT_RETRY), 'dry run');
-    if (!isBelievable(this.#record, this.#cleaner, this.#context.actors.accountOf(this.#cleaner)))
-      return this.#discard('it is none that this Cleaner could have led to');
+    if (!(await records.isAuthentic(this.#cleaner, this.#record))) return this.#discardForged();
+    if (!isBelievable(this.#record, this.#cleaner, actors.accountOf(this.#cleaner)))
+      return this.#discard('impossible', 'this Cleaner cannot have led to it');
     const verdict = await this.#context.guard.check();
     if (verdict.kind !== 'good') return waitUntil(plus(this.#pass.now, HOLD), 'clock');
-    const actor = await this.#context.actors.ofRecord(this.#cleaner, this.#record.serviceAccountName);
+    const actor = await actors.ofRecord(this.#cleaner, this.#record.serviceAccountName);
     if (actor.kind === 'nobody') return this.#stuck('Forbidden', actor.why);
+    if (authorOf(actor) !== this.#record.author)
+      return this.#discard('author changed', 'the Cleaner has another author now');
     this.#actor = actor;
-    if (
-      this.#record.generation !== this.#cleaner.metadata.generation &&
-      !(await this.#progress.hasBegun(this.#hands(actor)))
-    )
-      return this.#discard('the spec was changed before anything was deleted');
+    const outdated = computeOutdated(this.#record, this.#cleaner, this.#pass.now);
+    if (outdated !== undefined && !(await this.#progress.hasBegun(this.#hands(actor))))
+      return this.#discard('outdated', outdated);
+    const refusal = await actors.refusalOfRecord(actor, this.#record, this.#pass.key.namespace ?? '');
+    return refusal === undefined ? this.carryOut(actor) : this.#stuck('Forbidden', refusal);
+  }
+
+  /** A record that this pass has written, or that `resume` has checked. */
+  async carryOut(actor: Acting): Promise<Outcome> {
+    this.#actor = actor;
     return (await this.#deleteTargets(actor)) ?? (await this.#uninstall(actor)) ?? this.#deleteSelf();
   }
 
-  /** Gives the decision up; the Cleaner is looked at anew. */
-  async #discard(why: string): Promise<Outcome> {
+  /** Gives the decision up; the Cleaner is evaluated again. */
+  #discard(because: DiscardedBecause, why: string): Promise<Outcome> {
     const note = `the decision to delete ${describeDecision(this.#record)} was given up: ${why}`;
-    this.#pass.event(this.#cleaner, { type: 'Normal', reason: 'DecisionDiscarded', action: 'Delete', note });
+    return this.#giveUp(because, 'Normal', note);
+  }
+
+  /** Nothing of the record's content is repeated: it is not ours. */
+  #discardForged(): Promise<Outcome> {
+    const { uid } = this.#cleaner.metadata;
+    this.#pass.log.warn({ uid }, 'discarded a deletion record that is not authenticated');
+    const note =
+      'status.deletion was discarded without deleting anything: Lapse did not write it, or its author key was replaced; check who may patch cleaners/status';
+    return this.#giveUp('unauthenticated', 'Warning', note);
+  }
+
+  async #giveUp(because: DiscardedBecause, type: 'Normal' | 'Warning', note: string): Promise<Outcome> {
+    this.#context.metrics.discarded(because);
+    this.#pass.event(this.#cleaner, { type, reason: 'DecisionDiscarded', action: 'Delete', note });
     await writeStatus(this.#pass, this.#cleaner, { reason: 'WaitingForConditions', message: note });
     return again('decision given up');
   }
@@ -222,7 +247,7 @@ export class Deletion {
   async #stuck(reason: Report['reason'], message: string, at?: Instant): Promise<Outcome> {
     const until = at ?? plus(this.#pass.now, retryOf(this.#cleaner));
     const report: Report = (await this.#progress.hasBegun(this.#actor && this.#hands(this.#actor)))
-      ? { ...this.#progress.kept(), reason, message, deletion: this.#progress.started() }
+      ? { ...this.#progress.kept(), reason, message, deletion: await this.#progress.signedStart() }
       : { reason, message, next: until };
     const written = await writeStatus(this.#pass, this.#cleaner, report);
     return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'stuck');

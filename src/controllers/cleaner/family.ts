@@ -82,7 +82,8 @@ const SCHEMA: JsonObject = {
     authorKeySecret: {
       type: 'object',
       default: {},
-      description: 'The Secret with the key that signs who wrote a Cleaner; made when it is not there.',
+      description:
+        'The Secret with the key that signs who wrote a Cleaner and what it decided to delete; created if it does not exist.',
       properties: {
         namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
         name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
@@ -125,18 +126,16 @@ export const cleanerFamily: Family = {
     return {
       controllers: [controller as ControllerDefinition],
       admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],
-      rights:
-        actAs === 'author'
-          ? [
-              {
-                namespace: section.authorKeySecret.namespace,
-                group: '',
-                resource: 'secrets',
-                verbs: ['create', 'get'],
-                names: [section.authorKeySecret.name],
-              },
-            ]
-          : [],
+      // Whoever acts: the key authenticates decision records too.
+      rights: [
+        {
+          namespace: section.authorKeySecret.namespace,
+          group: '',
+          resource: 'secrets',
+          verbs: ['create', 'get'],
+          names: [section.authorKeySecret.name],
+        },
+      ],
     };
   },
   foresight: {

@@ -6,6 +6,8 @@ import type { NextLook, Verdict } from './compute.ts';
 const RESULTS = ['true', 'false', 'error', 'budget'] as const satisfies Verdict['result'][];
 const SCHEDULES = ['period', 'found', 'sleep limit', 'not monotonic'] as const satisfies NextLook['why'][];
 const WHAT = ['target', 'release object', 'release record', 'cleaner'] as const;
+const DISCARDED = ['unauthenticated', 'impossible', 'outdated', 'author changed'] as const;
+export type DiscardedBecause = (typeof DISCARDED)[number];
 export type DeletedWhat = (typeof WHAT)[number];
 
 export interface CleanerMetrics {
@@ -13,6 +15,7 @@ export interface CleanerMetrics {
   scheduled(look: NextLook): void;
   deleted(what: DeletedWhat): void;
   readonly decisions: Counter;
+  discarded(because: DiscardedBecause): void;
 }
 
 export function cleanerMetrics(registry: Registry): CleanerMetrics {
@@ -35,6 +38,12 @@ export function cleanerMetrics(registry: Registry): CleanerMetrics {
   const deleted = registry.counter('lapse_cleaner_deleted_total', 'Objects deleted, by what they were.', [
     'what',
   ]);
+  const discarded = registry.counter(
+    'lapse_cleaner_decisions_discarded_total',
+    'Recorded decisions that were not carried out, by reason; unauthenticated: Lapse did not write the record.',
+    ['reason'],
+  );
+  for (const reason of DISCARDED) discarded.with(reason);
   for (const result of RESULTS) evaluations.with(result);
   for (const by of SCHEDULES) looks.with(by);
   for (const what of WHAT) deleted.with(what);
@@ -45,6 +54,7 @@ export function cleanerMetrics(registry: Registry): CleanerMetrics {
       probes.inc(count);
     },
     deleted: (what) => deleted.with(what).inc(),
+    discarded: (because) => discarded.with(because).inc(),
     decisions: registry
       .counter('lapse_cleaner_decisions_total', 'Decisions to delete that were recorded.')
       .with(),

@@ -58,8 +58,14 @@ export class Progress {
     return { startedAt: formatTime(this.#pass.now), ...this.record };
   }
 
+  /** The same, as it is written to status. */
+  signedStart(): Promise<DeletionRecord> {
+    return this.#context.records.sign(this.cleaner, this.started());
+  }
+
   /** `stop`: it changed or went away, so that this record is not what goes on from here. */
-  async note(record: DeletionRecord): Promise<'go on' | 'stop'> {
+  async note(unsigned: DeletionRecord): Promise<'go on' | 'stop'> {
+    const record = await this.#context.records.sign(this.cleaner, unsigned);
     const written = await writeStatus(this.#pass, this.cleaner, this.#deleting(record));
     if (written.kind === 'lost') {
       this.lost = true;

@@ -60,7 +60,7 @@ function look(reporter: Reporter): Promise<Outcome> {
   const record = cleaner.status?.deletion;
   if (record !== undefined) {
     watchNothing(pass, context);
-    return new Deletion(pass, context, cleaner, record).run();
+    return new Deletion(pass, context, cleaner, record).resume();
   }
   const understood = understand(cleaner);
   if (understood.kind === 'invalid')

@@ -2,7 +2,7 @@
 
 import type { Kind } from '#api/kind';
 import type { Cleaner, DeletionRecord, RecordedTarget } from '#api/kinds/cleaner';
-import { formatTime, type Instant } from '#base/instant';
+import { formatTime, hours, type Instant, isDue, type Millis, parseTime, plus } from '#base/instant';
 import type { UninstallSteps } from '#helm/uninstall';
 import { isDenied } from './kinds.ts';
 import type { Found } from './snapshot.ts';
@@ -30,17 +30,20 @@ export interface DecisionParts {
   readonly targets: readonly RecordedTarget[];
   readonly release?: { readonly name: string; readonly steps: UninstallSteps };
   readonly account?: string;
+  /** User name of the author. */
+  readonly author?: string;
 }
 
 export const countDeletions = ({ targets, release }: DecisionParts): number =>
   targets.length + (release === undefined ? 0 : release.steps.removals.length + release.steps.purge.length);
 
 export function buildRecord(cleaner: Cleaner, parts: DecisionParts, now: Instant): DeletionRecord {
-  const { targets, release, account } = parts;
+  const { targets, release, account, author } = parts;
   return {
     generation: cleaner.metadata.generation ?? 1,
     evaluatedAt: formatTime(now),
     ...(account === undefined ? {} : { serviceAccountName: account }),
+    ...(author === undefined ? {} : { author }),
     targets: [...targets],
     ...(release === undefined
       ? {}
@@ -61,9 +64,24 @@ export const isLastDecision = ({ targets }: DeletionRecord, declared: readonly T
       included && deleted && name && targets.some((one) => one.name === name),
   );
 
+/** A decision that has not begun is carried out for this long; after a longer interruption the Cleaner is evaluated again. */
+const LONGEST_UNSTARTED: Millis = hours(1);
+
+/** Why a record that has led to no deletion yet is evaluated again instead of carried out, if so. */
+export function computeOutdated(
+  { generation, evaluatedAt }: DeletionRecord,
+  { metadata }: Cleaner,
+  now: Instant,
+): string | undefined {
+  if (generation !== metadata.generation) return 'the spec was changed before anything was deleted';
+  return isDue(plus(parseTime(evaluatedAt), LONGEST_UNSTARTED), now)
+    ? 'it is more than an hour old and nothing was deleted'
+    : undefined;
+}
+
 /**
- * Only holders of `cleaners/status` can write a record; even so, one that speaks of kinds which no Cleaner may touch, or
- * of an account that this Cleaner does not use, is nobody's decision.
+ * Whether this Cleaner can have led to the record: no kind that Cleaners may not touch, and the account of the spec.
+ * Second line of defence; records are authenticated first (recordSeal.ts).
  */
 export function isBelievable(record: DeletionRecord, cleaner: Cleaner, account: string | undefined): boolean {
   const { targets, generation, serviceAccountName } = record;

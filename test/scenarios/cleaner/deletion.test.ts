@@ -57,6 +57,7 @@ describe('order and record', () => {
     await scene.when.timePasses(hours(1));
     expect(record?.deletion).toEqual({
       generation: 1,
+      seal: expect.any(String),
       evaluatedAt: '2026-01-01T01:00:00Z',
       targets: three.map((name, i) => ({
         group: '',

@@ -200,7 +200,10 @@ describe('28. what is left alone', () => {
     await scene.then.isGone('cleaner/c');
     await scene.then.exists('configmap/m');
     await scene.then.exists(record(1));
-    expect(scene.then.requests(({ resource }) => resource === 'secrets')).toEqual([]);
+    const asked = scene.then.requests(
+      ({ resource, namespace }) => resource === 'secrets' && namespace === 'default',
+    );
+    expect(asked).toEqual([]);
   });
 
   scenario('a failed upgrade: objects of the last good revision go too', async (scene) => {

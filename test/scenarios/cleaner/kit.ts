@@ -57,10 +57,14 @@ export const target = (
   includeWhenEvaluating: flags.include ?? false,
 });
 
-/** Acts as the controller: rights are another matter. */
+/** Acts as the controller: rights are another matter. The key is where a namespace exists from the start. */
 export function begin(scene: Scene, configuration: object = {}): void {
   scene.given.controllers('cleaner');
-  scene.given.configuration({ actAs: 'controller', cleaner: configuration as never });
+  const authorKeySecret = { namespace: 'kube-system' };
+  scene.given.configuration({
+    actAs: 'controller',
+    cleaner: { authorKeySecret, ...configuration } as never,
+  });
 }
 
 export async function ready({ then }: Scene, ref = 'cleaner/c'): Promise<Condition> {

@@ -1,3 +1,71 @@
-import type { Attack } from '../attack.ts';
+// Attacks on decision records of Cleaners.
 
-export const records: readonly Attack[] = [];
+import { expect, vi } from 'vitest';
+import { ConfigMap } from '#api/kinds/builtin';
+import { Cleaner } from '#api/kinds/cleaner';
+import { KubeEvent } from '#runtime/events/build';
+import { type Attack, type AttackCluster, configMap } from '../attack.ts';
+
+const patient = { timeout: 30_000, interval: 100 };
+const GROUP = 'cleaner.vtex.dev';
+const rule = (group: string, resource: string, ...verbs: string[]) => ({
+  apiGroups: [group],
+  resources: [resource],
+  verbs,
+});
+
+/** The record of an older generation, another account and an object that the attacker may not delete. */
+async function forgeRecord(cluster: AttackCluster): Promise<void> {
+  const namespace = await cluster.namespace('forged-record');
+  await cluster.user(namespace, 'robot', [rule('', 'configmaps', 'get', 'list', 'delete')]);
+  const mallory = await cluster.user(namespace, 'mallory', [
+    rule(GROUP, 'cleaners', 'create', 'get', 'patch'),
+    rule(GROUP, 'cleaners/status', 'patch'),
+    rule('', 'configmaps', 'get'),
+  ]);
+  await cluster.hands.apply(configMap(namespace, 'foreign'));
+  const key = { namespace, name: 'forged' };
+  const foreign = await mallory.client.get(ConfigMap, { namespace, name: 'foreign' });
+  await mallory.client.create(Cleaner, {
+    apiVersion: `${GROUP}/v1alpha`,
+    kind: 'Cleaner',
+    metadata: key,
+    spec: { ttl: '1000h' },
+  });
+  const time = new Date().toISOString();
+  const target = { group: '', version: 'v1', resource: 'configmaps', name: 'foreign' };
+  const deletion = {
+    generation: 1,
+    evaluatedAt: time,
+    startedAt: time,
+    serviceAccountName: 'robot',
+    targets: [{ ...target, uid: foreign?.metadata.uid ?? '' }],
+    seal: 'Zm9yZ2Vk',
+  };
+  await mallory.client.patch(
+    Cleaner,
+    key,
+    { type: 'merge', patch: { status: { deletion } } },
+    { subresource: 'status' },
+  );
+  // The record is of an older generation now, and the controller reconciles.
+  await mallory.client.patch(Cleaner, key, { type: 'merge', patch: { spec: { ttl: '1001h' } } });
+  await vi.waitFor(async () => {
+    const { items } = await cluster.admin.list(KubeEvent, { namespace });
+    expect(items.map(({ reason, type }) => `${type} ${reason}`)).toContain('Warning DecisionDiscarded');
+  }, patient);
+  expect((await cluster.admin.get(Cleaner, key))?.status?.deletion).toBeUndefined();
+  expect(await cluster.admin.get(ConfigMap, { namespace, name: 'foreign' })).toBeDefined();
+}
+
+export const records: readonly Attack[] = [
+  {
+    on: 'cluster',
+    name: 'a forged deletion record is discarded',
+    attacker: 'a user with create and patch on cleaners and patch on cleaners/status',
+    steps:
+      'writes status.deletion with an older generation, another serviceAccountName and foreign targets, then edits the spec',
+    mustNotObtain: 'a deletion that neither the user nor Lapse was allowed to make',
+    run: forgeRecord,
+  },
+];
