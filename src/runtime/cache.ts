@@ -83,12 +83,17 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
     return compareVersions(this.#version, version) === -1;
   }
 
-  /** The listener is told what is here already, then every change. */
+  /** The listener receives what is here already, then every change. */
   listen(listener: CacheListener<T>): () => void {
-    for (const [id, after] of this.#store.entries())
-      this.#tell(listener, { id, before: undefined, after, initial: true });
+    this.replay(listener);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** The listener receives what is here, as initial changes. */
+  replay(listener: CacheListener<T>): void {
+    for (const [id, after] of this.#store.entries())
+      this.#tell(listener, { id, before: undefined, after, initial: true });
   }
 
   listBegins(): void {
@@ -130,8 +135,9 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
     this.#version = version;
   }
 
-  /** Forgets everything; nobody is told. */
+  /** Forgets everything without a change; readers that are left see that nothing is synced. */
   close(): void {
+    this.#synced = false;
     this.#listeners.clear();
     this.#store.clear();
   }

@@ -44,6 +44,8 @@ export interface CacheHandle<T extends KubeObject> {
   isBehind(version: string): boolean;
   /** Tells what is here already (as initial changes), then every change. */
   listen(listener: CacheListener<T>): void;
+  /** What is here, as initial changes. */
+  replay(listener: CacheListener<T>): void;
   /** Called after each change of `status`, until released. */
   onStatus(listener: (status: CacheStatus) => void): void;
   /** Gives the share back. Idempotent; the last one stops the watch. */
@@ -134,6 +136,7 @@ export class Caches {
       listen: (listener) => {
         undo.push(entry.cache.listen(listener));
       },
+      replay: (listener) => entry.cache.replay(listener),
       onStatus: (listener) => {
         entry.statusListeners.add(listener);
         undo.push(() => entry.statusListeners.delete(listener));

@@ -39,10 +39,10 @@ export class ChangeKeys {
   primary(change: Changed): void {
     const { definition, queue, interner, time, onFirstLook } = this.#options;
     const { id, before, after, initial } = change;
-    if (after === undefined && before !== undefined && queue.isUntouched) {
-      queue.drop(id);
-      definition.forgetFirst?.(keyOf(before));
-      return;
+    if (before !== undefined && !queue.isOpen) {
+      definition.onStandbyChange?.(keyOf(before), after);
+      // A standby keeps nothing for an object that is gone. A reconcile under way still needs the news.
+      if (after === undefined && queue.drop(id)) return;
     }
     if (!matters(definition.facts, change)) return;
     this.#count(change);

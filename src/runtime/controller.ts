@@ -8,6 +8,7 @@ import type { Instant } from '#base/instant';
 import type { Log } from '#base/log';
 import type { Random } from '#base/random';
 import type { Client } from '#client/client';
+import type { CacheListener } from './cache.ts';
 import type { CacheHandle, Caches } from './caches.ts';
 import { ChangeKeys } from './changeKeys.ts';
 import { controllerReader, type Share } from './controllerReader.ts';
@@ -150,6 +151,22 @@ export class Controller {
     return this.#worker.stop();
   }
 
+  /**
+   * After the lease was lost and the last reconcile has ended: a standby like one that never led, which keeps its caches
+   * and one queue entry per object. A replica that leads again by now reconciles everything instead.
+   */
+  standBy(): void {
+    if (this.running) {
+      this.enqueueAll('leadership returned');
+      return;
+    }
+    this.#dynamic.clear();
+    this.#ownWrites.clear();
+    this.queue.clear();
+    this.definition.onStandby?.();
+    for (const { handle, changed } of this.#listeners()) handle.replay(changed);
+  }
+
   /** Every object once more: after a pause we cannot know what we missed; and for the double run of a test. */
   enqueueAll(reason: string): void {
     this.#changeKeys.addAll(this.#primary.reader.list(), reason);
@@ -158,7 +175,7 @@ export class Controller {
   /** Ends requests under way, and gives everything back. */
   close(): void {
     this.#abort.abort();
-    this.#dynamic.close();
+    this.#dynamic.clear();
     for (const handle of this.handles) handle.release();
   }
 
@@ -195,21 +212,29 @@ export class Controller {
   }
 
   #listen(): void {
-    this.#primary.listen((change) => this.#changeKeys.primary(change));
-    for (const watch of this.definition.watches ?? [])
-      this.#shares
-        .get(kindId(watch.kind))!
-        .handle.listen((change) => this.#changeKeys.watched(watch, change));
+    for (const { handle, changed } of this.#listeners()) handle.listen(changed);
     for (const handle of this.handles) {
       handle.listen(({ id }) => this.#ownWrites.seen(id));
       handle.onStatus(() => this.#ownWrites.recheck());
     }
   }
 
+  *#listeners(): Generator<{ handle: CacheHandle<KubeObject>; changed: CacheListener<KubeObject> }> {
+    yield { handle: this.#primary, changed: (change) => this.#changeKeys.primary(change) };
+    for (const watch of this.definition.watches ?? [])
+      yield {
+        handle: this.#shares.get(kindId(watch.kind))!.handle,
+        changed: (change) => this.#changeKeys.watched(watch, change),
+      };
+  }
+
   async #reconcile(taken: Taken, now: Instant): Promise<Outcome> {
     const key = parseKeyText(this.#shared.interner.text(taken.id));
     const outcome = await this.definition.reconcile(this.#pass(taken, key, now));
-    if (this.#primary.reader.get(key) === undefined) this.#dynamic.drop(taken.id);
+    if (this.#primary.reader.get(key) !== undefined) return outcome;
+    this.#dynamic.drop(taken.id);
+    // What the reconcile noted about an object that was removed meanwhile.
+    if (!this.queue.isOpen) this.definition.onStandbyChange?.(key, undefined);
     return outcome;
   }
 

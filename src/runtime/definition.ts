@@ -39,8 +39,11 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
   readonly facts?: Facts<T>;
   /** When an object of the initial list is worth its first look; overdue ones then come in the order of deadlines. */
   firstLook?(object: T): Instant | undefined;
-  /** Gone before anybody looked at it, in a replica that never acted: what `firstLook` noted is of no use any more. */
-  forgetFirst?(key: ObjectKey): void;
+  /**
+   * The object changed, or was removed (undefined), while this replica does not lead: no reconcile follows. A controller
+   * that keeps anything by key forgets it when the object is removed.
+   */
+  onStandbyChange?(key: ObjectKey, object: T | undefined): void;
   readonly watches?: readonly WatchDefinition[];
   readonly dynamic?: DynamicDefinition;
   /** Passes at once; 4 unless told. */
@@ -55,6 +58,11 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
   readonly rights?: readonly Right[];
   /** This process stops acting, perhaps only for now: another replica may go on, and nobody here hears of what it does. */
   onPause?(): void;
+  /**
+   * The lease was lost and the last reconcile has ended. The queue and the dynamic watches are empty; when the replica
+   * leads again, every object is reconciled as after a start.
+   */
+  onStandby?(): void;
   reconcile(pass: Pass): Promise<Outcome> | Outcome;
 }
 

@@ -53,7 +53,8 @@ export class DynamicWatches {
     if (this.#needs.has(user)) this.declare(user, []);
   }
 
-  close(): void {
+  /** Gives every source back. */
+  clear(): void {
     for (const { handle } of this.#entries.values()) handle.release();
     for (const user of this.#needs.keys()) this.#options.interner.release(user);
     this.#entries.clear();

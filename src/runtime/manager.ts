@@ -180,8 +180,9 @@ export class Manager {
     this.#log.warn({}, 'leadership lost: nothing is done until it is won again');
     for (const controller of this.#controllers) {
       if (!controller.running) continue;
-      // Wakes of passes that are cut off now would be lost: everything is looked at again later.
-      void controller.pause().then(() => controller.enqueueAll('leadership returned'));
+      void controller.pause().then(() => {
+        if (this.#phase !== 'stopped') controller.standBy();
+      });
     }
   }
 

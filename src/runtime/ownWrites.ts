@@ -94,6 +94,10 @@ export class OwnWrites {
       this.#tell([...new Set([...this.#parked.values()].flatMap((waiting) => [...waiting]))]);
   }
 
+  clear(): void {
+    for (const [by, list] of [...this.#pending]) this.#forget(by, list);
+  }
+
   #tell(waiting: readonly KeyId[]): void {
     for (const by of waiting) {
       const list = this.#pending.get(by) ?? [];

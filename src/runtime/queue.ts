@@ -73,7 +73,6 @@ export class Queue {
   #addedAt = doubles(1024);
   #ready = 0;
   #open = true;
-  #wasOpened = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
@@ -103,9 +102,9 @@ export class Queue {
     for (const startedAt of this.#startedAt.values()) yield millis(this.#clock.elapsed() - startedAt);
   }
 
-  /** Whether nobody has ever taken a key, as in a replica that waits for its turn. */
-  get isUntouched(): boolean {
-    return !this.#open && !this.#wasOpened;
+  /** False in a replica that does not lead. */
+  get isOpen(): boolean {
+    return this.#open;
   }
 
   /** Closed, keys are collected but none becomes due: an initial list comes out in the order of its deadlines. */
@@ -115,7 +114,6 @@ export class Queue {
   }
   open(): void {
     this.#open = true;
-    this.#wasOpened = true;
     this.#lane.resume();
     if (this.#ready > 0) this.#options.onReady?.();
   }
@@ -168,15 +166,21 @@ export class Queue {
     this.#losses.delete(id);
   }
 
-  /** As if it had never been added: there is nothing left to look at. */
-  drop(id: KeyId): void {
+  /** Removes the key and its failure count. False: a worker has it, and nothing changed. */
+  drop(id: KeyId): boolean {
     const state = this.#stateOf(id);
-    if ((state & HELD) === 0 || (state & PROCESSING) !== 0) return;
+    if ((state & PROCESSING) !== 0) return false;
+    if ((state & HELD) === 0) return true;
     this.#lane.delete(id);
     this.#release(id);
-    if ((state & DIRTY) === 0) return;
-    this.#ready--;
+    if ((state & DIRTY) !== 0) this.#ready--;
     this.#readyKeys.tidy(this.#ready);
+    return true;
+  }
+
+  /** Removes every key that no worker has. */
+  clear(): void {
+    for (let id = 0; id < this.#state.length; id++) if (this.#state[id] !== 0) this.drop(id as KeyId);
   }
 
   take(): Taken | undefined {

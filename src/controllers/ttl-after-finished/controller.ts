@@ -47,7 +47,9 @@ export function ttlAfterFinished<T extends KubeObject>(
     facts: factsOf,
     countsAsAdded: (object) => isFinishedWithTtl(finishable, object),
     firstLook: (object) => noteFirst(finishable, object, { ledger, guard, clock }),
-    forgetFirst: (key) => ledger.forget(key),
+    onStandbyChange: (key, object) => {
+      if (object === undefined) ledger.forget(key);
+    },
     onPause: () => ledger.rests(),
     rights: [{ group: kind.group, resource: kind.resource, verbs: ['get', 'delete'] }],
     reconcile: createReconcile({
@@ -90,6 +92,8 @@ function noteFirst<T extends KubeObject>(
   if (verdict.kind === 'exempt' || verdict.kind === 'held') return undefined;
   if (verdict.kind === 'waiting' && verdict.ahead > 0) return undefined;
   const deadline = deadlineOf(verdict);
-  if (deadline !== undefined) ledger.expects(keyOf(object), deadline);
+  // Deleted by this process before it lost the lease: counted already, or when its removal is seen.
+  const isOurs = ledger.isOurs(keyOf(object), object.metadata.uid);
+  if (deadline !== undefined && !isOurs) ledger.expects(keyOf(object), deadline);
   return deadline;
 }

@@ -60,6 +60,7 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
       onPause: () => {
         policies.isActing = false;
       },
+      onStandby: () => policies.standBy(),
       reconcile(pass) {
         policies.isActing = true;
         const waking = parseWaking(pass.key);

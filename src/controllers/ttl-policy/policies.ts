@@ -154,6 +154,12 @@ export class Policies {
     this.#budgets.delete(name);
   }
 
+  /** This replica lost the lease: all but the budgets is worked out again when it leads. */
+  standBy(): void {
+    for (const entry of this.#entries.values()) this.deactivate(entry);
+    this.#entries.clear();
+  }
+
   /** Policies at work on a resource. */
   of(resource: string): Iterable<ActivePolicy> {
     return this.#byResource.get(resource) ?? [];
