@@ -4,20 +4,21 @@
 
 import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import type { KubeObject } from '#api/object';
-import { ApiError } from '#api/status';
+import type { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
 import type { Clock } from '#base/clock';
 import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '#base/instant';
 import type { Client } from '#client/client';
 import type { DeleteAnswer, Propagation } from '#client/delete';
-import { TransportError } from '#client/transport';
 import type { Pass } from '#runtime/pass';
 import { type Budget, claimAll } from './budget.ts';
 import type { Deletion, HeldBecause } from './deletion.ts';
 import type { DeletionMetrics } from './deletionMetrics.ts';
 import { Remembered } from './remembered.ts';
 import type { ClockVerdict, SkewGuard } from './skewGuard.ts';
-import { Unanswered } from './unanswered.ts';
+import { isCutOff, isUnanswered, mayHaveActed, Unanswered } from './unanswered.ts';
+
+export { mayHaveActed } from './unanswered.ts';
 
 export type Decision<Verdict> =
   | { readonly kind: 'delete'; readonly since: Instant }
@@ -169,6 +170,7 @@ export class GuardedDeletes {
       answer = await this.#send(pass, target, at.object);
     } catch (error) {
       if (mayHaveActed(error) && !isDry(pass, target)) this.#unanswered.add(at.object);
+      if (isCutOff(error)) return this.#afterCutOff(pass, target, at, error);
       // The same request once more tells what became of it: its premise is its own guard.
       if (last || !isUnanswered(error)) throw error;
       return at;
@@ -188,6 +190,18 @@ export class GuardedDeletes {
       default:
         return assertNever(answer);
     }
+  }
+
+  /** The lease was lost while the DELETE was under way: no second one is sent, and a read says what became of it. */
+  async #afterCutOff<T extends KubeObject, V>(
+    pass: Pass,
+    target: DeletionTarget<T, V>,
+    { object }: Next<T>,
+    error: unknown,
+  ): Promise<Deletion<V>> {
+    const found = await this.#reread(pass, target, object).catch(() => undefined);
+    if (found === undefined || found.kind === 'next') throw error;
+    return found;
   }
 
   /**
@@ -279,12 +293,3 @@ const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
 
 const dryKey = ({ object, since }: { object: KubeObject; since: Instant }): string =>
   `${uidOf(object)}@${since}`;
-
-/** Nobody knows what became of it: no answer, or one that says that the server lost its way. */
-export const mayHaveActed = (error: unknown): boolean =>
-  isUnanswered(error) || (error instanceof ApiError && error.code >= 500);
-
-const isUnanswered = (error: unknown): boolean =>
-  error instanceof TransportError &&
-  error.sent &&
-  (error.failure === 'timeout' || error.failure === 'broken');

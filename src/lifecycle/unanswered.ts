@@ -2,7 +2,22 @@
 // version: a DELETE carries the version it was decided on, so that one was not carried out and never will be.
 
 import type { KubeObject } from '#api/object';
+import { ApiError } from '#api/status';
 import { compareVersions } from '#api/versions';
+import { TransportError } from '#client/transport';
+
+const isSent = (error: unknown): error is TransportError => error instanceof TransportError && error.sent;
+
+/** The request was sent, and its answer did not arrive. */
+export const isUnanswered = (error: unknown): boolean =>
+  isSent(error) && (error.failure === 'timeout' || error.failure === 'broken');
+
+/** The request was sent and then aborted: the lease was lost, or the process stops. */
+export const isCutOff = (error: unknown): boolean => isSent(error) && error.failure === 'aborted';
+
+/** The server may have carried the request out: no answer arrived, or one of 500 and above. */
+export const mayHaveActed = (error: unknown): boolean =>
+  isUnanswered(error) || isCutOff(error) || (error instanceof ApiError && error.code >= 500);
 
 export class Unanswered {
   readonly #versions = new Map<string, string | undefined>();

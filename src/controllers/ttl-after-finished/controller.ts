@@ -15,6 +15,7 @@ import type { Finishable } from './finishable.ts';
 import { Ledger } from './ledger.ts';
 import { finishableMetrics } from './metrics.ts';
 import { createReconcile } from './reconcile.ts';
+import { standbyChange } from './unansweredDelete.ts';
 
 export interface TtlOptions {
   readonly clock: Clock;
@@ -47,10 +48,9 @@ export function ttlAfterFinished<T extends KubeObject>(
     facts: factsOf,
     countsAsAdded: (object) => isFinishedWithTtl(finishable, object),
     firstLook: (object) => noteFirst(finishable, object, { ledger, guard, clock }),
-    onStandbyChange: (key, object) => {
-      if (object === undefined) ledger.forget(key);
-    },
-    onPause: () => ledger.rests(),
+    onStandbyChange: (key, object) =>
+      standbyChange({ ledger, metrics, clock, now: () => guard.now() }, key, object),
+    onPause: () => ledger.rests(clock.elapsed()),
     rights: [{ group: kind.group, resource: kind.resource, verbs: ['get', 'delete'] }],
     reconcile: createReconcile({
       clock,

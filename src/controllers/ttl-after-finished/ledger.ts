@@ -56,14 +56,19 @@ export class Ledger {
   readonly #ours = new ByKey<string>();
   readonly #seen = new ByKey<Seen>();
   #isActing = false;
+  #restsSince = Number.NEGATIVE_INFINITY;
 
   /** This replica acts. */
   acts(): void {
     this.#isActing = true;
   }
-  /** Another one may act from now on. */
-  rests(): void {
+  /** Another one may act from now on. Monotonic. */
+  rests(elapsed: Millis): void {
     this.#isActing = false;
+    this.#restsSince = elapsed;
+  }
+  get restsSince(): number {
+    return this.#restsSince;
   }
 
   expects(key: ObjectKey, deadline: Instant): void {
@@ -94,8 +99,9 @@ export class Ledger {
     return ours !== undefined && (uid === undefined || ours === uid);
   }
 
-  /** The object was finished when the watch began. */
+  /** The object was finished when the watch began; an earlier sight of it stands. */
   lists(key: ObjectKey, uid: string, { now, elapsed }: Reading): void {
+    if (this.#seen.get(key)?.uid === uid) return;
     this.#seen.set(key, { uid, isTransition: false, elapsed, at: now });
   }
 

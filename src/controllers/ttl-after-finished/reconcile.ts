@@ -3,7 +3,7 @@
 import type { KubeObject } from '#api/object';
 import { assertNever } from '#base/assertNever';
 import type { Clock } from '#base/clock';
-import { type Instant, type Millis, minus } from '#base/instant';
+import type { Instant, Millis } from '#base/instant';
 import type { Propagation } from '#client/delete';
 import { type Deletion, outcomeOf } from '#lifecycle/deletion';
 import { type Basis, describeBasis } from '#lifecycle/expiry';
@@ -17,6 +17,7 @@ import { computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './
 import type { Finishable } from './finishable.ts';
 import type { Ledger, Reading } from './ledger.ts';
 import type { FinishableMetrics } from './metrics.ts';
+import { countUnanswered } from './unansweredDelete.ts';
 
 export interface ReconcileOptions<T extends KubeObject> {
   readonly clock: Pick<Clock, 'elapsed'>;
@@ -173,15 +174,8 @@ export function createReconcile<T extends KubeObject>(
 
   /** A DELETE was carried out whose answer did not say so: counted now, once, by when we heard of it. */
   function noticeOurs(pass: Pass, outcome: 'deleted' | 'terminating'): void {
-    const since = ledger.deadline(pass.key);
-    const uid = ledger.ours(pass.key);
-    if (since === undefined || uid === undefined) return;
-    ledger.expectsNothing(pass.key);
-    metrics.deletion.outcome(outcome);
-    metrics.deletion.lag.observe(Math.max(0, minus(pass.now, since)) / 1000);
-    metrics.deletion.done(uid);
-    metrics.deleted(pass.key.namespace ?? '', outcome);
-    pass.log.debug({ outcome }, 'deleted');
+    if (countUnanswered({ ledger, metrics }, pass.key, outcome, pass.now))
+      pass.log.debug({ outcome }, 'deleted');
   }
 
   function noticeRival(pass: Pass): void {
