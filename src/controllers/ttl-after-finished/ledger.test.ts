@@ -23,6 +23,9 @@ test('an object of the initial list was not seen turning finished, one made agai
   ledger.lists(a, 'u-1', read(5));
   expect(ledger.firstSight(a, 'u-1', read(9))).toMatchObject({ at: 5, isTransition: false });
   expect(ledger.firstSight(a, 'u-2', read(9))).toMatchObject({ at: 9, isTransition: true });
+  // Listed again after the lease was lost: the transition was seen.
+  ledger.lists(a, 'u-2', read(20));
+  expect(ledger.firstSight(a, 'u-2', read(21))).toMatchObject({ at: 9, isTransition: true });
 });
 
 describe('first seen at 100 000 and looked at later: what has elapsed counts, not what the clock shows', () => {
