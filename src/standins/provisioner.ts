@@ -6,6 +6,7 @@ import { keyOf } from '#api/kind';
 import {
   ANNOTATION_KEEPER_REF,
   ANNOTATION_RESTORE_REQUEST,
+  PROGRESS_REASONS,
   PROVISIONER_REFUSALS,
   READY,
 } from '#api/kinds/storage/conditions';
@@ -44,7 +45,9 @@ async function reconcile(pass: Pass): Promise<Outcome> {
 }
 
 const hasEnded = ({ status }: VolumeRestoreRequest): boolean =>
-  status?.conditions?.some(({ type }) => type === READY) === true;
+  status?.conditions?.some(
+    ({ type, reason = '' }) => type === READY && !PROGRESS_REASONS.includes(reason),
+  ) === true;
 
 /** The same name every time: said once. */
 async function refuse(pass: Pass, request: VolumeRestoreRequest, note: string): Promise<Outcome> {

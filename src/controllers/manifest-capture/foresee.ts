@@ -20,7 +20,7 @@ export const foreseeManifestCaptures: Foresight = {
       ttl: parseRequestTtl(outlook.configuration.requestTTL),
     };
     for await (const request of eachRequest(outlook, rules)) {
-      if (!hasEnded(request, rules.ttl.mode)) yield await statementOnWork(request, outlook.snapshot);
+      if (!hasEnded(request)) yield await statementOnWork(request, outlook.snapshot);
       else if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
     }
   },

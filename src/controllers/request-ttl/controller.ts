@@ -33,11 +33,11 @@ export function requestTtlController<T extends RequestObject>(
     facts: ({ metadata, status }) => [
       metadata.deletionTimestamp,
       status?.completionTimestamp,
-      status?.conditions?.map(({ type, status: value }) => [type, value]),
+      status?.conditions?.map(({ type, status: value, reason }) => [type, value, reason]),
     ],
     firstLook(request) {
       const completed = parseTime(request.status?.completionTimestamp ?? '');
-      const known = hasEnded(request, ttl.mode) && Number.isFinite(completed);
+      const known = hasEnded(request) && Number.isFinite(completed);
       return known ? plus(completed, ttl.length) : undefined;
     },
     concurrency: 8,

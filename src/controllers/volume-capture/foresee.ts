@@ -24,7 +24,7 @@ export const foreseeCaptures: Foresight = {
     const allowElsewhere = configuration.capture?.allowCrossNamespace === true;
     let contents: ReadonlyMap<string, VolumeSnapshotContent> | undefined;
     for await (const request of eachRequest(outlook, rules)) {
-      if (hasEnded(request, rules.ttl.mode)) {
+      if (hasEnded(request)) {
         if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
         continue;
       }

@@ -22,7 +22,7 @@ export const foreseeRestores: Foresight = {
     };
     const allowElsewhere = configuration.restore?.allowCrossNamespace === true;
     for await (const request of eachRequest(outlook, rules)) {
-      if (!hasEnded(request, rules.ttl.mode)) yield await statementOnWork(request, outlook, allowElsewhere);
+      if (!hasEnded(request)) yield await statementOnWork(request, outlook, allowElsewhere);
       else if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
     }
   },

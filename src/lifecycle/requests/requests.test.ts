@@ -70,22 +70,23 @@ const request = (shape: Shape = {}): RequestObject => {
 
 describe('ended', () => {
   test.each([
-    ['no status at all', request(), false, false],
-    ['Ready=True', request({ ready: 'True' }), true, true],
-    ['Ready=False with a reason', request({ ready: 'False', reason: 'NotFound' }), true, true],
-    ['Ready=False Pending', request({ ready: 'False', reason: 'Pending' }), true, false],
-    ['Ready=False Running', request({ ready: 'False', reason: 'Running' }), true, false],
-    ['Ready=False InvalidTTL', request({ ready: 'False', reason: 'InvalidTTL' }), true, true],
-    ['Ready=Unknown', request({ ready: 'Unknown' }), false, false],
+    ['no status at all', request(), false],
+    ['Ready=True', request({ ready: 'True' }), true],
+    ['Ready=False with a reason', request({ ready: 'False', reason: 'NotFound' }), true],
+    ['Ready=False Pending is progress', request({ ready: 'False', reason: 'Pending' }), false],
+    ['Ready=False Running is progress', request({ ready: 'False', reason: 'Running' }), false],
+    ['Ready=False Processing is progress', request({ ready: 'False', reason: 'Processing' }), false],
+    ['Ready=False TargetsPending is progress', request({ ready: 'False', reason: 'TargetsPending' }), false],
+    ['Ready=True Running has ended', request({ ready: 'True', reason: 'Running' }), true],
+    ['Ready=False InvalidTTL', request({ ready: 'False', reason: 'InvalidTTL' }), true],
+    ['Ready=Unknown', request({ ready: 'Unknown' }), false],
     [
       'another condition',
       { ...request(), status: { conditions: [{ type: 'Other', status: 'True' }] } },
       false,
-      false,
     ],
-  ])('%s', (_name, object, scanner, annotation) => {
-    expect(hasEnded(object, 'scanner')).toBe(scanner);
-    expect(hasEnded(object, 'annotation')).toBe(annotation);
+  ])('%s', (_name, object, ended) => {
+    expect(hasEnded(object)).toBe(ended);
   });
 });
 

@@ -28,8 +28,7 @@ const NONE: RequestExpiry = { kind: 'none' };
 
 /** When it ended; undefined while nobody wrote it down, and for what is being deleted already. */
 function completionOf(request: RequestObject, rules: RequestRules): Instant | undefined {
-  if (request.metadata.deletionTimestamp !== undefined || !hasEnded(request, rules.ttl.mode))
-    return undefined;
+  if (request.metadata.deletionTimestamp !== undefined || !hasEnded(request)) return undefined;
   const at = parseTime(request.status?.completionTimestamp ?? '');
   return Number.isFinite(at) ? at : undefined;
 }

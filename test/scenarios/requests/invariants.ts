@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { equal, type Json } from '#api/json';
+import { PROGRESS_REASONS } from '#api/kinds/storage/conditions';
 import type { RequestObject } from '#api/kinds/storage/request';
 import type { KubeObject } from '#api/object';
 import type { Change } from '#sim/history';
@@ -49,7 +50,12 @@ const onlyReady: Check = ({ kind }, after) => {
 /** By the process: once it has ended, a request changes by its TTL annotation, by InvalidTTL, or by going. */
 const endIsFinal: Check = ({ kind, before, by }, after) => {
   const was = readyOf(before);
-  if (!REQUESTS.has(kind) || by !== 'process' || was === undefined || was.reason === 'Running')
+  if (
+    !REQUESTS.has(kind) ||
+    by !== 'process' ||
+    was === undefined ||
+    PROGRESS_REASONS.includes(was.reason ?? '')
+  )
     return undefined;
   if (readyOf(after)?.reason === 'InvalidTTL') return undefined;
   return equal(before!.status as Json, after.status as Json) ? undefined : 'the end was rewritten';

@@ -35,8 +35,8 @@ export const Reason = {
 } as const;
 export type Reason = (typeof Reason)[keyof typeof Reason];
 
-/** Reasons of Ready=False that mean "not ended yet". We never write them, but may meet them. */
-export const PROGRESS_REASONS: readonly string[] = ['Pending', 'Running'];
+/** Reasons of Ready=False that mean "not ended yet". Other controllers of these kinds write them; Lapse does not. */
+export const PROGRESS_REASONS: readonly string[] = ['Pending', 'Running', 'Processing', 'TargetsPending'];
 
 export const AnnotationKeyTTL = 'storage.deckhouse.io/ttl';
 export const DefaultRequestTTL: Millis = minutes(10);
