@@ -1,5 +1,5 @@
 // What every request controller does first: a request that has ended is not looked at any further. The only things that
-// may still happen to it are the TTL annotation that a crash left out, and, where the annotation decides, its deletion.
+// may still happen to it are, in mode scanner, the TTL annotation that a crash left out, and, in mode annotation, its deletion.
 
 import type { RequestObject } from '#api/kinds/storage/request';
 import { assertNever } from '#base/assertNever';
@@ -26,23 +26,20 @@ export async function reconcileEnded<T extends RequestObject>(
   options: EndedOptions<T>,
 ): Promise<Outcome | undefined> {
   const { rules } = options;
-  const ended = hasEnded(request, rules.ttl.mode);
+  const ended = hasEnded(request);
   if (request.metadata.deletionTimestamp !== undefined) return settled();
   if (!ended) return undefined;
-  if (rules.ttl.mode === 'annotation') {
-    const outcome = await reconcileTtl(pass, request, options);
-    if (outcome !== undefined) return outcome;
-  }
+  if (rules.ttl.mode === 'annotation') return reconcileTtl(pass, request, options);
   if (request.metadata.annotations?.[rules.annotationKey] !== undefined) return settled();
   return setTTLAnnotation(pass, rules, request);
 }
 
-/** The annotation's policy; undefined when it has nothing to say. */
+/** The annotation decides. Without it the request is kept: it was written before the end, so a user removed it. */
 async function reconcileTtl<T extends RequestObject>(
   pass: Pass,
   request: T,
   { rules, random, deletes }: EndedOptions<T>,
-): Promise<Outcome | undefined> {
+): Promise<Outcome> {
   const expiry = computeRequestTtl(request, rules, pass.now);
   const lookAgain = (kept: RequestExpiry): Outcome =>
     kept.kind === 'waiting'
@@ -50,7 +47,7 @@ async function reconcileTtl<T extends RequestObject>(
       : settled();
   switch (expiry.kind) {
     case 'none':
-      return undefined;
+      return settled();
     case 'invalid':
       return markInvalidTtl(pass, rules, request, expiry.message);
     case 'waiting':

@@ -1,5 +1,5 @@
 // The one end of every request, whatever path led there: Ready with reason and message, the time, the result, in one
-// write of the status; then the TTL annotation, in a write of its own (the status subresource would drop it).
+// write of the status; and the TTL annotation, in a write of its own (the status subresource would drop it).
 
 import type { JsonObject } from '#api/json';
 import { READY, Reason } from '#api/kinds/storage/conditions';
@@ -39,13 +39,13 @@ export const endedBy = ({ reason, message }: Failure, result?: JsonObject): Endi
 // The API allows 32,768 characters; an error text of somebody else may be longer.
 const MAX_MESSAGE = 32_768;
 
-/** The status a request ends with, `at` a time. A completion that is already there stays. */
+/** The status a request ends with, `at` a time. The completion of a request that has ended stays. */
 export function buildEnd(request: RequestObject, ending: Ending, at: Instant): JsonObject {
   const time = formatTime(at);
   const status = ending.ready ? 'True' : 'False';
   const before = readyOf(request);
   return {
-    completionTimestamp: request.status?.completionTimestamp ?? time,
+    completionTimestamp: (hasEnded(request) ? request.status?.completionTimestamp : undefined) ?? time,
     conditions: [
       {
         type: READY,
@@ -79,16 +79,23 @@ export async function finishRequest<T extends RequestObject>(
   const at = await guard.stamp();
   if (at === undefined) return waitUntil(plus(pass.now, HOLD), 'held: clock');
   const ending = typeof endingAt === 'function' ? endingAt(at) : endingAt;
-  const written = await writeRequest(pass, rules, request, {
-    subresource: 'status',
-    patch: (current) =>
-      hasEnded(current, rules.ttl.mode) ? undefined : { status: buildEnd(current, ending, at) },
-  });
-  if (written.kind === 'written') {
-    announce(pass, request, ending);
-    onEnd?.(ending);
-  }
-  return outcomeOfWrite(written, (ended) => setTTLAnnotation(pass, rules, ended));
+  const writeEnd = async (current: T): Promise<Outcome> => {
+    const written = await writeRequest(pass, rules, current, {
+      subresource: 'status',
+      patch: (live) => (hasEnded(live) ? undefined : { status: buildEnd(live, ending, at) }),
+    });
+    if (written.kind === 'written') {
+      announce(pass, request, ending);
+      onEnd?.(ending);
+    }
+    return outcomeOfWrite(written, (ended) =>
+      rules.ttl.mode === 'annotation' ? settled() : setTTLAnnotation(pass, rules, ended),
+    );
+  };
+  // Where the annotation decides it is written before the end: an ended request without it had it removed by a user.
+  if (rules.ttl.mode === 'annotation')
+    return outcomeOfWrite(await writeTTLAnnotation(pass, rules, request, hasEnded), writeEnd);
+  return writeEnd(request);
 }
 
 function announce(pass: Pass, request: RequestObject, { ready, reason, message }: Ending): void {
@@ -106,14 +113,21 @@ export async function setTTLAnnotation<T extends RequestObject>(
   rules: RequestRules<T>,
   request: T,
 ): Promise<Outcome> {
-  const written = await writeRequest(pass, rules, request, {
-    patch: (current) =>
-      current.metadata.annotations?.[rules.annotationKey] === undefined
-        ? { metadata: { annotations: { [rules.annotationKey]: rules.ttl.text } } }
-        : undefined,
-  });
-  return outcomeOfWrite(written, async () => settled());
+  return outcomeOfWrite(await writeTTLAnnotation(pass, rules, request), () => settled());
 }
+
+const writeTTLAnnotation = <T extends RequestObject>(
+  pass: Pass,
+  rules: RequestRules<T>,
+  request: T,
+  skip: (current: T) => boolean = () => false,
+): Promise<Written<T>> =>
+  writeRequest(pass, rules, request, {
+    patch: (current) =>
+      current.metadata.annotations?.[rules.annotationKey] !== undefined || skip(current)
+        ? undefined
+        : { metadata: { annotations: { [rules.annotationKey]: rules.ttl.text } } },
+  });
 
 /** Puts InvalidTTL in place of how the request ended: the one rewrite of an end there is. */
 export async function markInvalidTtl<T extends RequestObject>(
@@ -137,12 +151,12 @@ export async function markInvalidTtl<T extends RequestObject>(
       return { status: buildEnd(current, { ready: false, reason: Reason.InvalidTTL, message }, pass.now) };
     },
   });
-  return outcomeOfWrite(written, async () => settled());
+  return outcomeOfWrite(written, () => settled());
 }
 
 function outcomeOfWrite<T extends RequestObject>(
   written: Written<T>,
-  then: (request: T) => Promise<Outcome>,
+  then: (request: T) => Promise<Outcome> | Outcome,
 ): Promise<Outcome> | Outcome {
   switch (written.kind) {
     case 'written':

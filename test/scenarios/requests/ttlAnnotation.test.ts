@@ -177,6 +177,30 @@ describe.each(Object.entries(subjects))('%s', (_kind, { ref, request, wrong, fam
     true,
   );
 
+  inWorld(
+    'a request whose annotation was removed is not deleted, and the annotation stays removed',
+    async ({ when, then }) => {
+      await when.user.apply(wrong());
+      expect(ttlOf(await then.object(ref))).toBe('10m');
+      await when.user.patch(ref, { metadata: { annotations: { [TTL]: null } } });
+      await when.timePasses(hours(1));
+      expect(ttlOf(await then.object(ref))).toBeUndefined();
+      await when.processRestarts();
+      await when.timePasses(hours(1));
+      expect(ttlOf(await then.object(ref))).toBeUndefined();
+    },
+  );
+
+  inWorld('a crash before the end is written leaves the annotation to the next attempt', async (scene) => {
+    const { when, then } = scene;
+    when.serverAnswers('patch status', 500, { times: 3 });
+    await when.user.apply(wrong());
+    await when.processRestarts();
+    await when.timePasses(seconds(30));
+    expect(await readyOf(then, ref)).toBe('False NotFound');
+    expect(ttlOf(await then.object(ref))).toBe('10m');
+  });
+
   inWorld('a request that somebody marked as running has not ended', async ({ when, then, simulation }) => {
     (await simulation()).crash();
     await when.user.apply({
