@@ -194,6 +194,12 @@ describe('the content', () => {
   });
 });
 
+test('a content that is being deleted is never a success', () => {
+  const metadata = { name: 's', deletionTimestamp: '2026-03-01T10:00:00Z' };
+  const content = { apiVersion: 'v', kind: 'VolumeSnapshotContent', metadata, status: { readyToUse: true } };
+  expect(computeProgress(content, 'ns/data')).toEqual(fails('ArtifactLost'));
+});
+
 describe('detaching', () => {
   const view = (more: Partial<DetachView> = {}): DetachView => ({
     key: KEY,

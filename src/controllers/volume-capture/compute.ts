@@ -2,7 +2,7 @@
 // answers with the next thing or with the failure that ends the request.
 
 import type { ObjectKey } from '#api/kind';
-import { ANNOTATION_SNAPSHOT_CLASS, Reason } from '#api/kinds/storage/conditions';
+import { ANNOTATION_CONTENT_NAME, ANNOTATION_SNAPSHOT_CLASS, Reason } from '#api/kinds/storage/conditions';
 import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import {
   type PersistentVolume,
@@ -161,6 +161,16 @@ export function contentProblem(content: VolumeSnapshotContent, owner: OwnerRefer
 
 export type Progress = { readonly kind: 'waiting' } | { readonly kind: 'ready' } | Failure;
 
+/** The content that the request has begun to create: it is never begun again. */
+export const recordedContent = (request: VolumeCaptureRequest): string | undefined =>
+  request.metadata.annotations?.[ANNOTATION_CONTENT_NAME];
+
+export const contentLost = (name: string): Failure =>
+  failure(
+    Reason.ArtifactLost,
+    `VolumeSnapshotContent ${name} does not exist although its creation was started: it was deleted, or the controller stopped before it was created; create a new request to take a snapshot`,
+  );
+
 /** What the storage system says. An error ends the request even when a snapshot came of it in the end. */
 export function computeProgress(content: VolumeSnapshotContent, claim: string): Progress {
   const { readyToUse, error } = content.status ?? {};
@@ -171,5 +181,10 @@ export function computeProgress(content: VolumeSnapshotContent, claim: string): 
       `VolumeSnapshotContent ${content.metadata.name} of claim ${claim} failed${when}: ${error.message}`,
     );
   }
+  if (content.metadata.deletionTimestamp !== undefined)
+    return failure(
+      Reason.ArtifactLost,
+      `VolumeSnapshotContent ${content.metadata.name} of claim ${claim} is being deleted; create a new request to take a snapshot`,
+    );
   return readyToUse === true ? { kind: 'ready' } : { kind: 'waiting' };
 }

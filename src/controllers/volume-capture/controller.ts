@@ -18,7 +18,12 @@ const CLAIM = 'claim';
 
 const contents: WatchDefinition<VolumeSnapshotContent> = {
   kind: VolumeSnapshotContent,
-  facts: ({ metadata, status }) => [metadata.ownerReferences, status?.readyToUse, status?.error],
+  facts: ({ metadata, status }) => [
+    metadata.ownerReferences,
+    metadata.deletionTimestamp,
+    status?.readyToUse,
+    status?.error,
+  ],
   to({ metadata }, cache) {
     const uid = uidOfSnapshot(metadata.name ?? '');
     return uid === undefined ? [] : keysOf(cache.byIndex(VolumeCaptureRequest, UID, uid));
@@ -47,6 +52,7 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
   const { rules, policy, direct, deletes, guard, random, namespace } = options;
   requireAll('volume-capture', { rules, policy, direct, deletes, guard, random });
   const within = namespace === undefined ? {} : { namespace };
+  const context = { ...options, unanswered: new Map<string, string>() };
   return defineController<VolumeCaptureRequest>({
     name: 'volume-capture',
     for: VolumeCaptureRequest,
@@ -89,6 +95,6 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
         ? [{ group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['delete'] }]
         : []),
     ],
-    reconcile: (pass) => reconcileCapture(pass, options),
+    reconcile: (pass) => reconcileCapture(pass, context),
   });
 }

@@ -5,7 +5,7 @@ import { keyOf } from '#api/kind';
 import { ANNOTATION_DETACH_PV_NAME } from '#api/kinds/storage/conditions';
 import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import { PersistentVolume, PersistentVolumeClaim } from '#api/kinds/volumes';
-import type { KubeObject, OwnerReference } from '#api/object';
+import type { OwnerReference } from '#api/object';
 import { assertNever } from '#base/assertNever';
 import { outcomeOf } from '#lifecycle/deletion';
 import type { Decision } from '#lifecycle/guardedDelete';
@@ -16,11 +16,19 @@ import { buildKeeper, ensureKeeper } from '#lifecycle/requests/keeper';
 import { keeperName } from '#lifecycle/requests/names';
 import { type Failure, failureOf, isFailure } from '#lifecycle/requests/refusal';
 import { computeEnd } from '#lifecycle/requests/ttl';
-import { again, failed, type Outcome, settled } from '#runtime/outcome';
+import { again, type Outcome } from '#runtime/outcome';
 import { claimText } from './compute.ts';
 import { computeDetach, computeMark, type DetachStep, rememberedVolume } from './computeDetach.ts';
 import { usersOf } from './pods.ts';
-import { readVolume, type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
+import {
+  premiseOf,
+  readVolume,
+  recordStep,
+  type Work,
+  waitForEvent,
+  waitForKeeper,
+  wouldCapture,
+} from './work.ts';
 
 export async function reconcileDetach(work: Work): Promise<Outcome> {
   const { pass, options } = work;
@@ -58,7 +66,8 @@ async function getStep({ pass, request, claim: key }: Work, read: Read): Promise
 
 async function release(work: Work, claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<Outcome> {
   try {
-    const remembered = await remember(work, volume);
+    // When the claim is gone, nothing else leads to the volume.
+    const remembered = await recordStep(work, ANNOTATION_DETACH_PV_NAME, volume.metadata.name!);
     if ('not' in remembered) return remembered.not;
     return await anchored({ ...work, request: remembered.request }, () => deleteClaim(work, claim, volume));
   } catch (error) {
@@ -80,34 +89,6 @@ async function deleteClaim(
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
     return waitForEvent(pass, 'claim deletion');
   return outcomeOf(deletion, () => again('the claim changed'));
-}
-
-/** Writes the volume's name into the request: when the claim is gone, nothing else leads to it. */
-async function remember(
-  { pass, request }: Work,
-  volume: PersistentVolume,
-): Promise<{ request: VolumeCaptureRequest } | { not: Outcome }> {
-  const name = volume.metadata.name!;
-  if (rememberedVolume(request) === name) return { request };
-  const patch = { metadata: { annotations: { [ANNOTATION_DETACH_PV_NAME]: name } } };
-  const answer = await pass.client.patch(
-    VolumeCaptureRequest,
-    keyOf(request),
-    { type: 'merge', patch },
-    premiseOf(request),
-  );
-  switch (answer.kind) {
-    case 'patched':
-      return { request: answer.object };
-    case 'missing':
-      return { not: settled() };
-    case 'conflict':
-      return { not: again('the request changed') };
-    case 'invalid':
-      return { not: failed(answer.error) };
-    default:
-      return assertNever(answer);
-  }
 }
 
 async function anchored(work: Work, then: (owner: OwnerReference) => Promise<Outcome>): Promise<Outcome> {
@@ -160,11 +141,6 @@ function complete(work: Work, volume: PersistentVolume): Promise<Outcome> {
     return completed(message, { dataRef });
   });
 }
-
-const premiseOf = ({ metadata }: KubeObject): { ifVersion: string; ifUid: string } => ({
-  ifVersion: metadata.resourceVersion!,
-  ifUid: metadata.uid!,
-});
 
 const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
   finishRequest(pass, options, request, endedBy(why));

@@ -7,14 +7,17 @@ import { endedBy, finishRequest } from '#lifecycle/requests/finish';
 import { failure, isFailure } from '#lifecycle/requests/refusal';
 import { type Outcome, settled } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
-import { computeClaimKey } from './compute.ts';
+import { claimText, computeClaimKey } from './compute.ts';
 import { reconcileDetach } from './detach.ts';
-import type { CaptureOptions } from './policy.ts';
 import { reconcileSnapshot } from './snapshot.ts';
+import type { CaptureContext } from './work.ts';
 
-export async function reconcileCapture(pass: Pass, options: CaptureOptions): Promise<Outcome> {
+export async function reconcileCapture(pass: Pass, options: CaptureContext): Promise<Outcome> {
   const request = pass.cache.get(VolumeCaptureRequest, pass.key);
-  if (request === undefined) return settled();
+  if (request === undefined) {
+    options.unanswered.delete(claimText(pass.key));
+    return settled();
+  }
   const ended = await reconcileEnded(pass, request, options);
   if (ended !== undefined) return ended;
   const { policy } = options;

@@ -1,8 +1,8 @@
-// Capture as a snapshot: check the source, anchor the keeper, create one VolumeSnapshotContent, wait for what the
-// storage system says about it. Once the content exists nothing else is looked at again.
+// Capture as a snapshot: check the source, anchor the keeper, record and create one VolumeSnapshotContent, wait for what
+// the storage system says about it. Once the content is recorded nothing else is looked at, and it is not created again.
 
 import { keyOf } from '#api/kind';
-import { Reason } from '#api/kinds/storage/conditions';
+import { ANNOTATION_CONTENT_NAME, Reason } from '#api/kinds/storage/conditions';
 import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import {
   PersistentVolumeClaim,
@@ -29,14 +29,19 @@ import {
   computeCsiVolume,
   computeProgress,
   computeVolumeName,
+  contentLost,
   contentProblem,
+  recordedContent,
 } from './compute.ts';
-import { readVolume, type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
+import { readVolume, recordStep, type Work, waitForEvent, waitForKeeper, wouldCapture } from './work.ts';
 
 export async function reconcileSnapshot(work: Work): Promise<Outcome> {
-  const { pass, request } = work;
-  const existing = pass.cache.get(VolumeSnapshotContent, { name: snapshotName(request.metadata.uid!) });
-  if (existing !== undefined) return proceed(work, async () => existing);
+  const { request } = work;
+  const name = snapshotName(request.metadata.uid!);
+  const existing = await findContent(work, name);
+  if (isFailure(existing)) return end(work, existing);
+  if (existing !== undefined) return proceed(work, () => adoptContent(work, existing));
+  if (recordedContent(request) !== undefined && !isUnanswered(work)) return end(work, contentLost(name));
   const source = await getSource(work);
   if (isFailure(source)) return end(work, source);
   return proceed(work, (owner) =>
@@ -44,10 +49,31 @@ export async function reconcileSnapshot(work: Work): Promise<Outcome> {
   );
 }
 
+const isUnanswered = ({ pass, request, options }: Work): boolean =>
+  options.unanswered.get(claimText(pass.key)) === request.metadata.uid;
+
+/** The cache may be behind: a content whose creation was started is missing only if the server says so. */
+async function findContent(
+  { pass, request, options }: Work,
+  name: string,
+): Promise<VolumeSnapshotContent | Failure | undefined> {
+  const cached = pass.cache.get(VolumeSnapshotContent, { name });
+  if (cached !== undefined || recordedContent(request) === undefined) return cached;
+  try {
+    return await options.direct.get(pass, VolumeSnapshotContent, { name });
+  } catch (error) {
+    return failureOf(error, `reading VolumeSnapshotContent ${name}`);
+  }
+}
+
+/** Or why there is none in this reconcile. */
+type Content = VolumeSnapshotContent | Failure | Outcome;
+const isOutcome = (content: VolumeSnapshotContent | Outcome): content is Outcome => !('metadata' in content);
+
 /** Anchors the keeper, then looks at the content, which may have to be created first. */
 async function proceed(
   work: Work,
-  contentFor: (owner: OwnerReference) => Promise<VolumeSnapshotContent | Failure>,
+  contentFor: (owner: OwnerReference) => Promise<Content>,
 ): Promise<Outcome> {
   const { pass, request, options } = work;
   const wanted = buildKeeper(
@@ -66,6 +92,7 @@ async function proceed(
     case 'anchored': {
       const content = await contentFor(anchor.owner);
       if (isFailure(content)) return end(work, content);
+      if (isOutcome(content)) return content;
       const problem = contentProblem(content, anchor.owner);
       return problem === undefined ? watchContent(work, content) : end(work, problem);
     }
@@ -142,23 +169,39 @@ async function getStorageClass(
   return options.direct.get(pass, StorageClass, { name });
 }
 
-/** One create. That it exists is as good, if it is ours; whose it is, the caller checks. */
-async function createContent(
-  { pass, options }: Work,
-  content: VolumeSnapshotContent,
-): Promise<VolumeSnapshotContent | Failure> {
+/** A content that exists. When another controller of this kind created it, this request does not record it yet. */
+async function adoptContent(work: Work, content: VolumeSnapshotContent): Promise<Content> {
+  const name = content.metadata.name!;
+  if (recordedContent(work.request) !== undefined) return content;
+  if (computeProgress(content, claimText(work.claim)).kind !== 'waiting') return content;
+  try {
+    const recorded = await recordStep(work, ANNOTATION_CONTENT_NAME, name);
+    return 'not' in recorded ? recorded.not : content;
+  } catch (error) {
+    return failureOf(error, `recording VolumeSnapshotContent ${name}`);
+  }
+}
+
+/**
+ * One create, recorded in the request beforehand. That it exists is as good, if it is ours; whose it is, the caller
+ * checks.
+ */
+async function createContent(work: Work, content: VolumeSnapshotContent): Promise<Content> {
+  const { pass, options, request } = work;
   const name = content.metadata.name!;
   try {
+    const recorded = await recordStep(work, ANNOTATION_CONTENT_NAME, name);
+    if ('not' in recorded) return recorded.not;
+    options.unanswered.set(claimText(pass.key), request.metadata.uid!);
     const answer = await pass.client.create(VolumeSnapshotContent, content);
+    options.unanswered.delete(claimText(pass.key));
     if (answer.kind === 'created') return answer.object;
     if (answer.kind === 'invalid')
       return failure(
         Reason.UnsupportedSnapshotStack,
         `VolumeSnapshotContent ${name} was refused; a snapshot stack that takes contents without a VolumeSnapshot is needed: ${answer.error.message}`,
       );
-    const live = await options.direct.get(pass, VolumeSnapshotContent, keyOf(content));
-    if (live === undefined) throw answer.error;
-    return live;
+    return (await options.direct.get(pass, VolumeSnapshotContent, keyOf(content))) ?? contentLost(name);
   } catch (error) {
     return failureOf(error, `creating VolumeSnapshotContent ${name}`);
   }

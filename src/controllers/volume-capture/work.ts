@@ -1,22 +1,64 @@
 // What the steps of one pass are handed, and the few ways in which they wait.
 
-import type { ObjectKey } from '#api/kind';
-import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { keyOf, type ObjectKey } from '#api/kind';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import { PersistentVolume } from '#api/kinds/volumes';
 import { checkPathSegment } from '#api/names';
+import type { KubeObject } from '#api/object';
+import { assertNever } from '#base/assertNever';
 import { minutes, plus, seconds } from '#base/instant';
 import type { Read } from '#lifecycle/requests/direct';
-import { type Outcome, settled, waitUntil } from '#runtime/outcome';
+import { again, failed, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import type { CaptureOptions } from './policy.ts';
+
+/** The options, and what one process knows beside what is recorded in the requests. */
+export interface CaptureContext extends CaptureOptions {
+  /** Requests, by key, whose create of a content got no answer: this process may send it again. Values are uids. */
+  readonly unanswered: Map<string, string>;
+}
 
 export interface Work {
   readonly pass: Pass;
   readonly request: VolumeCaptureRequest;
   /** The claim that is captured. */
   readonly claim: ObjectKey;
-  readonly options: CaptureOptions;
+  readonly options: CaptureContext;
 }
+
+/** Writes an annotation into the request, before the step that it is the record of. */
+export async function recordStep(
+  { pass, request }: Work,
+  annotation: string,
+  value: string,
+): Promise<{ request: VolumeCaptureRequest } | { not: Outcome }> {
+  if (request.metadata.annotations?.[annotation] === value) return { request };
+  const patch = { metadata: { annotations: { [annotation]: value } } };
+  const answer = await pass.client.patch(
+    VolumeCaptureRequest,
+    keyOf(request),
+    { type: 'merge', patch },
+    premiseOf(request),
+  );
+  switch (answer.kind) {
+    case 'patched':
+      return { request: answer.object };
+    case 'missing':
+      return { not: settled() };
+    case 'conflict':
+      return { not: again('the request changed') };
+    case 'invalid':
+      return { not: failed(answer.error) };
+    default:
+      return assertNever(answer);
+  }
+}
+
+/** Only if it is still this object, unchanged. */
+export const premiseOf = ({ metadata }: KubeObject): { ifVersion: string; ifUid: string } => ({
+  ifVersion: metadata.resourceVersion!,
+  ifUid: metadata.uid!,
+});
 
 /** No server checks what a claim says its volume is called; what cannot be a name is no volume's. */
 export const readVolume = async (read: Read, name: string): Promise<PersistentVolume | undefined> =>

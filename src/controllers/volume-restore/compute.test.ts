@@ -67,10 +67,19 @@ test.each<[string, VolumeSnapshotContent['status'], unknown]>([
   expect(computeContentState(content, 's')).toEqual(expected);
 });
 
+test('a source that is being deleted', () => {
+  const metadata = { name: 's', deletionTimestamp: '2026-03-01T10:00:00Z' };
+  const status = { readyToUse: true };
+  expect(computeContentState({ apiVersion: 'v', kind: 'k', metadata, status }, 's')).toEqual(
+    fails('SourceFailed'),
+  );
+  expect(computeVolumeState({ apiVersion: 'v1', kind: 'k', metadata }, 's')).toEqual(fails('SourceFailed'));
+});
+
 test('what does not exist', () => {
   expect(computeContentState(undefined, 's')).toEqual(fails('NotFound'));
   expect(computeVolumeState(undefined, 'v')).toEqual(fails('NotFound'));
-  expect(computeVolumeState({} as PersistentVolume, 'v')).toEqual({ kind: 'ready' });
+  expect(computeVolumeState({ metadata: {} } as PersistentVolume, 'v')).toEqual({ kind: 'ready' });
 });
 
 describe('the claim', () => {
@@ -94,13 +103,35 @@ describe('the claim', () => {
     spec: { ...more },
     status: { phase },
   });
+  const terminating = (object: PersistentVolumeClaim): PersistentVolumeClaim => ({
+    ...object,
+    metadata: { ...object.metadata, deletionTimestamp: AFTER },
+  });
   const from = (kind: string, name: string) => ({
     dataSourceRef: { apiGroup: 'snapshot.storage.k8s.io', kind, name },
   });
   test.each<[string, PersistentVolumeClaim | undefined, unknown]>([
     ['is not there', undefined, { kind: 'waiting' }],
-    ['came later and is bound', claim(AFTER, 'Bound'), { kind: 'bound' }],
-    ['came in the same second', claim(SAME, 'Bound'), { kind: 'bound' }],
+    ['came later, is bound, and is not marked', claim(AFTER, 'Bound'), fails('TargetConflict')],
+    ['came in the same second and is not marked', claim(SAME, 'Bound'), fails('TargetConflict')],
+    ['came later, is not marked and not bound yet', claim(AFTER, 'Pending'), { kind: 'waiting' }],
+    ['came later and is marked', claim(AFTER, 'Bound', {}, 'u-1'), { kind: 'bound' }],
+    [
+      'came later and names the source',
+      claim(AFTER, 'Bound', from('VolumeSnapshotContent', 's')),
+      { kind: 'bound' },
+    ],
+    [
+      'has a volume named after the request',
+      claim(AFTER, 'Bound', { volumeName: 'pvc-u-1' }),
+      { kind: 'bound' },
+    ],
+    [
+      'has a volume named after another request',
+      claim(AFTER, 'Bound', { volumeName: 'pvc-u-11' }),
+      fails('TargetConflict'),
+    ],
+    ['is marked and being deleted', terminating(claim(AFTER, 'Bound', {}, 'u-1')), fails('RestoreFailed')],
     ['was there before', claim(BEFORE, 'Bound'), fails('TargetConflict')],
     ['was there before, unbound', claim(BEFORE, 'Pending'), fails('TargetConflict')],
     ['was there before and is marked', claim(BEFORE, 'Bound', {}, 'u-1'), { kind: 'bound' }],
@@ -119,8 +150,8 @@ describe('the claim', () => {
       claim(AFTER, 'Bound', from('VolumeSnapshotContent', 's'), 'u-2'),
       fails('TargetConflict'),
     ],
-    ['is not bound yet', claim(AFTER, 'Pending'), { kind: 'waiting' }],
-    ['lost its volume', claim(AFTER, 'Lost'), fails('RestoreFailed')],
+    ['is marked and not bound yet', claim(AFTER, 'Pending', {}, 'u-1'), { kind: 'waiting' }],
+    ['is marked and lost its volume', claim(AFTER, 'Lost', {}, 'u-1'), fails('RestoreFailed')],
   ])('%s', (_name, object, expected) => {
     expect(computeTargetState(object, request())).toEqual(expected);
   });

@@ -54,6 +54,7 @@ export type SourceState = { readonly kind: 'ready' } | { readonly kind: 'waiting
 
 export function computeContentState(content: VolumeSnapshotContent | undefined, name: string): SourceState {
   if (content === undefined) return failure(Reason.NotFound, `VolumeSnapshotContent ${name} does not exist`);
+  if (content.metadata.deletionTimestamp !== undefined) return terminating(`VolumeSnapshotContent ${name}`);
   if (content.status?.readyToUse === true) return { kind: 'ready' };
   const message = content.status?.error?.message;
   return message
@@ -61,18 +62,26 @@ export function computeContentState(content: VolumeSnapshotContent | undefined, 
     : { kind: 'waiting' };
 }
 
-export const computeVolumeState = (volume: PersistentVolume | undefined, name: string): SourceState =>
-  volume === undefined
-    ? failure(Reason.NotFound, `PersistentVolume ${name} does not exist`)
-    : { kind: 'ready' };
+export function computeVolumeState(volume: PersistentVolume | undefined, name: string): SourceState {
+  if (volume === undefined) return failure(Reason.NotFound, `PersistentVolume ${name} does not exist`);
+  return volume.metadata.deletionTimestamp === undefined
+    ? { kind: 'ready' }
+    : terminating(`PersistentVolume ${name}`);
+}
 
-/** Whether the claim was made for this request: it says so, or names the same source. */
+const terminating = (what: string): Failure => failure(Reason.SourceFailed, `${what} is being deleted`);
+
+/**
+ * Whether the claim was made for this request: it says so, names the same source, or has the volume that the
+ * provisioner of storage-foundation names after the request.
+ */
 function isMarked(claim: PersistentVolumeClaim, request: VolumeRestoreRequest): boolean {
   const mark = claim.metadata.annotations?.[ANNOTATION_RESTORE_REQUEST];
   if (mark !== undefined) return mark === request.metadata.uid;
   const from = claim.spec?.dataSourceRef;
   const source = request.spec?.sourceRef;
-  return from !== undefined && from.kind === source?.kind && from.name === source.name;
+  if (from !== undefined && from.kind === source?.kind && from.name === source.name) return true;
+  return claim.spec?.volumeName?.endsWith(`-${request.metadata.uid}`) === true;
 }
 
 const isOlder = (claim: PersistentVolumeClaim, request: VolumeRestoreRequest): boolean =>
@@ -92,9 +101,19 @@ export function computeTargetState(
       Reason.TargetConflict,
       `PersistentVolumeClaim ${name} was made for another request (${mark})`,
     );
-  if (!isMarked(claim, request) && isOlder(claim, request))
-    return failure(Reason.TargetConflict, `PersistentVolumeClaim ${name} existed before this request`);
   const { phase } = claim.status ?? {};
+  if (!isMarked(claim, request)) {
+    if (isOlder(claim, request))
+      return failure(Reason.TargetConflict, `PersistentVolumeClaim ${name} existed before this request`);
+    return phase === 'Bound'
+      ? failure(
+          Reason.TargetConflict,
+          `PersistentVolumeClaim ${name} was not made for this request: it has neither the annotation ${ANNOTATION_RESTORE_REQUEST} nor spec.sourceRef as its data source`,
+        )
+      : { kind: 'waiting' };
+  }
+  if (claim.metadata.deletionTimestamp !== undefined)
+    return failure(Reason.RestoreFailed, `PersistentVolumeClaim ${name} is being deleted`);
   if (phase === 'Lost') return failure(Reason.RestoreFailed, `PersistentVolumeClaim ${name} lost its volume`);
   return phase === 'Bound' ? { kind: 'bound' } : { kind: 'waiting' };
 }

@@ -20,7 +20,7 @@ const sourceText = (kind: string, name: string): string => `${kind} ${name}`;
 
 const contents: WatchDefinition<VolumeSnapshotContent> = {
   kind: VolumeSnapshotContent,
-  facts: ({ status }) => [status?.readyToUse, status?.error],
+  facts: ({ metadata, status }) => [metadata.deletionTimestamp, status?.readyToUse, status?.error],
   to: ({ kind, metadata }, cache) =>
     cache.byIndex(VolumeRestoreRequest, SOURCE, sourceText(kind, metadata.name!)).map(keyOf),
 };
@@ -31,7 +31,9 @@ const claims = (namespace: string | undefined): WatchDefinition<PersistentVolume
   facts: ({ metadata, spec, status }) => [
     metadata.uid,
     metadata.annotations,
+    metadata.deletionTimestamp,
     spec?.dataSourceRef,
+    spec?.volumeName,
     status?.phase,
   ],
   to: ({ metadata }, cache) =>

@@ -52,9 +52,13 @@ export async function reconcileRestore(pass: Pass, options: RestoreOptions): Pro
   if (isFailure(target)) return finishRequest(pass, options, request, endedBy(target));
   const work: Work = { pass, request, options, target };
   const state = await getSourceState(work, source);
-  if (isFailure(state)) return end(work, state);
+  // A claim that is bound does not need its source any more.
+  if (isFailure(state)) return (await isRestored(work)) ? anchor(work) : end(work, state);
   return state.kind === 'waiting' ? wait(work, 'source') : anchor(work);
 }
+
+const isRestored = async ({ pass, request, options, target }: Work): Promise<boolean> =>
+  computeTargetState(await options.direct.get(pass, PersistentVolumeClaim, target), request).kind === 'bound';
 
 /** A cache may be behind, so no request ends over something that only the cache says. */
 async function getSourceState({ pass, options }: Work, source: SourceRef): Promise<SourceState> {

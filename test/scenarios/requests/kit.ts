@@ -35,7 +35,12 @@ export const storageClass = (
   provisioner: DRIVER,
 });
 
-export const claim = (name = 'data', spec: object = {}, metadata: object = {}): KubeObject => ({
+export const claim = (
+  name = 'data',
+  spec: object = {},
+  metadata: object = {},
+  phase = 'Bound',
+): KubeObject => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
   metadata: { name, namespace: 'default', ...metadata },
@@ -46,7 +51,7 @@ export const claim = (name = 'data', spec: object = {}, metadata: object = {}): 
     volumeName: `pv-${name}`,
     ...spec,
   },
-  status: { phase: 'Bound' },
+  status: { phase },
 });
 
 export const volume = (name = 'pv-data', spec: object = {}, metadata: object = {}): KubeObject => ({

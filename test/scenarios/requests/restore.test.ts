@@ -17,6 +17,8 @@ interface Row {
   readonly fault?: readonly [Matcher, Fault | number];
   /** Of the world, before the request. */
   readonly after?: Millis;
+  /** A claim that a user creates after the request. */
+  readonly later?: KubeObject;
   readonly ends: string | undefined;
   readonly says: string;
   readonly keepers: 0 | 1;
@@ -48,10 +50,31 @@ const rows: Record<string, Row> = {
     says: 'is restored',
     keepers: 1,
   },
-  'Completed: a claim that came later, unmarked': {
+  'still pending: no claim came': {
     world: { ...ALONE, standins: [] },
     ends: undefined,
     says: '',
+    keepers: 1,
+  },
+  'TargetConflict: a bound claim that came later and is not marked': {
+    world: { ...ALONE, standins: [] },
+    later: claim('restored'),
+    ends: 'False TargetConflict',
+    says: 'was not made for this request',
+    keepers: 1,
+  },
+  'still pending: an unbound claim that came later and is not marked': {
+    world: { ...ALONE, standins: [] },
+    later: claim('restored', { volumeName: '' }, {}, 'Pending'),
+    ends: undefined,
+    says: '',
+    keepers: 1,
+  },
+  'Completed: a claim that came later and names the source': {
+    world: { ...ALONE, standins: [] },
+    later: claim('restored', { dataSourceRef: { apiGroup: 'snapshot.storage.k8s.io', ...SOURCE } }),
+    ends: 'True Completed',
+    says: 'is restored',
     keepers: 1,
   },
   'NotFound: no such snapshot': {
@@ -144,6 +167,7 @@ requestScenario.each(rows, async ({ given, when, then, simulation }, row) => {
   if (row.after !== undefined) await when.timePasses(row.after);
   if (row.fault !== undefined) when.serverAnswers(row.fault[0], row.fault[1], { times: 9 });
   await when.user.apply(row.request ?? restore());
+  if (row.later !== undefined) await when.user.apply(row.later);
   await when.timePasses(seconds(2));
   expect(await readyOf(then, 'vrr/back')).toBe(row.ends);
   expect(JSON.stringify((await then.object('vrr/back')).status ?? {})).toContain(row.says);

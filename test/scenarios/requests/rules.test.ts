@@ -118,12 +118,13 @@ describe('fire and forget', () => {
   );
 
   rule(
-    '5. its writes are: a keeper, an artifact, its own status, its own annotation; 8. the content directly',
+    '5. its writes are: a keeper, an artifact, its own status, its own annotations; 8. the content directly',
     async (scene) => {
       await captured(scene);
       const writes = (await scene.simulation()).writes().map(askedText);
       expect(writes).toEqual([
         'create objectkeepers',
+        'patch volumecapturerequests',
         'create volumesnapshotcontents',
         'patch volumecapturerequests/status',
         'patch volumecapturerequests',

@@ -55,6 +55,7 @@ test('the check sees something', () => {
 test('every reason there is can be reached: the tables of captures, restores and manifests name each', () => {
   const tables = [
     'captureReasons.test.ts',
+    'artifactLost.test.ts',
     'restore.test.ts',
     'ttlAnnotation.test.ts',
     '../manifest/reasons.test.ts',

@@ -17,6 +17,8 @@ export const Reason = {
   InvalidSource: 'InvalidSource',
   SnapshotCreationFailed: 'SnapshotCreationFailed',
   UnsupportedSnapshotStack: 'UnsupportedSnapshotStack',
+  /** The artifact was deleted before the request ended. */
+  ArtifactLost: 'ArtifactLost',
   OwnershipConflict: 'OwnershipConflict',
   InternalError: 'InternalError',
   InUse: 'InUse',
@@ -45,6 +47,8 @@ export const RequestTTLEnvName = 'REQUEST_TTL';
 
 /** On a StorageClass: the VolumeSnapshotClass of its volumes. */
 export const ANNOTATION_SNAPSHOT_CLASS = 'storage.deckhouse.io/volumesnapshotclass';
+/** On a request that takes a snapshot: the VolumeSnapshotContent, recorded before it is created. */
+export const ANNOTATION_CONTENT_NAME = 'storage.deckhouse.io/snapshot-content-name';
 /** On a request that detaches: the volume, remembered before its claim is deleted. */
 export const ANNOTATION_DETACH_PV_NAME = 'storage.deckhouse.io/detach-pv-name';
 /** On a detached volume. */
