@@ -54,21 +54,37 @@ export { type WhenTrue, type WhenTrueOptions, whenTrue } from './whenTrue.ts';
 
 // Programs that are asked for again and again, by their text; the oldest are forgotten first.
 const MAX_KEPT = 2000;
-const kept = new WeakMap<Environment, Map<string, Compilation>>();
+/** Characters of all kept texts together; a tree takes up to a hundred bytes for each. */
+const MAX_KEPT_LENGTH = 500_000;
+const kept = new WeakMap<Environment, KeptPrograms>();
+
+interface KeptPrograms {
+  readonly byText: Map<string, Compilation>;
+  length: number;
+}
 
 /** Compiles a program, or finds it among those compiled lately for the same environment. */
 export function compile(text: string, env: Environment): Compilation {
   let programs = kept.get(env);
   if (programs === undefined) {
-    programs = new Map();
+    programs = { byText: new Map(), length: 0 };
     kept.set(env, programs);
   }
-  const known = programs.get(text);
+  const known = programs.byText.get(text);
   if (known !== undefined) return known;
   const compiled = compileSource(text, env);
-  if (programs.size >= MAX_KEPT) programs.delete(programs.keys().next().value!);
-  programs.set(text, compiled);
+  makeRoom(programs, text.length);
+  programs.byText.set(text, compiled);
+  programs.length += text.length;
   return compiled;
+}
+
+function makeRoom(programs: KeptPrograms, length: number): void {
+  for (const oldest of programs.byText.keys()) {
+    if (programs.byText.size < MAX_KEPT && programs.length + length <= MAX_KEPT_LENGTH) return;
+    programs.byText.delete(oldest);
+    programs.length -= oldest.length;
+  }
 }
 
 /** The least and the most a program may cost, as cel-go's checker estimates it; 2^64 stands for no bound at all. */

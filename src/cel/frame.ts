@@ -29,6 +29,8 @@ export class Frame {
   readonly strictPresence: boolean;
   cost = 0;
   workDone = 0;
+  /** Units of the patterns that this evaluation compiled. */
+  patternSize = 0;
   /** Lists and maps already read by their declared type. */
   #read: Map<object, Value> | undefined;
 

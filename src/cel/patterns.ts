@@ -1,44 +1,81 @@
-// Regular expressions with RE2's syntax and its promise: time linear in the text, whatever the pattern.
-// Compiled patterns are kept; compiling and matching are charged as work, because the cost model rates a match that
-// takes half a microsecond the same as an addition.
+// Patterns of an expression: compiling and matching are charged as work, because the cost model rates a match that
+// takes half a microsecond the same as an addition, and does not know how large a pattern becomes.
 
-import { RE2JS } from 're2js';
-import type { Frame } from './frame.ts';
+import type { RE2JS } from 're2js';
+import { estimatePatternSize } from '#base/patternSize';
+import { compilePattern, MAX_PATTERN_SIZE } from '#base/patterns';
+import { type Call, type Expr, walk } from './ast.ts';
+import { BudgetExceeded, type Frame } from './frame.ts';
+import { type Issue, Problems, type Source } from './source.ts';
 import { Failure, fail, type Value } from './values.ts';
 
-const MAX_KEPT = 256;
+/** What the patterns of one expression may take together, in the units of patternSize.ts. */
+const MAX_EXPRESSION_SIZE = MAX_PATTERN_SIZE;
 const COMPILE_WORK = 3000;
 const COMPILE_WORK_PER_CHARACTER = 100;
-const COMPILE_WORK_PER_INSTRUCTION = 250;
+const COMPILE_WORK_PER_UNIT = 250;
 const MATCH_WORK = 100;
+/** Instructions that one character of the text takes through in one unit of work. */
+const INSTRUCTIONS_PER_WORK = 8;
 
-const kept = new Map<string, RE2JS | string>();
+/** Functions whose second argument is a pattern; a receiver counts as the first. */
+const PATTERN_FUNCTIONS = new Set([
+  'matches',
+  'find',
+  'findAll',
+  'regex.extract',
+  'regex.extractAll',
+  'regex.replace',
+]);
 
-/** The compiled pattern, or what is wrong with it. Patterns used lately are kept. */
-export function compilePattern(pattern: string, f?: Frame): RE2JS | string {
-  const known = kept.get(pattern);
-  if (known !== undefined) return known;
-  f?.work(COMPILE_WORK + pattern.length * COMPILE_WORK_PER_CHARACTER);
-  const compiled = tryCompile(pattern);
-  if (typeof compiled !== 'string') f?.work(compiled.programSize() * COMPILE_WORK_PER_INSTRUCTION);
-  if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!);
-  kept.set(pattern, compiled);
-  return compiled;
+/** Patterns that are too large to be compiled, alone or together, in a checked tree. Nothing is compiled to find out. */
+export function validatePatternSizes(root: Expr, source: Source): Issue[] {
+  const problems = new Problems(source);
+  const seen = new Set<string>();
+  let total = 0;
+  for (const e of walk(root)) {
+    const pattern = e.kind === 'call' ? literalPattern(e) : undefined;
+    if (pattern === undefined || seen.has(pattern.text)) continue;
+    seen.add(pattern.text);
+    const size = estimatePatternSize(pattern.text);
+    total += size;
+    if (total <= MAX_EXPRESSION_SIZE) continue;
+    const whose = size > MAX_EXPRESSION_SIZE ? 'this pattern compiles' : 'the patterns up to here compile';
+    const message = `regular expression too large: ${whose} to up to ${total} instructions, the limit is ${MAX_EXPRESSION_SIZE}`;
+    problems.add(pattern.at, message);
+    return problems.list;
+  }
+  return problems.list;
 }
 
-function tryCompile(pattern: string): RE2JS | string {
-  try {
-    return RE2JS.compile(pattern);
-  } catch (e) {
-    return e instanceof Error ? e.message : String(e);
-  }
+function literalPattern(e: Call): { readonly text: string; readonly at: number } | undefined {
+  const name = e.resolved ?? e.function;
+  if (!PATTERN_FUNCTIONS.has(name)) return undefined;
+  const [, pattern] = e.resolved === undefined && e.target !== undefined ? [e.target, ...e.args] : e.args;
+  if (pattern?.kind !== 'literal' || typeof pattern.value !== 'string') return undefined;
+  return { text: pattern.value, at: pattern.at };
+}
+
+/** What is wrong with a pattern; undefined when it can be used. */
+export function patternProblem(pattern: string): string | undefined {
+  const compiled = compilePattern(pattern);
+  return compiled.kind === 'invalid' ? compiled.message : undefined;
 }
 
 /** The pattern, charged for use on a text of this length; an error when it is no pattern. */
 export function patternFor(pattern: string, textLength: number, f: Frame): RE2JS | Failure {
-  const compiled = compilePattern(pattern, f);
-  f.work(MATCH_WORK + textLength);
-  return typeof compiled === 'string' ? fail(compiled) : compiled;
+  const compiled = compilePattern(pattern, (size) => chargeCompiling(pattern, size, f));
+  if (compiled.kind === 'invalid') return fail(compiled.message);
+  const { regexp } = compiled;
+  f.work(MATCH_WORK + textLength * (1 + regexp.programSize() / INSTRUCTIONS_PER_WORK));
+  return regexp;
+}
+
+/** Charged before it is done. */
+function chargeCompiling(pattern: string, size: number, f: Frame): void {
+  f.work(COMPILE_WORK + pattern.length * COMPILE_WORK_PER_CHARACTER + size * COMPILE_WORK_PER_UNIT);
+  f.patternSize += size;
+  if (f.patternSize > MAX_EXPRESSION_SIZE) throw new BudgetExceeded(f.cost);
 }
 
 /** True when the pattern matches anywhere in the text. */

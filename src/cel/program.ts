@@ -7,6 +7,7 @@ import { type Reader, readerFor } from './convert.ts';
 import type { Environment } from './environment.ts';
 import { BudgetExceeded, Frame } from './frame.ts';
 import { parse } from './parser.ts';
+import { validatePatternSizes } from './patterns.ts';
 import { resolveUnchecked } from './resolve.ts';
 import { countCodePoints, type Issue, Source } from './source.ts';
 import { type CelType, DYN } from './types.ts';
@@ -140,7 +141,7 @@ export function compileSource(text: string, env: Environment): Compilation {
     return invalid(source, [
       source.issue(root.at, `expression nests too deeply: ${depth}, limit ${maxDepth}`),
     ]);
-  const problems = env.options.check ? checkAll(root, source, env) : resolveUnchecked(root, env);
+  const problems = env.options.check ? checkAll(root, source, env) : resolveAll(root, source, env);
   if (problems.length > 0) return invalid(source, problems);
   const program = new Program(source, root, env);
   const [hopeless] = env.options.validateLiterals ? program.hopeless : [];
@@ -152,10 +153,17 @@ export function compileSource(text: string, env: Environment): Compilation {
 function checkAll(root: Expr, source: Source, env: Environment): readonly Issue[] {
   const { issues } = check(root, source, env);
   if (issues.length > 0) return issues;
+  const tooLarge = validatePatternSizes(root, source);
+  if (tooLarge.length > 0) return tooLarge;
   return [
     ...(env.options.validateLiterals ? validateLiterals(root, source) : []),
     ...(env.options.homogeneousLiterals ? validateHomogeneous(root, source) : []),
   ];
+}
+
+function resolveAll(root: Expr, source: Source, env: Environment): readonly Issue[] {
+  const issues = resolveUnchecked(root, env);
+  return issues.length > 0 ? issues : validatePatternSizes(root, source);
 }
 
 const invalid = (source: Source, issues: readonly Issue[]): Compilation => ({

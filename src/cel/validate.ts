@@ -4,7 +4,7 @@
 import { type Call, children, type Expr, walk } from './ast.ts';
 import { convertToDuration, convertToTimestamp } from './convert.ts';
 import { checkFormat } from './lib/formatCheck.ts';
-import { compilePattern } from './patterns.ts';
+import { patternProblem } from './patterns.ts';
 import { type Issue, Problems, type Source } from './source.ts';
 import { type CelType, formatType, sameType, unwrapOptional } from './types.ts';
 import { Failure, type Value } from './values.ts';
@@ -12,7 +12,7 @@ import { Failure, type Value } from './values.ts';
 const CHECKS: Readonly<Record<string, (v: Value) => boolean>> = {
   duration: (v) => !(convertToDuration(v) instanceof Failure),
   timestamp: (v) => !(convertToTimestamp(v) instanceof Failure),
-  matches: (v) => typeof v !== 'string' || typeof compilePattern(v) !== 'string',
+  matches: (v) => typeof v !== 'string' || patternProblem(v) === undefined,
 };
 
 /** Literal arguments, tried out. */

@@ -4,7 +4,7 @@
 import type { Call } from '../ast.ts';
 import type { CallCost, FunctionDecl, Overload } from '../declarations.ts';
 import { Frame } from '../frame.ts';
-import { compilePattern } from '../patterns.ts';
+import { patternProblem } from '../patterns.ts';
 import { canonicalKey } from '../select.ts';
 import { typeOfValue } from '../typeOfValue.ts';
 import { Double, Failure, Optional, Uint, type Value } from '../values.ts';
@@ -66,8 +66,8 @@ export function compileCall(ctx: CompileContext, e: Call): Compiled {
 }
 
 function refusePattern(ctx: CompileContext, pattern: string, at: number): void {
-  const compiled = compilePattern(pattern);
-  if (typeof compiled === 'string') ctx.hopeless.push(new Failure(compiled, at));
+  const problem = patternProblem(pattern);
+  if (problem !== undefined) ctx.hopeless.push(new Failure(problem, at));
 }
 
 interface CallPlan {

@@ -24,7 +24,7 @@ function* matchesOf(pattern: RE2JS, text: string, limit: number, f: Frame): Gene
   const matcher = pattern.matcher(text);
   let behind = -1;
   for (let n = 0; n < limit && matcher.find(); ) {
-    f.work(150);
+    f.work(150 + pattern.programSize());
     const start = matcher.start();
     const end = matcher.end();
     if (start === end && start === behind) continue;

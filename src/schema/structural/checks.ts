@@ -1,8 +1,8 @@
 // Checks of one value against the constraints of one schema, compiled: type, text, format, number, enum. Each follows the
 // library behind kube-apiserver, including where that is surprising. Numbers without a fraction count as int64.
 
-import { RE2JS } from 're2js';
 import { equal, type Json, type JsonObject } from '#api/json';
+import { compilePattern } from '#base/patterns';
 import { formatCheck } from './formats.ts';
 import { notInEnum, type Result, tooLongText, violated, wrongType } from './result.ts';
 
@@ -80,23 +80,19 @@ export function compileText(schema: JsonObject): Check<string> | undefined {
   const min = numberAt(schema, 'minLength');
   const pattern = typeof schema.pattern === 'string' && schema.pattern !== '' ? schema.pattern : undefined;
   if (max === undefined && min === undefined && pattern === undefined) return undefined;
-  const regexp = pattern === undefined ? undefined : compilePattern(pattern);
   return (text, path, out) => {
     if (max !== undefined && text.length > max && lengthOf(text) > max) out.add(tooLongText(path, max));
     else if (min !== undefined && lengthOf(text) < min)
       out.add(violated(path, text, `should be at least ${min} chars long`));
-    else if (regexp !== undefined && !regexp.test(text))
+    else if (pattern !== undefined && !isMatch(pattern, text))
       out.add(violated(path, text, `should match '${pattern}'`));
   };
 }
 
-function compilePattern(pattern: string): { test(text: string): boolean } {
-  try {
-    return RE2JS.compile(pattern);
-  } catch {
-    // Refused when the definition was written; matches nothing.
-    return { test: () => false };
-  }
+/** A pattern that cannot be compiled was refused when the CustomResourceDefinition was written; it matches nothing. */
+function isMatch(pattern: string, text: string): boolean {
+  const compiled = compilePattern(pattern);
+  return compiled.kind === 'pattern' && compiled.regexp.test(text);
 }
 
 export function compileFormat(format: string): Check<string> | undefined {

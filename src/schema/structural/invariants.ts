@@ -5,7 +5,7 @@ import { type FieldError, forbidden, invalid, required } from '#api/fieldErrors'
 import { equal, isObject, type Json, type JsonObject } from '#api/json';
 import { byBytes } from '../goPrint.ts';
 import { validateCompleteness } from './completeness.ts';
-import { patternProblem } from './pattern.ts';
+import { patternProblem, patternSizeProblem } from './pattern.ts';
 import { entriesOf, listOf } from './schemaJson.ts';
 
 type Level = 'root' | 'item' | 'field';
@@ -15,6 +15,8 @@ const JUNCTORS = ['anyOf', 'allOf', 'oneOf'] as const;
 
 /** Sorted by text. */
 export function validateInvariants(schema: JsonObject, path: string): FieldError[] {
+  const tooLarge = patternSizeProblem(schema);
+  if (tooLarge !== undefined) return [forbidden(path, tooLarge)];
   const errors = [...invariants(schema, 'root', path), ...validateCompleteness(schema, path)];
   const textOf = (e: FieldError): string => `${e.field}: ${e.message}`;
   return errors.sort((a, b) => byBytes(textOf(a), textOf(b)));
