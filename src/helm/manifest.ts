@@ -3,6 +3,9 @@
 
 import { parseDocument } from 'yaml';
 import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
+import { boundedYaml, countYamlNodes } from '#api/yamlLimits';
+import { nextTurn } from '#base/turn';
+import { skimDocument } from './skimDocument.ts';
 
 /** An object a manifest speaks of. */
 export interface ManifestObject {
@@ -21,8 +24,10 @@ export type Manifest =
 
 const MOST_OBJECTS = 5000;
 const MOST_DOCUMENT = 4 * 2 ** 20;
-/** A document that is mostly repetitions of itself is an attack. */
-const MOST_ALIASES = 100;
+/** What is left of a document when all but the object's identity is cut; a hundred milliseconds of parsing. */
+const MOST_NODES_PER_DOCUMENT = 20_000;
+const MOST_NODES = 100_000;
+const NODES_PER_TURN = 2000;
 const DEEPEST = 200;
 const LIST_DEPTH = 3;
 
@@ -34,17 +39,54 @@ export const splitDocuments = (manifest: string): string[] =>
 
 /** All or nothing: a document that cannot be read makes the whole manifest corrupt, as for Helm. */
 export function parseManifest(manifest: string): Manifest {
+  const steps = parseInSteps(manifest);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/** The same, for manifests that others wrote: other work gets its turn in between. */
+export async function parseManifestInTurns(manifest: string): Promise<Manifest> {
+  const steps = parseInSteps(manifest);
+  let nodes = 0;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    nodes += step.value;
+    if (nodes < NODES_PER_TURN) continue;
+    nodes = 0;
+    await nextTurn();
+  }
+}
+
+/** Gives the number of nodes of each document that was parsed. */
+function* parseInSteps(manifest: string): Generator<number, Manifest, void> {
   const objects: ManifestObject[] = [];
   const documents = splitDocuments(manifest);
   if (documents.length > MOST_OBJECTS) return tooMany;
+  let total = 0;
   for (const [index, document] of asHelmSorts(documents)) {
-    const parsed = parseYamlDocument(document);
+    const parsed = readDocument(document);
     if (parsed === undefined)
       return { kind: 'corrupt', why: `document ${index} of the manifest cannot be read` };
-    collect(parsed, { keep: false, depth: 0 }, objects);
+    collect(parsed.json, { keep: false, depth: 0 }, objects);
+    total += parsed.nodes;
     if (objects.length > MOST_OBJECTS) return tooMany;
+    if (total > MOST_NODES) return tooLarge;
+    yield parsed.nodes;
   }
   return { kind: 'objects', objects };
+}
+
+const tooLarge: Manifest = { kind: 'corrupt', why: 'the manifest is larger than any release' };
+
+/** The part of a document that says which object it is, or, where that cannot be cut out, the whole. */
+function readDocument(document: string): { readonly json: Json; readonly nodes: number } | undefined {
+  for (const text of [skimDocument(document), document]) {
+    const nodes = text === undefined ? 0 : countYamlNodes(text);
+    const json = text === undefined || nodes > MOST_NODES_PER_DOCUMENT ? undefined : parseYamlDocument(text);
+    if (json !== undefined) return { json, nodes };
+  }
+  return undefined;
 }
 
 const tooMany: Manifest = {
@@ -65,7 +107,7 @@ export function parseYamlDocument(text: string): Json | undefined {
     const options = { version: '1.1', uniqueKeys: false, logLevel: 'silent' } as const;
     const document = parseDocument(text, options);
     if (document.errors.length > 0) return undefined;
-    return (document.toJS({ maxAliasCount: MOST_ALIASES }) ?? null) as Json;
+    return (boundedYaml(document).toJS() ?? null) as Json;
   } catch {
     return undefined;
   }

@@ -34,13 +34,13 @@ describe('payloads', () => {
   const bomb = encodeBase64(gzip(new Uint8Array(17 * 2 ** 20)));
   const whole = gzip(utf8(JSON.stringify(releaseJson())));
   test.each<[string, string, string]>([
-    ['nothing', '', 'the payload is not JSON'],
+    ['nothing', '', 'the payload is not a JSON object'],
     ['no base64', '%%%%', 'the payload is not base64'],
     ['too large before it is unpacked', 'A'.repeat(3 * 2 ** 20), 'the payload is larger than any release'],
     ['a bomb', bomb, 'the payload unpacks to more than 16 MiB'],
     ['cut short', encodeBase64(whole.subarray(0, whole.length - 9)), 'the payload is not complete gzip'],
-    ['gzip of no JSON', encodeBase64(gzip(utf8('{"name":'))), 'the payload is not JSON'],
-    ['a list', payloadOf([]), 'the payload is not an object'],
+    ['gzip of no JSON', encodeBase64(gzip(utf8('{"name":'))), 'the payload is not a JSON object'],
+    ['a list', payloadOf([]), 'the payload is not a JSON object'],
     ['no name', payloadOf({ version: 1, info: {} }), 'the release has no name'],
     ['a name that is a number', payloadOf({ name: 7, version: 1, info: {} }), 'the release has no name'],
     ['no revision', payloadOf({ name: 'a', info: {} }), 'the release has no revision'],
@@ -60,7 +60,7 @@ describe('payloads', () => {
       payloadOf({ name: 'a', version: 1, info: {}, hooks: Array(501).fill({}) }),
       'the hooks are not a short list',
     ],
-    ['deep nesting', encodeBase64(gzip(utf8('['.repeat(200_000)))), 'the payload is not JSON'],
+    ['deep nesting', encodeBase64(gzip(utf8('['.repeat(200_000)))), 'the payload is not a JSON object'],
   ])('%s is refused', async (_, payload, expected) => {
     expect(why(payload)).toBe(expected);
   });

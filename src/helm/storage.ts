@@ -2,8 +2,8 @@
 
 import type { KubeObject } from '#api/object';
 import { decodeBase64, fromUtf8 } from '#base/codec';
-import { nextTurn } from '#base/turn';
-import { type Decoded, decodeRelease, type Release } from './release.ts';
+import { type Manifest, parseManifestInTurns } from './manifest.ts';
+import { type Decoded, decodeRelease, isComplete, type Release, type UnpackBudget } from './release.ts';
 
 /** How Helm names releases. */
 const RELEASE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -34,6 +34,8 @@ export interface Stored {
 /** A revision and what it holds. */
 export interface Revision extends Stored {
   readonly decoded: Decoded;
+  /** The objects of its manifest, where they are known already. */
+  readonly manifest?: Manifest;
 }
 
 const revisionOf = (name: string, release: string): number | undefined => {
@@ -65,23 +67,62 @@ function payloadOf(object: KubeObject, driver: Driver): string {
   return bytes === undefined ? '' : fromUtf8(bytes);
 }
 
+/** What unpacking the revisions of one release may take, in bytes. */
+const MOST_PER_RELEASE = 32 * 2 ** 20;
+
 /**
- * A history with those revisions unpacked that can matter: the newest, and any that says it is deployed. Releases carry
- * whole charts, and there may be hundreds of revisions.
+ * A history with those revisions unpacked that matter: the newest, and, when that one never became complete, the last
+ * one that did. Releases carry whole charts, and there may be hundreds of revisions: labels say which to open, and what
+ * was opened in vain counts towards the limit of the release. One history of the process is open at a time.
  */
-export async function openHistory(
+export const openHistory = (
   history: readonly Stored[],
   release: { readonly name: string; readonly namespace: string },
+): Promise<Revision[]> => inTurn(() => openNeeded(history, release, { left: MOST_PER_RELEASE }));
+
+let last: Promise<unknown> = Promise.resolve();
+
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const result = last.then(work);
+  last = result.catch(() => undefined);
+  return result;
+}
+
+async function openNeeded(
+  history: readonly Stored[],
+  release: { readonly name: string; readonly namespace: string },
+  budget: UnpackBudget,
 ): Promise<Revision[]> {
-  const newest = Math.max(...history.map(({ revision }) => revision));
   const opened: Revision[] = [];
-  for (const stored of history) {
-    const matters = stored.revision === newest || stored.status === 'deployed';
-    opened.push(matters ? openStored(stored, release) : { ...stored, decoded: NOT_OPENED });
-    // Each may take some milliseconds: others get their turn in between.
-    if (matters) await nextTurn();
+  let isEnough = false;
+  for (const stored of newestFirst(history)) {
+    const isNewest = opened.length === 0;
+    const matters: boolean = isNewest || (!isEnough && stored.status === 'deployed');
+    const decoded: Decoded = matters ? openWithin(stored, release, budget) : NOT_OPENED;
+    const manifest =
+      decoded.kind === 'release' ? await parseManifestInTurns(decoded.release.manifest) : undefined;
+    opened.push({ ...stored, decoded, ...(manifest === undefined ? {} : { manifest }) });
+    if (decoded.kind === 'corrupt') continue;
+    isEnough ||= isNewest ? needsNoOther(decoded.release) : isDeployed(decoded.release);
   }
-  return opened;
+  return opened.reverse();
+}
+
+/** The order in which planUninstall reads them, reversed. */
+const newestFirst = (history: readonly Stored[]): Stored[] =>
+  [...history].sort((a, b) => b.revision - a.revision || (a.driver < b.driver ? 1 : -1));
+
+const isDeployed = ({ status }: Release): boolean => status === 'deployed';
+const needsNoOther = ({ status }: Release): boolean => isComplete(status) || status === 'uninstalled';
+
+function openWithin(
+  stored: Stored,
+  release: { readonly name: string; readonly namespace: string },
+  budget: UnpackBudget,
+): Decoded {
+  if (budget.left > 0) return openStored(stored, release, budget).decoded;
+  const why = `the revisions of the release unpack to more than ${MOST_PER_RELEASE / 2 ** 20} MiB together`;
+  return { kind: 'corrupt', why, isOverLimit: true };
 }
 
 const NOT_OPENED: Decoded = { kind: 'corrupt', why: 'not opened' };
@@ -90,8 +131,9 @@ const NOT_OPENED: Decoded = { kind: 'corrupt', why: 'not opened' };
 export function openStored(
   stored: Stored,
   release: { readonly name: string; readonly namespace: string },
+  budget?: UnpackBudget,
 ): Revision {
-  const decoded = decodeRelease(stored.payload);
+  const decoded = decodeRelease(stored.payload, budget);
   if (decoded.kind === 'corrupt') return { ...stored, decoded };
   const why = contradiction(decoded.release, stored, release);
   return { ...stored, decoded: why === undefined ? decoded : { kind: 'corrupt', why } };

@@ -4,9 +4,9 @@
 
 import { type Instant, isDue, minus, minutes, plus } from '#base/instant';
 import { hooksFor } from './hooks.ts';
-import { type ManifestObject, parseManifest } from './manifest.ts';
+import { type Manifest, type ManifestObject, parseManifest } from './manifest.ts';
 import { inUninstallOrder } from './order.ts';
-import type { Hook, Release } from './release.ts';
+import { type Hook, isComplete, type Release } from './release.ts';
 import type { Driver, Revision } from './storage.ts';
 
 /** A record of Helm's that is purged when everything else is gone. */
@@ -57,7 +57,7 @@ export function planUninstall(
   const purge = ascending.map(({ driver, name, uid, revision }) => ({ driver, name, uid, revision }));
   if (release.status === 'uninstalled')
     return { kind: 'uninstall', steps: { ...NOTHING, revision: release.revision, purge } };
-  const objects = objectsOf(release, ascending);
+  const objects = objectsOf(newest, release, ascending);
   if (!Array.isArray(objects)) return { kind: 'corrupt', why: objects };
   const ours = inUninstallOrder(objects.filter((object) => !except(object)));
   return {
@@ -82,33 +82,39 @@ function pendingUntil({ status, lastDeployed }: Release, now: Instant): Instant 
   return isDue(until, now) || minus(lastDeployed, now) > PENDING ? undefined : until;
 }
 
-/** Statuses under which the newest manifest is all there is. */
-const COMPLETE = new Set(['deployed', 'uninstalling']);
-
 /**
  * The objects of the newest revision and, when that one never became complete (a failed upgrade), also those of the last
  * one that did: Helm itself would leave them behind. Of an object in both, the newest revision decides.
  */
-function objectsOf(newest: Release, history: readonly Revision[]): ManifestObject[] | string {
-  const deployed = COMPLETE.has(newest.status) ? undefined : lastDeployed(history, newest.revision);
+function objectsOf(
+  newest: Revision,
+  { status, namespace }: Release,
+  history: readonly Revision[],
+): ManifestObject[] | string {
+  const deployed = isComplete(status) ? undefined : lastDeployed(history, newest.revision);
   const objects = new Map<string, ManifestObject>();
-  for (const release of deployed === undefined ? [newest] : [newest, deployed]) {
-    const manifest = parseManifest(release.manifest);
-    if (manifest.kind === 'corrupt') return `revision ${release.revision}: ${manifest.why}`;
+  for (const revision of deployed === undefined ? [newest] : [newest, deployed]) {
+    const manifest = manifestOf(revision);
+    if (manifest.kind === 'corrupt') return `revision ${revision.revision}: ${manifest.why}`;
     for (const object of manifest.objects) {
-      const id = idOf(object, newest.namespace);
+      const id = idOf(object, namespace);
       if (!objects.has(id)) objects.set(id, object);
     }
   }
   return [...objects.values()];
 }
 
-function lastDeployed(history: readonly Revision[], before: number): Release | undefined {
-  for (const { decoded } of history.toReversed()) {
-    if (decoded.kind !== 'release' || decoded.release.revision >= before) continue;
-    if (decoded.release.status === 'deployed') return decoded.release;
-  }
-  return undefined;
+function manifestOf({ decoded, manifest }: Revision): Manifest {
+  if (decoded.kind === 'corrupt') return decoded;
+  return manifest ?? parseManifest(decoded.release.manifest);
+}
+
+/** The last revision that became complete, or one that could not be read and may be it. */
+function lastDeployed(history: readonly Revision[], before: number): Revision | undefined {
+  return history.toReversed().find(({ decoded, revision }) => {
+    if (revision >= before) return false;
+    return decoded.kind === 'release' ? decoded.release.status === 'deployed' : decoded.isOverLimit === true;
+  });
 }
 
 /** The same object in two API versions is one object. */

@@ -1,0 +1,73 @@
+// Finds the fields of a JSON object without building what is in them: a release carries its whole chart, of which
+// nothing is needed here.
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [COMMA, COLON] = [0x2c, 0x3a];
+const LONGEST_NAME = 100;
+
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/**
+ * The values of an object's fields as JSON text, by name; of a name that occurs twice the last. undefined when this is
+ * not an object. Values are not checked: the caller parses those it needs.
+ */
+export function skimFields(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
+  const fields = new Map<string, Uint8Array>();
+  let at = skipSpace(bytes, 0);
+  if (bytes[at] !== OPEN_OBJECT) return undefined;
+  at = skipSpace(bytes, at + 1);
+  while (bytes[at] === QUOTE) {
+    const nameEnd = skipString(bytes, at);
+    const name = nameEnd - at <= LONGEST_NAME ? parseName(bytes.subarray(at, nameEnd)) : '';
+    at = skipSpace(bytes, nameEnd);
+    if (name === undefined || bytes[at] !== COLON) return undefined;
+    const start = skipSpace(bytes, at + 1);
+    const end = skipValue(bytes, start);
+    fields.set(name, bytes.subarray(start, end));
+    at = skipSpace(bytes, end);
+    if (bytes[at] !== COMMA) break;
+    at = skipSpace(bytes, at + 1);
+  }
+  if (bytes[at] !== CLOSE_OBJECT) return undefined;
+  return skipSpace(bytes, at + 1) === bytes.length ? fields : undefined;
+}
+
+function parseName(bytes: Uint8Array): string | undefined {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8')) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+function skipSpace(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at])) at++;
+  return at;
+}
+
+/** Behind the closing quote of the string that starts here. */
+function skipString(bytes: Uint8Array, from: number): number {
+  let at = from + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at + 1;
+}
+
+function skipValue(bytes: Uint8Array, from: number): number {
+  let [at, depth] = [from, 0];
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = skipString(bytes, at);
+    else {
+      if (depth === 0 && (byte === COMMA || byte === CLOSE_OBJECT || isSpace(byte))) return at;
+      if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
+      at++;
+    }
+    if (depth === 0 && (byte === QUOTE || byte === CLOSE_OBJECT || byte === CLOSE_LIST)) return at;
+  }
+  return at;
+}
