@@ -25,6 +25,7 @@ export interface Skew {
 interface Sample {
   readonly offset: number;
   readonly uncertainty: number;
+  readonly isFast: boolean;
   readonly takenAt: number;
   /** Wall minus monotonic time when it was taken: another value later means that the local clock was set since. */
   readonly base: number;
@@ -32,7 +33,8 @@ interface Sample {
 
 const KEPT = 15;
 const LEAST = 3;
-const LONGEST_ROUND_TRIP = seconds(2);
+/** Slower answers are less certain: they count only while there are not enough faster ones. */
+const FAST = seconds(2);
 const OLDEST = minutes(30);
 /** Date is cut to whole seconds: on average the server is half a second further. */
 const TRUNCATION = 500;
@@ -58,22 +60,28 @@ export function createSkew(clock: Clock): Skew {
     known = undefined;
   }
 
+  /** The oldest of the slow ones, or of all. */
+  function dropOne(): void {
+    const slow = samples.findIndex(({ isFast }) => !isFast);
+    samples.splice(Math.max(0, slow), 1);
+  }
+
   return {
     observe({ headers = {}, sentAt, roundTrip }) {
       if (samples.length >= KEPT && clock.elapsed() - samples.at(-1)!.takenAt < APART) return;
       const date = parseHttpDate(headerOf(headers, 'date') ?? '');
       // An answer out of a cache has the date of the day it was stored.
       if (date === undefined || headerOf(headers, 'age') !== undefined) return;
-      if (roundTrip > LONGEST_ROUND_TRIP) return;
       // Set between question and answer: where the middle was, nobody knows.
       if (Math.abs(clock.now() - sentAt - roundTrip) > CLOCK_SET) return;
       samples.push({
         offset: date + TRUNCATION - (sentAt + roundTrip / 2),
         uncertainty: TRUNCATION + roundTrip / 2,
+        isFast: roundTrip <= FAST,
         takenAt: clock.elapsed(),
         base: baseNow(),
       });
-      if (samples.length > KEPT) samples.shift();
+      if (samples.length > KEPT) dropOne();
       known = undefined;
     },
     estimate() {
@@ -91,7 +99,9 @@ export function createSkew(clock: Clock): Skew {
  * the narrower the more different the moments of their seconds were. If they do not agree, something is strange about
  * some of them, and the one in the middle is believed.
  */
-function computeEstimate(samples: readonly Sample[], base: number): SkewEstimate | undefined {
+function computeEstimate(all: readonly Sample[], base: number): SkewEstimate | undefined {
+  const fast = all.filter(({ isFast }) => isFast);
+  const samples = fast.length >= LEAST ? fast : all;
   if (samples.length < LEAST) return undefined;
   // What the local clock was slewed since is known exactly.
   const moved = samples.map((sample) => ({ ...sample, offset: sample.offset - (base - sample.base) }));

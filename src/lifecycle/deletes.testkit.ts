@@ -4,7 +4,9 @@
 import type { HttpRequest, HttpResponse } from '#api/http';
 import { type ApiServer, createServer } from '#apiserver/server';
 import { type Instant, type Millis, millis, minus, plus } from '#base/instant';
+import { jsonLog } from '#base/log';
 import { seededRandom } from '#base/random';
+import { sleep } from '#base/sleep';
 import { nextTurn } from '#base/turn';
 import { VirtualClock } from '#base/virtualClock';
 import { type Client, createClient } from '#client/client';
@@ -26,10 +28,9 @@ import { deletionMetrics } from './deletionMetrics.ts';
 import { type Decision, GuardedDeletes } from './guardedDelete.ts';
 import { createSkewGuard, type SkewGuard, trustedTime } from './skewGuard.ts';
 
-/** `before` runs just before the server sees the request; an answer replaces the server's. */
-export type Hook = (
-  request: HttpRequest,
-) => Promise<HttpResponse | 'hang' | 'lose' | undefined> | HttpResponse | 'hang' | 'lose' | undefined;
+type Instead = HttpResponse | 'hang' | 'lose' | undefined;
+/** Runs just before the server sees the request; an answer replaces the server's. */
+export type Hook = (request: HttpRequest) => Promise<Instead> | Instead;
 
 export interface KitOptions {
   readonly dryRun?: boolean;
@@ -62,7 +63,11 @@ export class Kit {
   readonly events: { name: string; note: EventNote }[] = [];
   readonly deletions: string[] = [];
   readonly lags: number[] = [];
+  /** `level message` of warnings and errors. */
+  readonly logged: string[] = [];
   hook: Hook = () => undefined;
+  /** Time from a request, other than a watch, to its answer. */
+  latency = 0;
   onDeleted: (name: string) => void = () => {};
   #hung = 0;
 
@@ -112,6 +117,7 @@ export class Kit {
       freeze: true,
       dryRun: options.dryRun ?? false,
       events: outbox,
+      log: jsonLog({ clock, level: 'warn', write: (line) => this.#logs(line) }),
       inFlight: () => counted.inFlight() - this.#hung,
       controllers: [
         defineController<ConfigMap>({
@@ -180,6 +186,7 @@ export class Kit {
 
   async #handle(request: HttpRequest): Promise<HttpResponse> {
     this.requests.push(`${request.method} ${request.path}`);
+    if (this.latency > 0 && !request.path.includes('watch=')) await this.#wait();
     const instead = await this.hook(request);
     if (instead === 'hang') return this.#hang(request);
     if (instead !== undefined && instead !== 'lose') return instead;
@@ -191,6 +198,18 @@ export class Kit {
     }
     if (instead === 'lose') throw new Error('the connection was lost');
     return response;
+  }
+
+  #logs(line: string): void {
+    const { level, message } = JSON.parse(line) as { level: string; message: string };
+    this.logged.push(`${level} ${message}`);
+  }
+
+  /** Half of it before the server acts would be fairer, and no test needs it. */
+  async #wait(): Promise<void> {
+    this.#hung++;
+    await sleep(this.clock, millis(this.latency));
+    this.#hung--;
   }
 
   /** Until the caller gives up; time may pass meanwhile. */

@@ -15,7 +15,7 @@ import { type Budget, claimAll } from './budget.ts';
 import type { Deletion, HeldBecause } from './deletion.ts';
 import type { DeletionMetrics } from './deletionMetrics.ts';
 import { Remembered } from './remembered.ts';
-import type { ClockVerdict, SkewGuard } from './skewGuard.ts';
+import { type ClockVerdict, describeClock, type SkewGuard } from './skewGuard.ts';
 import { isCutOff, isUnanswered, mayHaveActed, Unanswered } from './unanswered.ts';
 
 export { mayHaveActed } from './unanswered.ts';
@@ -73,7 +73,8 @@ export class GuardedDeletes {
   readonly #unanswered = new Unanswered(MOST_REMEMBERED);
   /** What a dry run has told already. */
   readonly #told = new Remembered(MOST_REMEMBERED);
-  #holding = false;
+  /** Why the clocks hold deletions, as last reported. */
+  #holding: ClockVerdict['kind'] = 'good';
 
   constructor(options: GuardedDeletesOptions) {
     this.#options = options;
@@ -120,21 +121,20 @@ export class GuardedDeletes {
   ): Promise<Deletion<V> | undefined> {
     const verdict = await this.#options.guard.check();
     if (verdict.kind !== 'good') return this.#hold(pass, target.object, verdict);
-    this.#holding = false;
+    this.#holding = 'good';
     if (isDry(pass, target)) return undefined;
     const claim = claimAll([target.budget, this.#options.budget], uidOf(target.object), pass.now);
     return claim.kind === 'go' ? undefined : { kind: 'held', until: claim.until, because: 'budget' };
   }
 
-  /** People are told once per hold, on the first object that meets it; the metric says how long it lasts. */
+  /** Reported once per hold and cause, on the first object that meets it; the metrics show how long it lasts. */
   #hold(pass: Pass, object: KubeObject, verdict: Exclude<ClockVerdict, { kind: 'good' }>): Deletion<never> {
     const because: HeldBecause = verdict.kind === 'unknown' ? 'clock unknown' : 'clock skew';
-    if (!this.#holding && verdict.kind === 'tooFar') {
-      this.#holding = true;
-      const apart = `the API server's clock is ${(verdict.offset / 1000).toFixed(0)} s from ours`;
-      const note = `nothing is deleted while ${apart} (limit ${this.#options.guard.maxSkew / 1000} s)`;
+    if (this.#holding !== verdict.kind) {
+      this.#holding = verdict.kind;
+      const note = describeClock(verdict, this.#options.guard.maxSkew)!;
       pass.event(object, { type: 'Warning', reason: 'DeletionHeld', action: 'Delete', note });
-      pass.log.warn({ offsetSeconds: verdict.offset / 1000 }, 'clocks are too far apart, deletions are held');
+      pass.log.warn({ because: note }, 'deletions are held');
     }
     return { kind: 'held', until: plus(pass.now, HOLD), because };
   }

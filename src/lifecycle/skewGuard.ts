@@ -3,6 +3,7 @@
 // all while the two are too far apart, or before we know how far. The same holds for times we write down that a countdown
 // starts from: a clock that is behind would end it early once it is put right.
 
+import { assertNever } from '#base/assertNever';
 import type { Clock } from '#base/clock';
 import { ceilSecond, type Instant, type Millis, millis, minus, plus, seconds } from '#base/instant';
 import { measureSkew, type Skew, type SkewEstimate } from '#client/skew';
@@ -70,17 +71,45 @@ export function computeVerdict(estimate: SkewEstimate | undefined, maxSkew: Mill
   return Math.abs(offset) > maxSkew ? { kind: 'tooFar', offset } : { kind: 'good' };
 }
 
+/** For Events, the log and /readyz. Undefined while the clocks are good. */
+export function describeClock(verdict: ClockVerdict, maxSkew: Millis): string | undefined {
+  switch (verdict.kind) {
+    case 'good':
+      return undefined;
+    case 'unknown':
+      return "nothing is deleted while the API server's clock is unknown: no answer has a usable Date header";
+    case 'tooFar': {
+      const apart = `the API server's clock is ${(verdict.offset / 1000).toFixed(0)} s from ours`;
+      return `nothing is deleted while ${apart} (limit ${maxSkew / 1000} s)`;
+    }
+    default:
+      return assertNever(verdict);
+  }
+}
+
 export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
   const { clock, skew, raw, registry, maxSkew = seconds(30) } = options;
   let measuring: Promise<void> | undefined;
   let measuredAt = Number.NEGATIVE_INFINITY;
-  let held = false;
-  registry
-    .gauge('lapse_clock_skew_seconds', "The API server's clock minus ours.")
-    .collect(() => [[[], (skew.estimate()?.offset ?? 0) / 1000]]);
-  registry
-    .gauge('lapse_clock_held', '1 while the clocks are unknown or too far apart and nothing is deleted.')
-    .collect(() => [[[], held ? 1 : 0]]);
+  let last: ClockVerdict = { kind: 'good' };
+  const gauge = (name: string, help: string, value: () => number) =>
+    registry.gauge(name, help).collect(() => [[[], value()]]);
+  gauge(
+    'lapse_clock_skew_seconds',
+    "The API server's clock minus ours.",
+    () => (skew.estimate()?.offset ?? 0) / 1000,
+  );
+  gauge(
+    'lapse_clock_uncertainty_seconds',
+    'How far lapse_clock_skew_seconds may be off: half of the round trip and more.',
+    () => (skew.estimate()?.uncertainty ?? 0) / 1000,
+  );
+  gauge('lapse_clock_held', '1 while the clocks are unknown or too far apart and nothing is deleted.', () =>
+    last.kind === 'good' ? 0 : 1,
+  );
+  gauge('lapse_clock_unknown', "1 while nothing is deleted because the API server's clock is unknown.", () =>
+    last.kind === 'unknown' ? 1 : 0,
+  );
 
   const isTooFar = () => computeVerdict(skew.estimate(), maxSkew).kind === 'tooFar';
 
@@ -98,6 +127,9 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
     now: () => plus(clock.now(), computeShift(skew.estimate())),
     localOf: (at) => plus(at, millis(-computeShift(skew.estimate()))),
     check,
+    // The last deletion was held, and the next one would be.
+    problem: () =>
+      last.kind === 'good' ? undefined : describeClock(computeVerdict(skew.estimate(), maxSkew), maxSkew),
     async stamp() {
       const { kind } = await check();
       return kind === 'good' ? computeStamp(clock.now(), skew.estimate()) : undefined;
@@ -110,7 +142,7 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
       await look();
       verdict = computeVerdict(skew.estimate(), maxSkew);
     }
-    held = verdict.kind !== 'good';
+    last = verdict;
     return verdict;
   }
 

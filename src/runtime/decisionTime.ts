@@ -8,6 +8,8 @@ export interface DecisionTime {
   now(): Instant;
   /** The local instant at which `now()` will be `at`, as far as we can tell. */
   localOf(at: Instant): Instant;
+  /** Why no decision can be made at present; undefined while nothing is held. */
+  problem?(): string | undefined;
 }
 
 export const localTime = (clock: Clock): DecisionTime => ({ now: () => clock.now(), localOf: (at) => at });

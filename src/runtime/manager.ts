@@ -124,6 +124,8 @@ export class Manager {
         problems.push(`${source}: ${problem.verb} ${problem.kind}: ${problem.error.message}`);
       else if (!status.synced) problems.push(`${source}: not synced yet`);
     }
+    const clock = this.#options.time?.problem?.();
+    if (clock !== undefined) problems.push(`clock: ${clock}`);
     const started = this.#phase === 'standby' || this.#phase === 'leading';
     return { ready: started, problems };
   }
