@@ -16,6 +16,7 @@ export { describe } from './describe.ts';
 export { Environment, type EnvironmentOptions } from './environment.ts';
 export { type ExplainOptions, type Explanation, explain, type Reason } from './explain.ts';
 export { conditionEnvironment, kubernetesEnvironment } from './libraries.ts';
+export { messageWithoutData } from './messageWithoutData.ts';
 export {
   type Bindings,
   type Compilation,

@@ -9,7 +9,7 @@ import {
   revision,
   SEED_CONDITION,
 } from './cleaner.testkit.ts';
-import { computeGate, computeNextLook, evaluate, tellable } from './compute.ts';
+import { computeGate, computeNextLook, evaluate } from './compute.ts';
 
 const NOW = instant(Date.parse('2026-03-01T00:00:00Z'));
 const DAY = 86_400_000;
@@ -129,36 +129,6 @@ describe('evaluation', () => {
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
-  test.each([
-    [
-      'no such key: serving.knative.dev/routes',
-      'x["serving.knative.dev/routes"]',
-      'no such key: serving.knative.dev/routes',
-    ],
-    ['no such key: hunter2', 'x[y]', 'no such key'],
-    ["invalid timestamp 'hunter2'", 'timestamp(x)', 'invalid timestamp'],
-    ['divide by zero', '1 / x', 'divide by zero'],
-    ['unknown time zone hunter2', 'time.getHours(x)', 'unknown time zone'],
-    ['unknown time zone Foo/Bar', 'time.getHours("Foo/Bar")', 'unknown time zone: Foo/Bar'],
-    [
-      "type conversion error from 'string' to 'int'",
-      'int(x)',
-      "type conversion error from 'string' to 'int'",
-    ],
-    ["type conversion error from 'hunter 2' to 'int'", 'int(x)', 'type conversion error from'],
-    ['no such overload: _+_(string, int)', 'x + 1', 'no such overload: _+_(string, int)'],
-    ['unsupported index value 4711.5 in list', 'l[x]', 'unsupported index value'],
-    ['unsupported index value 0.5 in list', 'l[0.5]', 'unsupported index value'],
-    [
-      'replacement string references group 4 but regex has only 0 group(s)',
-      'regex.replace(x, y, z)',
-      'replacement string references group',
-    ],
-    ['time: invalid location name', 'time.getHours(x)', 'time: invalid location name'],
-    [`x${'y'.repeat(1000)}`, '', `x${'y'.repeat(255)}`],
-  ])('the message %j is told as its condition allows', (message, condition, expected) => {
-    expect(tellable(message, condition)).toBe(expected);
-  });
   test('data of an object never reaches a message', async () => {
     const secret = { a: 'hunter2', n: '4815.5' };
     const conditions = [

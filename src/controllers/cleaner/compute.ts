@@ -14,7 +14,15 @@ import {
   seconds,
 } from '#base/instant';
 import { nextTurn } from '#base/turn';
-import { type Bindings, type Evaluation, type Program, TIME, timestampFromMillis, whenTrue } from '#cel/cel';
+import {
+  type Bindings,
+  type Evaluation,
+  messageWithoutData,
+  type Program,
+  TIME,
+  timestampFromMillis,
+  whenTrue,
+} from '#cel/cel';
 
 export type Gate =
   | { readonly kind: 'waiting'; readonly until: Instant }
@@ -39,7 +47,6 @@ const COST_EACH = 1_000_000;
 const COST_ALL = 10_000_000;
 /** After this much cost others get their turn: a million units are less than 50 ms. */
 const COST_BEFORE_TURN = 500_000;
-const LONGEST_MESSAGE = 256;
 
 /** All conditions at one time, each on its own: an error in one does not hide the others. */
 export async function evaluate(
@@ -80,29 +87,12 @@ function outcomeOf(evaluation: Evaluation, program: Program): Omit<ConditionOutc
     case 'error': {
       const { line, column } = evaluation.issue;
       const place = line > 0 ? ` (line ${line}, column ${column})` : '';
-      return { outcome: 'error', message: `${tellable(evaluation.message, program.source.text)}${place}` };
+      return {
+        outcome: 'error',
+        message: `${messageWithoutData(evaluation.message, program.source.text)}${place}`,
+      };
     }
   }
-}
-
-/** Words of the engine alone, or names of types and of functions, which the condition itself brought. */
-const ABOUT_TYPES =
-  /^(type conversion error from '[\w.]+' to '[\w.]+'|no such overload: [^\s('"]+(\([\w., ]*\))?|time: invalid location name)$/;
-/** Where words of the engine end and a value may begin. */
-const VALUE =
-  /[:'"`(]|(?<=^(unknown time zone|unsupported index value|replacement string references group)) /;
-
-/**
- * An error in words that a status may hold: data of the objects looked at could be part of the message, and whoever may
- * read the Cleaner may not read them. So the rest of a message is kept only if the condition itself contains it.
- */
-export function tellable(message: string, condition: string): string {
-  const end = ABOUT_TYPES.test(message) ? -1 : message.search(VALUE);
-  if (end < 0) return message.slice(0, LONGEST_MESSAGE);
-  const head = message.slice(0, end).trimEnd();
-  const tail = message.slice(end).replace(/^[:\s'"`(]+|['"`)\s]+$/g, '');
-  const known = tail !== '' && condition.includes(tail);
-  return (known ? `${head}: ${tail}` : head).slice(0, LONGEST_MESSAGE);
 }
 
 /** What a look came to when not all is true, for people. */

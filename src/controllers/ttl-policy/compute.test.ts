@@ -111,7 +111,19 @@ describe('one policy', () => {
       { finishedAt: 'object.status.t' },
       run(0, { status: { t: 'yesterday' } }),
       at(99),
-      error(/"yesterday" is not a time/),
+      error(/^spec.finishedAt: a text of 9 characters is not a time$/),
+    ],
+    'a key of the data that is missing is not named': [
+      { finishedAt: '{"a": "b"}[object.status.t] + string(timestamp(object.status.t))' },
+      run(0, { status: { t: 'hunter2' } }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'a text of the data that cannot be converted is not named': [
+      { finishedAt: 'timestamp(object.status.t)' },
+      run(0, { status: { t: 'hunter2' } }),
+      at(99),
+      error(/^(?!.*hunter2)/),
     ],
     'a number is an error': [
       { finishedAt: 'object.status.t' },

@@ -4,7 +4,15 @@
 import { getOwn, isObject, type Json } from '#api/json';
 import { asJson, type KubeObject } from '#api/object';
 import { type Instant, instant } from '#base/instant';
-import { type Evaluation, Optional, type Program, parseTimestamp, Timestamp, type Value } from '#cel/cel';
+import {
+  type Evaluation,
+  messageWithoutData,
+  Optional,
+  type Program,
+  parseTimestamp,
+  Timestamp,
+  type Value,
+} from '#cel/cel';
 import type { Finish } from '#lifecycle/expiry';
 import type { CompiledPolicy } from './compile.ts';
 
@@ -22,22 +30,33 @@ export function computeFinish(policy: CompiledPolicy, object: KubeObject): Finis
   if (finish.kind === 'created') return fromTime(object.metadata.creationTimestamp, 'created');
   if (finish.kind === 'usual') return usualFinish(object);
   const found = evaluate(finish.program, object);
-  if (found.kind === 'error') return isAbsence(found.note) ? { kind: 'unfinished' } : found;
+  if (found.kind === 'error') return found.isAbsence ? { kind: 'unfinished' } : unjudged(found.note);
   return fromTime(found.value, 'spec.finishedAt');
 }
 
 /** Whether it finished well; asked only about what has finished. */
 export function computeOutcome(program: Program, object: KubeObject): boolean | Unjudged {
   const found = evaluate(program, object);
-  if (found.kind === 'error') return { kind: 'error', note: `spec.succeeded: ${found.note}` };
-  return typeof found.value === 'boolean'
-    ? found.value
-    : { kind: 'error', note: 'spec.succeeded: it gave no bool' };
+  if (found.kind === 'error') return unjudged(`spec.succeeded: ${found.note}`);
+  return typeof found.value === 'boolean' ? found.value : unjudged('spec.succeeded: it gave no bool');
 }
 
-function evaluate(program: Program, object: KubeObject): { kind: 'value'; value: Value } | Unjudged {
+const unjudged = (note: string): Unjudged => ({ kind: 'error', note });
+
+interface Failed extends Unjudged {
+  readonly isAbsence: boolean;
+}
+
+/** Notes become part of a status and of Events: they contain no data of the object. */
+function evaluate(program: Program, object: KubeObject): { kind: 'value'; value: Value } | Failed {
   const evaluation: Evaluation = program.evaluate({ object }, COST_LIMIT);
-  if (evaluation.kind !== 'value') return { kind: 'error', note: evaluation.message };
+  if (evaluation.kind === 'exhausted')
+    return { kind: 'error', note: 'the evaluation costs more than is allowed', isAbsence: false };
+  if (evaluation.kind === 'error') {
+    const { message } = evaluation;
+    const note = messageWithoutData(message, program.source.text);
+    return { kind: 'error', note, isAbsence: isAbsence(message) };
+  }
   const { value } = evaluation;
   return { kind: 'value', value: value instanceof Optional ? (value.heldValue ?? null) : value };
 }
@@ -51,13 +70,14 @@ const ZERO_SECONDS = [-62_135_596_800, 0];
 function fromTime(value: unknown, rule: string): Finish | Unjudged {
   if (value === null || value === undefined || value === '') return { kind: 'unfinished' };
   const time = typeof value === 'string' ? parseTimestamp(value) : value;
-  if (!(time instanceof Timestamp)) return { kind: 'error', note: `${rule}: ${shown(value)} is not a time` };
+  if (!(time instanceof Timestamp)) return unjudged(`${rule}: ${describeType(value)} is not a time`);
   if (ZERO_SECONDS.includes(time.epochSeconds) && time.subNanos === 0) return { kind: 'unfinished' };
   return { kind: 'finished', at: instantOf(time), rule };
 }
 
-const shown = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : `a value of type ${typeof value}`;
+/** Type and length, never the value: it may be that of a Secret. */
+const describeType = (value: unknown): string =>
+  typeof value === 'string' ? `a text of ${value.length} characters` : `a value of type ${typeof value}`;
 
 /** Rounded up to a millisecond: a deadline may come late by a part of one, never early. */
 const instantOf = ({ epochSeconds, subNanos }: Timestamp): Instant =>
