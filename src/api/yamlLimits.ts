@@ -1,43 +1,42 @@
 // Bounds for YAML that others wrote. A document of a few kilobytes can stand for millions of nodes, because an alias
 // repeats everything below its anchor; so what a document becomes is counted before it is built.
 
-import { type Document, isAlias, isCollection, isPair, type Node } from 'yaml';
+import { type Document, isAlias, isCollection, isNode, isPair } from 'yaml';
 
 /** Nodes that aliases may add to a document. Real documents repeat a handful of maps. */
 export const MAX_ALIASED_NODES = 10_000;
 
-export class ExcessiveAliases extends Error {
-  constructor() {
-    super(`aliases repeat more than ${MAX_ALIASED_NODES} nodes`);
-    this.name = 'ExcessiveAliases';
-  }
+/** The document itself; throws when resolving its aliases would build too much, or would never end. */
+export function boundedYaml<D extends Document>(document: D): D {
+  new AliasCount().add(document.contents);
+  return document;
 }
 
-/** The document itself; throws ExcessiveAliases when resolving its aliases would build too much. */
-export function boundedYaml<D extends Document.Parsed | Document>(document: D): D {
-  if (document.contents === null) return document;
-  const sizes = new Map<string, number>();
-  let aliased = 0;
-  const sizeOf = (node: unknown): number => {
-    if (isAlias(node)) {
-      const size = sizes.get(node.source) ?? 1;
-      aliased += size;
-      if (aliased > MAX_ALIASED_NODES) throw new ExcessiveAliases();
-      return size;
-    }
-    if (isPair(node)) return sizeOf(node.key) + sizeOf(node.value);
-    if (!isCollection(node)) return remember(node as Node | null, 1);
+class AliasCount {
+  /** Nodes below each anchor; undefined while they are being counted. */
+  readonly #sizes = new Map<string, number | undefined>();
+  #aliased = 0;
+
+  /** The nodes that this one becomes. */
+  add(node: unknown): number {
+    if (isAlias(node)) return this.#addAlias(node.source);
+    if (isPair(node)) return this.add(node.key) + this.add(node.value);
+    const anchor = isNode(node) && 'anchor' in node ? node.anchor : undefined;
+    if (anchor !== undefined) this.#sizes.set(anchor, undefined);
     let size = 1;
-    for (const item of node.items) size += sizeOf(item);
-    return remember(node, size);
-  };
-  const remember = (node: Node | null, size: number): number => {
-    const anchor = node !== null && typeof node === 'object' && 'anchor' in node ? node.anchor : undefined;
-    if (typeof anchor === 'string') sizes.set(anchor, size);
+    if (isCollection(node)) for (const item of node.items) size += this.add(item);
+    if (anchor !== undefined) this.#sizes.set(anchor, size);
     return size;
-  };
-  sizeOf(document.contents);
-  return document;
+  }
+
+  #addAlias(anchor: string): number {
+    // An alias without an anchor is reported when the document is built.
+    const size = this.#sizes.has(anchor) ? this.#sizes.get(anchor) : 1;
+    if (size === undefined) throw new Error(`the alias ${anchor} is part of what it repeats`);
+    this.#aliased += size;
+    if (this.#aliased <= MAX_ALIASED_NODES) return size;
+    throw new Error(`aliases repeat more than ${MAX_ALIASED_NODES} nodes`);
+  }
 }
 
 const NODE_STARTS = /[\n,[{]/g;

@@ -2,12 +2,11 @@
 
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { boundedYaml } from '#api/yamlLimits';
 import { BodyError, type ParsedBody } from './body.ts';
 import { describeYamlProblem } from './yamlProblem.ts';
 
 const GO_DEPTH = 10_000;
-// Aliases may repeat parts of a document; a document that is mostly repetitions is an attack.
-const MAX_ALIASES = 1000;
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
@@ -23,7 +22,7 @@ export function parseYaml(text: string, maxDepth: number): ParsedBody {
   if (document.errors.length > 0) throw new BodyError(describeYamlProblem(text, document.errors));
   let value: unknown;
   try {
-    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+    value = boundedYaml(document).toJS({ maxAliasCount: -1 });
   } catch (cause) {
     const [, anchor] = /^Unresolved alias.*: (.*)$/.exec(cause instanceof Error ? cause.message : '') ?? [];
     if (anchor !== undefined) throw new BodyError(`yaml: unknown anchor '${anchor}' referenced`);

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Document, parseDocument } from 'yaml';
 import { isObject, type Json } from '#api/json';
+import { boundedYaml } from '#api/yamlLimits';
 import { ConfigError, Fields } from './configFields.ts';
 
 /** A named cluster, user or context, and the file it is from: its relative paths start there. */
@@ -36,7 +37,7 @@ function parseYaml(text: string, file: string): Json {
   const document = parseDocument(text, { schema: 'failsafe', customTags: ['null', 'bool'], merge: true });
   checkSyntax(document, file);
   try {
-    return (document.toJS() ?? {}) as Json;
+    return (boundedYaml(document).toJS() ?? {}) as Json;
   } catch (cause) {
     throw new ConfigError(file, `not usable YAML: ${(cause as Error).message}`, cause);
   }
@@ -108,7 +109,8 @@ export async function readKubeconfig(file: string): Promise<Kubeconfig | undefin
 
 /** The extension of a cluster that exec plugins are handed, with its types as JSON has them. */
 export async function readExecExtension(file: string, cluster: string): Promise<Json | undefined> {
-  const json: unknown = parseDocument(await readFile(file, 'utf8'), { schema: 'core', merge: true }).toJS();
+  const document = parseDocument(await readFile(file, 'utf8'), { schema: 'core', merge: true });
+  const json: unknown = boundedYaml(document).toJS();
   const clusters = isObject(json) && Array.isArray(json.clusters) ? json.clusters.filter(isObject) : [];
   const body = clusters.find((entry) => String(entry.name) === cluster)?.cluster;
   const extensions = isObject(body) && Array.isArray(body.extensions) ? body.extensions.filter(isObject) : [];

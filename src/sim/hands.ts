@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { isObject, type JsonObject } from '#api/json';
 import { keyOf } from '#api/kind';
 import { type KubeObject, parseApiVersion } from '#api/object';
+import { boundedYaml } from '#api/yamlLimits';
 import { type Client, objectOf } from '#client/client';
 import type { Propagation } from '#client/delete';
 import { DEFAULT_NAMESPACE, type Found, findRef } from './refs.ts';
@@ -103,7 +104,7 @@ export function readManifests(manifests: Manifests): KubeObject[] {
   const objects: KubeObject[] = [];
   for (const document of parseAllDocuments(manifests)) {
     if (document.errors.length > 0) throw document.errors[0]!;
-    const json: unknown = document.toJS();
+    const json: unknown = boundedYaml(document).toJS();
     if (json === null || json === undefined) continue;
     if (isObject(json) && isList(json)) objects.push(...(json.items as unknown as KubeObject[]));
     else if (!isObject(json) || typeof json.kind !== 'string' || !isObject(json.metadata))

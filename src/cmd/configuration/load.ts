@@ -4,6 +4,7 @@
 import { parseAllDocuments } from 'yaml';
 import type { FieldError } from '#api/fieldErrors';
 import { isObject, type Json, type JsonObject } from '#api/json';
+import { boundedYaml } from '#api/yamlLimits';
 import type { Family } from '#controllers/family';
 import { explained, UsageError } from '../usage.ts';
 import { CONFIGURATION, type ConfigurationSchema, compileConfiguration, schemaAt } from './schema.ts';
@@ -101,7 +102,7 @@ function parseYaml(name: string, text: string): Json {
   if (second !== undefined) throw new UsageError(`${name}: more than one document`);
   const [error] = document!.errors;
   if (error !== undefined) throw new UsageError(`${name}: ${error.message.split('\n')[0]}`);
-  return explained(name, () => document!.toJS() as Json);
+  return explained(name, () => boundedYaml(document!).toJS() as Json);
 }
 
 const describe = (source: string, { field, message }: FieldError): string =>

@@ -9,6 +9,7 @@ import { isObject, type Json } from '#api/json';
 import type { Kind } from '#api/kind';
 import { CustomResourceDefinition } from '#api/kinds/builtin';
 import { asObject, type KubeObject } from '#api/object';
+import { boundedYaml } from '#api/yamlLimits';
 import { createServer } from '#apiserver/server';
 import { type Clock, realClock } from '#base/clock';
 import { systemRandom } from '#base/random';
@@ -105,7 +106,7 @@ const parse = (from: string, text: string): Item[] =>
     return documents.flatMap((document) => {
       const [error] = document.errors;
       if (error !== undefined) throw error;
-      return objectsIn(document.toJS() as Json).map((object) => ({ from, object }));
+      return objectsIn(boundedYaml(document).toJS() as Json).map((object) => ({ from, object }));
     });
   });
 
