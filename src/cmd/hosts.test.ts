@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { makeAuthority } from '#base/certificates';
 import { realClock } from '#base/clock';
@@ -79,6 +81,95 @@ test.each([
 ])('a webhook without a certificate: %j', async (flags, message) => {
   const all = { ...flags, 'webhook-port': '127.0.0.1:0', 'metrics-bind-address': '127.0.0.1:0' };
   await expect(open(all)).rejects.toThrow(message);
+});
+
+describe('a webhook with a certificate from files', () => {
+  const secretClient = () => {
+    const objects = new Map<string, KubeObject>();
+    const keyOf = (kind: { resource: string }, name?: string) => `${kind.resource}/${name}`;
+    const put = async (kind: { resource: string }, object: KubeObject) => {
+      objects.set(keyOf(kind, object.metadata.name), object);
+      return { kind: 'created', object };
+    };
+    const get = async (kind: { resource: string }, { name }: { name: string }) =>
+      objects.get(keyOf(kind, name));
+    return { client: { get, create: put, update: put } as unknown as Client, objects };
+  };
+  async function files() {
+    const directory = mkdtempSync(join(tmpdir(), 'lapse-hosts-'));
+    cleanup.push(async () => rmSync(directory, { recursive: true }));
+    const authority = await makeAuthority('ca', realClock.now(), hours(1));
+    const write = (name: string, text: string) => {
+      writeFileSync(join(directory, name), text);
+      return join(directory, name);
+    };
+    return {
+      'webhook-cert-file': write('crt', authority.cert),
+      'webhook-key-file': write('key', authority.key),
+      'webhook-port': '127.0.0.1:0',
+      'metrics-bind-address': '0',
+    };
+  }
+  const post = (lines: readonly string[], path: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const port = Number(
+        /"port":(\d+)/.exec(lines.find((line) => line.startsWith('serving admission'))!)![1],
+      );
+      const call = request({
+        host: '127.0.0.1',
+        port,
+        path,
+        method: 'POST',
+        rejectUnauthorized: false,
+        agent: false,
+      });
+      call.on('response', (response) => resolve(response.resume().statusCode!));
+      call.on('error', reject);
+      call.end('{}');
+    });
+  const admission = [
+    { name: 'jobs', resources: [], phase: 'validating', review: () => ({ allowed: true }) },
+  ] as const satisfies HostsOptions['admission'];
+
+  test('answers only on the path that the Secret and the configurations have', async () => {
+    const { client, objects } = secretClient();
+    const clientConfig = { service: { namespace: 'default', name: 'lapse' } };
+    const webhooks = [{ name: 'jobs.lapse.dev', clientConfig }];
+    objects.set('validatingwebhookconfigurations/lapse', { metadata: { name: 'lapse' }, webhooks } as never);
+    const lines = await open({ ...(await files()), 'webhook-secret': 'paths' }, { client, admission });
+    const injected = JSON.stringify(objects.get('validatingwebhookconfigurations/lapse'));
+    const path = /\/review\/[0-9a-f]{64}\/jobs/.exec(injected)![0];
+    expect(injected).not.toContain('caBundle');
+    // A body that is no review is only looked at behind the secret.
+    expect(await post(lines, path)).toBe(400);
+    expect(await post(lines, '/review/jobs')).toBe(404);
+    expect(JSON.stringify(lines)).not.toContain(path);
+  });
+
+  test('with a client authority alone, it answers no caller without a certificate', async () => {
+    const flags = await files();
+    const lines = await open(
+      { ...flags, 'webhook-client-ca-file': flags['webhook-cert-file'] },
+      { admission },
+    );
+    expect(await post(lines, '/review/jobs')).toBe(404);
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    [
+      'neither a Secret nor a client authority',
+      {},
+      /--webhook-port needs --webhook-secret .* or --webhook-client-ca-file/,
+    ],
+    ['names without an authority', { 'webhook-client-names': 'a' }, /needs --webhook-client-ca-file/],
+    [
+      'an authority that is not there',
+      { 'webhook-client-ca-file': '/no/such' },
+      /--webhook-client-ca-file: ENOENT/,
+    ],
+  ])('%s is a mistake', async (_what, flags, message) => {
+    await expect(open({ ...(await files()), ...flags })).rejects.toThrow(message);
+  });
 });
 
 const api = { group: 'demo.example.com', version: 'v1', resources: [] };

@@ -2,50 +2,37 @@
 // through the cluster's own on a third. The last two share a certificate.
 
 import { ApiError } from '#api/status';
-import type { Clock } from '#base/clock';
-import type { Log } from '#base/log';
-import type { Client } from '#client/client';
 import type { AggregatedApi } from '#runtime/aggregated';
 import { openAggregatedHost } from '#runtime/aggregated/host';
 import { apiServiceName, openRegistration } from '#runtime/aggregated/registration';
 import { NoFrontProxyError } from '#runtime/aggregated/requestHeader';
-import { type Certificate, openCertificate } from '#runtime/host/certificate';
+import type { Certificate } from '#runtime/host/certificate';
 import { type Host, listen } from '#runtime/host/listen';
 import { UnsafeNodeError } from '#runtime/host/resumption';
-import type { AdmissionFunction } from '#runtime/host/review';
-import { openSelfManaged } from '#runtime/host/selfManaged';
 import { statusHandler } from '#runtime/host/status';
-import { webhookHandler } from '#runtime/host/webhook';
 import type { Manager } from '#runtime/manager';
-import type { Registry } from '#runtime/metrics/registry';
 import { type BindAddress, parseBindAddress } from './addresses.ts';
-import type { General } from './configuration/general.ts';
 import { UsageError } from './usage.ts';
+import {
+  type Closable,
+  type OwnCertificate,
+  openOwnCertificate,
+  prepareWebhook,
+  type WebhookHostOptions,
+} from './webhookHost.ts';
 
-export interface HostsOptions {
-  readonly general: General;
+export interface HostsOptions extends WebhookHostOptions {
   /** In a Pod probes come from outside; on a desk nobody else should. */
   readonly inCluster: boolean;
   /** Where the status is served on a desk unless told, if that is free; 127.0.0.1:8080 unless told. */
   readonly deskAddress?: string;
   readonly manager: Manager;
-  readonly registry: Registry;
-  readonly admission: readonly AdmissionFunction[];
   /** Served where `--api-port` says. */
   readonly api?: AggregatedApi;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** For a certificate of our own, and where its Secret is unless told. */
-  readonly client: Client;
-  readonly namespace: string;
 }
 
 export interface Hosts {
   close(): Promise<void>;
-}
-
-interface Closable {
-  close(): Promise<void> | void;
 }
 
 export async function openHosts(options: HostsOptions): Promise<Hosts> {
@@ -98,24 +85,14 @@ async function openCertified(options: HostsOptions, opened: Closable[]): Promise
   if (webhook === undefined && served === undefined) return;
   const certificate = await openOwnCertificate(options, webhook === undefined ? 'api-port' : 'webhook-port');
   opened.push(certificate);
-  if (webhook !== undefined) opened.push(await openWebhook(options, webhook, certificate));
+  if (webhook !== undefined) {
+    const open = await prepareWebhook(options, certificate, opened);
+    const host = await bound('webhook-port', webhook, () => open(webhook));
+    opened.push(host);
+    const webhooks = options.admission.map(({ name }) => name);
+    log.info({ port: host.port, webhooks }, 'serving admission reviews');
+  }
   if (served !== undefined) await openApi(options, { ...served, certificate }, opened);
-}
-
-/** etcd takes objects of up to 1.5 MiB; an update brings the old object, too. */
-const MAX_REVIEW = 3 << 20;
-
-async function openWebhook(
-  options: HostsOptions,
-  where: BindAddress,
-  certificate: Certificate,
-): Promise<Host> {
-  const { admission, clock, log, registry } = options;
-  const handle = webhookHandler({ functions: admission, clock, log, registry });
-  const maxBody = MAX_REVIEW;
-  const host = await bound('webhook-port', where, () => listen({ handle, certificate, maxBody, ...where }));
-  log.info({ port: host.port, webhooks: admission.map(({ name }) => name) }, 'serving admission reviews');
-  return host;
 }
 
 interface ApiParts {
@@ -152,29 +129,6 @@ function explainApi(cause: unknown): never {
       `--api-port: ${cause.message}; bind the Role extension-apiserver-authentication-reader in kube-system`,
     );
   throw cause;
-}
-
-type OwnCertificate = Certificate & { close(): void; caBundle?(): string };
-
-/** From files that somebody else renews, or our own in a Secret. */
-async function openOwnCertificate(options: HostsOptions, flag: string): Promise<OwnCertificate> {
-  const { general, clock, log, client, namespace } = options;
-  const { certFile, keyFile, secret, hosts, configurations } = general.webhook;
-  if (certFile !== undefined && keyFile !== undefined)
-    return openCertificate({
-      certFile,
-      keyFile,
-      clock,
-      onProblem: (error) => log.warn({ error }, 'the certificate of the webhook cannot be used'),
-    }).catch((cause: Error) => {
-      throw new UsageError(`--webhook-cert-file: ${cause.message}`);
-    });
-  if (secret === undefined || hosts === undefined || hosts.length === 0)
-    throw new UsageError(
-      `--${flag} needs --webhook-cert-file and --webhook-key-file, or --webhook-secret and --webhook-hosts`,
-    );
-  const [name = '', where = namespace] = secret.split('/').reverse();
-  return openSelfManaged({ client, clock, log, hosts, configurations, secret: { namespace: where, name } });
 }
 
 /** What the system says about an address, as a mistake in the flag. */

@@ -88,6 +88,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- toJson (dict "hooks" $hooks) -}}
 {{- end -}}
 
+{{/* The Secret of the review path and of a self-managed certificate. cert-manager has the other name. */}}
+{{- define "lapse.webhookSecret" -}}
+{{- .Release.Name -}}-webhook{{- if .Values.webhook.certManager.enabled -}}-path{{- end -}}
+{{- end -}}
+
 {{/* What the process reads: a LapseConfiguration. */}}
 {{- define "lapse.configuration" -}}
 {{- $own := list "apiVersion" "kind" "controllers" "featureGates" "actAs" "dryRun" "webhook" "api" -}}
@@ -118,13 +123,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
     {{- $_ := set $webhook "certFile" "/etc/lapse-webhook/tls.crt" -}}
     {{- $_ := set $webhook "keyFile" "/etc/lapse-webhook/tls.key" -}}
   {{- else -}}
-    {{- $_ := set $webhook "configurations" (list .Release.Name) -}}
     {{- $hosts := list (printf "%s-webhook.%s.svc" .Release.Name .Release.Namespace) -}}
     {{- if .Values.readApi.enabled -}}
       {{- $hosts = append $hosts (printf "%s-api.%s.svc" .Release.Name .Release.Namespace) -}}
     {{- end -}}
     {{- $_ := set $webhook "hosts" $hosts -}}
-    {{- $_ := set $webhook "secret" (printf "%s-webhook" .Release.Name) -}}
+  {{- end -}}
+  {{- $_ := set $webhook "configurations" (list .Release.Name) -}}
+  {{- $_ := set $webhook "secret" (include "lapse.webhookSecret" .) -}}
+  {{- if .Values.webhook.clientCA.configMap -}}
+    {{- $_ := set $webhook "clientCAFile" (printf "/etc/lapse-client-ca/%s" .Values.webhook.clientCA.key) -}}
+    {{- with .Values.webhook.clientCA.names -}}{{- $_ := set $webhook "clientNames" . -}}{{- end -}}
   {{- end -}}
   {{- $_ := set $configuration "webhook" $webhook -}}
 {{- end -}}

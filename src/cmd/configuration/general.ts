@@ -37,6 +37,8 @@ export interface General {
     readonly secret?: string;
     readonly hosts?: readonly string[];
     readonly configurations: readonly string[];
+    readonly clientCAFile?: string;
+    readonly clientNames?: readonly string[];
   };
   readonly api: { readonly bindAddress?: string; readonly maxObjects: number };
   readonly log: { readonly format: 'auto' | 'json' | 'text'; readonly level: Level };

@@ -50,6 +50,8 @@ export const GENERAL: Readonly<Record<string, JsonObject>> = {
     secret: { type: 'string', pattern: '^([a-z0-9.-]+/)?[a-z0-9.-]+$' },
     hosts: { type: 'array', items: { type: 'string', minLength: 1 } },
     configurations: { type: 'array', default: ['lapse'], items: { type: 'string', minLength: 1 } },
+    clientCAFile: text,
+    clientNames: { type: 'array', items: { type: 'string', minLength: 1 } },
   }),
   api: object({
     bindAddress: text,
@@ -106,11 +108,11 @@ export const GENERAL_SETTINGS: readonly Setting[] = [
   ),
   setting('webhook.bindAddress', 'webhook-port', 'where admission reviews are served: [host:]port'),
   setting('webhook.certFile', 'webhook-cert-file', 'its certificate (PEM), read again when it changes'),
-  setting('webhook.keyFile', 'webhook-key-file', 'and the key of it'),
+  setting('webhook.keyFile', 'webhook-key-file', 'its private key (PEM)'),
   setting(
     'webhook.secret',
     'webhook-secret',
-    'or a certificate of its own, kept in this Secret: [namespace/]name',
+    'Secret of the review path and, without files, of a self-managed certificate: [namespace/]name',
   ),
   setting(
     'webhook.hosts',
@@ -120,7 +122,17 @@ export const GENERAL_SETTINGS: readonly Setting[] = [
   setting(
     'webhook.configurations',
     'webhook-configurations',
-    'webhook configurations whose caBundle it sets',
+    'webhook configurations whose path and caBundle it sets',
+  ),
+  setting(
+    'webhook.clientCAFile',
+    'webhook-client-ca-file',
+    'API servers must show a client certificate of these authorities (PEM)',
+  ),
+  setting(
+    'webhook.clientNames',
+    'webhook-client-names',
+    'common names of those certificates (default: all that the authorities signed)',
   ),
   setting(
     'api.bindAddress',

@@ -1,8 +1,7 @@
-// How API servers reach the reviews of our own kinds: a Service and one configuration per phase. The caBundle is set by
-// the process itself, which makes its certificate.
+// How API servers reach the reviews of our own kinds: a Service and one configuration per phase. The process sets the
+// caBundle and the path, of which a part is secret; they are absent here, so that another apply leaves them alone.
 
 import type { KubeObject } from '#api/object';
-import { reviewPath } from '#runtime/host/webhook';
 import { clusterMetadataOf, hooksOf, type Installation, metadataOf, webhookService } from './installation.ts';
 import type { Hook } from './needs.ts';
 
@@ -49,7 +48,6 @@ const webhookOf = (installation: Installation, { name, phase, resources }: Hook)
     service: {
       namespace: installation.namespace,
       name: webhookService(installation),
-      path: reviewPath(name),
       port: 443,
     },
   },

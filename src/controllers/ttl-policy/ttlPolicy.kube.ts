@@ -16,7 +16,8 @@ import { realCluster } from '#client/kube.testkit';
 import { trustedTime } from '#lifecycle/skewGuard';
 import { type ControllerDefinition, rightsOf } from '#runtime/definition';
 import { type Host, listen } from '#runtime/host/listen';
-import { reviewPath, webhookHandler } from '#runtime/host/webhook';
+import { reviewPath } from '#runtime/host/reviewPaths';
+import { webhookHandler } from '#runtime/host/webhook';
 import { SOCKET_LIVENESS } from '#runtime/liveness';
 import { Manager } from '#runtime/manager';
 import { Registry } from '#runtime/metrics/registry';
@@ -112,6 +113,7 @@ async function createParts(): Promise<{ client: Client; parts: Parts }> {
   return { client, parts: made };
 }
 
+const PATH_SECRET = 'for-the-api-server';
 const webhookFor = (phase: string): object => ({
   admissionReviewVersions: ['v1'],
   sideEffects: 'None',
@@ -128,7 +130,7 @@ const webhookFor = (phase: string): object => ({
     .filter((fn) => fn.phase === phase)
     .map(({ name }) => ({
       name: `${name}.lapse.dev`,
-      clientConfig: { url: `https://127.0.0.1:${host.port}${reviewPath(name)}`, caBundle },
+      clientConfig: { url: `https://127.0.0.1:${host.port}${reviewPath(name, PATH_SECRET)}`, caBundle },
     }))[0],
 });
 
@@ -189,14 +191,15 @@ beforeAll(async () => {
   await grant('bob', [policies]);
   const pair = selfSigned('lapse', ['127.0.0.1']);
   caBundle = Buffer.from(pair.cert).toString('base64');
-  const handle = webhookHandler({
+  const { handle, refuse } = webhookHandler({
     functions: parts.admission,
     clock: realClock,
     log: silentLog,
     registry: new Registry(),
+    callers: { paths: { accepted: () => [PATH_SECRET], lookSoon: () => {} } },
   });
   const certificate = { current: () => pair, onChange: () => () => {}, close: () => {} };
-  host = await listen({ handle, port: 0, address: '127.0.0.1', certificate });
+  host = await listen({ handle, refuse, port: 0, address: '127.0.0.1', certificate });
   await eventually(async () => {
     await made.client.list(TTLPolicy);
     await made.client.list(ClusterTTLPolicy);

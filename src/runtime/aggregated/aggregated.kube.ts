@@ -116,10 +116,12 @@ test('a webhook with a certificate of its own is believed by the real API server
     configurations: ['demo'],
   };
   const registry = new Registry();
-  const handle = webhookHandler({
+  const first = await openSelfManaged(base);
+  const { handle, refuse } = webhookHandler({
     clock: realClock,
     log,
     registry,
+    callers: { paths: first },
     functions: [
       {
         name: 'no-secrets',
@@ -132,8 +134,7 @@ test('a webhook with a certificate of its own is believed by the real API server
       },
     ],
   });
-  const first = await openSelfManaged(base);
-  const served = await listen({ handle, certificate: first, address: '127.0.0.1', port: 0 });
+  const served = await listen({ handle, refuse, certificate: first, address: '127.0.0.1', port: 0 });
   objectOf(
     await admin.create(Webhooks, {
       apiVersion: 'admissionregistration.k8s.io/v1',

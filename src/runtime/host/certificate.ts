@@ -1,5 +1,5 @@
-// A certificate from files, read again when they change: whoever rotates them does not restart us. A pair that does not
-// fit together is not used; the old one stays.
+// Certificates and authorities from files. The files are read again when they change, so that a rotation needs no restart.
+// Contents that cannot be used are reported, and the previous ones stay.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -20,20 +20,27 @@ export interface Certificate {
   onChange(listener: (pair: KeyPair) => void): () => void;
 }
 
-export interface CertificateFiles extends Certificate {
-  /** Looks now instead of at the next interval. */
+interface Followed<T> {
+  current(): T;
+  onChange(listener: (next: T) => void): () => void;
+  /** Reads the files now instead of at the next interval. */
   look(): Promise<void>;
   close(): void;
 }
 
-export interface CertificateOptions {
+export type CertificateFiles = Followed<KeyPair>;
+
+interface FollowOptions {
+  readonly clock: Clock;
+  /** How often the files are read; default: 10 s. */
+  readonly interval?: Millis;
+  /** The files cannot be used; the previous contents stay. */
+  readonly onProblem?: (error: Error) => void;
+}
+
+export interface CertificateOptions extends FollowOptions {
   readonly certFile: string;
   readonly keyFile: string;
-  readonly clock: Clock;
-  /** How often to look; 10 s unless told. */
-  readonly interval?: Millis;
-  /** The files cannot be used; the pair before stays. */
-  readonly onProblem?: (error: Error) => void;
 }
 
 /** Throws when the pair cannot be used. */
@@ -61,18 +68,40 @@ async function readPair(options: CertificateOptions): Promise<KeyPair> {
 }
 
 /** Throws, naming the file, when there is no usable pair to begin with. */
-export async function openCertificate(options: CertificateOptions): Promise<CertificateFiles> {
-  const { clock, interval = seconds(10), onProblem } = options;
-  let pair = await readPair(options);
+export const openCertificate = (options: CertificateOptions): Promise<CertificateFiles> =>
+  follow(
+    () => readPair(options),
+    ({ cert, key }) => `${cert}\n${key}`,
+    options,
+  );
+
+/** Certificates of authorities, PEM. Throws, naming the file, when there is none to begin with. */
+export const openAuthority = (file: string, options: FollowOptions): Promise<Followed<string>> =>
+  follow(
+    async () => {
+      const pem = await readFile(file, 'utf8');
+      attempt(`${file} is not a certificate`, () => new X509Certificate(pem));
+      return pem;
+    },
+    (pem) => pem,
+    options,
+  );
+
+async function follow<T>(
+  read: () => Promise<T>,
+  textOf: (value: T) => string,
+  { clock, interval = seconds(10), onProblem }: FollowOptions,
+): Promise<Followed<T>> {
+  let current = await read();
   let cancel: Cancel | undefined;
   let closed = false;
-  const listeners = new Set<(pair: KeyPair) => void>();
+  const listeners = new Set<(next: T) => void>();
 
   async function look(): Promise<void> {
     try {
-      const next = await readPair(options);
-      if (next.cert === pair.cert && next.key === pair.key) return;
-      pair = next;
+      const next = await read();
+      if (textOf(next) === textOf(current)) return;
+      current = next;
       for (const listener of listeners) listener(next);
     } catch (error) {
       onProblem?.(asError(error));
@@ -83,7 +112,7 @@ export async function openCertificate(options: CertificateOptions): Promise<Cert
   }
   arm();
   return {
-    current: () => pair,
+    current: () => current,
     look,
     onChange(listener) {
       listeners.add(listener);

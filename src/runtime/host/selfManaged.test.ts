@@ -1,92 +1,23 @@
 import { X509Certificate } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defineKind } from '#api/kind';
+import { describe, expect, test } from 'vitest';
 import { Secret } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
-import { type ApiServer, createServer } from '#apiserver/server';
 import { hours, minutes } from '#base/instant';
-import { silentLog } from '#base/log';
-import { seededRandom } from '#base/random';
-import { nextTurn } from '#base/turn';
-import { VirtualClock } from '#base/virtualClock';
-import { type Client, createClient } from '#client/client';
-import { inProcessTransport } from '#client/inProcess';
-import { openSelfManaged, type SelfManagedCertificate } from './selfManaged.ts';
+import type { Client } from '#client/client';
+import {
+  bundles,
+  client,
+  clock,
+  configure,
+  isSignedBy,
+  open,
+  pass,
+  rest,
+  SECRET,
+  useServer,
+} from './selfManaged.testkit.ts';
 
-interface Configuration extends KubeObject {
-  webhooks: { clientConfig: { caBundle?: string; service?: object }; [field: string]: unknown }[];
-}
-const Configuration = defineKind<Configuration>({
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  kind: 'ValidatingWebhookConfiguration',
-  resource: 'validatingwebhookconfigurations',
-  namespaced: false,
-});
-const SECRET = { namespace: 'default', name: 'lapse-webhook' };
+useServer();
 const DAY = 24;
-
-let clock: VirtualClock;
-let server: ApiServer;
-let client: Client;
-let opened: SelfManagedCertificate[];
-
-beforeEach(async () => {
-  clock = new VirtualClock();
-  server = await createServer({ clock, random: seededRandom(1) });
-  client = createClient({
-    transport: inProcessTransport(server.handle),
-    clock,
-    random: seededRandom(2),
-    flow: 'none',
-  });
-  opened = [];
-});
-afterEach(async () => {
-  for (const one of opened) one.close();
-  await server.close();
-});
-
-const open = async (via: Client = client, hosts = ['lapse.default.svc']) => {
-  const made = await openSelfManaged({
-    client: via,
-    clock,
-    log: silentLog,
-    secret: SECRET,
-    hosts,
-    configurations: ['lapse'],
-  });
-  opened.push(made);
-  return made;
-};
-const configure = () =>
-  client.create(Configuration, {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: 'lapse' },
-    webhooks: ['a.lapse.dev', 'b.lapse.dev'].map((name) => ({
-      name,
-      clientConfig: { service: { namespace: 'default', name: 'lapse', path: '/review/x' } },
-      rules: [{ apiGroups: ['batch'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['jobs'] }],
-      sideEffects: 'None',
-      admissionReviewVersions: ['v1'],
-    })),
-  });
-const bundles = async () =>
-  (await client.get(Configuration, { name: 'lapse' }))!.webhooks.map(({ clientConfig }) =>
-    Buffer.from(clientConfig.caBundle ?? '', 'base64').toString(),
-  );
-const isSignedBy = (leaf: string, bundle: string): boolean => {
-  const authorities = bundle.split(/(?=-----BEGIN)/).map((pem) => new X509Certificate(pem));
-  return authorities.some((ca) => new X509Certificate(leaf).verify(ca.publicKey));
-};
-/** Certificates are made off the loop: real turns must pass too. */
-const rest = async () => {
-  for (let i = 0; i < 300; i++) await nextTurn();
-};
-const pass = async (length: number) => {
-  await clock.advance(length as never, rest);
-};
 
 test('the first replica makes it, the second uses the same; both trust what the configuration says', async () => {
   await configure();

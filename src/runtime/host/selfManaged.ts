@@ -1,58 +1,87 @@
-// A certificate nobody has to look after: an authority of our own and a leaf signed by it, kept in a Secret that all
-// replicas share, renewed before they expire, and told to the webhook configurations as their caBundle. Whoever is first
-// writes; the others read what was written.
+// The Secret of the webhook, shared by all replicas: the secret part of the review path, and, where no files bring one, an
+// authority and a certificate signed by it. Both are renewed in time and written to the webhook configurations. The first
+// replica writes the Secret; the others read it.
 
-import { defineKind, type Kind, type ObjectKey } from '#api/kind';
+import type { ObjectKey } from '#api/kind';
 import { Secret } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
 import { isGoodFor, issueCertificate, makeAuthority, type Pem } from '#base/certificates';
 import type { Cancel, Clock } from '#base/clock';
-import { hours, type Instant, type Millis, minutes } from '#base/instant';
+import { hours, type Instant, type Millis, millis, minutes, seconds } from '#base/instant';
 import type { Log } from '#base/log';
 import { wakeAfter } from '#base/monotonic';
 import type { Client } from '#client/client';
 import { asError } from '../outcome.ts';
-import type { Certificate, KeyPair } from './certificate.ts';
+import type { Certificate } from './certificate.ts';
+import { injectAll } from './configurations.ts';
+import {
+  computeAccepted,
+  isRotationDue,
+  type PathSecrets,
+  readPathSecrets,
+  rotate,
+  writePathSecrets,
+} from './reviewPaths.ts';
 
-export interface SelfManagedOptions {
+export interface PathSecretOptions {
   /** Not `leaderOnly`: every replica answers reviews. */
   readonly client: Pick<Client, 'get' | 'create' | 'update'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly secret: Required<ObjectKey>;
-  /** What API servers call us: `lapse.lapse-system.svc`. */
-  readonly hosts: readonly string[];
-  /** Names of webhook configurations, of either kind, whose caBundles are ours to set. */
+  /** Names of webhook configurations, of either kind, that call this process. */
   readonly configurations: readonly string[];
 }
 
-export interface SelfManagedCertificate extends Certificate {
+export interface SelfManagedOptions extends PathSecretOptions {
+  /** Names that API servers call us by: `lapse.lapse-system.svc`. */
+  readonly hosts: readonly string[];
+}
+
+export interface ReviewPaths {
+  /** The secret parts of review paths that are accepted now. */
+  accepted(): readonly string[];
+  /** Checks the Secret and the configurations now instead of at the next interval. */
+  look(): Promise<void>;
+  /** Checks them soon, at most every 10 s: a caller used a wrong path, or does not trust the certificate. */
+  lookSoon(): void;
+  close(): void;
+}
+
+export interface SelfManagedCertificate extends Certificate, ReviewPaths {
   /** What callers must trust: PEM, the present authority first. */
   caBundle(): string;
-  /** Looks now instead of at the next interval. */
-  look(): Promise<void>;
-  close(): void;
 }
 
 const AUTHORITY_LIFETIME = hours(2 * 365 * 24);
 const AUTHORITY_SPARE = hours(180 * 24);
 const LEAF_LIFETIME = hours(90 * 24);
 const LEAF_SPARE = hours(30 * 24);
-const INTERVAL = hours(1);
+const INTERVAL = minutes(10);
 const RETRY = minutes(1);
+const SOONEST = seconds(10);
 const ROUNDS = 5;
 
 /** As it is stored. `bundle` has every authority whose leaves may still be in use. */
-interface Stored {
+interface StoredCertificate {
   readonly authority: Pem;
   readonly bundle: string;
   readonly leaf: Pem;
 }
 
+interface Stored {
+  readonly certificate?: StoredCertificate;
+  readonly paths?: PathSecrets;
+}
+type Complete = Stored & { readonly paths: PathSecrets };
+
 export type Renewal = 'nothing' | 'leaf' | 'everything';
 
 /** What has to be made anew. */
-export function computeRenewal(stored: Stored | undefined, hosts: readonly string[], now: Instant): Renewal {
+export function computeRenewal(
+  stored: StoredCertificate | undefined,
+  hosts: readonly string[],
+  now: Instant,
+): Renewal {
   if (stored === undefined || !isGoodFor(stored.authority.cert, [], now, AUTHORITY_SPARE))
     return 'everything';
   return isGoodFor(stored.leaf.cert, hosts, now, LEAF_SPARE) ? 'nothing' : 'leaf';
@@ -61,104 +90,163 @@ export function computeRenewal(stored: Stored | undefined, hosts: readonly strin
 const decode = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString();
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-function readStored({ data = {} }: Secret): Stored | undefined {
+function readStored({ data = {} }: Pick<Secret, 'data'> = {}, hasCertificate: boolean): Stored {
   const field = (name: string) => decode(data[name]);
-  const stored = {
+  const certificate = {
     authority: { cert: field('authority.crt'), key: field('authority.key') },
     bundle: field('ca.crt'),
     leaf: { cert: field('tls.crt'), key: field('tls.key') },
   };
-  const texts = [...Object.values(stored.authority), stored.bundle, ...Object.values(stored.leaf)];
-  return texts.every((text) => text !== '') ? stored : undefined;
+  const { authority, bundle, leaf } = certificate;
+  const isWhole =
+    hasCertificate &&
+    [...Object.values(authority), bundle, ...Object.values(leaf)].every((text) => text !== '');
+  const paths = readPathSecrets(field('review-paths'));
+  return { ...(isWhole ? { certificate } : {}), ...(paths === undefined ? {} : { paths }) };
 }
 
-const writeStored = ({ authority, bundle, leaf }: Stored): Record<string, string> => ({
-  'authority.crt': encode(authority.cert),
-  'authority.key': encode(authority.key),
-  'ca.crt': encode(bundle),
-  'tls.crt': encode(leaf.cert),
-  'tls.key': encode(leaf.key),
-});
+function writeStored({ certificate, paths }: Complete): Record<string, string> {
+  const data = { 'review-paths': encode(writePathSecrets(paths)) };
+  if (certificate === undefined) return data;
+  const { authority, bundle, leaf } = certificate;
+  return {
+    ...data,
+    'authority.crt': encode(authority.cert),
+    'authority.key': encode(authority.key),
+    'ca.crt': encode(bundle),
+    'tls.crt': encode(leaf.cert),
+    'tls.key': encode(leaf.key),
+  };
+}
 
-async function renew(before: Stored | undefined, hosts: readonly string[], now: Instant): Promise<Stored> {
+async function renew(
+  before: StoredCertificate | undefined,
+  hosts: readonly string[],
+  now: Instant,
+): Promise<StoredCertificate> {
   const isNew = computeRenewal(before, hosts, now) === 'everything';
   const authority =
     isNew || before === undefined
       ? await makeAuthority('lapse-webhook-ca', now, AUTHORITY_LIFETIME)
       : before.authority;
   const leaf = await issueCertificate({ authority, hosts, name: hosts[0]!, now, lifetime: LEAF_LIFETIME });
-  // Leaves of the authority before are in use until every replica has looked.
+  // Leaves of the previous authority are in use until every replica has read the Secret.
   const older = before === undefined ? [] : [before.authority.cert];
   const bundle = [...new Set([authority.cert, ...older])].map((pem) => `${pem.trim()}\n`).join('');
   return { authority, bundle, leaf };
 }
 
-interface WebhookConfiguration extends KubeObject {
-  webhooks?: { clientConfig?: { caBundle?: string } }[];
-}
-const configurationKind = (kind: string): Kind<WebhookConfiguration> =>
-  defineKind<WebhookConfiguration>({
-    group: 'admissionregistration.k8s.io',
-    version: 'v1',
-    kind,
-    resource: `${kind.toLowerCase()}s`,
-    namespaced: false,
-  });
-const CONFIGURATIONS = ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map(
-  configurationKind,
-);
-
-/** Throws when there is no certificate to begin with; later problems are logged, and the pair before stays. */
+/** Throws when there is no certificate to begin with; later problems are logged, and the previous pair stays. */
 export async function openSelfManaged(options: SelfManagedOptions): Promise<SelfManagedCertificate> {
-  const { clock, log } = options;
-  let stored = await obtain(options);
-  let cancel: Cancel | undefined;
-  let closed = false;
-  const listeners = new Set<(pair: KeyPair) => void>();
+  const { paths, certificate, onChange } = await openSecret(options, options.hosts);
+  return {
+    ...paths,
+    current: () => certificate()!.leaf,
+    caBundle: () => certificate()!.bundle,
+    onChange: (listener) => onChange((stored) => listener(stored.leaf)),
+  };
+}
 
-  async function refresh(): Promise<boolean> {
+/** The review paths alone, for a certificate that comes from files. */
+export const openPathSecret = async (options: PathSecretOptions): Promise<ReviewPaths> =>
+  (await openSecret(options)).paths;
+
+interface OpenSecret {
+  readonly paths: ReviewPaths;
+  certificate(): StoredCertificate | undefined;
+  onChange(listener: (certificate: StoredCertificate) => void): () => void;
+}
+
+async function openSecret(options: PathSecretOptions, hosts?: readonly string[]): Promise<OpenSecret> {
+  const { clock, log } = options;
+  const listeners = new Set<(certificate: StoredCertificate) => void>();
+  let stored = await obtain(options, hosts, 'keep');
+  let isInjected = false;
+  const inject = async ({ certificate, paths }: Complete): Promise<boolean> =>
+    injectAll(options, {
+      secret: paths.current,
+      ...(certificate === undefined ? {} : { bundle: certificate.bundle }),
+    });
+
+  async function refresh(starting = false): Promise<boolean> {
     try {
-      const next = await obtain(options);
-      // Callers trust the new authority before anybody shows them its leaf.
-      const told = await tell(options, next.bundle);
-      const isNews = next.leaf.cert !== stored.leaf.cert;
+      // Paths that could not be injected are not rotated: the configurations would fall behind.
+      const next = await obtain(options, hosts, isInjected ? (starting ? 'start' : 'rotate') : 'keep');
+      // Callers trust the new authority before they see its leaf.
+      isInjected = await inject(next);
+      const isNews = next.certificate?.leaf.cert !== stored.certificate?.leaf.cert;
       stored = next;
-      if (isNews) for (const listener of listeners) listener(next.leaf);
-      return told;
+      if (isNews && next.certificate !== undefined)
+        for (const listener of listeners) listener(next.certificate);
+      return isInjected;
     } catch (error) {
-      log.warn({ error: asError(error) }, 'the certificate of the webhook could not be looked after');
+      log.warn({ error: asError(error) }, 'the Secret of the webhook could not be read or renewed');
       return false;
     }
   }
-  function arm(pause: Millis): void {
-    if (!closed) cancel = wakeAfter(clock, pause, () => void refresh().then(rest));
-  }
-  const rest = (went: boolean) => arm(went ? INTERVAL : RETRY);
-  rest(await tell(options, stored.bundle));
+  isInjected = await inject(stored);
+  if (isInjected) await refresh(true);
+  const timer = repeat(clock, refresh);
+  timer.rest(isInjected);
   return {
-    current: () => stored.leaf,
-    caBundle: () => stored.bundle,
-    look: async () => void (await refresh()),
+    certificate: () => stored.certificate,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close() {
+    paths: {
+      accepted: () => computeAccepted(stored.paths, isInjected, clock.now()),
+      look: async () => void (await refresh()),
+      lookSoon: timer.soon,
+      close: timer.close,
+    },
+  };
+}
+
+/** Calls `work` at intervals that depend on its success, and sooner when asked to. */
+function repeat(clock: Clock, work: () => Promise<boolean>) {
+  let cancel: Cancel | undefined;
+  let closed = false;
+  let isBusy = false;
+  let finished = clock.elapsed();
+  async function run(): Promise<void> {
+    isBusy = true;
+    const isDone = await work();
+    isBusy = false;
+    finished = clock.elapsed();
+    rest(isDone);
+  }
+  function arm(pause: Millis): void {
+    cancel?.();
+    cancel = closed ? undefined : wakeAfter(clock, pause, () => void run());
+  }
+  const rest = (isDone: boolean) => arm(isDone ? INTERVAL : RETRY);
+  return {
+    rest,
+    soon(): void {
+      if (!isBusy && !closed) arm(millis(Math.max(0, SOONEST - (clock.elapsed() - finished))));
+    },
+    close(): void {
       closed = true;
       cancel?.();
     },
   };
 }
 
-/** What is in the Secret, made or renewed when it has to be. A race is lost by reading again. */
-async function obtain(options: SelfManagedOptions): Promise<Stored> {
-  const { client, clock, hosts, secret: key, log } = options;
+type Rotation = 'keep' | 'rotate' | 'start';
+
+/** The contents of the Secret, made or renewed when due. A replica that loses a race reads again. */
+async function obtain(
+  options: PathSecretOptions,
+  hosts: readonly string[] | undefined,
+  rotation: Rotation,
+): Promise<Complete> {
+  const { client, clock, secret: key, log } = options;
   for (let round = 0; round < ROUNDS; round++) {
     const secret = await client.get(Secret, key);
-    const before = secret === undefined ? undefined : readStored(secret);
-    const renewal = computeRenewal(before, hosts, clock.now());
-    if (before !== undefined && renewal === 'nothing') return before;
-    const next = await renew(before, hosts, clock.now());
+    const before = readStored(secret, hosts !== undefined);
+    const next = await advance(before, { hosts, rotation, now: clock.now() });
+    if (next === undefined) return before as Complete;
     const data = writeStored(next);
     const answer =
       secret === undefined
@@ -166,45 +254,38 @@ async function obtain(options: SelfManagedOptions): Promise<Stored> {
             apiVersion: 'v1',
             kind: 'Secret',
             metadata: { ...key, labels: { 'app.kubernetes.io/part-of': 'lapse' } },
-            type: 'kubernetes.io/tls',
+            type: hosts === undefined ? 'Opaque' : 'kubernetes.io/tls',
             data,
           })
         : await client.update(Secret, { ...secret, data: { ...secret.data, ...data } });
     if ('object' in answer) {
-      log.info({ secret: `${key.namespace}/${key.name}`, renewal }, 'webhook certificate made');
+      const certificate = next.certificate !== before.certificate;
+      const paths = next.paths !== before.paths;
+      log.info(
+        { secret: `${key.namespace}/${key.name}`, certificate, paths },
+        'Secret of the webhook written',
+      );
       return next;
     }
     if (answer.kind === 'invalid') throw answer.error;
   }
-  throw new Error(`the Secret ${key.namespace}/${key.name} is changed by others all the time`);
+  throw new Error(`the Secret ${key.namespace}/${key.name} changes too often: another program writes it`);
 }
 
-/** False: some configuration could not be told; it is tried again soon. One that does not exist needs nothing. */
-async function tell(options: SelfManagedOptions, bundle: string): Promise<boolean> {
-  let told = true;
-  for (const kind of CONFIGURATIONS)
-    for (const name of options.configurations)
-      try {
-        told = (await inject(options, kind, name, encode(bundle))) && told;
-      } catch (error) {
-        options.log.warn({ kind: kind.kind, name, error: asError(error) }, 'the caBundle could not be set');
-        told = false;
-      }
-  return told;
+interface Advance {
+  readonly hosts: readonly string[] | undefined;
+  readonly rotation: Rotation;
+  readonly now: Instant;
 }
 
-async function inject(
-  { client, log }: SelfManagedOptions,
-  kind: Kind<WebhookConfiguration>,
-  name: string,
-  caBundle: string,
-): Promise<boolean> {
-  const found = await client.get(kind, { name });
-  const { webhooks = [] } = found ?? {};
-  if (found === undefined || webhooks.every(({ clientConfig }) => clientConfig?.caBundle === caBundle))
-    return true;
-  const next = webhooks.map((one) => ({ ...one, clientConfig: { ...one.clientConfig, caBundle } }));
-  const answer = await client.update(kind, { ...found, webhooks: next });
-  if ('object' in answer) log.info({ kind: kind.kind, name }, 'caBundle set');
-  return 'object' in answer;
+/** Undefined: nothing is due. */
+async function advance(before: Stored, { hosts, rotation, now }: Advance): Promise<Complete | undefined> {
+  const renewed = hosts !== undefined && computeRenewal(before.certificate, hosts, now) !== 'nothing';
+  const isDue =
+    before.paths === undefined ||
+    (rotation !== 'keep' && isRotationDue(before.paths, { now, starting: rotation === 'start', renewed }));
+  if (!renewed && !isDue) return undefined;
+  const certificate = renewed ? await renew(before.certificate, hosts, now) : before.certificate;
+  const paths = isDue ? rotate(before.paths, now) : before.paths!;
+  return { paths, ...(certificate === undefined ? {} : { certificate }) };
 }

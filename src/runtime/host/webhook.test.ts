@@ -8,8 +8,10 @@ import { silentLog } from '#base/log';
 import { VirtualClock } from '#base/virtualClock';
 import { Registry } from '../metrics/registry.ts';
 import { buildJsonPatch } from './jsonPatch.ts';
+import type { Peer } from './peer.ts';
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from './review.ts';
-import { reviewPath, webhookHandler } from './webhook.ts';
+import { reviewPath as pathOf } from './reviewPaths.ts';
+import { type Callers, webhookHandler } from './webhook.ts';
 
 const object = {
   apiVersion: 'batch/v1',
@@ -37,6 +39,11 @@ const review = (more: object = {}, top: object = {}) => ({
   ...top,
 });
 
+const SECRET = 'c2VjcmV0';
+const reviewPath = (name: string) => pathOf(name, SECRET);
+const peer: Peer = { verified: false, headers: () => [], headerNames: () => [] };
+const bySecret: Callers = { paths: { accepted: () => ['other', SECRET], lookSoon: () => {} } };
+
 function setup(
   judge: (request: AdmissionRequest) => Promise<AdmissionAnswer> | AdmissionAnswer,
   phase: AdmissionFunction['phase'] = 'validating',
@@ -49,13 +56,19 @@ function setup(
     phase,
     review: judge,
   };
-  const handle = webhookHandler({ functions: [fn], clock, log: silentLog, registry });
+  const { handle } = webhookHandler({
+    functions: [fn],
+    clock,
+    log: silentLog,
+    registry,
+    callers: bySecret,
+  });
   return {
     clock,
     registry,
     send: async (body: unknown, path = reviewPath('jobs'), method = 'POST') => {
       const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-      const answer = await handle({ method, path, headers: {}, body: bytes });
+      const answer = await handle({ method, path, headers: {}, body: bytes }, peer);
       const words = Buffer.from(answer.body as Uint8Array).toString();
       return {
         status: answer.status,
@@ -202,6 +215,7 @@ describe('bad calls', () => {
         clock: new VirtualClock(),
         log: silentLog,
         registry: new Registry(),
+        callers: bySecret,
       }),
     ).toThrow(/same name/);
   });

@@ -1,7 +1,8 @@
-// Admission functions behind HTTPS: `POST /review/<name>` with an AdmissionReview. A function that throws or takes too
-// long is answered with an HTTP error, so that the failure policy of the webhook configuration decides, not we.
+// Admission functions behind HTTPS: `POST /review/<secret>/<name>` with an AdmissionReview. Callers without the secret, or
+// without a client certificate where one is required, get 404 before their body is read. A function that throws or takes
+// too long is answered with an HTTP error, so that the failure policy of the webhook configuration applies.
 
-import type { HttpHandler, HttpResponse } from '#api/http';
+import type { HttpRequest, HttpResponse } from '#api/http';
 import { writeJson } from '#api/jsonWrite';
 import type { Clock } from '#base/clock';
 import { type Millis, millis, seconds } from '#base/instant';
@@ -10,7 +11,7 @@ import { wakeAfter } from '#base/monotonic';
 import { parseBytes } from '#client/codec';
 import type { Registry } from '../metrics/registry.ts';
 import { asError } from '../outcome.ts';
-import { text } from './listen.ts';
+import type { Peer } from './peer.ts';
 import {
   type AdmissionAnswer,
   type AdmissionFunction,
@@ -19,47 +20,113 @@ import {
   parseReview,
   ReviewError,
 } from './review.ts';
+import { isAccepted, parseReviewPath } from './reviewPaths.ts';
+import type { ReviewPaths } from './selfManaged.ts';
+import { type Excess, type RequestHead, type ServeOptions, text } from './serve.ts';
 
 export interface WebhookOptions {
   readonly functions: readonly AdmissionFunction[];
   readonly clock: Clock;
   readonly log: Log;
   readonly registry: Registry;
-  /** Longest review; 10 s unless told, as API servers wait. */
+  readonly callers: Callers;
+  /** Longest review; default: 10 s, as API servers wait. */
   readonly timeout?: Millis;
 }
 
-const PREFIX = '/review/';
+/** How the API server is told apart from other callers. At least one of the two is needed. */
+export interface Callers {
+  readonly paths?: Pick<ReviewPaths, 'accepted' | 'lookSoon'>;
+  /** Common names of client certificates; empty: any that the authority signed. Unset: no certificate is needed. */
+  readonly clientNames?: readonly string[];
+}
 
-/** Where a function is served. */
-export const reviewPath = (name: string): string => `${PREFIX}${name}`;
+export interface Webhook extends Required<Pick<ServeOptions, 'handle' | 'refuse' | 'onExcess'>> {}
 
-export function webhookHandler(options: WebhookOptions): HttpHandler {
-  const { functions, registry, log } = options;
-  const byPath = new Map(functions.map((fn) => [reviewPath(fn.name), fn]));
-  if (byPath.size !== functions.length) throw new Error('two admission functions have the same name');
+/** Why a caller is refused. All but `method` get the same answer. */
+type Refusal = 'path' | 'client' | 'method';
+const REFUSALS = ['path', 'client', 'method', 'size', 'overload'] as const satisfies readonly (
+  | Refusal
+  | Excess
+)[];
+
+const isKnownClient = ({ clientNames }: Callers, { verified, commonName = '' }: Peer): boolean =>
+  clientNames === undefined || (verified && (clientNames.length === 0 || clientNames.includes(commonName)));
+
+export function webhookHandler(options: WebhookOptions): Webhook {
+  const { functions, registry, callers } = options;
+  const byName = new Map(functions.map((fn) => [fn.name, fn]));
+  if (byName.size !== functions.length) throw new Error('two admission functions have the same name');
+  if (callers.paths === undefined && callers.clientNames === undefined)
+    throw new Error('the webhook needs a path secret or client certificates');
   const total = registry.counter('lapse_webhook_reviews_total', 'Admission reviews by verdict.', [
     'webhook',
     'verdict',
   ]);
   for (const { name } of functions)
     for (const verdict of ['allowed', 'denied', 'error']) total.with(name, verdict);
+  const refused = registry.counter(
+    'lapse_webhook_refused_total',
+    'Requests to the webhook that were refused before a review: wrong path, no client certificate, wrong method, body too large, too many in flight.',
+    ['reason'],
+  );
+  for (const reason of REFUSALS) refused.with(reason);
 
-  return async ({ method, path, body }) => {
-    const fn = byPath.get(path.split('?')[0]!);
-    if (fn === undefined) return text(404, 'no such webhook\n');
-    if (method !== 'POST') return text(405, 'only POST\n');
-    try {
-      const request = parseReview(parseBytes(body ?? new Uint8Array()));
-      const answer = await within(options, () => judge(fn, request));
-      total.with(fn.name, answer.allowed ? 'allowed' : 'denied').inc();
-      return json(buildReview(request, answer));
-    } catch (error) {
-      total.with(fn.name, 'error').inc();
-      log.warn({ webhook: fn.name, error: asError(error) }, 'review failed');
-      return failure(error);
-    }
+  const route = ({ method, path }: RequestHead, peer: Peer): AdmissionFunction | Refusal => {
+    const fn = functionAt(byName, callers, path.split('?')[0]!);
+    if (fn === undefined) return 'path';
+    if (!isKnownClient(callers, peer)) return 'client';
+    return method === 'POST' ? fn : 'method';
   };
+  return {
+    onExcess: (excess) => refused.with(excess).inc(),
+    refuse(head, peer) {
+      const target = route(head, peer);
+      if (typeof target !== 'string') return undefined;
+      refused.with(target).inc();
+      // The configurations may have lost the path, for example after they were created anew.
+      if (target === 'path') callers.paths?.lookSoon();
+      return answerTo(target);
+    },
+    async handle(request, peer) {
+      const target = route(request, peer);
+      return typeof target === 'string' ? answerTo(target) : review(options, { fn: target, request, total });
+    },
+  };
+}
+
+const answerTo = (refusal: Refusal): HttpResponse =>
+  refusal === 'method' ? text(405, 'only POST\n') : text(404, 'not found\n');
+
+function functionAt(
+  byName: ReadonlyMap<string, AdmissionFunction>,
+  { paths }: Callers,
+  path: string,
+): AdmissionFunction | undefined {
+  const called = parseReviewPath(path);
+  if (called === undefined) return undefined;
+  const { name, secret } = called;
+  const isRight = paths === undefined ? secret === undefined : isAccepted(secret ?? '', paths.accepted());
+  return isRight ? byName.get(name) : undefined;
+}
+
+interface Reviewing {
+  readonly fn: AdmissionFunction;
+  readonly request: HttpRequest;
+  readonly total: ReturnType<Registry['counter']>;
+}
+
+async function review(options: WebhookOptions, { fn, request, total }: Reviewing): Promise<HttpResponse> {
+  try {
+    const asked = parseReview(parseBytes(request.body ?? new Uint8Array()));
+    const answer = await within(options, () => judge(fn, asked));
+    total.with(fn.name, answer.allowed ? 'allowed' : 'denied').inc();
+    return json(buildReview(asked, answer));
+  } catch (error) {
+    total.with(fn.name, 'error').inc();
+    options.log.warn({ webhook: fn.name, error: asError(error) }, 'review failed');
+    return failure(error);
+  }
 }
 
 async function judge(fn: AdmissionFunction, request: AdmissionRequest): Promise<AdmissionAnswer> {

@@ -222,9 +222,26 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     expect(rules).not.toMatch(/LAG_SECONDS|NAMESPACE/);
     const deployment = JSON.stringify(objects.find(({ kind }) => kind === 'Deployment'));
     expect(deployment).toContain('lapse-webhook');
-    // Whoever does not make certificates may not write them.
+    // cert-manager writes the certificate; the process writes the path, and has no right to the certificate.
     const roles = JSON.stringify(objects.filter(({ kind }) => /Role$/.test(kind ?? '')));
-    expect(roles).not.toMatch(/lapse-webhook|webhookconfigurations/);
+    expect(roles).not.toContain('"lapse-webhook"');
+    expect(roles).toMatch(/"lapse-webhook-path"/);
+    expect(roles).toMatch(/mutatingwebhookconfigurations/);
+  });
+
+  test('client certificates of API servers are required when a ConfigMap brings their authority', async () => {
+    const objects = documentsOf(
+      await template('webhook.clientCA.configMap=api-server-ca', 'webhook.clientCA.names={kube-apiserver}'),
+    );
+    const map = objects.find(({ kind }) => kind === 'ConfigMap') as { data?: Record<string, string> };
+    const file = { name: 'lapse.yaml', text: map.data!['lapse.yaml']! };
+    const { webhook } = readGeneral(loadConfiguration(FAMILIES, { flags: {}, environment: {}, file }));
+    expect(webhook).toMatchObject({
+      clientCAFile: '/etc/lapse-client-ca/ca.crt',
+      clientNames: ['kube-apiserver'],
+    });
+    const deployment = JSON.stringify(objects.find(({ kind }) => kind === 'Deployment'));
+    expect(deployment).toContain('"configMap":{"name":"api-server-ca"}');
   });
 
   test.each([

@@ -5,7 +5,7 @@ import type { Installation } from '#cmd/manifests/installation';
 import { buildWebhooks } from '#cmd/manifests/webhooks';
 
 export interface WebhookConfiguration extends KubeObject {
-  readonly webhooks: readonly { readonly clientConfig: { readonly service: { readonly path: string } } }[];
+  readonly webhooks: readonly object[];
 }
 
 export function localWebhooks(installation: Installation, port: number): KubeObject[] {
@@ -13,10 +13,9 @@ export function localWebhooks(installation: Installation, port: number): KubeObj
     .filter(({ kind }) => kind !== 'Service')
     .map((object) => {
       const configuration = object as WebhookConfiguration;
-      const webhooks = configuration.webhooks.map((webhook) => {
-        const url = `https://127.0.0.1:${port}${webhook.clientConfig.service.path}`;
-        return { ...webhook, clientConfig: { url } };
-      });
+      // The process adds the path.
+      const clientConfig = { url: `https://127.0.0.1:${port}` };
+      const webhooks = configuration.webhooks.map((webhook) => ({ ...webhook, clientConfig }));
       return { ...configuration, webhooks } as KubeObject;
     });
 }
