@@ -207,7 +207,7 @@ describe('what is said', () => {
     'ttl-policy: TTLPolicy other/broken held: TTLPolicy.lapse.dev "broken" is invalid: spec.ttl',
     'ttl-policy: ConfigMap other/held held: waits for TTLPolicy other/broken, which cannot be understood',
     'ttl-policy: ConfigMap ns/idle held: the policy is paused',
-    'ttl-policy: ConfigMap ns/unreadable held: TTLPolicy ns/paused: invalid TTL',
+    'ttl-policy: ConfigMap ns/unreadable held: TTLPolicy ns/paused (Paused): invalid TTL',
     'ttl-policy: TTLPolicy ns/nothing held: the API server does not serve example.com/v1 Widget',
     'ttl-policy: ClusterTTLPolicy own held: TTLPolicy objects cannot be ended by a policy',
     'cleaner: Cleaner ns/waits held: created 2026-03-01T08:00:00Z, TTL 1h; its condition is not true, and no time is known',

@@ -32,6 +32,8 @@ export interface TTLPolicySpec {
   ttl?: string;
   ttlAfter?: { succeeded?: string; failed?: string };
   allowOverrides?: boolean;
+  respectOwnTTL?: boolean;
+  includeOwned?: boolean;
   from?: 'Finished' | 'Created';
   mode: PolicyMode;
   serviceAccountName?: string;
@@ -84,6 +86,8 @@ export const ClusterTTLPolicy = defineKind<ClusterTTLPolicy>({
 /** What the schema fills in; left out of what an author signs, so that new defaults break no signature. */
 export const POLICY_DEFAULTS = {
   allowOverrides: false,
+  respectOwnTTL: true,
+  includeOwned: false,
   from: 'Finished',
   propagationPolicy: 'Background',
   excludedNamespaces: ['kube-*'],
@@ -156,6 +160,17 @@ const FIELDS: JsonObject = {
     default: POLICY_DEFAULTS.allowOverrides,
     description: 'Whether lapse.dev/ttl and lapse.dev/expires-at on objects count. `never` always does.',
   },
+  respectOwnTTL: {
+    type: 'boolean',
+    default: POLICY_DEFAULTS.respectOwnTTL,
+    description:
+      'Whether the TTL of the object itself is the least it gets: ttlSecondsAfterFinished of a Job, lapse.dev/ttl-seconds-after-finished of a Pod.',
+  },
+  includeOwned: {
+    type: 'boolean',
+    default: POLICY_DEFAULTS.includeOwned,
+    description: 'Whether Pods of Jobs are deleted as well. Only for the target v1 Pod.',
+  },
   from: {
     type: 'string',
     enum: ['Finished', 'Created'],
@@ -196,6 +211,10 @@ const RULES: readonly JsonObject[] = [
   {
     rule: '!has(self.ttlAfter) || has(self.succeeded)',
     message: 'ttlAfter needs succeeded, to tell the outcomes apart',
+  },
+  {
+    rule: "!has(self.includeOwned) || !self.includeOwned || (self.target.apiVersion == 'v1' && self.target.kind == 'Pod')",
+    message: 'includeOwned is only for the target v1 Pod',
   },
 ];
 const ACCOUNT_RULE: JsonObject = {

@@ -25,13 +25,17 @@ export async function askBystanders(
     for (const { metadata, spec } of await policiesFor(asking, kind, object)) {
       if (spec?.target?.apiVersion !== object.apiVersion || spec.target.kind !== object.kind) continue;
       const rule = `${kind.kind} ${kind.namespaced ? `${metadata.namespace}/` : ''}${metadata.name}`;
-      if (spoken.has(rule) || opinions.some(({ because }) => because.includes(`${rule}: `))) continue;
+      if (spoken.has(rule) || opinions.some(({ because }) => isNamedIn(because, rule))) continue;
       const why = broken.get(metadata.uid ?? '');
       const because = why === undefined ? 'it is not selected' : `the policy does not act: ${why}`;
       found.push({ family: family.name, rule, says: 'stays', because });
     }
   return found;
 }
+
+/** Policies in DryRun and Paused are named with their mode. */
+const isNamedIn = (because: string, rule: string): boolean =>
+  ['', ' (DryRun)', ' (Paused)'].some((mode) => because.includes(`${rule}${mode}: `));
 
 /** Those that may reach the object: of its namespace, or of the whole cluster. */
 async function policiesFor(

@@ -25,7 +25,8 @@ const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' |
 const finish = (pod: Pod, sight?: FirstSight): Finish =>
   isFinished(pod) ? computePodFinish(pod, sight) : { kind: 'unfinished' };
 
-const jobOf = ({ metadata }: Pod): OwnerReference | undefined =>
+/** The Job that controls it. */
+export const jobOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find(
     ({ controller, kind, apiVersion }) =>
       controller === true && kind === 'Job' && apiVersion.startsWith('batch/'),

@@ -12,7 +12,7 @@ import {
 } from '#api/kinds/ttlPolicy';
 import { parseApiVersion } from '#api/object';
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '#api/selectors';
-import type { Millis } from '#base/instant';
+import type { Instant, Millis } from '#base/instant';
 import {
   type CelType,
   compile,
@@ -27,6 +27,7 @@ import {
 import type { Propagation } from '#client/delete';
 import type { Account } from '#lifecycle/rights';
 import { readLength } from '#lifecycle/ttlAnnotation';
+import { mayBelongToJob, type OwnTtl, ownTtlOf } from './ownTtl.ts';
 import { buildSelection } from './selector.ts';
 
 export type AnyPolicy = TTLPolicy | ClusterTTLPolicy;
@@ -58,12 +59,22 @@ export interface CompiledPolicy {
   readonly succeeded?: Program;
   readonly ttl: TtlRule;
   readonly allowOverrides: boolean;
+  /** The TTL that objects of the kind may have themselves; unset where it does not count. */
+  readonly ownTtl?: OwnTtl;
+  /** Pods of Jobs are deleted as well. */
+  readonly includeOwned: boolean;
   readonly mode: PolicyMode;
   readonly propagation: Propagation;
   readonly perMinute?: number;
   readonly account?: Account;
   /** The fields decisions read beside metadata; undefined: any. */
   readonly reads: readonly ReadPath[] | undefined;
+}
+
+export interface Moment {
+  readonly now: Instant;
+  /** How far a finish may lie in the future before it is not believed. */
+  readonly tolerance: Millis;
 }
 
 export type Compiled =
@@ -105,6 +116,8 @@ export function compilePolicy(policy: AnyPolicy): Compiled {
   if (problems.errors.length > 0 || target === undefined || finish === undefined || ttl === undefined)
     return { kind: 'invalid', errors: problems.errors };
   const { namespace, name } = policy.metadata;
+  const ownTtl = spec.respectOwnTTL === false ? undefined : ownTtlOf(target);
+  const includeOwned = spec.includeOwned === true;
   const isLocal = policy.kind === 'TTLPolicy';
   // Of Namespaces both selectors mean the labels of the object itself, and are read off the very object that is deleted.
   const both = isNamespace(target) ? [selection.text, namespaces.text] : [selection.text];
@@ -125,11 +138,16 @@ export function compilePolicy(policy: AnyPolicy): Compiled {
       ...(succeeded === undefined ? {} : { succeeded }),
       ttl,
       allowOverrides: spec.allowOverrides === true,
+      ...(ownTtl === undefined ? {} : { ownTtl }),
+      includeOwned,
       mode: spec.mode,
       propagation: spec.propagationPolicy ?? 'Background',
       ...(spec.maxDeletionsPerMinute === undefined ? {} : { perMinute: spec.maxDeletionsPerMinute }),
       ...(account === undefined ? {} : { account }),
-      reads: readsOf(finish, ttl.kind === 'byOutcome' ? succeeded : undefined),
+      reads: readsOf(finish, ttl.kind === 'byOutcome' ? succeeded : undefined, [
+        ...(ownTtl?.reads ?? []),
+        ...(mayBelongToJob(target) && !includeOwned ? [['metadata', 'ownerReferences']] : []),
+      ]),
     },
   };
 }
@@ -264,7 +282,11 @@ function compileAccount(
   return name === undefined || namespace === undefined ? undefined : { namespace, name };
 }
 
-function readsOf(finish: FinishRule, succeeded: Program | undefined): readonly ReadPath[] | undefined {
+function readsOf(
+  finish: FinishRule,
+  succeeded: Program | undefined,
+  more: readonly ReadPath[],
+): readonly ReadPath[] | undefined {
   const byFinish =
     finish.kind === 'expression'
       ? readPaths(finish.program, 'object')
@@ -272,5 +294,5 @@ function readsOf(finish: FinishRule, succeeded: Program | undefined): readonly R
         ? USUAL_READS
         : [];
   const byOutcome = succeeded === undefined ? [] : readPaths(succeeded, 'object');
-  return byFinish === undefined || byOutcome === undefined ? undefined : [...byFinish, ...byOutcome];
+  return byFinish === undefined || byOutcome === undefined ? undefined : [...byFinish, ...byOutcome, ...more];
 }

@@ -20,8 +20,15 @@ const tolerance = seconds(30);
 const verdict = (spec: Spec, object: KubeObject, now: Instant) =>
   computeVerdict(compiled(spec), object, { now, tolerance });
 
-const condition = (type: string, status: string, finished?: number) => ({
-  conditions: [{ type, status, ...(finished === undefined ? {} : { lastTransitionTime: time(finished) }) }],
+const condition = (type: string, status: string, finished?: number, reason?: string) => ({
+  conditions: [
+    {
+      type,
+      status,
+      ...(finished === undefined ? {} : { lastTransitionTime: time(finished) }),
+      ...(reason === undefined ? {} : { reason }),
+    },
+  ],
 });
 const SUCCEEDED = 'object.status.conditions.exists(c, c.type == "Succeeded" && c.status == "True")';
 const BY_OUTCOME: Spec = { succeeded: SUCCEEDED, ttlAfter: { succeeded: '1h', failed: '72h' } };
@@ -180,11 +187,29 @@ describe('one policy', () => {
       at(63),
       expired(at(63)),
     ],
-    'or one that is false': [
+    'or one that is false for a reason that is no progress': [
       {},
-      run(undefined, { status: condition('Succeeded', 'False', 3) }),
+      run(undefined, { status: condition('Succeeded', 'False', 3, 'PipelineRunTimeout') }),
       at(63),
       expired(at(63)),
+    ],
+    'a Succeeded that is false because it is Running is unfinished': [
+      {},
+      run(undefined, { status: condition('Succeeded', 'False', 3, 'Running') }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'and so is one that is false because of TargetsPending': [
+      {},
+      run(undefined, { status: condition('Succeeded', 'False', 3, 'TargetsPending') }),
+      at(99),
+      kept('unfinished'),
+    ],
+    'a Succeeded that is false without a reason may mean progress: the policy says which field to set': [
+      {},
+      run(undefined, { status: condition('Succeeded', 'False', 3) }),
+      at(99),
+      error(/set spec.finishedAt/),
     ],
     'a Succeeded that is unknown is unfinished': [
       {},
@@ -413,8 +438,14 @@ describe('several policies', () => {
       { kind: 'kept', because: 'error' },
     ],
     [
-      'what is unfinished for one is not ended by age',
+      'unfinished for one policy, past the deadline by age of another: it is deleted',
       [{ finishedAt: 'object.status.x' }, { from: 'Created' }],
+      run(0),
+      { kind: 'expired', since: at(-40), by: { name: 'TTLPolicy ci/p1' } },
+    ],
+    [
+      'unfinished for one policy, finished for another: it is kept',
+      [{ finishedAt: 'object.status.x' }, {}],
       run(0),
       { kind: 'kept', because: 'unfinished' },
     ],
@@ -424,18 +455,38 @@ describe('several policies', () => {
       run(0, { status: { n: 1 }, metadata: { annotations: { [TTL]: 'never' } } }),
       { kind: 'kept', because: 'opted out' },
     ],
-    [
-      'a dry run keeps, and does not end',
-      [{ ttl: '1m' }, { ttl: '1000h', mode: 'DryRun' }],
-      run(0),
-      { kind: 'waiting', until: at(3_600_000) },
-    ],
-    [
-      'when all have expired, one that enforces acts',
-      [{ ttl: '1m' }, { ttl: '5m', mode: 'DryRun' }],
-      run(0),
-      { kind: 'expired', since: at(300), by: { mode: 'Enforce' } },
-    ],
+    ...(['DryRun', 'Paused'] as const).flatMap((mode): [string, Spec[], KubeObject, object][] => [
+      [
+        `a policy in ${mode} with a longer TTL keeps nothing`,
+        [{ ttl: '1m' }, { ttl: '1000h', mode }],
+        run(0),
+        { kind: 'expired', since: at(60), by: { mode: 'Enforce' } },
+      ],
+      [
+        `a policy in ${mode} that cannot evaluate the object keeps nothing`,
+        [{ ttl: '1m' }, { finishedAt: 'object.status.n', mode }],
+        run(0, { status: { n: 1 } }),
+        { kind: 'expired', since: at(60), by: { mode: 'Enforce' } },
+      ],
+      [
+        `a policy in ${mode} with a shorter TTL deletes nothing`,
+        [{ ttl: '1000h' }, { ttl: '1m', mode }],
+        run(0),
+        { kind: 'waiting', until: at(3_600_000), mode: 'Enforce' },
+      ],
+      [
+        `where the policy that enforces has no deadline, one in ${mode} decides and deletes nothing`,
+        [{ finishedAt: 'object.status.x' }, { from: 'Created', mode }],
+        run(0),
+        { kind: 'expired', mode, by: { mode } },
+      ],
+      [
+        `a deadline by age in ${mode} does not make another policy delete what a third calls unfinished`,
+        [{}, { finishedAt: 'object.status.x' }, { from: 'Created', mode }],
+        run(0),
+        { kind: 'expired', by: { mode } },
+      ],
+    ]),
     [
       'of two that enforce, the last to agree',
       [
@@ -452,7 +503,7 @@ describe('several policies', () => {
         { ttl: '1m', mode: 'DryRun' },
       ],
       run(0),
-      { kind: 'expired', since: at(300), by: { mode: 'DryRun' } },
+      { kind: 'expired', since: at(60), by: { mode: 'DryRun' } },
     ],
     ['a pause alone', [{ mode: 'Paused' }], run(0), { kind: 'expired', by: { mode: 'Paused' } }],
     [
@@ -565,6 +616,13 @@ describe('what people are told about a finish in the future', () => {
     expect(computeNotice(end)?.reason).toBe(reason);
   });
 });
+
+test.each(['DryRun', 'Paused'] as const)(
+  'a policy in %s that cannot be understood holds no other up',
+  (mode) => {
+    expect(computeObstacle([policy({ mode })], () => 'broken')).toBeUndefined();
+  },
+);
 
 test('a policy that is being deleted is in nobody’s way; others that are not understood are', () => {
   const pending = () => 'pending' as const;

@@ -1,7 +1,7 @@
 // When an object finished and whether it went well, by a policy's expressions or where most kinds write it. Errors are
 // answers of their own: they never end anything.
 
-import { getOwn, isObject, type Json } from '#api/json';
+import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
 import { asJson, type KubeObject } from '#api/object';
 import { type Instant, instant } from '#base/instant';
 import {
@@ -104,7 +104,7 @@ function usualFinish(object: KubeObject): Finish | Unjudged {
 
 function conditionFinish(conditions: readonly Json[]): Finish | Unjudged {
   const terminal = conditions.find(isTerminal);
-  if (!isObject(terminal)) return { kind: 'unfinished' };
+  if (!isObject(terminal)) return conditions.some(isUnclear) ? UNCLEAR : { kind: 'unfinished' };
   const rule = `condition ${terminal['type']}`;
   const found = fromTime(terminal['lastTransitionTime'], rule);
   return found.kind === 'unfinished'
@@ -112,10 +112,29 @@ function conditionFinish(conditions: readonly Json[]): Finish | Unjudged {
     : found;
 }
 
+const UNCLEAR: Unjudged = {
+  kind: 'error',
+  note: 'condition Succeeded is False without a reason and may mean progress; set spec.finishedAt',
+};
+
+const hasReason = ({ reason }: JsonObject): boolean => typeof reason === 'string' && reason !== '';
+
+function isUnclear(condition: Json): boolean {
+  if (!isObject(condition)) return false;
+  return condition['type'] === 'Succeeded' && condition['status'] === 'False' && !hasReason(condition);
+}
+
+/** Reasons of Succeeded=False while the work goes on; also as the end of a longer one, as in `PodsPending`. */
+const PROGRESS =
+  /(^|[a-z])(Pending|Running|Processing|Progressing|InProgress|Waiting|Queued|Retrying|Reconciling|Creating|Initializing|Restarting|Scheduling)$|^(Active|Accepted|Created|NotReady|Scheduled|Started|Starting|Submitted|Suspended|Unknown)$/;
+
+const isProgress = ({ reason }: JsonObject): boolean => typeof reason === 'string' && PROGRESS.test(reason);
+
 /** Succeeded tells the outcome once it is known; Complete and Failed mean something only when they are true. */
 function isTerminal(condition: Json): boolean {
   if (!isObject(condition)) return false;
   const { type, status } = condition;
-  if (type === 'Succeeded') return status === 'True' || status === 'False';
+  if (type === 'Succeeded' && status === 'False') return hasReason(condition) && !isProgress(condition);
+  if (type === 'Succeeded') return status === 'True';
   return (type === 'Complete' || type === 'Failed') && status === 'True';
 }

@@ -13,8 +13,9 @@ import {
   type Statement,
   Unreadable,
 } from '../foresight.ts';
+import type { End } from './combine.ts';
 import { isInScope } from './compile.ts';
-import { computeEnd, computeObstacle, describeOpinions, type End, type Seen } from './compute.ts';
+import { computeEnd, computeObstacle, describeOpinions, type Seen } from './compute.ts';
 import { type Assessed, assessPolicies, type ReadyPolicy } from './foreseePolicies.ts';
 import { resourceId } from './keys.ts';
 import { targetId, targetIdOf } from './policies.ts';
@@ -107,7 +108,7 @@ function statementAbout(object: ObjectName, seen: readonly SeenByReady[], contex
   const about = { object, rule };
   switch (end.kind) {
     case 'none':
-      return { kind: 'stays', ...about, because: 'there is no TTL for its outcome' };
+      return { kind: 'stays', ...about, because: describeUnconcerned(end.opinions) };
     case 'kept':
       return statementOnKept(about, end, seen[0]!.object);
     case 'waiting':
@@ -116,6 +117,12 @@ function statementAbout(object: ObjectName, seen: readonly SeenByReady[], contex
     default:
       return assertNever(end);
   }
+}
+
+/** A policy that leaves the object alone says why; the others have no TTL for its outcome. */
+function describeUnconcerned(opinions: Extract<End, { kind: 'none' }>['opinions']): string {
+  const aside = opinions.filter(({ verdict }) => verdict.kind === 'leftAlone');
+  return aside.length === 0 ? 'there is no TTL for its outcome' : describeOpinions(aside);
 }
 
 type About = Pick<Statement, 'object' | 'rule'>;

@@ -15,8 +15,9 @@ import { again, failed, type Outcome, settled, waitUntil } from '#runtime/outcom
 import type { Pass } from '#runtime/pass';
 import { computeReport } from '#runtime/report';
 import { KEPT } from './book.ts';
+import { decidesFor, type End } from './combine.ts';
 import type { AnyPolicy } from './compile.ts';
-import { computeEnd, computeError, computeObstacle, describeOpinions, type End } from './compute.ts';
+import { computeEnd, computeError, computeObstacle, computeOwnError, describeOpinions } from './compute.ts';
 import { objectName, type Waking } from './keys.ts';
 import { readLive } from './live.ts';
 import type { PolicyMetrics } from './metrics.ts';
@@ -87,7 +88,11 @@ export class TargetPasses {
   ): Promise<Outcome> | Outcome {
     const { policy, object } = seen[0]!;
     const record = (at: Instant | number, note?: (by: ActivePolicy) => string | undefined) => {
-      for (const { policy: by, object: its } of seen) by.book.record(keyOf(its), at, note?.(by));
+      for (const { policy: by, object: its } of seen) {
+        const isDecided = end.kind !== 'none' && decidesFor(end.mode, by.mode);
+        const said = (isDecided ? note?.(by) : undefined) ?? computeOwnError(end, by);
+        by.book.record(keyOf(its), isDecided ? at : KEPT, said);
+      }
     };
     this.#told.tell(pass, policy.kind, object, end);
     switch (end.kind) {
@@ -131,7 +136,7 @@ export class TargetPasses {
     const { uid = '' } = object.metadata;
     this.#underWay.add(uid);
     try {
-      deletion = await this.#options.deletes.delete(pass, {
+      deletion = await this.#options.deletes.delete(withKind(pass, by.kind), {
         kind: by.kind,
         object,
         since: end.since,
@@ -272,6 +277,12 @@ export class TargetPasses {
     return { after: millis(Math.min(Math.max(waited, READING), RIGHTS)) };
   }
 }
+
+/** Events about objects of which only metadata was read name their real kind. */
+const withKind = (pass: Pass, kind: Kind): Pass => ({
+  ...pass,
+  event: (object, note) => pass.event(regarding(kind, object as KubeObject), note),
+});
 
 /** How the queue calls the target. */
 const nameIn = ({ key }: Pass): string => objectName(key);

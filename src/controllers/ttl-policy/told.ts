@@ -5,7 +5,8 @@ import { apiVersionOf, type KubeObject } from '#api/object';
 import { Remembered } from '#lifecycle/remembered';
 import type { Regarded } from '#runtime/events/types';
 import type { Pass } from '#runtime/pass';
-import { computeNotice, type End } from './compute.ts';
+import type { End } from './combine.ts';
+import { computeNotice } from './compute.ts';
 import type { PolicyMetrics } from './metrics.ts';
 import { metricKind } from './policies.ts';
 
