@@ -4,6 +4,7 @@
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { compileConfiguration } from '#cmd/configuration/schema';
 import type { Family } from '#controllers/family';
+import { IMPERSONATION_SCHEMA } from '#lifecycle/impersonation';
 
 /** There are values of the chart for these, and its template says so. */
 const OWN = ['apiVersion', 'kind', 'controllers', 'featureGates', 'actAs', 'dryRun', 'webhook', 'api'];
@@ -30,10 +31,24 @@ function configSchema(families: readonly Family[]): JsonObject {
   return { type: 'object', additionalProperties: false, properties: { ...properties, ...own } };
 }
 
+/** A structural schema cannot say this; see parseImpersonation. */
+const IMPERSONATION: JsonObject = {
+  oneOf: [
+    { enum: ['none', 'cluster'] },
+    {
+      type: 'object',
+      required: ['namespaces'],
+      additionalProperties: false,
+      properties: { namespaces: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } } },
+    },
+  ],
+};
+
 /** The same, without fields that it does not name, and without what only a server reads. */
 function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isObject(schema)) return schema;
+  if (schema === IMPERSONATION_SCHEMA) return IMPERSONATION;
   const { default: _default, description: _description, properties, items, ...rest } = schema;
   return {
     ...rest,

@@ -6,12 +6,13 @@ import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Random } from '#base/random';
 import { type Client, type ClientOptions, createClient } from '#client/client';
-import { type Credentials, impersonating } from '#client/credentials';
+import { type Credentials, type Impersonation, impersonating } from '#client/credentials';
 import { createFlow } from '#client/flow';
 import { createSkew } from '#client/skew';
 import type { Transport } from '#client/transport';
 import type { Family, Parts, Services } from '#controllers/family';
 import { type Budget, createBudget } from '#lifecycle/budget';
+import type { Subject } from '#lifecycle/rights';
 import { createSkewGuard } from '#lifecycle/skewGuard';
 import { LeaseElector } from '#runtime/election/elector';
 import { leaderOnly } from '#runtime/election/leaderOnly';
@@ -110,6 +111,7 @@ export function assemble(options: AssemblyOptions): Assembly {
   const writing = elector === undefined ? wires.transport : leaderOnly(wires.transport, elector);
   const shared = { ...common, transport: writing, discovery: client.discovery };
   const acting = createClient(shared);
+  const clientAs = impersonator(shared, wires.credentials, general.dryRun);
   const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
   const gates = computeGates(options.known, general.featureGates);
   const services: Services = {
@@ -120,7 +122,8 @@ export function assemble(options: AssemblyOptions): Assembly {
     guard,
     client,
     acting,
-    impersonate: impersonator(shared, wires.credentials, general.dryRun),
+    impersonate: ({ namespace, name }) => clientAs({ user: `system:serviceaccount:${namespace}:${name}` }),
+    ...(general.impersonateAuthor ? { impersonateAuthor: (author) => clientAs(identityOf(author)) } : {}),
     actAs: general.actAs,
     ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
     isEnabled(gate) {
@@ -179,25 +182,34 @@ function deletionHabits({ deletions }: General, clock: Clock): NonNullable<Servi
 
 const MOST_IMPERSONATED = 1000;
 
-/** One client per service account, the latest ones kept. In a dry run not even they can change anything. */
+/** Without the uid: to name it takes one more right, and no rule of RBAC reads it. */
+const identityOf = ({ username, groups, extra }: Subject): Impersonation => ({
+  user: username,
+  ...(groups === undefined ? {} : { groups }),
+  ...(extra === undefined ? {} : { extra }),
+});
+
+/**
+ * One client per identity, the latest ones kept. In a dry run not even they can change anything. The groups of a service
+ * account follow from its name, at the server; to name them would take a right to impersonate groups.
+ */
 function impersonator(
   options: ClientOptions,
   credentials: Credentials,
   dryRun: boolean,
-): Services['impersonate'] {
+): (who: Impersonation) => Client {
   const clients = new Map<string, Client>();
   const never = new AbortController().signal;
-  return ({ namespace, name }) => {
-    const user = `system:serviceaccount:${namespace}:${name}`;
-    const known = clients.get(user);
+  return (who) => {
+    const id = JSON.stringify(who);
+    const known = clients.get(id);
     if (known !== undefined) return known;
-    // Its groups follow from its name, at the server; to name them would take a right to impersonate groups.
-    const plain = createClient({ ...options, credentials: impersonating(credentials, { user }) });
+    const plain = createClient({ ...options, credentials: impersonating(credentials, who) });
     const made = dryRun
       ? createPassClient({ client: plain, dryRun, signal: never, onWrite: () => {} })
       : plain;
     if (clients.size >= MOST_IMPERSONATED) clients.delete(clients.keys().next().value!);
-    clients.set(user, made);
+    clients.set(id, made);
     return made;
   };
 }

@@ -39,6 +39,9 @@ export function composeFamilies(ensemble: Ensemble): Compose {
           user: `system:serviceaccount:${namespace}:${name}`,
           groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
         }),
+      ...(general.impersonateAuthor
+        ? { impersonateAuthor: ({ username, groups = [] }) => clientAs({ user: username, groups }) }
+        : {}),
       actAs: general.actAs,
       ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
       isEnabled(gate) {

@@ -6,11 +6,12 @@ import type { KubeObject } from '#api/object';
 import { VERSION } from '#base/version';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
+import { type ImpersonationScope, parseImpersonation } from '#lifecycle/impersonation';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { objectsText } from './documents.ts';
 import { buildInstallationAccess } from './manifests/access.ts';
-import type { Installation } from './manifests/installation.ts';
+import type { ActAs, Installation } from './manifests/installation.ts';
 import { type FamilyNeeds, needsOf } from './manifests/needs.ts';
 import { buildWebhooks } from './manifests/webhooks.ts';
 import { buildWorkload } from './manifests/workload.ts';
@@ -23,7 +24,8 @@ interface ManifestsFlags {
   readonly replicas: string;
   readonly controllers: string;
   readonly featureGates: string;
-  readonly actAs: 'author' | 'controller';
+  readonly actAs: ActAs;
+  readonly impersonation?: string;
   readonly dryRun?: boolean;
   readonly createNamespace?: boolean;
   readonly output: 'yaml' | 'json';
@@ -42,7 +44,14 @@ export function manifestsCommand(): Command {
     .option('--controllers <names>', 'as for lapse run', '*')
     .option('--feature-gates <gates>', 'as for lapse run', '')
     .addOption(
-      new Option('--act-as <whose>', 'as for lapse run').choices(['author', 'controller']).default('author'),
+      new Option('--act-as <whose>', 'as for lapse run')
+        .choices(['author', 'controller', 'impersonate-author'])
+        .default('author'),
+    )
+    .option(
+      '--impersonation <where>',
+      'where Lapse may act as service accounts that Cleaners and policies name: none, cluster, or namespaces',
+      'none',
     )
     .option('--dry-run', 'the processes change nothing')
     .addOption(new Option('-o, --output <format>', 'yaml or json').choices(['yaml', 'json']).default('yaml'))
@@ -91,9 +100,22 @@ export function readInstallation(
     controllers: words,
     featureGates: general.featureGates,
     actAs,
+    impersonation: readImpersonation(flags.impersonation),
     dryRun,
     families: selected.map(needs),
   };
+}
+
+/** `none`, `cluster`, or namespaces: `ci,preview`. */
+function readImpersonation(text = 'none'): ImpersonationScope {
+  const value = text === 'none' || text === 'cluster' ? text : { namespaces: text.split(',') };
+  try {
+    return parseImpersonation(value, '');
+  } catch {
+    throw new UsageError(
+      `--impersonation must be none, cluster, or namespaces such as ci,preview, got "${text}"`,
+    );
+  }
 }
 
 /** In the order in which they can be applied. */

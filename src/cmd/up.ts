@@ -49,7 +49,8 @@ const DEFAULTS = {
   featureGates: { AllAlpha: true },
   leaderElection: { enabled: false },
   // The embedded server has this namespace from the start.
-  cleaner: { authorKeySecret: { namespace: 'kube-system' } },
+  cleaner: { authorKeySecret: { namespace: 'kube-system' }, impersonation: 'cluster' },
+  ttlPolicy: { impersonation: 'cluster' },
   metrics: { bindAddress: '0' },
   log: { level: 'error', format: 'text' },
 };

@@ -8,6 +8,7 @@ import type { Log } from '#base/log';
 import type { Random } from '#base/random';
 import type { Client } from '#client/client';
 import type { GuardedDeletesOptions } from '#lifecycle/guardedDelete';
+import type { Subject } from '#lifecycle/rights';
 import type { SkewGuard } from '#lifecycle/skewGuard';
 import type { ControllerDefinition, Right } from '#runtime/definition';
 import type { AdmissionFunction } from '#runtime/host/review';
@@ -30,6 +31,8 @@ export interface Services {
   readonly acting?: Client;
   /** A client that acts as this service account. */
   readonly impersonate: (account: { namespace: string; name: string }) => Client;
+  /** Set (`actAs: impersonate-author`): a client that acts as this author. Unset: deletes for authors are sent as Lapse. */
+  readonly impersonateAuthor?: (author: Subject) => Client;
   /** Whose rights count where somebody acts for an author. */
   readonly actAs: 'author' | 'controller';
   /** Set: nothing outside this namespace is watched or touched. */

@@ -14,7 +14,7 @@ interface Policy extends KubeObject {
 }
 export const start = (given: Given, more: object = {}) => {
   given.controllers('ttl-policy');
-  given.configuration({ actAs: 'controller', ...more });
+  given.configuration({ actAs: 'controller', ttlPolicy: { impersonation: 'cluster' }, ...more });
   given.kinds(PipelineRunKind);
 };
 export const statusOf = async (then: Then, ref: string): Promise<TTLPolicyStatus> =>

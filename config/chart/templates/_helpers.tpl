@@ -74,11 +74,34 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- toJson (dict "rules" $rules) -}}
 {{- end -}}
 
+{{/* Where Lapse may impersonate service accounts, as {"cluster": true, "namespaces": […]}: off by default. */}}
+{{- define "lapse.impersonation" -}}
+{{- $cluster := false -}}
+{{- $namespaces := list -}}
+{{- $config := .Values.config -}}
+{{- range (include "lapse.families" . | fromJson).families -}}
+  {{- $section := get (dict "cleaner" "cleaner" "ttl-policy" "ttlPolicy") .name -}}
+  {{- if $section -}}
+    {{- $scope := get (get $config $section | default dict) "impersonation" | default "none" -}}
+    {{- if kindIs "map" $scope -}}
+      {{- $named := get $scope "namespaces" -}}
+      {{- if or (not $named) (ne (len $scope) 1) -}}{{- fail (printf "config.%s.impersonation: must be none, cluster or {namespaces: [NAME, …]}" $section) -}}{{- end -}}
+      {{- $namespaces = concat $namespaces $named -}}
+    {{- else if eq (toString $scope) "cluster" -}}
+      {{- $cluster = true -}}
+    {{- else if ne (toString $scope) "none" -}}
+      {{- fail (printf "config.%s.impersonation: must be none, cluster or {namespaces: [NAME, …]}" $section) -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- toJson (dict "cluster" $cluster "namespaces" ($namespaces | uniq | sortAlpha)) -}}
+{{- end -}}
+
 {{/* The webhooks of the families that run, as {"hooks": […]}. */}}
 {{- define "lapse.hooks" -}}
 {{- $hooks := list -}}
 {{- if .Values.webhook.enabled -}}
-{{- $author := eq .Values.actAs "author" -}}
+{{- $author := ne .Values.actAs "controller" -}}
 {{- range (include "lapse.families" . | fromJson).families -}}
   {{- range .webhooks -}}
     {{- if or $author (not .forAuthors) -}}{{- $hooks = append $hooks . -}}{{- end -}}

@@ -12,7 +12,10 @@ export interface General {
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly namespace?: string;
   readonly dryRun: boolean;
+  /** Whose rights count. */
   readonly actAs: 'author' | 'controller';
+  /** `actAs: impersonate-author`: deletes are sent as the author, not as Lapse. */
+  readonly impersonateAuthor: boolean;
   readonly maxClockSkew: Millis;
   readonly deletions: {
     readonly perSecond?: number;
@@ -62,5 +65,13 @@ export function readGeneral(document: JsonObject): General {
     throw new UsageError(
       'leaderElection: needs retryPeriod < renewDeadline < leaseDuration, with room between',
     );
-  return { ...general, maxClockSkew: durationOf(general.maxClockSkew), leaderElection: election };
+  const actAs = general.actAs === 'controller' ? 'controller' : 'author';
+  const impersonateAuthor = document.actAs === 'impersonate-author';
+  return {
+    ...general,
+    actAs,
+    impersonateAuthor,
+    maxClockSkew: durationOf(general.maxClockSkew),
+    leaderElection: election,
+  };
 }

@@ -26,7 +26,7 @@ export const GENERAL: Readonly<Record<string, JsonObject>> = {
   featureGates: { type: 'object', default: {}, additionalProperties: { type: 'boolean' } },
   namespace: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 },
   dryRun: flag(false),
-  actAs: { type: 'string', enum: ['author', 'controller'], default: 'author' },
+  actAs: { type: 'string', enum: ['author', 'controller', 'impersonate-author'], default: 'author' },
   maxClockSkew: duration('30s'),
   deletions: object({ perSecond: positive, perMinute: positive, paranoidReread: flag(false) }),
   leaderElection: object({
@@ -82,7 +82,7 @@ export const GENERAL_SETTINGS: readonly Setting[] = [
   setting(
     'actAs',
     'act-as',
-    'whose rights count for what is done on behalf of an author: author, controller',
+    'whose rights count for Cleaners and policies: author, controller, or impersonate-author (deletes are sent as the author)',
   ),
   setting('maxClockSkew', 'max-clock-skew', 'delete nothing while the API server’s clock is further away'),
   setting('deletions.perSecond', 'max-deletions-per-second', 'most deletions per second and controller'),

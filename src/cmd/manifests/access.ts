@@ -2,6 +2,12 @@
 // off takes its rights away, and one that gathers what operators grant for the kinds of Cleaners and policies.
 
 import type { KubeObject } from '#api/object';
+import {
+  AUTHOR_IMPERSONATION,
+  clusterImpersonation,
+  EXTRA_IMPERSONATION,
+  localImpersonation,
+} from '#lifecycle/impersonation';
 import { type Rule, rulesOf } from '../rbac.ts';
 import { EVENT_RIGHTS, LEASES, leaseRights } from '../review.ts';
 import {
@@ -29,13 +35,8 @@ export function buildInstallationAccess(installation: Installation): KubeObject[
     ...clusterRole(installation, 'granted', {
       aggregationRule: { clusterRoleSelectors: [{ matchLabels: AGGREGATE }] },
     }),
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: 'Role',
-      metadata: metadataOf(installation),
-      rules: localRules(installation),
-    } as KubeObject,
-    bindingOf(installation, 'RoleBinding', metadataOf(installation)),
+    ...role(installation, metadataOf(installation), localRules(installation)),
+    ...impersonation(installation),
   ];
 }
 
@@ -44,6 +45,35 @@ function clusterRole(installation: Installation, part: string, content: object):
   return [
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata, ...content } as KubeObject,
     bindingOf(installation, 'ClusterRoleBinding', metadata),
+  ];
+}
+
+function role(
+  installation: Installation,
+  metadata: KubeObject['metadata'],
+  rules: readonly Rule[],
+): KubeObject[] {
+  return [
+    { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata, rules } as unknown as KubeObject,
+    bindingOf(installation, 'RoleBinding', metadata),
+  ];
+}
+
+/** Only what was asked for: by default Lapse impersonates no one. */
+function impersonation(installation: Installation): KubeObject[] {
+  const { impersonation: scope, actAs, name } = installation;
+  const everywhere = [
+    ...clusterImpersonation(scope),
+    ...(actAs === 'impersonate-author' ? [...AUTHOR_IMPERSONATION, ...EXTRA_IMPERSONATION] : []),
+  ];
+  return [
+    ...(everywhere.length === 0
+      ? []
+      : clusterRole(installation, 'impersonation', { rules: rulesOf(everywhere) })),
+    ...localImpersonation(scope).flatMap(({ namespace, ...right }) => {
+      const metadata = { ...metadataOf(installation, `${name}-impersonation`), namespace };
+      return role(installation, metadata, rulesOf([right]));
+    }),
   ];
 }
 
@@ -79,7 +109,7 @@ function localRules(installation: Installation): Rule[] {
   const isNew = ({ verbs, ...rule }: Rule, all: readonly Rule[]) =>
     all.findIndex((other) => JSON.stringify(other) === JSON.stringify({ ...rule, verbs }));
   const author = families.flatMap(({ authorRules, localRules }) =>
-    actAs === 'author' ? authorRules : localRules,
+    actAs === 'controller' ? localRules : authorRules,
   );
   const certificate = {
     group: '',

@@ -3,8 +3,11 @@
 
 import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
+import type { ImpersonationScope } from '#lifecycle/impersonation';
 import type { Rule } from '../rbac.ts';
 import type { FamilyNeeds, Hook } from './needs.ts';
+
+export type ActAs = 'author' | 'controller' | 'impersonate-author';
 
 export interface Installation {
   /** Of the Deployment and everything beside it. */
@@ -17,7 +20,8 @@ export interface Installation {
   /** As for `--controllers`. */
   readonly controllers: readonly string[];
   readonly featureGates: Readonly<Record<string, boolean>>;
-  readonly actAs: 'author' | 'controller';
+  readonly actAs: ActAs;
+  readonly impersonation: ImpersonationScope;
   readonly dryRun: boolean;
   /** Those that `controllers` selects. */
   readonly families: readonly FamilyNeeds[];
@@ -50,7 +54,9 @@ export const webhookService = ({ name }: Installation): string => `${name}-webho
 export const webhookSecret = ({ name }: Installation): string => `${name}-webhook`;
 
 export const hooksOf = ({ families, actAs }: Installation): Hook[] =>
-  families.flatMap(({ webhooks }) => webhooks).filter(({ forAuthors }) => actAs === 'author' || !forAuthors);
+  families
+    .flatMap(({ webhooks }) => webhooks)
+    .filter(({ forAuthors }) => actAs !== 'controller' || !forAuthors);
 
 const STAGES: Readonly<Record<string, string>> = { alpha: 'AllAlpha', beta: 'AllBeta' };
 
@@ -59,6 +65,16 @@ export function familyRules({ featureGates }: Installation, family: FamilyNeeds)
   const isOpen = ({ name, stage, default: usual }: FamilyNeeds['gates'][number]): boolean =>
     featureGates[name] ?? featureGates[STAGES[stage] ?? ''] ?? usual;
   return [...family.rules, ...family.gates.filter(isOpen).flatMap(({ rules }) => rules)];
+}
+
+/** Sections of controllers that impersonate the accounts which users name. */
+const IMPERSONATING = new Set(['cleaner', 'ttlPolicy']);
+
+function sectionOf({ namespace, impersonation }: Installation, section: string): JsonObject {
+  const key = { authorKeySecret: { namespace } };
+  if (!IMPERSONATING.has(section) || impersonation.kind === 'none') return key;
+  const { kind } = impersonation;
+  return { ...key, impersonation: kind === 'cluster' ? kind : { namespaces: [...impersonation.namespaces] } };
 }
 
 /** What the process reads from `--config`. */
@@ -75,7 +91,7 @@ export function configurationOf(installation: Installation): JsonObject {
     featureGates: { ...featureGates },
     log: { format: 'json' },
     metrics: { bindAddress: `:${METRICS_PORT}` },
-    ...Object.fromEntries(sections.map((section) => [section, { authorKeySecret: { namespace } }])),
+    ...Object.fromEntries(sections.map((section) => [section, sectionOf(installation, section)])),
     ...(hooks
       ? {
           webhook: {

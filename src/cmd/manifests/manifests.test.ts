@@ -42,6 +42,8 @@ const names = (objects: readonly KubeObject[], kind: string) =>
   objects.filter((one) => one.kind === kind).map(({ metadata }) => metadata.name);
 
 const nobody = {} as Transport;
+const configuration = (objects: readonly KubeObject[]): Record<string, unknown> =>
+  parseAllDocuments(find(objects, 'ConfigMap')?.data?.['lapse.yaml'] ?? '')[0]?.toJS() ?? {};
 
 describe('which families, which rights', () => {
   test('storage families are off, and so are their rights', () => {
@@ -52,6 +54,52 @@ describe('which families, which rights', () => {
       'lapse:cleaner',
       'lapse:granted',
     ]);
+  });
+
+  test('the default installation has no impersonate, no wildcard and no Secrets of other namespaces', () => {
+    const rules = (kind: string) =>
+      built()
+        .filter((one) => one.kind === kind)
+        .flatMap((one) => (one as { rules?: Rule[] }).rules ?? []);
+    const all = [...rules('ClusterRole'), ...rules('Role')];
+    expect(all.flatMap(({ verbs }) => verbs)).not.toContain('impersonate');
+    expect(
+      all.flatMap(({ verbs, resources, apiGroups }) => [...verbs, ...resources, ...apiGroups]),
+    ).not.toContain('*');
+    expect(rules('ClusterRole').flatMap(({ resources }) => resources)).not.toContain('secrets');
+    expect(new Set(built().flatMap(({ metadata }) => metadata.namespace ?? []))).toEqual(
+      new Set(['lapse-system']),
+    );
+  });
+
+  test('impersonation in namespaces is a Role in each of them, and the process is told', () => {
+    const objects = built({ impersonation: 'ci,preview' });
+    const roles = objects.filter(({ metadata }) => metadata.name === 'lapse-impersonation');
+    expect(roles.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`)).toEqual([
+      'Role ci',
+      'RoleBinding ci',
+      'Role preview',
+      'RoleBinding preview',
+    ]);
+    expect(find(objects, 'Role', 'lapse-impersonation')?.rules).toEqual([
+      { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] },
+    ]);
+    expect(names(objects, 'ClusterRole')).not.toContain('lapse:impersonation');
+    const { cleaner, ttlPolicy } = configuration(objects);
+    expect([cleaner, ttlPolicy]).toEqual([
+      expect.objectContaining({ impersonation: { namespaces: ['ci', 'preview'] } }),
+      expect.objectContaining({ impersonation: { namespaces: ['ci', 'preview'] } }),
+    ]);
+  });
+
+  test.each<[string, Flags, string[]]>([
+    ['impersonation in the cluster', { impersonation: 'cluster' }, ['serviceaccounts']],
+    ['actAs impersonate-author', { actAs: 'impersonate-author' }, ['groups', 'serviceaccounts', 'users']],
+  ])('%s is a ClusterRole of its own', (_, flags, resources) => {
+    const rules = find(built(flags), 'ClusterRole', 'lapse:impersonation')?.rules ?? [];
+    const core = rules.filter(({ apiGroups }) => apiGroups[0] === '');
+    expect(core.flatMap((rule) => rule.resources)).toEqual(resources);
+    expect(rules.flatMap(({ verbs }) => verbs).every((verb) => verb === 'impersonate')).toBe(true);
   });
 
   test('switched on, they bring theirs', () => {

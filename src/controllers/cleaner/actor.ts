@@ -8,6 +8,12 @@ import { type Millis, millis, seconds } from '#base/instant';
 import type { Client } from '#client/client';
 import type { ServedKind } from '#client/discovery';
 import {
+  describeImpersonationOff,
+  type ImpersonationScope,
+  isImpersonationAllowed,
+} from '#lifecycle/impersonation';
+import {
+  type Account,
   accountSubject,
   describeNeeds,
   impersonationOf,
@@ -44,7 +50,11 @@ export interface ActorServices {
   readonly client: Client;
   /** For what is done as ourselves. */
   readonly acting: Client;
-  readonly impersonate: (account: { namespace: string; name: string }) => Client;
+  readonly impersonate: (account: Account) => Client;
+  /** Where accounts may be impersonated. */
+  readonly impersonation: ImpersonationScope;
+  /** Set: what is done for an author without an account is sent as that author. */
+  readonly impersonateAuthor?: (author: Subject) => Client;
   readonly actAs: 'author' | 'controller';
   /** Used where a Cleaner names none. An operator chose it, so nobody is asked whether they may use it. */
   readonly defaultAccount?: string;
@@ -104,12 +114,9 @@ export class Actors {
     const standing = computeStanding(this.#services, account, author !== undefined);
     if (standing === 'nobody') return NOBODY;
     if (name) return this.#asAccount({ namespace: cleaner.metadata.namespace ?? '', name }, author);
-    return {
-      kind: 'actor',
-      client: acting,
-      impersonates: false,
-      ...(author === undefined ? {} : { subject: author }),
-    };
+    if (author === undefined) return { kind: 'actor', client: acting, impersonates: false };
+    const client = this.#services.impersonateAuthor?.(author);
+    return { kind: 'actor', client: client ?? acting, impersonates: client !== undefined, subject: author };
   }
 
   /** The account a Cleaner is carried out with, if any. */
@@ -194,7 +201,9 @@ export class Actors {
     return missing.length === 0 ? undefined : `${subject.username} may not ${describeNeeds(missing)}`;
   }
 
-  #asAccount(who: { namespace: string; name: string }, author: Subject | undefined): Actor {
+  #asAccount(who: Account, author: Subject | undefined): Actor {
+    if (!isImpersonationAllowed(this.#services.impersonation, who))
+      return { kind: 'nobody', why: describeImpersonationOff(who, 'cleaner') };
     return {
       kind: 'actor',
       client: this.#services.impersonate(who),

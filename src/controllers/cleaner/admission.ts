@@ -7,6 +7,11 @@ import { getOwn, isObject, type Json } from '#api/json';
 import { Cleaner } from '#api/kinds/cleaner';
 import type { Client } from '#client/client';
 import { authorAdmission, callerOf, isReviewNeeded, writtenObject } from '#lifecycle/authorAdmission';
+import {
+  describeImpersonationOff,
+  type ImpersonationScope,
+  isImpersonationAllowed,
+} from '#lifecycle/impersonation';
 import { describeNeeds, impersonationOf, type Need, reviewSubject } from '#lifecycle/rights';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#runtime/host/review';
@@ -22,6 +27,7 @@ export interface AdmissionOptions {
   readonly actAs: 'author' | 'controller';
   readonly seal: AuthorSeal;
   readonly defaultAccount?: string;
+  readonly impersonation: ImpersonationScope;
 }
 
 export const cleanerAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
@@ -65,6 +71,8 @@ async function reviewKinds(
   request: AdmissionRequest,
   options: AdmissionOptions,
 ): Promise<AdmissionAnswer> {
+  const disabled = computeDisabled(meaning, request, options);
+  if (disabled !== undefined) return deny(cleaner, [disabled]);
   const all = await options.client.discovery.all();
   const resolved: Resolved[] = [];
   const errors: FieldError[] = [];
@@ -80,6 +88,16 @@ async function reviewKinds(
   if (missing.length === 0) return { allowed: true, warnings };
   const field = meaning.account === undefined ? 'spec' : 'spec.serviceAccountName';
   return deny(cleaner, [forbidden(field, `${request.userInfo.username} may not ${describeNeeds(missing)}`)]);
+}
+
+/** Why the Cleaner may not name its account, if so: the operator has not enabled impersonation there. */
+function computeDisabled(
+  { account: name }: Meaning,
+  { namespace = '' }: AdmissionRequest,
+  { impersonation }: AdmissionOptions,
+): FieldError | undefined {
+  if (name === undefined || isImpersonationAllowed(impersonation, { namespace, name })) return undefined;
+  return forbidden('spec.serviceAccountName', describeImpersonationOff({ namespace, name }, 'cleaner'));
 }
 
 /** With an account of its own, the author need only be allowed to act as it; with the operator's, nothing. */

@@ -5,6 +5,11 @@ import { Cleaner } from '#api/kinds/cleaner';
 import { type Instant, parseTime, plus } from '#base/instant';
 import { deletionMetrics } from '#lifecycle/deletionMetrics';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
+import {
+  AUTHOR_IMPERSONATION,
+  clusterImpersonation,
+  type ImpersonationScope,
+} from '#lifecycle/impersonation';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import { type ControllerDefinition, defineController, type Right } from '#runtime/definition';
 import type { Services } from '../family.ts';
@@ -25,7 +30,6 @@ const RIGHTS: readonly Right[] = [
   { group: Cleaner.group, resource: 'cleaners/status', verbs: ['patch'] },
   { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verbs: ['list', 'watch'] },
   { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] },
-  { group: '', resource: 'serviceaccounts', verbs: ['impersonate'] },
 ];
 
 export interface CleanerControllerOptions extends CleanerOptions {
@@ -34,6 +38,7 @@ export interface CleanerControllerOptions extends CleanerOptions {
   readonly concurrency: number;
   readonly defaultAccount?: string;
   readonly requireAuthor: boolean;
+  readonly impersonation: ImpersonationScope;
 }
 
 export function cleanerController(options: CleanerControllerOptions): ControllerDefinition<Cleaner> {
@@ -47,15 +52,19 @@ export function cleanerController(options: CleanerControllerOptions): Controller
     facts: cleanerFacts,
     firstLook,
     dynamic: { to: (object, source) => context.interests.concerned(object, source) },
-    rights: RIGHTS,
+    rights: [
+      ...RIGHTS,
+      ...clusterImpersonation(options.impersonation),
+      ...(services.impersonateAuthor === undefined ? [] : AUTHOR_IMPERSONATION),
+    ],
     ...(namespace === undefined ? {} : { namespace }),
     reconcile: createReconcile(context),
   });
 }
 
 function createContext(options: CleanerControllerOptions): Context {
-  const { services, seal, defaultAccount, requireAuthor } = options;
-  const { clock, guard, registry, client, impersonate, actAs } = services;
+  const { services, seal, defaultAccount, requireAuthor, impersonation } = options;
+  const { clock, guard, registry, client, impersonate, impersonateAuthor, actAs } = services;
   const habits = services.deletion?.(NAME);
   return {
     guard,
@@ -82,6 +91,8 @@ function createContext(options: CleanerControllerOptions): Context {
       actAs,
       seal,
       requireAuthor,
+      impersonation,
+      ...(impersonateAuthor === undefined ? {} : { impersonateAuthor }),
       ...(defaultAccount === undefined ? {} : { defaultAccount }),
     }),
     deletes: new GuardedDeletes({

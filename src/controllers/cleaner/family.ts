@@ -1,9 +1,10 @@
 // The family as commands see it: one kind, one section of configuration, one controller, two admission functions.
 
-import type { JsonObject } from '#api/json';
+import type { Json, JsonObject } from '#api/json';
 import { CleanerDefinition } from '#api/kinds/cleaner';
 import { parseGoDuration } from '#base/goDuration';
 import { type Millis, millis } from '#base/instant';
+import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#lifecycle/impersonation';
 import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
@@ -17,6 +18,7 @@ interface Section {
   readonly concurrency: number;
   readonly maxMonotonicSleep: string;
   readonly defaultServiceAccount?: string;
+  readonly impersonation?: Json;
   readonly requireAuthor: boolean;
   readonly bindSecretData: boolean;
   readonly helm: {
@@ -56,6 +58,7 @@ const SCHEMA: JsonObject = {
       minLength: 1,
       description: "The account of a Cleaner's namespace whose rights are used where the Cleaner names none.",
     },
+    impersonation: IMPERSONATION_SCHEMA,
     requireAuthor: boolean(
       'An account that a Cleaner names counts only if its author was seen by admission and may act as it.',
       true,
@@ -110,11 +113,13 @@ export const cleanerFamily: Family = {
     const seal = new AuthorSeal({ client, random, secret: section.authorKeySecret });
     const maxSleep = readMillis(section.maxMonotonicSleep);
     const account = accountOf(section);
+    const impersonation = parseImpersonation(section.impersonation, SECTION);
     const controller = cleanerController({
       services,
       seal,
       concurrency: section.concurrency,
       requireAuthor: section.requireAuthor,
+      impersonation,
       bindSecretData: section.bindSecretData,
       helmAllowForeign: section.helm.allowForeign,
       helmHooks: section.helm.hooks,
@@ -122,7 +127,7 @@ export const cleanerFamily: Family = {
       ...account,
       ...(maxSleep > 0 ? { maxMonotonicSleep: maxSleep } : {}),
     });
-    const admission = { client, actAs, seal, ...account };
+    const admission = { client, actAs, seal, impersonation, ...account };
     return {
       controllers: [controller as ControllerDefinition],
       admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],
@@ -135,6 +140,7 @@ export const cleanerFamily: Family = {
           verbs: ['create', 'get'],
           names: [section.authorKeySecret.name],
         },
+        ...localImpersonation(impersonation),
       ],
     };
   },

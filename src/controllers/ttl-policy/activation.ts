@@ -7,15 +7,22 @@ import { ApiError } from '#api/status';
 import { type Instant, minutes, plus, seconds } from '#base/instant';
 import type { Client } from '#client/client';
 import type { ServedKind } from '#client/discovery';
+import type { ImpersonationScope } from '#lifecycle/impersonation';
 import type { Subject } from '#lifecycle/rights';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import { computeRefusedKind } from './refused.ts';
-import { computeNeeds, type Refusal, reviewRights, signedOf } from './rights.ts';
+import { computeDisabled, computeNeeds, type Refusal, reviewRights, signedOf } from './rights.ts';
 
 export type Activation =
   /** Without a time the rights in question are our own: a refused delete tells soon enough. */
-  | { readonly kind: 'allowed'; readonly target: Kind; readonly reviewAt?: Instant }
+  | {
+      readonly kind: 'allowed';
+      readonly target: Kind;
+      readonly reviewAt?: Instant;
+      /** Whose rights were reviewed. */
+      readonly author?: Subject;
+    }
   | {
       readonly kind: 'refused';
       readonly refusal: Refusal;
@@ -30,6 +37,10 @@ export interface ActivationOptions {
   readonly client: Client;
   readonly actAs: 'author' | 'controller';
   readonly seal: AuthorSeal;
+  /** Where accounts may be impersonated. */
+  readonly impersonation: ImpersonationScope;
+  /** Deletes are sent as the author: Lapse itself need not be allowed to delete. */
+  readonly asAuthor: boolean;
 }
 
 /** Revoked rights are noticed after this long at the latest; a refused delete is noticed at once. */
@@ -59,9 +70,11 @@ export async function activate(
   if (served === undefined) return unserved(compiled, plus(now, isComing ? REVIEW_COMING : REVIEW_UNSERVED));
   const unfit = computeUnfit(compiled, served);
   if (unfit !== undefined) return refuse(unfit);
+  const disabled = computeDisabled(compiled, options.impersonation);
+  if (disabled !== undefined) return refuse(disabled);
   const author = actAs === 'author' ? await authorOf(seal, policy) : undefined;
   if (author?.kind === 'unprovable') return refuse(author.refusal);
-  const needs = computeNeeds(compiled, served, actAs);
+  const needs = computeNeeds(compiled, served, actAs, options.asAuthor);
   const answer = await askedRights(client, compiled, needs, author?.subject);
   if (answer.kind === 'unanswered') return { ...refuse(answer.refusal), isOpen: true };
   if (answer.refusal !== undefined) return refuse(answer.refusal);
@@ -69,6 +82,7 @@ export async function activate(
   return {
     kind: 'allowed',
     target: kindOf(served),
+    ...(author?.subject === undefined ? {} : { author: author.subject }),
     ...(isOurs ? {} : { reviewAt: plus(now, REVIEW_ALLOWED) }),
   };
 }

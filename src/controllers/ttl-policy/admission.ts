@@ -7,13 +7,14 @@ import { describeKind } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
 import type { Client } from '#client/client';
 import { authorAdmission, callerOf, isReviewNeeded, writtenObject } from '#lifecycle/authorAdmission';
+import type { ImpersonationScope } from '#lifecycle/impersonation';
 import { accountSubject, describeNeeds, type Need, reviewSubject } from '#lifecycle/rights';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#runtime/host/review';
 import { computeUnfit } from './activation.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
 import { computeRefusedKind } from './refused.ts';
-import { computeNeeds, signedOf } from './rights.ts';
+import { computeDisabled, computeNeeds, signedOf } from './rights.ts';
 
 const RESOURCES = [TTLPolicy, ClusterTTLPolicy].map(({ resource, group }) => `${resource}.${group}`);
 
@@ -21,13 +22,14 @@ export interface AdmissionOptions {
   readonly client: Client;
   readonly actAs: 'author' | 'controller';
   readonly seal: AuthorSeal;
+  readonly impersonation: ImpersonationScope;
 }
 
 export const policyAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
   authorAdmission<AnyPolicy>({ name: 'ttl-policy-author', resources: RESOURCES, seal, signedOf });
 
 /** Refuses what could not be evaluated, and what its author may not do. */
-export const policyRules = ({ client, actAs }: AdmissionOptions): AdmissionFunction => ({
+export const policyRules = ({ client, actAs, impersonation }: AdmissionOptions): AdmissionFunction => ({
   name: 'ttl-policy',
   resources: RESOURCES,
   phase: 'validating',
@@ -38,6 +40,8 @@ export const policyRules = ({ client, actAs }: AdmissionOptions): AdmissionFunct
     if (compiled.kind === 'invalid') return deny(policy, compiled.errors);
     const never = computeRefusedKind(compiled.policy);
     if (never !== undefined) return deny(policy, [forbidden('spec.target', never.message)]);
+    const disabled = computeDisabled(compiled.policy, impersonation);
+    if (disabled !== undefined) return deny(policy, [forbidden('spec.serviceAccountName', disabled.message)]);
     const served = await client.discovery.find(compiled.policy.target);
     if (served === undefined) return { allowed: true, warnings: [unservedWarning(compiled.policy)] };
     const unfit = computeUnfit(compiled.policy, served);

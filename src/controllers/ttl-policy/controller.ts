@@ -6,6 +6,11 @@ import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
 import { apiVersionOf, type KubeObject } from '#api/object';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
+import {
+  AUTHOR_IMPERSONATION,
+  clusterImpersonation,
+  type ImpersonationScope,
+} from '#lifecycle/impersonation';
 import { AUTHOR_ANNOTATION, type AuthorSeal } from '#lifecycle/rightsAuthor';
 import { type ControllerDefinition, defineController, type Right } from '#runtime/definition';
 import type { Source } from '#runtime/source';
@@ -25,6 +30,7 @@ export interface TtlPolicyOptions {
   readonly seal: AuthorSeal;
   readonly concurrency: number;
   readonly deletionEvents: boolean;
+  readonly impersonation: ImpersonationScope;
 }
 
 const NAME = 'ttl-policy';
@@ -33,11 +39,17 @@ const CLUSTER_NAME = 'cluster-ttl-policy';
 const CLUSTER_QUEUE = 'ttl_cluster_policy_objects_to_delete';
 
 export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefinition[] {
-  const { services, seal, concurrency, deletionEvents } = options;
-  const { clock, client, guard, registry, actAs, impersonate, namespace } = services;
+  const { services, seal, concurrency, deletionEvents, impersonation } = options;
+  const { clock, client, guard, registry, actAs, impersonate, impersonateAuthor, namespace } = services;
   const clusterWide = namespace === undefined;
   const within = namespace === undefined ? {} : { namespace };
-  const policies = new Policies({ clock, client: services.acting ?? client, impersonate });
+  const policies = new Policies({
+    clock,
+    client: services.acting ?? client,
+    impersonate,
+    ...(impersonateAuthor === undefined ? {} : { impersonateAuthor }),
+  });
+  const reviewing = { client, actAs, seal, impersonation, asAuthor: impersonateAuthor !== undefined };
   const metrics = policyMetrics(registry, NAME, policies, () => guard.now());
   const habits = services.deletion?.(NAME);
   const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, read: readLive, ...habits });
@@ -55,7 +67,11 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
       // Read by passes; what follows from their changes is said by the dynamic sources.
       watches: others.map((kind) => ({ kind: kind as Kind, indexes: BY_TARGET, to: () => [] })),
       dynamic: { facts: dynamicFacts, to: (object, source) => wokenBy(policies, of, object, source) },
-      rights: RIGHTS,
+      rights: [
+        ...RIGHTS,
+        ...clusterImpersonation(impersonation),
+        ...(impersonateAuthor === undefined ? [] : AUTHOR_IMPERSONATION),
+      ],
       ...within,
       onPause: () => {
         policies.isActing = false;
@@ -65,7 +81,7 @@ export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefin
         policies.isActing = true;
         const waking = parseWaking(pass.key);
         return waking.kind === 'policy'
-          ? reconcilePolicy(pass, waking, { policies, client, actAs, seal, ...within })
+          ? reconcilePolicy(pass, waking, { policies, ...reviewing, ...within })
           : targets.reconcile(pass, waking);
       },
     }) as ControllerDefinition;

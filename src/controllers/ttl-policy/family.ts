@@ -1,7 +1,8 @@
 // The family as commands see it: two kinds, one section of configuration, two controllers, two admission functions.
 
-import type { JsonObject } from '#api/json';
+import type { Json, JsonObject } from '#api/json';
 import { ClusterTTLPolicyKind, TTLPolicyKind } from '#api/kinds/ttlPolicy';
+import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#lifecycle/impersonation';
 import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { Family } from '../family.ts';
 import { policyAuthor, policyRules } from './admission.ts';
@@ -13,6 +14,7 @@ const SECTION = 'ttlPolicy';
 interface Section {
   readonly concurrency: number;
   readonly deletionEvents: boolean;
+  readonly impersonation?: Json;
   readonly authorKeySecret: { readonly namespace: string; readonly name: string };
 }
 
@@ -32,6 +34,7 @@ const SCHEMA: JsonObject = {
       default: true,
       description: 'An Event Deleted for every object, with the policies, finish time, TTL and lag.',
     },
+    impersonation: IMPERSONATION_SCHEMA,
     authorKeySecret: {
       type: 'object',
       default: {},
@@ -44,6 +47,14 @@ const SCHEMA: JsonObject = {
   },
 };
 
+const keyRight = ({ namespace, name }: Section['authorKeySecret']) => ({
+  namespace,
+  group: '',
+  resource: 'secrets',
+  verbs: ['create', 'get'],
+  names: [name],
+});
+
 export const ttlPolicyFamily: Family = {
   name: 'ttl-policy',
   description: 'Ends objects of any kind by TTLPolicy and ClusterTTLPolicy.',
@@ -52,25 +63,19 @@ export const ttlPolicyFamily: Family = {
   gates: [],
   configuration: { [SECTION]: SCHEMA },
   create(services, configuration) {
-    const { concurrency, deletionEvents, authorKeySecret } = configuration[SECTION] as unknown as Section;
+    const section = configuration[SECTION] as unknown as Section;
+    const { concurrency, deletionEvents, authorKeySecret } = section;
+    const impersonation = parseImpersonation(section.impersonation, SECTION);
     const { client, random, actAs } = services;
     const seal = new AuthorSeal({ client, random, secret: authorKeySecret });
-    const admission = { client, actAs, seal };
+    const admission = { client, actAs, seal, impersonation };
     return {
-      controllers: ttlPolicyControllers({ services, seal, concurrency, deletionEvents }),
+      controllers: ttlPolicyControllers({ services, seal, concurrency, deletionEvents, impersonation }),
       admission: [...(actAs === 'author' ? [policyAuthor(admission)] : []), policyRules(admission)],
-      rights:
-        actAs === 'author'
-          ? [
-              {
-                namespace: authorKeySecret.namespace,
-                group: '',
-                resource: 'secrets',
-                verbs: ['create', 'get'],
-                names: [authorKeySecret.name],
-              },
-            ]
-          : [],
+      rights: [
+        ...(actAs === 'author' ? [keyRight(authorKeySecret)] : []),
+        ...localImpersonation(impersonation),
+      ],
     };
   },
   foresight: { foresee: foreseePolicies },

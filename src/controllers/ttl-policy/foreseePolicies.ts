@@ -91,6 +91,7 @@ const ABOUT_RIGHTS: ReadonlySet<string> = new Set([
   'AuthorNotPermitted',
   'AccountNotPermitted',
   'NotPermitted',
+  'ImpersonationDisabled',
 ]);
 
 function lastReview({ metadata, status }: AnyPolicy): Refusal | undefined {

@@ -8,6 +8,7 @@ import type { Clock } from '#base/clock';
 import type { Instant } from '#base/instant';
 import type { Client } from '#client/client';
 import { type Budget, createBudget } from '#lifecycle/budget';
+import type { Subject } from '#lifecycle/rights';
 import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
 import type { DynamicView } from '#runtime/pass';
 import type { Source } from '#runtime/source';
@@ -64,6 +65,8 @@ export interface PoliciesOptions {
   readonly clock: Clock;
   readonly client: Client;
   readonly impersonate: (account: { namespace: string; name: string }) => Client;
+  /** Set: deletes without an account are sent as the policy's author. */
+  readonly impersonateAuthor?: (author: Subject) => Client;
 }
 
 export class Policies {
@@ -108,7 +111,12 @@ export class Policies {
     return this.#entries.get(objectName(keyOf(policy)))?.since;
   }
 
-  activate(entry: Entry, compiled: CompiledPolicy, kind: Kind, now: Instant): ActivePolicy {
+  activate(
+    entry: Entry,
+    compiled: CompiledPolicy,
+    { target: kind, author }: Pick<Extract<Activation, { kind: 'allowed' }>, 'target' | 'author'>,
+    now: Instant,
+  ): ActivePolicy {
     if (entry.active !== undefined && entry.active.resource === resourceId(kind)) return entry.active;
     this.deactivate(entry);
     entry.since = now;
@@ -123,8 +131,7 @@ export class Policies {
       resource: resourceId(kind),
       source: sourceOf(compiled, entry.key, kind),
       book: entry.book,
-      client:
-        compiled.account === undefined ? this.#options.client : this.#options.impersonate(compiled.account),
+      client: this.#clientOf(compiled, author),
       suspect: false,
       ...(budget === undefined ? {} : { budget }),
     };
@@ -133,6 +140,12 @@ export class Policies {
     if (others === undefined) this.#byResource.set(active.resource, new Set([active]));
     else others.add(active);
     return active;
+  }
+
+  #clientOf({ account }: CompiledPolicy, author: Subject | undefined): Client {
+    const { client, impersonate, impersonateAuthor } = this.#options;
+    if (account !== undefined) return impersonate(account);
+    return (author && impersonateAuthor?.(author)) ?? client;
   }
 
   deactivate(entry: Entry): void {

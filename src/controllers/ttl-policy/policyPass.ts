@@ -56,7 +56,7 @@ export async function reconcilePolicy(
   const activation = entry.activation!;
   if (activation.kind === 'allowed')
     return work(pass, of, policy, entry, {
-      active: policies.activate(entry, compiled.policy, activation.target, pass.now),
+      active: policies.activate(entry, compiled.policy, activation, pass.now),
       policySources: policySources(options.namespace),
     });
   policies.deactivate(entry);

@@ -255,7 +255,12 @@ describe('admission', () => {
     try {
       // A kind that was missing a moment ago is believed to be missing still.
       await simulation.timePasses(seconds(10));
-      await story({ client: underLaw(simulation.user, () => law), actAs, seal });
+      await story({
+        client: underLaw(simulation.user, () => law),
+        actAs,
+        seal,
+        impersonation: { kind: 'cluster' },
+      });
     } finally {
       await simulation.close();
     }
@@ -281,6 +286,15 @@ describe('admission', () => {
       expect(await review(options, ttlPolicy('runs', { finishedAt: 'objekt' }), 'jane')).toMatchObject({
         details: { causes: [{ field: 'spec.finishedAt' }] },
       });
+    }));
+  test('a policy that names an account while impersonation is off is refused, with what to do', () =>
+    withLaw(mayAll, async (options) => {
+      const off = { ...options, impersonation: { kind: 'none' } as const };
+      expect(await review(off, ttlPolicy('runs', { serviceAccountName: 'x' }), 'jane')).toMatchObject({
+        allowed: false,
+        message: expect.stringContaining('set ttlPolicy.impersonation to {namespaces: [default]} or cluster'),
+      });
+      expect(await review(off, ttlPolicy('runs'), 'jane')).toMatchObject({ allowed: true });
     }));
   test('what its author may do is allowed; as the controller everybody may', () =>
     withLaw(mayAll, async (options) => {
@@ -388,9 +402,12 @@ describe('admission', () => {
       expect(await look()).toBe('True Enforcing gone');
       const refused = new ApiError(403, 'Forbidden', 'secrets is forbidden');
       const broken = Object.assign(Object.create(seal), { seal: () => Promise.reject(refused) });
-      const answer = await policyAuthor({ client: simulation.user, actAs: 'author', seal: broken }).review(
-        request(ttlPolicy('x'), 'jane'),
-      );
+      const answer = await policyAuthor({
+        client: simulation.user,
+        actAs: 'author',
+        seal: broken,
+        impersonation: { kind: 'none' },
+      }).review(request(ttlPolicy('x'), 'jane'));
       expect(answer).toMatchObject({
         allowed: false,
         code: 500,

@@ -41,6 +41,7 @@ export function underLaw(client: Client, law: () => Law, asked: string[] = []): 
 const CONFIGURATION = {
   concurrency: 4,
   deletionEvents: true,
+  impersonation: 'cluster',
   authorKeySecret: { namespace: 'default', name: 'lapse-author-key' },
 };
 
@@ -74,7 +75,12 @@ export async function lawfulCluster(actAs: 'author' | 'controller' = 'author') {
     random: { next: () => 0, bytes: (n) => new Uint8Array(n).fill(7) },
     secret: CONFIGURATION.authorKeySecret,
   });
-  const options: AdmissionOptions = { client: simulation.user, actAs, seal };
+  const options: AdmissionOptions = {
+    client: simulation.user,
+    actAs,
+    seal,
+    impersonation: { kind: 'cluster' },
+  };
   return {
     state,
     simulation,

@@ -4,6 +4,11 @@ import type { Json, JsonObject } from '#api/json';
 import { POLICY_DEFAULTS } from '#api/kinds/ttlPolicy';
 import type { Client } from '#client/client';
 import {
+  describeImpersonationOff,
+  type ImpersonationScope,
+  isImpersonationAllowed,
+} from '#lifecycle/impersonation';
+import {
   accountSubject,
   describeNeeds,
   impersonationOf,
@@ -27,11 +32,15 @@ export interface Needs {
   readonly account: readonly Need[];
 }
 
-/** Reading is done by us; deleting by the account, or by us for an author who may do it as well. */
+/**
+ * Reading is done by us; deleting by the account, by the author (`asAuthor`), or by us for an author who may do it as
+ * well.
+ */
 export function computeNeeds(
   policy: CompiledPolicy,
   target: { readonly group: string; readonly resource: string; readonly namespaced: boolean },
   actAs: 'author' | 'controller',
+  asAuthor = false,
 ): Needs {
   const { group, resource, namespaced } = target;
   const scope = namespaced && policy.namespace !== undefined ? { namespace: policy.namespace } : {};
@@ -40,13 +49,26 @@ export function computeNeeds(
   const ending = [need('list'), need('delete')];
   const { account } = policy;
   if (account === undefined)
-    return { self: [...reading, need('delete')], author: actAs === 'author' ? ending : [], account: [] };
+    return {
+      self: asAuthor ? reading : [...reading, need('delete')],
+      author: actAs === 'author' ? ending : [],
+      account: [],
+    };
   const impersonate = impersonationOf(account);
   return {
     self: [...reading, impersonate],
     author: actAs === 'author' ? [impersonate] : [],
     account: ending,
   };
+}
+
+/** Why a policy may not name its account, if so: the operator has not enabled impersonation there. */
+export function computeDisabled(
+  { account }: CompiledPolicy,
+  impersonation: ImpersonationScope,
+): Refusal | undefined {
+  if (account === undefined || isImpersonationAllowed(impersonation, account)) return undefined;
+  return { reason: 'ImpersonationDisabled', message: describeImpersonationOff(account, 'ttlPolicy') };
 }
 
 /** Why a policy may not act; undefined when it may. `author`: as proven, if there is one. */

@@ -32,6 +32,7 @@ const CONFIGURATION = {
   ttlPolicy: {
     concurrency: 4,
     deletionEvents: false,
+    impersonation: 'cluster',
     authorKeySecret: { namespace: LAPSE.namespace, name: 'lapse-author-key' },
   },
 } as never;

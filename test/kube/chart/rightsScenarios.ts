@@ -2,7 +2,6 @@
 
 import type { KubeObject } from '#api/object';
 import type { Hands } from '#sim/hands';
-import { BROOM } from '../../scenarios/rbac/endings.ts';
 import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 import type { Bed } from '../bed/bed.ts';
 
@@ -46,21 +45,8 @@ const EMPTY_CERTIFICATE = {
   metadata: { name: 'only-cleaner-webhook', namespace: NAMESPACE },
 } as KubeObject;
 
-/** A Cleaner that acts as an account of its namespace, and one that waits for a kind that is not there. */
-const CLEANERS = `${BROOM}---
-apiVersion: v1
-kind: ConfigMap
-metadata: { name: dust, namespace: default }
----
-apiVersion: cleaner.vtex.dev/v1alpha
-kind: Cleaner
-metadata: { name: as-an-account, namespace: default }
-spec:
-  ttl: 0s
-  serviceAccountName: broom
-  targets:
-    - { name: dust, reference: { kind: configmap, name: dust }, delete: true }
----
+/** A Cleaner that waits for a kind that is not there. The default installation impersonates no one. */
+const CLEANERS = `
 apiVersion: cleaner.vtex.dev/v1alpha
 kind: Cleaner
 metadata: { name: waits-for-a-kind, namespace: default }

@@ -76,7 +76,9 @@ async function start(
     actAs,
     isEnabled: () => true,
   };
-  const { document } = compileConfiguration([cleanerFamily]).complete({ cleaner });
+  const { document } = compileConfiguration([cleanerFamily]).complete({
+    cleaner: { impersonation: 'cluster', ...cleaner },
+  });
   const { controllers } = cleanerFamily.create(services, { cleaner: document.cleaner as JsonObject });
   const manager = new Manager({
     clock,

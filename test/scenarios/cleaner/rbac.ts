@@ -120,7 +120,14 @@ export async function inCourt(
 ): Promise<void> {
   const rbac = new Rbac();
   const family = findFamily('cleaner');
-  const compose = composeFamilies({ families: [family], controllers: [], configuration, gates: {} });
+  const cleaner = { impersonation: 'cluster', ...(configuration['cleaner'] as object | undefined) };
+  const complete = { ...configuration, cleaner } as Ensemble['configuration'];
+  const compose = composeFamilies({
+    families: [family],
+    controllers: [],
+    configuration: complete,
+    gates: {},
+  });
   const simulation = await simulate({ compose: rbac.around(compose), kinds: family.kinds });
   try {
     await simulation.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lapse-system' } });

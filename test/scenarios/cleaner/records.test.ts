@@ -12,7 +12,6 @@ import { type Court, inCourt } from './rbac.ts';
 const AUTHOR = 'admin';
 const ROBOT = 'system:serviceaccount:default:robot';
 const ALL = (resource: string) => ['get', 'list', 'watch', 'delete'].map((verb) => `${verb} ${resource}`);
-const IMPERSONATION = {};
 
 /** Waits for a condition that never becomes true, so that only a record can make it delete. */
 const waiting = (spec: Partial<Cleaner['spec']> = {}) =>
@@ -37,7 +36,7 @@ const recordOf = async ({ simulation }: Court): Promise<DeletionRecord | undefin
 
 describe('a record that Lapse did not write is discarded', () => {
   test('one with an older generation, another account and foreign targets', () =>
-    inCourt(IMPERSONATION, async (court) => {
+    inCourt({}, async (court) => {
       const { rbac, simulation } = court;
       rbac.allow(AUTHOR, ...ALL('configmaps'));
       rbac.allow(ROBOT, ...ALL('configmaps'));
@@ -131,7 +130,7 @@ describe('a record that Lapse wrote', () => {
   };
   for (const [name, happens] of Object.entries(revoked))
     test(`deletes nothing after a restart when ${name}`, () =>
-      inCourt(IMPERSONATION, async (court) => {
+      inCourt({}, async (court) => {
         const { rbac, simulation } = court;
         rbac.allow(AUTHOR, 'impersonate serviceaccounts');
         rbac.allow(ROBOT, ...ALL('configmaps'));

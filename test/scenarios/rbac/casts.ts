@@ -12,7 +12,7 @@ import { FAMILIES } from '#controllers/registry';
 import type { Lease } from '#runtime/election/lease';
 import { CHOSEN, chosenRules, withChosen } from './chosen.ts';
 import { cleaners, storagePools, ttlAfterFinished, ttlPolicy } from './endings.ts';
-import { installationOf } from './installation.ts';
+import { impersonatingInstallationOf, installationOf } from './installation.ts';
 import { grantOf, type Performance, type Play } from './play.ts';
 import { performReadApi, readApiObjects } from './readApi.ts';
 import {
@@ -72,12 +72,16 @@ export interface Cast {
 const AUTHOR_KEY = /^create secrets$|^get secrets lapse-author-key$/;
 
 function castOf(name: string, families: readonly string[], play: Play): Cast {
-  const installation = installationOf(...FAMILIES.filter((family) => families.includes(family.name)));
+  const installation = impersonatingInstallationOf(
+    ...FAMILIES.filter((family) => families.includes(family.name)),
+  );
   const access = buildInstallationAccess(installation);
-  const own = `${installation.name}:${name}`;
+  const own = [name, ...(name === 'cleaner' ? ['impersonation'] : [])].map(
+    (part) => `${installation.name}:${part}`,
+  );
   const isOwn = ({ text, at: [object] }: OneRight) => {
     const { kind, metadata } = access[object]!;
-    if (kind === 'ClusterRole') return metadata.name === own;
+    if (kind === 'ClusterRole') return own.includes(metadata.name ?? '');
     return AUTHOR_KEY.test(text) === (name !== 'process');
   };
   const rights = rightsIn(access).filter(isOwn);

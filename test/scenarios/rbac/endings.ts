@@ -76,7 +76,7 @@ export const ttlPolicy: Play = {
 };
 
 /** An account that may delete the ConfigMaps of its namespace. */
-export const BROOM = `
+const BROOM = `
 apiVersion: v1
 kind: ServiceAccount
 metadata: { name: broom, namespace: default }

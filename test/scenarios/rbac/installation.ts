@@ -1,9 +1,10 @@
-// What the chart installs, with every gate open, so that every rule it can give is there.
+// What the chart installs, with every gate open.
 
 import type { Installation } from '#cmd/manifests/installation';
 import { needsOf } from '#cmd/manifests/needs';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
+import { NO_IMPERSONATION } from '#lifecycle/impersonation';
 
 export const NAMESPACE = 'lapse-system';
 
@@ -15,6 +16,13 @@ export const installationOf = (...families: readonly Family[]): Installation => 
   controllers: families.map(({ name }) => name),
   featureGates: { AllAlpha: true },
   actAs: 'author',
+  impersonation: NO_IMPERSONATION,
   dryRun: false,
   families: families.map((family) => needsOf(family, FAMILIES)),
+});
+
+/** The same, with every rule that the chart can give. */
+export const impersonatingInstallationOf = (...families: readonly Family[]): Installation => ({
+  ...installationOf(...families),
+  impersonation: { kind: 'cluster' },
 });

@@ -6,7 +6,7 @@ import { buildInstallationAccess } from '#cmd/manifests/access';
 import { FAMILIES } from '#controllers/registry';
 import { allCasts } from './casts.ts';
 import { chosenRules, withChosen } from './chosen.ts';
-import { installationOf } from './installation.ts';
+import { impersonatingInstallationOf } from './installation.ts';
 import { RARE } from './rare.ts';
 import { readApiObjects } from './readApi.ts';
 import { rightsIn, withoutRight } from './rights.ts';
@@ -31,7 +31,7 @@ describe.each(CASTS.map((cast) => [cast.name, cast] as const))('%s', (_, cast) =
 });
 
 test('together they answer for every right of an installation of everything', () => {
-  const roles = [...buildInstallationAccess(installationOf(...FAMILIES)), ...readApiObjects()];
+  const roles = [...buildInstallationAccess(impersonatingInstallationOf(...FAMILIES)), ...readApiObjects()];
   const chosen = FAMILIES.flatMap((family) => chosenRules(family, FAMILIES));
   const all = rightsIn(withChosen(roles, chosen)).map(({ text }) => text);
   const answered = new Set(CASTS.flatMap(({ rights }) => rights.map(({ text }) => text)));

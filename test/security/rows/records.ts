@@ -1,8 +1,9 @@
-// Attacks on decision records of Cleaners.
+// Attacks on decision records and on the account that deletes.
 
 import { expect, vi } from 'vitest';
 import { ConfigMap } from '#api/kinds/builtin';
 import { Cleaner } from '#api/kinds/cleaner';
+import { accountSubject, impersonationOf, reviewSubject } from '#lifecycle/rights';
 import { KubeEvent } from '#runtime/events/build';
 import { type Attack, type AttackCluster, configMap } from '../attack.ts';
 
@@ -54,8 +55,26 @@ async function forgeRecord(cluster: AttackCluster): Promise<void> {
     const { items } = await cluster.admin.list(KubeEvent, { namespace });
     expect(items.map(({ reason, type }) => `${type} ${reason}`)).toContain('Warning DecisionDiscarded');
   }, patient);
-  expect((await cluster.admin.get(Cleaner, key))?.status?.deletion).toBeUndefined();
+  await vi.waitFor(async () => {
+    expect((await cluster.admin.get(Cleaner, key))?.status?.deletion).toBeUndefined();
+  }, patient);
+  expect(await cluster.admin.get(Cleaner, key)).toBeDefined();
   expect(await cluster.admin.get(ConfigMap, { namespace, name: 'foreign' })).toBeDefined();
+}
+
+/** What the token of a default installation allows. */
+async function useStolenToken(cluster: AttackCluster): Promise<void> {
+  const namespace = await cluster.namespace('stolen-token');
+  const lapse = accountSubject({ namespace: 'lapse-system', name: 'lapse' });
+  const refused = await reviewSubject(cluster.admin, lapse, [
+    impersonationOf({ namespace, name: 'default' }),
+    { verb: 'impersonate', group: '', resource: 'users' },
+    { verb: 'impersonate', group: '', resource: 'groups' },
+    { verb: 'get', group: '', resource: 'secrets', namespace },
+    { verb: 'list', group: '', resource: 'secrets', namespace },
+    { verb: 'delete', group: '', resource: 'secrets', namespace },
+  ]);
+  expect(refused).toHaveLength(6);
 }
 
 export const records: readonly Attack[] = [
@@ -67,5 +86,13 @@ export const records: readonly Attack[] = [
       'writes status.deletion with an older generation, another serviceAccountName and foreign targets, then edits the spec',
     mustNotObtain: 'a deletion that neither the user nor Lapse was allowed to make',
     run: forgeRecord,
+  },
+  {
+    on: 'cluster',
+    name: 'the token of a default installation impersonates no one and reads no Secret of another namespace',
+    attacker: "an intruder with the token of Lapse's service account",
+    steps: 'reviews what the account may do in another namespace',
+    mustNotObtain: 'impersonation of service accounts, users or groups, or access to Secrets',
+    run: useStolenToken,
   },
 ];

@@ -1,0 +1,76 @@
+// Service accounts that Cleaners name, and authors, as far as the operator lets Lapse impersonate them.
+
+import { describe, expect, test } from 'vitest';
+import type { Cleaner } from '#api/kinds/cleaner';
+import { minutes } from '#base/instant';
+import { cleaner, configMap, target } from './kit.ts';
+import { type Court, inCourt } from './rbac.ts';
+
+const AUTHOR = 'admin';
+const ROBOT = 'system:serviceaccount:default:robot';
+const ALL = (resource: string) => ['get', 'list', 'watch', 'delete'].map((verb) => `${verb} ${resource}`);
+const deletes = (spec: Partial<Cleaner['spec']> = {}) =>
+  cleaner({
+    ttl: '1m',
+    targets: [target('a', 'a', { delete: true, include: true })],
+    conditions: ['true'],
+    retry: { period: '10m' },
+    ...spec,
+  });
+const named = deletes({ serviceAccountName: 'robot' });
+const allowAll = ({ rbac }: Court) => {
+  rbac.allow(AUTHOR, ...ALL('configmaps'), 'impersonate serviceaccounts');
+  rbac.allow(ROBOT, ...ALL('configmaps'));
+};
+
+describe('a Cleaner that names a service account while impersonation is off', () => {
+  const off = { cleaner: { impersonation: 'none' } };
+
+  test('is refused at admission, with what to do', () =>
+    inCourt(off, async (court) => {
+      allowAll(court);
+      await expect(court.simulation.apply(named)).rejects.toThrow(
+        'set cleaner.impersonation to {namespaces: [default]} or cluster',
+      );
+    }));
+
+  test('says so in its condition when it was created before, and nothing is sent as the account', () =>
+    inCourt({ actAs: 'controller', ...off }, async (court) => {
+      const { simulation, rbac } = court;
+      allowAll(court);
+      simulation.crash();
+      await simulation.apply([configMap('a'), named]);
+      await simulation.restart();
+      await simulation.timePasses(minutes(5));
+      const [ready] = (await simulation.get<Cleaner>('cleaner/c'))?.status?.conditions ?? [];
+      expect(ready?.reason).toBe('Forbidden');
+      expect(ready?.message).toContain('impersonation is not enabled for namespace default');
+      expect(await simulation.get('configmap/a')).toBeDefined();
+      expect(rbac.asked).toEqual([]);
+    }));
+
+  test('without an account it works with the rights of its author', () =>
+    inCourt(off, async (court) => {
+      const { simulation } = court;
+      allowAll(court);
+      await simulation.apply([configMap('a'), deletes()]);
+      await simulation.timePasses(minutes(2));
+      expect(await simulation.get('configmap/a')).toBeUndefined();
+    }));
+});
+
+test('impersonation in named namespaces covers no other one', () =>
+  inCourt({ actAs: 'controller', cleaner: { impersonation: { namespaces: ['ci'] } } }, async (court) => {
+    allowAll(court);
+    await expect(court.simulation.apply(named)).rejects.toThrow('not enabled for namespace default');
+  }));
+
+test('actAs: impersonate-author sends reads and deletes as the verified author', () =>
+  inCourt({ actAs: 'impersonate-author', cleaner: { impersonation: 'none' } }, async (court) => {
+    const { simulation, rbac } = court;
+    allowAll(court);
+    await simulation.apply([configMap('a'), deletes()]);
+    await simulation.timePasses(minutes(2));
+    expect(await simulation.get('configmap/a')).toBeUndefined();
+    expect(rbac.asked).toContain(`${AUTHOR} delete configmaps/a`);
+  }));
