@@ -15,6 +15,13 @@ import { type Compilation, compileSource, type Program } from './program.ts';
 export { describe } from './describe.ts';
 export { Environment, type EnvironmentOptions } from './environment.ts';
 export { type ExplainOptions, type Explanation, explain, type Reason } from './explain.ts';
+export {
+  type AccessCheck,
+  AUTHORIZER,
+  authorizerValue,
+  RESOURCE_CHECK,
+  resourceCheckValue,
+} from './lib/kubernetes/authz.ts';
 export { conditionEnvironment, kubernetesEnvironment } from './libraries.ts';
 export { messageWithoutData } from './messageWithoutData.ts';
 export {

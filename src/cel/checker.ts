@@ -198,7 +198,12 @@ export class Checker {
   structField(e: { at: number; kind?: string }, struct: string, field: string): CelType | undefined {
     const known = wellKnownField(struct, field) ?? this.env.provider?.field(struct, field);
     if (known === undefined) {
-      this.report(e.at, `undefined field '${field}'`);
+      const isStruct = wellKnownStruct(struct) !== undefined || this.env.provider?.hasStruct(struct);
+      // Types of libraries are structs without a declaration: cel-go calls that unexpected.
+      this.report(
+        e.at,
+        isStruct ? `undefined field '${field}'` : `unexpected failed resolution of '${struct}'`,
+      );
       return undefined;
     }
     if (known.property !== undefined && e.kind === 'select') (e as Select).property = known.property;

@@ -2,6 +2,7 @@
 
 import type { Library } from './declarations.ts';
 import { Environment, type EnvironmentOptions } from './environment.ts';
+import { KUBERNETES_AUTHZ } from './lib/kubernetes/authz.ts';
 import { KUBERNETES_FORMAT } from './lib/kubernetes/formats.ts';
 import { KUBERNETES_NET } from './lib/kubernetes/ip.ts';
 import { KUBERNETES_LISTS } from './lib/kubernetes/lists.ts';
@@ -56,6 +57,7 @@ const KUBERNETES_LIBRARIES: readonly Library[] = [
   LISTS,
   TWO_VARIABLES,
   ...KUBERNETES,
+  KUBERNETES_AUTHZ,
 ];
 
 type Given = Pick<EnvironmentOptions, 'variables' | 'provider'> & {
@@ -63,7 +65,7 @@ type Given = Pick<EnvironmentOptions, 'variables' | 'provider'> & {
   readonly more?: readonly Library[];
 };
 
-/** What CRD validation rules and admission policies of Kubernetes 1.36 may use, without the authorizer. */
+/** What CRD validation rules and admission policies of Kubernetes 1.36 may use. */
 export const kubernetesEnvironment = ({ more, ...given }: Given): Environment =>
   new Environment({
     ...given,

@@ -61,12 +61,18 @@ const label: Check = (text) => {
   return [...errors, mustMatch(rule, LABEL, 'my-name', '123-abc')];
 };
 
+/** The names of namespaces. */
+export const isDnsLabel = (text: string): boolean => label(text).length === 0;
+
 const subdomain: Check = (text) => {
   const errors = tooLong(text, 253);
   if (isSubdomain(text)) return errors;
   const rule = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', ${ALPHANUMERIC_ENDS}`;
   return [...errors, mustMatch(rule, SUBDOMAIN, 'example.com')];
 };
+
+/** The names of most objects. */
+export const isDnsSubdomain = (text: string): boolean => subdomain(text).length === 0;
 
 const label1035: Check = (text) => {
   const errors = tooLong(text, 63);
