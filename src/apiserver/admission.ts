@@ -9,6 +9,8 @@ import { type Call, namespaceOf, strategyContext } from './context.ts';
 import { checkDeadline, inTime } from './deadline.ts';
 import type { DeleteOptions } from './deleteOptions.ts';
 import { restoreManagers } from './managedFields.ts';
+import { runPolicies } from './policies/policies.ts';
+import { hasPolicies } from './policies/policy.ts';
 import type { Codec } from './resources/resource.ts';
 import type { Gvk } from './strategies/subresource.ts';
 import { runWebhooks } from './webhooks/webhooks.ts';
@@ -61,6 +63,7 @@ export class Admission {
     const { object, old, dryRun } = write;
     if (object && !call.subresource)
       call.resource.strategy.approve?.(object, old, strategyContext(call, dryRun));
+    if (hasPolicies(call.core.store)) await runPolicies(call, write);
     await this.#run(call, write, 'validating');
     checkDeadline(call);
   }

@@ -55,6 +55,10 @@ export interface Call {
 export const namespaceOf = ({ namespace, resource }: Call, name: string): string =>
   namespace ?? (resource.storage === 'namespaces' ? name : '');
 
+/** The write deletes one object of a collection: the request names no object. */
+export const isOfCollection = ({ name }: Call, { operation }: { readonly operation: string }): boolean =>
+  operation === 'DELETE' && name === undefined;
+
 export function strategyContext(call: Call, dryRun: boolean): StrategyContext {
   return {
     now: call.core.clock.now(),

@@ -20,7 +20,7 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'Others are answered as a server without them answers, 404, so nobody takes them for served.',
   },
   {
-    what: 'Of the default admission plugins those run that a bare record can be judged by: namespaces in termination, priorities, tolerations, taints of new Nodes, default StorageClass, protection and growth of volumes, webhooks. LimitRanges, ResourceQuotas and Pod Security levels are stored and not enforced; Pods get no service account and no token volume.',
+    what: 'Of the default admission plugins those run that a bare record can be judged by: namespaces in termination, priorities, tolerations, taints of new Nodes, default StorageClass, protection and growth of volumes, ValidatingAdmissionPolicies, webhooks. LimitRanges, ResourceQuotas and Pod Security levels are stored and not enforced; Pods get no service account and no token volume.',
     why: 'They govern what kubelets and tenants may use; there are none here.',
   },
   {
@@ -57,12 +57,16 @@ export const DELIBERATE: readonly Deliberate[] = [
     why: 'Nothing here reads the documents, and there is no network of Services.',
   },
   {
-    what: 'No `authorizer` variable in CEL: a condition of a webhook that asks it counts as one that cannot be evaluated.',
-    why: 'It is for policies, which are stored and not enforced; conditions of webhooks hardly use it.',
+    what: 'ValidatingAdmissionPolicies apply from the next request on and are evaluated in the order of their names; the real server reads them once a second, and denies with whichever comes first.',
+    why: 'A test need not wait, and gets the same answer every time.',
   },
   {
-    what: 'ValidatingAdmissionPolicy and its bindings are stored and not enforced, and their expressions are not compiled.',
-    why: 'Policies are tested on a real server.',
+    what: 'ValidatingAdmissionPolicies have no `status.typeChecking`; the action Audit and audit annotations are evaluated and not recorded.',
+    why: 'A controller of kube-controller-manager checks types, and there is no audit log here. Errors of audit annotations deny as they should.',
+  },
+  {
+    what: 'Times in `namespaceObject` are timestamps to CEL expressions; on the real server they are declared as timestamps and evaluate to texts, so using them is an error.',
+    why: 'It is what the declaration promises.',
   },
   {
     what: 'A protobuf body for a custom resource is refused with 415.',

@@ -2,25 +2,14 @@
 
 import type { JsonObject } from '#api/json';
 import type { Store } from '../store/store.ts';
-import { number, objects, part, text, texts } from '../strategies/values.ts';
+import { number, objects, part, text } from '../strategies/values.ts';
+import { type Criteria, readCriteria } from './matching.ts';
 
-export interface Rule {
-  readonly operations: readonly string[];
-  readonly apiGroups: readonly string[];
-  readonly apiVersions: readonly string[];
-  readonly resources: readonly string[];
-  readonly scope: string;
-}
-
-export interface Webhook {
+export interface Webhook extends Criteria {
   readonly name: string;
   /** Of the configuration it stands in. */
   readonly configuration: string;
-  readonly rules: readonly Rule[];
-  readonly namespaceSelector: JsonObject;
-  readonly objectSelector: JsonObject;
   readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
-  readonly matchPolicy: string;
   readonly ignoresFailure: boolean;
   readonly sideEffects: string;
   readonly timeoutSeconds: number;
@@ -52,20 +41,11 @@ function parseWebhook(hook: JsonObject, configuration: string): Webhook {
   return {
     name: text(hook, 'name'),
     configuration,
-    rules: objects(hook, 'rules').map((rule) => ({
-      operations: texts(rule, 'operations'),
-      apiGroups: texts(rule, 'apiGroups'),
-      apiVersions: texts(rule, 'apiVersions'),
-      resources: texts(rule, 'resources'),
-      scope: text(rule, 'scope') || '*',
-    })),
-    namespaceSelector: part(hook, 'namespaceSelector'),
-    objectSelector: part(hook, 'objectSelector'),
+    ...readCriteria(hook, 'rules'),
     matchConditions: objects(hook, 'matchConditions').map((condition) => ({
       name: text(condition, 'name'),
       expression: text(condition, 'expression'),
     })),
-    matchPolicy: text(hook, 'matchPolicy') || 'Equivalent',
     ignoresFailure: hook['failurePolicy'] === 'Ignore',
     sideEffects: text(hook, 'sideEffects') || 'Unknown',
     timeoutSeconds: number(hook, 'timeoutSeconds') ?? TIMEOUT_SECONDS,

@@ -1,14 +1,49 @@
-// Which webhooks a write concerns: rules first, then selectors, then conditions.
+// Which webhooks and policies a write concerns: rules first, then selectors, then conditions.
 
 import type { JsonObject } from '#api/json';
-import { asJson, type KubeObject } from '#api/object';
-import { type Bindings, compile } from '#cel/cel';
+import type { KubeObject } from '#api/object';
+import type { Evaluation } from '#cel/cel';
 import type { Write } from '../admission.ts';
-import type { Call } from '../context.ts';
+import { type Call, isOfCollection } from '../context.ts';
 import type { Resource } from '../resources/resource.ts';
-import { hookEnvironment } from '../strategies/admission/matchConditions.ts';
 import { selects } from '../strategies/labelSelector.ts';
-import type { Rule, Webhook } from './configuration.ts';
+import { objects, part, text, texts } from '../strategies/values.ts';
+
+export interface Rule {
+  readonly operations: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly resources: readonly string[];
+  readonly scope: string;
+  /** Names of objects; empty for all. Only policies have them. */
+  readonly names: readonly string[];
+}
+
+/** What a webhook, a policy or a binding says about the writes it is for. */
+export interface Criteria {
+  readonly rules: readonly Rule[];
+  readonly namespaceSelector: JsonObject;
+  readonly objectSelector: JsonObject;
+  readonly matchPolicy: string;
+}
+
+export const readRules = (from: JsonObject, field: string): Rule[] =>
+  objects(from, field).map((rule) => ({
+    operations: texts(rule, 'operations'),
+    apiGroups: texts(rule, 'apiGroups'),
+    apiVersions: texts(rule, 'apiVersions'),
+    resources: texts(rule, 'resources'),
+    scope: text(rule, 'scope') || '*',
+    names: texts(rule, 'resourceNames'),
+  }));
+
+/** `field`: where the rules are. */
+export const readCriteria = (from: JsonObject, field: string): Criteria => ({
+  rules: readRules(from, field),
+  namespaceSelector: part(from, 'namespaceSelector'),
+  objectSelector: part(from, 'objectSelector'),
+  matchPolicy: text(from, 'matchPolicy') || 'Equivalent',
+});
 
 /** `unknown`: a condition could not be evaluated; the failure policy decides. */
 export type Match =
@@ -16,16 +51,19 @@ export type Match =
   | { readonly kind: 'no' }
   | { readonly kind: 'unknown'; readonly why: string };
 
-// What decides about writes is not itself decided about.
-const EXEMPT_GROUP = 'admissionregistration.k8s.io';
-
 const hasOrAll = (values: readonly string[], value: string): boolean =>
   values.includes('*') || values.includes(value);
 
-/** The resource as whose the rules mean the write: its own or, unless they insist, one that shows the same objects. */
-export function ruledAs({ rules, matchPolicy }: Webhook, call: Call, write: Write): Resource | undefined {
+/**
+ * The resource as which the rules match the write: its own or, unless `matchPolicy` is Exact, another version or group
+ * that shows the same objects.
+ */
+export function ruledAs(
+  { rules, matchPolicy }: Pick<Criteria, 'rules' | 'matchPolicy'>,
+  call: Call,
+  write: Write,
+): Resource | undefined {
   const { resource, core } = call;
-  if (resource.group === EXEMPT_GROUP) return undefined;
   if (rules.some((rule) => fits(rule, resource, call, write))) return resource;
   if (matchPolicy === 'Exact') return undefined;
   const others = [...core.registry.all()].filter(({ storage }) => storage === resource.storage);
@@ -43,9 +81,14 @@ function fits(rule: Rule, { group, version, plural, namespaced }: Resource, call
     hasOrAll(rule.apiGroups, group) &&
     hasOrAll(rule.apiVersions, version) &&
     (rule.scope === '*' || rule.scope === scope) &&
-    fitsResource(rule.resources, plural, call.subresource ?? '')
+    fitsResource(rule.resources, plural, call.subresource ?? '') &&
+    fitsName(rule.names, call, write)
   );
 }
+
+/** A deletion of a collection names no object. */
+const fitsName = (names: readonly string[], call: Call, write: Write): boolean =>
+  names.length === 0 || (!isOfCollection(call, write) && names.includes(write.name));
 
 function fitsResource(resources: readonly string[], resource: string, subresource: string): boolean {
   return resources.some((pattern) => {
@@ -55,10 +98,14 @@ function fitsResource(resources: readonly string[], resource: string, subresourc
 }
 
 /** Labels of the namespace, and of the object before or after the write. */
-export function isSelected(webhook: Webhook, call: Call, { object, old }: Write): boolean {
+export function isSelected(
+  criteria: Pick<Criteria, 'namespaceSelector' | 'objectSelector'>,
+  call: Call,
+  { object, old }: Write,
+): boolean {
   return (
-    isNamespaceSelected(webhook.namespaceSelector, call, object ?? old) &&
-    [object, old].some((one) => one !== undefined && selects(webhook.objectSelector, labelsOf(one)) === true)
+    isNamespaceSelected(criteria.namespaceSelector, call, object ?? old) &&
+    [object, old].some((one) => one !== undefined && selects(criteria.objectSelector, labelsOf(one)) === true)
   );
 }
 
@@ -73,36 +120,32 @@ function isNamespaceSelected(selector: JsonObject, call: Call, object: KubeObjec
   return namespace !== undefined && selects(selector, labelsOf(namespace)) === true;
 }
 
-// Of all conditions of a webhook together.
+// Of all conditions of a webhook or policy together.
 const COST_BUDGET = 2_500_000;
-const OVER_BUDGET =
+export const OVER_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 
+/** What an error of an evaluation is called. */
+export const evaluationError = (expression: string, why: string): string =>
+  `expression '${expression}' resulted in error: ${why}`;
+
 /** One false condition is a no, whatever the others say; unless together they cost too much. */
-export function evaluateConditions(webhook: Webhook, request: JsonObject, { object, old }: Write): Match {
+export function evaluateConditions(
+  conditions: readonly string[],
+  evaluate: (expression: string) => Pick<Evaluation, 'kind' | 'cost'> & { value?: unknown; message?: string },
+): Match {
   const problems = new Set<string>();
-  const bindings = {
-    object: object === undefined ? null : asJson(object),
-    oldObject: old === undefined ? null : asJson(old),
-    request,
-  };
   let left = COST_BUDGET;
   let isFalse = false;
-  for (const { expression } of webhook.matchConditions) {
-    const outcome = evaluate(expression, bindings);
+  for (const expression of conditions) {
+    const outcome = evaluate(expression);
     left -= outcome.cost;
     if (left < 0) return { kind: 'unknown', why: OVER_BUDGET };
     if (outcome.kind === 'value') isFalse ||= outcome.value === false;
-    else problems.add(`expression '${expression}' resulted in error: ${outcome.message}`);
+    else problems.add(evaluationError(expression, outcome.message!));
   }
   if (isFalse) return { kind: 'no' };
   if (problems.size === 0) return { kind: 'yes' };
   const [first = '', ...others] = problems;
   return { kind: 'unknown', why: others.length === 0 ? first : `[${[first, ...others].join(', ')}]` };
-}
-
-function evaluate(expression: string, bindings: Bindings) {
-  const compiled = compile(expression, hookEnvironment());
-  if (compiled.kind === 'invalid') return { kind: 'error' as const, message: compiled.message, cost: 0 };
-  return compiled.program.evaluate(bindings);
 }

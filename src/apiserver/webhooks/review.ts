@@ -5,7 +5,7 @@ import { asJson, parseApiVersion } from '#api/object';
 import type { StatusDetails } from '#api/status';
 import { userJson } from '../access/userJson.ts';
 import type { Write } from '../admission.ts';
-import { type Call, namespaceOf } from '../context.ts';
+import { type Call, isOfCollection, namespaceOf } from '../context.ts';
 import type { DeleteOptions } from '../deleteOptions.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Gvk } from '../strategies/subresource.ts';
@@ -31,7 +31,6 @@ export function requestOf(
 ): JsonObject {
   const { user, subresource } = call;
   const namespace = namespaceOf(call, write.name);
-  const isCollection = write.operation === 'DELETE' && call.name === undefined;
   return {
     uid,
     kind: kindOf(write.kind ?? as),
@@ -40,8 +39,7 @@ export function requestOf(
     requestKind: kindOf(write.kind ?? call.resource),
     requestResource: resourceOf(call.resource),
     ...(subresource ? { requestSubResource: subresource } : {}),
-    // Of a whole collection no object is named.
-    ...(write.name === '' || isCollection ? {} : { name: write.name }),
+    ...(write.name === '' || isOfCollection(call, write) ? {} : { name: write.name }),
     ...(namespace === '' ? {} : { namespace }),
     operation: write.operation,
     userInfo: userJson(user),

@@ -4,7 +4,7 @@
 import { badRequest, forbidden, internalError } from '#api/errors';
 import { clone, equal, type JsonObject } from '#api/json';
 import { parseJson } from '#api/jsonParse';
-import { asJson, asObject, type KubeObject } from '#api/object';
+import { asJson, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { uuid } from '#base/random';
 import { applyJsonPatch, type JsonPatch, parseJsonPatch } from '#schema/jsonPatch';
@@ -12,10 +12,11 @@ import type { Write } from '../admission.ts';
 import type { Call } from '../context.ts';
 import { checkDeadline } from '../deadline.ts';
 import type { Resource } from '../resources/resource.ts';
-import { Stored } from '../store/stored.ts';
+import { compileCondition } from '../strategies/admission/expressions.ts';
 import { type Phase, type Webhook, webhooksOf } from './configuration.ts';
 import { exchange, type Question } from './exchange.ts';
-import { evaluateConditions, isSelected, ruledAs } from './matching.ts';
+import { authorizerBindings, convert, objectBindings, seenAs } from './inputs.ts';
+import { evaluateConditions, isSelected, type Match, ruledAs } from './matching.ts';
 import { type Answer, requestOf } from './review.ts';
 
 /** A webhook that the rules call, and the resource as whose it sees the object. */
@@ -24,8 +25,12 @@ interface Called {
   readonly as: Resource;
 }
 
+// What decides about writes is not itself decided about.
+const EXEMPT_GROUP = 'admissionregistration.k8s.io';
+
 /** The object as the webhooks left it. Throws what the first of them refused with. */
 export async function runWebhooks(call: Call, write: Write, phase: Phase): Promise<KubeObject | undefined> {
+  if (call.resource.group === EXEMPT_GROUP) return write.object;
   const called = webhooksOf(call.core.store, phase).flatMap((webhook) => {
     const as = ruledAs(webhook, call, write);
     return as === undefined ? [] : [{ webhook, as }];
@@ -98,13 +103,26 @@ interface Asking extends Question {
 /** Undefined when the webhook is not to be called. Throws when that cannot be known. */
 function questionFor(call: Call, write: Write, { webhook, as }: Called): Asking | undefined {
   if (!isSelected(webhook, call, write)) return undefined;
-  const seen = { ...write, ...seenAs(call, write, as) };
+  const seen = seenAs(call, write, as);
   const uid = uuid(call.core.random);
   const request = requestOf(call, seen, { uid, as });
-  const match = evaluateConditions(webhook, request, seen);
+  const match = matchConditions(call, webhook, request, seen);
   if (match.kind === 'yes') return { request, uid, seen };
   if (match.kind === 'no' || webhook.ignoresFailure) return undefined;
   throw forbidden(call.resource, write.name, match.why);
+}
+
+function matchConditions(call: Call, { matchConditions }: Webhook, request: JsonObject, seen: Write): Match {
+  if (matchConditions.length === 0) return { kind: 'yes' };
+  const bindings = { ...objectBindings(seen, request), ...authorizerBindings(call, seen) };
+  return evaluateConditions(
+    matchConditions.map(({ expression }) => expression),
+    (text) => {
+      const condition = compileCondition(text, false);
+      if (condition.kind === 'program') return condition.program.evaluate(bindings);
+      return { kind: 'error', message: condition.detail, cost: 0 };
+    },
+  );
 }
 
 /** What the webhook made of the object. */
@@ -121,24 +139,6 @@ async function ask(call: Call, question: Asking, { webhook, as }: Called, phase:
   if (!answer.allowed) throw denied(webhook, answer);
   if (patch === undefined || patch.operations.length === 0) return 'unchanged';
   return patched(call, seen, { webhook, as, patch });
-}
-
-const NO_BYTES = new Uint8Array();
-
-/** The same object as another version or group shows it. */
-function convert(object: KubeObject, from: Resource, to: Resource): KubeObject {
-  if (from === to) return object;
-  return to.codec.show(new Stored('', 0, NO_BYTES, from.codec.toStorage(asObject(clone(asJson(object))))));
-}
-
-function seenAs(
-  { resource }: Call,
-  { object, old, kind }: Write,
-  as: Resource,
-): Pick<Write, 'object' | 'old'> {
-  const seen = (one: KubeObject | undefined) =>
-    one === undefined || kind !== undefined ? one : convert(one, resource, as);
-  return { object: seen(object), old: seen(old) };
 }
 
 /** Undefined when it failed and its failure does not matter. */

@@ -123,7 +123,7 @@ function shownOf({ labels, managedFields, ownerReferences }: JsonObject): JsonOb
   };
 }
 
-function essence(status: number, body: Json, { namespace, url, warnings }: Surroundings): Json {
+export function essence(status: number, body: Json, { namespace, url, warnings }: Surroundings): Json {
   const object = isObject(body) ? body : {};
   const { message, reason, details, metadata } = object;
   const shown =

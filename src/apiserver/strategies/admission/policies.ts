@@ -1,20 +1,22 @@
-// ValidatingAdmissionPolicy and its binding: stored, checked for shape, not enforced. CEL is not compiled here.
+// ValidatingAdmissionPolicy and its binding: what is refused when they are written. See ../../policies for what they do.
 
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '#api/fieldErrors';
-import type { JsonObject } from '#api/json';
+import { equal, type JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { type Strategy, specOf, statusOf } from '../../resources/resource.ts';
 import { check, oneOf } from '../checks.ts';
 import { validateConditions } from '../conditions.ts';
 import { validateLabelSelector } from '../labelSelector.ts';
 import { pathSegmentName, subdomainName } from '../names.ts';
-import { child, copyField, has, list, objects, text, texts } from '../values.ts';
-import { policyEnvironment, validateMatchConditions } from './matchConditions.ts';
+import { child, copyField, has, list, objects, text, texts, value } from '../values.ts';
+import { validateMatchConditions } from './matchConditions.ts';
+import { PolicyCompiler } from './policyCompiler.ts';
 import { annotationErrors, paramKindErrors, validationErrors, variableErrors } from './policyFields.ts';
 import { validateOperationsRule } from './rules.ts';
 
-function validatePolicy(policy: KubeObject): FieldError[] {
+function validatePolicy(policy: KubeObject, old?: KubeObject): FieldError[] {
   const spec = specOf(policy);
+  const compiler = new PolicyCompiler(spec);
   const constraints = child(spec, 'matchConstraints');
   const nothing = 'validations or auditAnnotations must contain at least one item';
   const empty = list(spec, 'validations').length + list(spec, 'auditAnnotations').length === 0;
@@ -29,13 +31,22 @@ function validatePolicy(policy: KubeObject): FieldError[] {
     ...(constraints && list(constraints, 'resourceRules').length === 0
       ? [required('spec.matchConstraints.resourceRules')]
       : []),
-    ...validateMatchConditions(objects(spec, 'matchConditions'), 'spec.matchConditions', policyEnvironment),
-    ...variableErrors(spec),
+    ...(old && keepsConditions(spec, specOf(old))
+      ? []
+      : validateMatchConditions(objects(spec, 'matchConditions'), 'spec.matchConditions', {
+          params: has(spec, 'paramKind'),
+        })),
+    ...variableErrors(spec, compiler),
     ...(empty ? [required('spec.validations', nothing), required('spec.auditAnnotations', nothing)] : []),
-    ...validationErrors(spec),
-    ...annotationErrors(spec, policy.metadata.name ?? ''),
+    ...validationErrors(spec, compiler),
+    ...annotationErrors(spec, policy.metadata.name ?? '', compiler),
   ];
 }
+
+/** Conditions that were accepted before are not checked again. */
+const keepsConditions = (next: JsonObject, old: JsonObject): boolean =>
+  equal(value(next, 'paramKind'), value(old, 'paramKind')) &&
+  equal(list(next, 'matchConditions'), list(old, 'matchConditions'));
 
 function validateMatch(match: JsonObject, path: string): FieldError[] {
   const rules = (field: string) =>
@@ -135,7 +146,7 @@ export const validatingAdmissionPolicyStrategy: Strategy = {
   prepareForCreate: (policy) => {
     policy['status'] = {};
   },
-  validate: validatePolicy,
+  validate: (policy) => validatePolicy(policy),
   prepareForUpdate: (next, old) => copyField(next, old, 'status'),
   validateUpdate: validatePolicy,
   subresources: {

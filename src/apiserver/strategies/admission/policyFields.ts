@@ -1,5 +1,4 @@
 // What a ValidatingAdmissionPolicy consists of besides its rules: parameters, variables, validations and annotations.
-// Expressions must be there; whether they compile is not checked.
 
 import { duplicate, type FieldError, invalid, required } from '#api/fieldErrors';
 import type { JsonObject } from '#api/json';
@@ -7,6 +6,8 @@ import { parseApiVersion } from '#api/object';
 import { oneOf, qualifiedName } from '../checks.ts';
 import { label1035Name, subdomainName } from '../names.ts';
 import { has, objects, text } from '../values.ts';
+import { expressionErrors } from './expressions.ts';
+import type { PolicyCompiler } from './policyCompiler.ts';
 
 const MAX_ANNOTATIONS = 20;
 const MAX_VALUE_EXPRESSION = 5 * 1024;
@@ -50,9 +51,10 @@ function apiVersionErrors(apiVersion: string, path: string): FieldError[] {
 
 const isBlank = (value: string) => value.trim() === '';
 
-export const variableErrors = (spec: JsonObject): FieldError[] =>
+export const variableErrors = (spec: JsonObject, compiler: PolicyCompiler): FieldError[] =>
   objects(spec, 'variables').flatMap((variable, i) => {
     const [path, name] = [`spec.variables[${i}]`, text(variable, 'name')];
+    const expression = text(variable, 'expression');
     const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !RESERVED.has(name);
     return [
       ...(isBlank(name)
@@ -60,25 +62,29 @@ export const variableErrors = (spec: JsonObject): FieldError[] =>
         : identifier
           ? []
           : [invalid(`${path}.name`, name, 'must be a valid CEL identifier')]),
-      ...(isBlank(text(variable, 'expression'))
+      ...(isBlank(expression)
         ? [required(`${path}.expression`, 'expression is not specified')]
-        : []),
+        : expressionErrors(compiler.variable(name, expression), `${path}.expression`, expression)),
     ];
   });
 
-export const validationErrors = (spec: JsonObject): FieldError[] =>
+export const validationErrors = (spec: JsonObject, compiler: PolicyCompiler): FieldError[] =>
   objects(spec, 'validations').flatMap((validation, i) => {
     const path = `spec.validations[${i}]`;
     const message = text(validation, 'message');
+    const expression = text(validation, 'expression');
+    const computed = text(validation, 'messageExpression');
     const unsaid = (field: string) =>
       text(validation, field) !== '' && isBlank(text(validation, field))
         ? [invalid(`${path}.${field}`, text(validation, field), 'must be non-empty if specified')]
         : [];
     return [
-      ...(isBlank(text(validation, 'expression'))
+      ...(isBlank(expression)
         ? [required(`${path}.expression`, 'expression is not specified')]
-        : []),
-      ...unsaid('messageExpression'),
+        : expressionErrors(compiler.validation(expression), `${path}.expression`, expression)),
+      ...(isBlank(computed)
+        ? unsaid('messageExpression')
+        : expressionErrors(compiler.message(computed), `${path}.messageExpression`, computed)),
       ...unsaid('message'),
       ...(/[\n\r]/.test(message.trim())
         ? [invalid(`${path}.message`, message, 'must not contain line breaks')]
@@ -88,7 +94,7 @@ export const validationErrors = (spec: JsonObject): FieldError[] =>
   });
 
 /** Keys become part of annotation names that begin with the policy's name. */
-export function annotationErrors(spec: JsonObject, policy: string): FieldError[] {
+export function annotationErrors(spec: JsonObject, policy: string, compiler: PolicyCompiler): FieldError[] {
   const annotations = objects(spec, 'auditAnnotations');
   const errors: FieldError[] = [];
   if (annotations.length > MAX_ANNOTATIONS) {
@@ -100,7 +106,7 @@ export function annotationErrors(spec: JsonObject, policy: string): FieldError[]
     const [path, key] = [`spec.auditAnnotations[${i}]`, text(annotation, 'key')];
     errors.push(
       ...qualifiedName(`${policy}/${key}`, `${path}.key`),
-      ...valueErrors(text(annotation, 'valueExpression').trim(), `${path}.valueExpression`),
+      ...valueErrors(text(annotation, 'valueExpression'), `${path}.valueExpression`, compiler),
     );
     if (keys.has(key)) errors.push(duplicate(`${path}.key`, key));
     keys.add(key);
@@ -108,9 +114,10 @@ export function annotationErrors(spec: JsonObject, policy: string): FieldError[]
   return errors;
 }
 
-function valueErrors(expression: string, path: string): FieldError[] {
+function valueErrors(shown: string, path: string, compiler: PolicyCompiler): FieldError[] {
+  const expression = shown.trim();
   if (expression === '') return [required(path, 'valueExpression is not specified')];
   return Buffer.byteLength(expression) > MAX_VALUE_EXPRESSION
     ? [required(path, `must not exceed ${MAX_VALUE_EXPRESSION} bytes in length`)]
-    : [];
+    : expressionErrors(compiler.annotation(expression), path, shown);
 }

@@ -9,7 +9,7 @@ import { validateLabelSelector } from '../labelSelector.ts';
 import { label1035Name, subdomainName } from '../names.ts';
 import { child, has, number, objects, part, text, texts } from '../values.ts';
 import { validateServiceReference, validateWebhookUrl } from './clientConfig.ts';
-import { hookEnvironment, validateMatchConditions } from './matchConditions.ts';
+import { validateMatchConditions } from './matchConditions.ts';
 import { validateOperationsRule } from './rules.ts';
 
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
@@ -33,7 +33,9 @@ function validateHook(hook: JsonObject, path: string, mutating: boolean): FieldE
     ...selector('objectSelector'),
     ...(mutating ? choice('reinvocationPolicy', ['IfNeeded', 'Never']) : []),
     ...clientErrors(part(hook, 'clientConfig'), `${path}.clientConfig`),
-    ...validateMatchConditions(objects(hook, 'matchConditions'), `${path}.matchConditions`, hookEnvironment),
+    ...validateMatchConditions(objects(hook, 'matchConditions'), `${path}.matchConditions`, {
+      params: false,
+    }),
     ...versionErrors(texts(hook, 'admissionReviewVersions'), `${path}.admissionReviewVersions`),
   ];
 }

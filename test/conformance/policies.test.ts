@@ -1,0 +1,26 @@
+// ValidatingAdmissionPolicies on the embedded server, held to the answers of a real one (policies.kube.ts).
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Embedded, startEmbedded } from './embeddedTarget.ts';
+import { CASES } from './policies/cases.ts';
+import { type Played, playPolicies } from './policies/play.ts';
+
+const FIXTURE = new URL('./fixtures/policies.json', import.meta.url);
+const recorded = JSON.parse(readFileSync(FIXTURE, 'utf8')) as Played[];
+let embedded: Embedded;
+let played: Played[];
+
+beforeAll(async () => {
+  embedded = await startEmbedded();
+  played = await playPolicies(embedded);
+});
+afterAll(async () => {
+  await embedded?.close();
+});
+
+test.each(CASES.map(({ name }, i) => [name, i] as const))('%s', (_, i) => {
+  expect(played[i]).toEqual(recorded[i]);
+});
+
+test('no request fails unexpectedly', () => expect(embedded.unexpected).toEqual([]));
