@@ -1,11 +1,11 @@
 // ValidatingAdmissionPolicies decide on a write: every policy that matches, with each of its bindings that match, for
 // each of the binding's parameters. The first denial is the answer; failures of the others become warnings.
 
-import { setImmediate } from 'node:timers/promises';
 import { forbidden, notFound } from '#api/errors';
 import type { Json, JsonObject } from '#api/json';
 import { asJson } from '#api/object';
 import type { ApiError } from '#api/status';
+import { nextTurn } from '#base/turn';
 import type { Write } from '../admission.ts';
 import { type Call, isOfCollection, namespaceOf } from '../context.ts';
 import { checkDeadline } from '../deadline.ts';
@@ -76,7 +76,7 @@ async function* runPolicy(
     else
       for (const [i, param] of found.objects.entries()) {
         // Each evaluation may take a second: other requests have their turn in between.
-        if (i > 0) await setImmediate();
+        if (i > 0) await nextTurn();
         checkDeadline(call);
         for (const denial of apply(call, { policy, binding, input: inputs.with(policy, param) }))
           yield { policy, binding, denial };
