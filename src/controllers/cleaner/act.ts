@@ -14,7 +14,7 @@ import { describeDecision } from './record.ts';
 import { memoKey, type Reporter } from './reporter.ts';
 import { type Found, shownOf } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
-import { type Report, writeStatus } from './status.ts';
+import { type Report, readyOf, writeStatus } from './status.ts';
 import { watchNothing } from './targets.ts';
 
 type Of<K extends Decision['kind']> = Extract<Decision, { kind: K }>;
@@ -116,7 +116,7 @@ function wouldDelete(
 ): Promise<Outcome> {
   const { pass, cleaner } = reporter;
   const message = `all conditions are true: would delete ${what} (dry run)`;
-  if (cleaner.status?.conditions?.[0]?.message !== message)
+  if (readyOf(cleaner)?.message !== message)
     pass.event(cleaner, { type: 'Normal', reason: 'WouldDelete', action: 'Delete', note: message });
   const report: Report = { reason: 'DryRun', message, shown: shownOf(found), evaluations: verdict.outcomes };
   return reporter.later(meaning, gathered.key, report);

@@ -119,6 +119,8 @@ export interface NextLook {
   /** Constants of the program, for logs and tests. */
   readonly why: 'period' | 'found' | 'sleep limit' | 'not monotonic';
   readonly evaluations: number;
+  /** When the conditions become true, as far as the search can tell. */
+  readonly trueAt?: Instant;
 }
 
 const TEN_YEARS: Millis = millis(10 * 365.25 * 86_400_000);
@@ -152,8 +154,9 @@ export function computeNextLook(
   if (found.kind === 'notMonotonic') return { at: byPeriod, why: 'not monotonic', evaluations };
   if (found.kind !== 'at') return { at: byPeriod, why: 'period', evaluations };
   const at = instant(Math.max(found.at, plus(now, seconds(1))));
-  if (maxSleep === undefined || at <= plus(now, maxSleep)) return { at, why: 'found', evaluations };
-  return { at: plus(now, maxSleep), why: 'sleep limit', evaluations };
+  if (maxSleep === undefined || at <= plus(now, maxSleep))
+    return { at, why: 'found', evaluations, trueAt: at };
+  return { at: plus(now, maxSleep), why: 'sleep limit', evaluations, trueAt: at };
 }
 
 /** Of looks ahead; between two of them there may be years. */

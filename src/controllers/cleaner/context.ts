@@ -14,7 +14,7 @@ export interface CleanerOptions {
   /** Conditions may see the data of Secrets. */
   readonly bindSecretData: boolean;
   /** The longest sleep after a search for the time; unset: no limit. */
-  readonly maxMonotonicSleep?: Millis;
+  readonly maxSleep?: Millis;
   /** Objects of a release that are in other namespaces, or in none, may be deleted with it. */
   readonly helmAllowForeign: boolean;
   /** Whether pre-delete and post-delete hooks are run: they create whatever a release says. */

@@ -16,7 +16,7 @@ const SECTION = 'cleaner';
 
 interface Section {
   readonly concurrency: number;
-  readonly maxMonotonicSleep: string;
+  readonly maxSleep?: string;
   readonly defaultServiceAccount?: string;
   readonly impersonation?: Json;
   readonly requireAuthor: boolean;
@@ -47,11 +47,11 @@ const SCHEMA: JsonObject = {
       default: 8,
       description: 'Cleaners looked at, or carried out, at once.',
     },
-    maxMonotonicSleep: {
+    maxSleep: {
       type: 'string',
       pattern: DURATION,
-      default: '24h',
-      description: 'The longest sleep after the time was searched for (retry.monotonic); 0 for no limit.',
+      description:
+        'The longest time until the next evaluation where retry.monotonic found when conditions become true. Unset: no limit.',
     },
     defaultServiceAccount: {
       type: 'string',
@@ -111,7 +111,7 @@ export const cleanerFamily: Family = {
     const section = configuration[SECTION] as unknown as Section;
     const { client, random, actAs } = services;
     const seal = new AuthorSeal({ client, random, secret: section.authorKeySecret });
-    const maxSleep = readMillis(section.maxMonotonicSleep);
+    const maxSleep = readMillis(section.maxSleep ?? '0');
     const account = accountOf(section);
     const impersonation = parseImpersonation(section.impersonation, SECTION);
     const controller = cleanerController({
@@ -125,7 +125,7 @@ export const cleanerFamily: Family = {
       helmHooks: section.helm.hooks,
       helmHookTimeout: readMillis(section.helm.hookTimeout),
       ...account,
-      ...(maxSleep > 0 ? { maxMonotonicSleep: maxSleep } : {}),
+      ...(maxSleep > 0 ? { maxSleep } : {}),
     });
     const admission = { client, actAs, seal, impersonation, ...account };
     return {

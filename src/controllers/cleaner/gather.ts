@@ -5,7 +5,7 @@ import type { DynamicView, Pass } from '#runtime/pass';
 import type { Context } from './context.ts';
 import type { Hands } from './hands.ts';
 import { boundCount, type Found, fingerprint, MOST_BOUND, type Resolved } from './snapshot.ts';
-import type { Meaning, Target } from './spec.ts';
+import { isDecisive, type Meaning, type Target } from './spec.ts';
 import {
   fromCache,
   fromServer,
@@ -55,7 +55,7 @@ export async function gather(
     watching = watch(pass, context, cleaner, kinds);
   }
   const generation = cleaner.metadata.generation ?? 1;
-  const [refused] = kinds.refused;
+  const [refused] = kinds.refused.filter(({ target }) => isDecisive(target));
   if (refused !== undefined) return { kind: 'refused', why: `target ${refused.target.name}: ${refused.why}` };
   const unserved = [
     ...kinds.unserved.filter((target) => target.included),

@@ -3,7 +3,7 @@
 
 import { Cleaner } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
-import { type Instant, type Millis, plus, seconds } from '#base/instant';
+import { formatTime, type Instant, type Millis, plus, seconds } from '#base/instant';
 import { nextTurn } from '#base/turn';
 import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
@@ -135,12 +135,11 @@ async function judge(judging: Judging): Promise<Outcome> {
     reporter.later(meaning, key, { reason, message, ...(shown === undefined ? {} : { shown }) });
   const forbidden = gathered.forbidden ?? (await reviewRights(judging));
   if (forbidden !== undefined) return later('Forbidden', forbidden);
-  const shown = shownOf([...found, ...(await readOthers(judging))]);
   const missing = missingOf(found);
-  if (missing.length > 0) return later('TargetNotFound', describeMissing(missing), shown);
-  if (boundCount(found) > MOST_BOUND) return later('BudgetExceeded', TOO_MANY, shown);
+  if (missing.length > 0) return later('TargetNotFound', describeMissing(missing), await show(judging));
+  if (boundCount(found) > MOST_BOUND) return later('BudgetExceeded', TOO_MANY, await show(judging));
   const verdict = await evaluate(meaning.conditions, bindingsOf(found), reporter.pass.now);
-  const notTrue = (untrue: Verdict, seen: readonly Found[]) => lookAgain(judging, untrue, seen, shown);
+  const notTrue = (untrue: Verdict, seen: readonly Found[]) => lookAgain(judging, untrue, seen);
   reporter.context.metrics.evaluated(verdict.result);
   return verdict.result === 'true' ? act({ ...judging, notTrue }) : notTrue(verdict, found);
 }
@@ -152,7 +151,11 @@ function reviewRights({ reporter, actor, gathered }: Judging): Promise<string | 
   return reporter.context.actors.refusal(actor, needs, false);
 }
 
-/** Targets that conditions do not see, for people; what the actor may not read is not shown. */
+/** What status shows of the targets. Read after every decision, so that it can neither delay nor fail one. */
+const show = async (judging: Judging): Promise<Shown> =>
+  shownOf([...judging.gathered.found, ...(await readOthers(judging))]);
+
+/** Targets that conditions do not see; what the actor may not read, and what cannot be read now, is not shown. */
 async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found[]> {
   const { pass, cleaner, context } = reporter;
   const namespace = pass.key.namespace ?? '';
@@ -162,7 +165,8 @@ async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found
     return found.kind === 'read' ? [found.value] : [];
   };
   const others = gathered.resolved.filter(({ target }) => !target.included);
-  return (await Promise.all(others.map(read))).flat();
+  const answers = await Promise.allSettled(others.map(read));
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 }
 
 const UNTRUE: Readonly<Record<Verdict['result'], Reason>> = {
@@ -173,20 +177,21 @@ const UNTRUE: Readonly<Record<Verdict['result'], Reason>> = {
 };
 
 async function lookAgain(
-  { reporter, meaning, gathered }: Judging,
+  judging: Judging,
   { result, outcomes }: Verdict,
   found: readonly Found[],
-  shown: Shown,
 ): Promise<Outcome> {
+  const { reporter, meaning, gathered } = judging;
   const { key, watched } = gathered;
   const next = await findNextLook(reporter, meaning, found, watched && result === 'false');
   const unwatched = '; changes of targets cannot be watched (forbidden), so only the period counts';
-  const message = `${describeOutcomes(outcomes, result)}${watched ? '' : unwatched}`;
+  const expected = next.trueAt === undefined ? '' : `; expected to become true at ${formatTime(next.trueAt)}`;
+  const message = `${describeOutcomes(outcomes, result)}${expected}${watched ? '' : unwatched}`;
   return reporter.until(next.at, next.why, key, {
     reason: UNTRUE[result],
     message,
     evaluations: outcomes,
-    shown,
+    shown: await show(judging),
   });
 }
 
@@ -196,14 +201,14 @@ async function findNextLook(
   found: readonly Found[],
   searchable: boolean,
 ): Promise<NextLook> {
-  const { maxMonotonicSleep } = context.options;
+  const { maxSleep } = context.options;
   const monotonic = meaning.monotonic && searchable;
   // A search may take a while: others first.
   if (monotonic) await nextTurn();
   const next = computeNextLook(meaning.conditions, bindingsOf(found), pass.now, {
     period: periodOf(meaning),
     monotonic,
-    ...(maxMonotonicSleep === undefined ? {} : { maxSleep: maxMonotonicSleep }),
+    ...(maxSleep === undefined ? {} : { maxSleep }),
   });
   context.metrics.scheduled(next);
   if (next.why === 'not monotonic') {

@@ -107,6 +107,18 @@ describe('status', () => {
       lastTransitionTime: '2026-01-01T00:01:00Z',
     });
   });
+  test('conditions of other writers are preserved', () => {
+    const theirs = {
+      type: 'Audited',
+      status: 'True',
+      reason: 'Ok',
+      message: 'by another controller',
+    } as const;
+    const before = { ...cleaner(), status: { conditions: [theirs] } } as Cleaner;
+    const { conditions } = buildStatus(before, { reason: 'NotExpired', message: '' }, now);
+    expect(conditions?.map(({ type }) => type)).toEqual(['Audited', 'Ready']);
+    expect(conditions?.[0]).toEqual(theirs);
+  });
   test('what a report does not speak of is not there', () => {
     expect(Object.keys(buildStatus(cleaner(), { reason: 'InvalidSpec', message: '' }, now)).sort()).toEqual([
       'conditions',

@@ -49,13 +49,13 @@ export const isSecret = ({ group, resource }: Kind): boolean => group === '' && 
 export const projectionOf = (kind: Kind, bindSecretData: boolean): Projection<KubeObject> =>
   isSecret(kind) && !bindSecretData ? withoutSecrets : whole;
 
-/** One value per included target: the object, or a List of them. */
+/** One value per included target: the object, null where it does not exist, or a List of them. */
 export function bindingsOf(found: readonly Found[]): Bindings {
   const bound = found
     .filter(({ target }) => target.included)
     .map(({ target, kind, objects }): [string, unknown] => [
       target.name,
-      target.reference.name ? objects[0] : listOf(kind, objects),
+      target.reference.name ? (objects[0] ?? null) : listOf(kind, objects),
     ]);
   return Object.fromEntries(bound);
 }
@@ -70,9 +70,12 @@ const listOf = (kind: Kind, items: readonly KubeObject[]) => ({
 export const boundCount = (found: readonly Found[]): number =>
   found.reduce((sum, { target, objects }) => sum + (target.included ? objects.length : 0), 0);
 
-/** Included targets that name an object which is not there. */
+/** Included targets that name an object which does not exist. What is to be deleted may be gone: that counts as done. */
 export const missingOf = (found: readonly Found[]): Found[] =>
-  found.filter(({ target, objects }) => target.included && target.reference.name && objects.length === 0);
+  found.filter(
+    ({ target, objects }) =>
+      target.included && !target.delete && target.reference.name && objects.length === 0,
+  );
 
 /** A text that is the same as long as nothing that was looked at has changed. */
 export function fingerprint(generation: number, found: readonly Found[]): string {

@@ -30,6 +30,9 @@ export interface Target {
   readonly included: boolean;
 }
 
+/** Whether a target has a part in decisions. Any other one is display only. */
+export const isDecisive = (target: Target): boolean => target.included || target.delete;
+
 export interface Meaning {
   readonly ttl: Millis;
   /** Absent only when there are no conditions. */

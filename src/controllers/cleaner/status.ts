@@ -40,7 +40,8 @@ const READY = 'Ready';
 export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): CleanerStatus {
   const { reason, message, next, shown, evaluations, deletion } = report;
   const generation = cleaner.metadata.generation ?? 1;
-  const before = cleaner.status?.conditions?.find(({ type }) => type === READY);
+  const known = cleaner.status?.conditions ?? [];
+  const before = known.find(({ type }) => type === READY);
   const ready: Condition = {
     type: READY,
     status: REASONS[reason],
@@ -54,7 +55,7 @@ export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): Cle
   };
   return {
     observedGeneration: generation,
-    conditions: [ready],
+    conditions: before === undefined ? [...known, ready] : known.map((one) => (one === before ? ready : one)),
     ...(next === undefined ? {} : { nextScheduledEvaluation: formatTime(next) }),
     ...(shown ?? {}),
     ...(evaluations === undefined || evaluations.length === 0 ? {} : { evaluations: [...evaluations] }),

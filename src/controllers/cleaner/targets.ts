@@ -14,7 +14,7 @@ import { getMetadata, getObject, type Hands, listObjects, type Read, selectorOf 
 import { hasLabels, type Interest } from './interests.ts';
 import { findKind } from './kinds.ts';
 import { type Found, isSecret, MOST_BOUND, projectionOf, type Resolved } from './snapshot.ts';
-import type { Target } from './spec.ts';
+import { isDecisive, type Target } from './spec.ts';
 
 export interface Kinds {
   readonly resolved: readonly Resolved[];
@@ -40,7 +40,7 @@ export function sortKinds(all: readonly ServedKind[], targets: readonly Target[]
 /** What is not known is looked for once more, as often as discovery thinks right. */
 export async function resolveKinds(discovery: Discovery, targets: readonly Target[]): Promise<Kinds> {
   const known = sortKinds(await discovery.all(), targets);
-  const [first] = known.unserved;
+  const first = known.unserved.find(isDecisive);
   if (first === undefined) return known;
   await discovery.find({ group: first.reference.apiGroup ?? '', kind: first.reference.kind });
   return sortKinds(await discovery.all(), targets);

@@ -256,7 +256,7 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
     ['config.colour=red', /colour/],
     ['config.deletions.perSekund=5', /perSekund/],
     ['config.deletions.perSecond=many', /perSecond/],
-    ['config.cleaner.maxMonotonicSleep=long', /maxMonotonicSleep/],
+    ['config.cleaner.maxSleep=long', /maxSleep/],
   ])('%s is refused', async (value, message) => {
     await expect(template(value)).rejects.toThrow(message);
   });

@@ -218,7 +218,9 @@ describe('targets that are not there', () => {
 
   scenario('9. an included one: told, and looked at when it comes, not at the period', async (scene) => {
     begin(scene);
-    await scene.given.object(waiting());
+    await scene.given.object(
+      waiting({ targets: [target('a', 'a', { include: true }), target('b', 'a', { delete: true })] }),
+    );
     expect(await ready(scene)).toMatchObject({
       status: 'False',
       reason: 'TargetNotFound',

@@ -245,7 +245,7 @@ describe('retry.monotonic', () => {
     });
 
   scenario('21. a flip in fifteen days is found, and nothing is evaluated in between', async (scene) => {
-    begin(scene, { maxMonotonicSleep: '0' });
+    begin(scene);
     await scene.given.object([configMap('a'), monotonic(flipAfter(millis(15 * DAY)))]);
     expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(millis(15 * DAY)));
     expect(await evaluations(scene)).toBe(1);
@@ -257,14 +257,19 @@ describe('retry.monotonic', () => {
     await scene.then.isGone('cleaner/c');
   });
 
-  scenario('21. with the sleep limit it is looked at once a day', async (scene) => {
-    begin(scene);
-    await scene.given.object([configMap('a'), monotonic(flipAfter(millis(3 * DAY)))]);
-    await scene.when.timePasses(millis(3 * DAY));
-    expect(await evaluations(scene)).toBeLessThanOrEqual(4);
-    await scene.when.timePasses(seconds(1));
-    await scene.then.isGone('configmap/a');
-  });
+  scenario(
+    '21. with cleaner.maxSleep it is looked at once a day, and status shows the time found',
+    async (scene) => {
+      begin(scene, { maxSleep: '24h' });
+      await scene.given.object([configMap('a'), monotonic(flipAfter(millis(3 * DAY)))]);
+      expect((await statusOf(scene)).nextScheduledEvaluation).toBe(timeAt(millis(DAY)));
+      expect((await ready(scene)).message).toContain(`become true at ${timeAt(millis(3 * DAY))}`);
+      await scene.when.timePasses(millis(3 * DAY));
+      expect(await evaluations(scene)).toBeLessThanOrEqual(4);
+      await scene.when.timePasses(seconds(1));
+      await scene.then.isGone('configmap/a');
+    },
+  );
 
   scenario.each(
     {
@@ -301,7 +306,7 @@ describe('retry.monotonic', () => {
   scenario(
     '23. a window that the search cannot see is missed, and nothing is deleted early',
     async (scene) => {
-      begin(scene, { maxMonotonicSleep: '0' });
+      begin(scene);
       const window = `(${hour} >= 12 && ${hour} < 18) || ${hour} >= 9600`;
       await scene.given.object([configMap('a'), monotonic(window)]);
       await scene.when.timePasses(hours(10));
@@ -315,7 +320,7 @@ describe('retry.monotonic', () => {
   );
 
   scenario('23. a change of a target throws the time away', async (scene) => {
-    begin(scene, { maxMonotonicSleep: '0' });
+    begin(scene);
     const condition = `has(a.data) && "at" in a.data && time > timestamp(a.data.at)`;
     await scene.given.object([
       { ...configMap('a'), data: { at: timeAt(millis(9 * DAY)) } } as never,
