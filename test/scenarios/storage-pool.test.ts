@@ -80,12 +80,13 @@ scenario('what a person sees when a node fails and does not come back', async (s
     +00:00  node/n1                     Ready=True
     +00:00  node/n2                     Ready=True
     +00:00  replicatedstoragepool/pool  Ready=True   Ready
+    +00:00  replicatedstoragepool/pool  phase=Ready
     +01:00  node/n1                     Ready=False
     +01:00  replicatedstoragepool/pool  updated      status.eligibleNodes, status.eligibleNodesRevision
     +01:00  replicatedstoragepool/pool  waiting      until +06:00 (not ready grace period)
-    +06:00  replicatedstoragepool/pool  updated      status.conditions, status.eligibleNodes, status.eligibleNodesRevision
+    +06:00  replicatedstoragepool/pool  updated      status.conditions, status.eligibleNodes, status.eligibleNodesRevision, status.message
     +07:00  node/n1                     Ready=True
-    +07:00  replicatedstoragepool/pool  updated      status.conditions, status.eligibleNodes, status.eligibleNodesRevision
+    +07:00  replicatedstoragepool/pool  updated      status.conditions, status.eligibleNodes, status.eligibleNodesRevision, status.message
   `);
 });
 
@@ -163,6 +164,55 @@ scenario.each(
     expect(await listed(scene)).toBe('n2 @3');
   },
 );
+
+scenario('a transition time in the future does not lengthen the grace period', async (scene) => {
+  await begin(scene);
+  const { when } = scene;
+  await when.user.status('node/n1', readiness('False', hours(1)));
+  for (let minute = 0; minute < 4; minute++) {
+    await when.timePasses(minutes(1));
+    await when.user.patch('node/n2', { metadata: { labels: { minute: String(minute) } } });
+  }
+  await when.timePasses(millis(minutes(1) - 1));
+  expect(await listed(scene)).toBe('n1? n2 @2');
+  await when.timePasses(millis(1));
+  expect(await listed(scene)).toBe('n2 @3');
+  await when.timePasses(hours(2));
+  expect(await listed(scene)).toBe('n2 @3');
+});
+
+scenario('phase and message follow the Ready condition', async (scene) => {
+  await begin(scene, pool('lost', '5m', { lvmVolumeGroups: [{ name: 'nowhere' }] }));
+  const { when } = scene;
+  const none = 'no agent Pods (label app=agent) found in namespace lapse-system';
+  expect(await statusOf(scene)).toMatchObject({
+    phase: 'Ready',
+    message: `Eligible nodes calculated successfully: 2 nodes; ${none}`,
+  });
+  expect(await statusOf(scene, 'rsp/lost')).toMatchObject({ phase: 'WaitingForLVMVolumeGroups' });
+  await when.user.create(lvg('nowhere', 'n2'));
+  expect(await statusOf(scene, 'rsp/lost')).toMatchObject({ phase: 'Ready' });
+});
+
+scenario('every pool says that there are no agent Pods, until there is one', async (scene) => {
+  await begin(scene, [
+    pool('other', '5m', { nodeLabelSelector: { matchLabels: { a: 'b' } } }),
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lapse-system' } },
+  ]);
+  const { when } = scene;
+  const messages = async () =>
+    Promise.all([RSP, 'rsp/other'].map(async (ref) => (await statusOf(scene, ref)).conditions![0]!.message));
+  const none = '; no agent Pods (label app=agent) found in namespace lapse-system';
+  const calculated = [2, 0].map((count) => `Eligible nodes calculated successfully: ${count} nodes`);
+  expect(await messages()).toEqual(calculated.map((text) => text + none));
+  await when.user.create({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'agent', namespace: 'lapse-system', labels: { app: 'agent' } },
+    spec: { nodeName: 'n1', containers: [{ name: 'agent', image: 'agent' }] },
+  });
+  expect(await messages()).toEqual(calculated);
+});
 
 scenario('deleted and made again under its name: the newcomer counts from nothing', async (scene) => {
   await begin(scene);

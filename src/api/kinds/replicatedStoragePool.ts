@@ -41,8 +41,11 @@ export interface ReplicatedStoragePoolStatus {
   eligibleNodes?: EligibleNode[];
   /** Written by others. */
   usedBy?: { replicatedStorageClassNames?: string[] };
-  /** Left over from an older controller. */
+  /** Ready, WaitingForLVMVolumeGroups or InvalidConfiguration. */
   phase?: string;
+  /** That of the Ready condition. */
+  message?: string;
+  /** Left over from an older controller. */
   reason?: string;
 }
 
@@ -253,7 +256,16 @@ const status: JsonObject = {
         },
       },
     },
-    phase: { type: 'string', description: 'Deprecated: cleared when found.' },
+    phase: {
+      type: 'string',
+      description:
+        'Ready, WaitingForLVMVolumeGroups or InvalidConfiguration, for components that wait for it.',
+    },
+    message: {
+      type: 'string',
+      maxLength: LONGEST_MESSAGE,
+      description: 'The message of the Ready condition.',
+    },
     reason: { type: 'string', description: 'Deprecated: cleared when found.' },
   },
 };
@@ -275,6 +287,8 @@ export const replicatedStoragePool = defineCustomKind<ReplicatedStoragePool>({
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.type' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
   ],
 });

@@ -28,6 +28,8 @@ export interface EligibilityInputs {
   readonly lvgs: LVGs;
   readonly agentReadyByNode: ReadonlyMap<string, boolean>;
   readonly gracePeriod: Millis;
+  /** Of nodes whose transition lay in the future: when it was first seen. Default: now. */
+  readonly firstSeen?: ReadonlyMap<string, Instant>;
 }
 
 export interface ActualEligibleNodes {
@@ -39,14 +41,14 @@ export interface ActualEligibleNodes {
 }
 
 export function computeActualEligibleNodes(inputs: EligibilityInputs, now: Instant): ActualEligibleNodes {
-  const { rsp, nodes, lvgs, agentReadyByNode, gracePeriod } = inputs;
+  const { rsp, nodes, lvgs, agentReadyByNode, gracePeriod, firstSeen } = inputs;
   const lvgByNode = buildLVGByNodeMap(rsp, lvgs);
   const eligibleNodes: EligibleNode[] = [];
   const expired = new Map<string, Instant>();
   let worldStateExpiresAt: Instant | undefined;
   for (const node of nodes) {
-    const state = isNodeReadyOrWithinGrace(node, gracePeriod, now);
     const name = node.metadata.name!;
+    const state = isNodeReadyOrWithinGrace(node, gracePeriod, now, firstSeen?.get(name));
     if (state.kind === 'expired') {
       expired.set(name, state.since);
       continue;
@@ -73,12 +75,25 @@ export type NodeState =
   | { readonly kind: 'withinGrace'; readonly until: Instant }
   | { readonly kind: 'expired'; readonly since: Instant };
 
-export function isNodeReadyOrWithinGrace(node: Node, gracePeriod: Millis, now: Instant): NodeState {
+/** When the node stopped being Ready; undefined: it is Ready. */
+export function transitionOf(node: Node): Instant | undefined {
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
-  if (ready?.status === 'True') return { kind: 'ready' };
-  // A transition in the future is a clock that is ahead of ours: it cannot lengthen the wait.
-  const transition = Math.min(timeOf(ready?.lastTransitionTime) ?? bornAt(node), now) as Instant;
-  const expiration = plus(transition, gracePeriod);
+  return ready?.status === 'True' ? undefined : (timeOf(ready?.lastTransitionTime) ?? bornAt(node));
+}
+
+/**
+ * A transition in the future is a clock that is ahead of ours. It does not lengthen the grace period, which then counts
+ * from `firstSeen`.
+ */
+export function isNodeReadyOrWithinGrace(
+  node: Node,
+  gracePeriod: Millis,
+  now: Instant,
+  firstSeen: Instant = now,
+): NodeState {
+  const transition = transitionOf(node);
+  if (transition === undefined) return { kind: 'ready' };
+  const expiration = plus(instant(Math.min(transition, firstSeen, now)), gracePeriod);
   return isDue(expiration, now)
     ? { kind: 'expired', since: expiration }
     : { kind: 'withinGrace', until: expiration };

@@ -1,7 +1,9 @@
 // The wiring: which pools there are, what else concerns them, and what may be written.
 
 import { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
+import type { Clock } from '#base/clock';
 import { type ControllerDefinition, defineController } from '#runtime/definition';
+import { FutureTransitions } from './futureTransitions.ts';
 import { reconcile, type TimeGuard } from './reconcile.ts';
 import { poolFacts, poolIndexes, watches } from './sources.ts';
 
@@ -10,15 +12,20 @@ export interface StoragePoolOptions {
   readonly agentNamespace: string;
   /** Unset: the time of a pass is believed. */
   readonly guard?: TimeGuard;
+  /** Unset: the wall clock counts. */
+  readonly clock?: Pick<Clock, 'elapsed'>;
 }
 
-export const storagePoolController = ({ agentNamespace, guard }: StoragePoolOptions): ControllerDefinition =>
-  defineController<ReplicatedStoragePool>({
+export function storagePoolController(options: StoragePoolOptions): ControllerDefinition {
+  const { agentNamespace } = options;
+  const transitions = new FutureTransitions();
+  return defineController<ReplicatedStoragePool>({
     name: 'storage-pool',
     for: ReplicatedStoragePool,
     facts: poolFacts,
     indexes: poolIndexes,
     watches: watches(agentNamespace),
     rights: [{ group: 'storage.deckhouse.io', resource: 'replicatedstoragepools/status', verbs: ['patch'] }],
-    reconcile: (pass) => reconcile(pass, guard),
+    reconcile: (pass) => reconcile(pass, { ...options, transitions }),
   }) as ControllerDefinition;
+}

@@ -51,6 +51,7 @@ export const storagePool: Family = {
         storagePoolController({
           agentNamespace: String(agentNamespace ?? 'lapse-system'),
           guard: services.guard,
+          clock: services.clock,
         }),
       ],
       admission: [],

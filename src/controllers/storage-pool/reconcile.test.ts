@@ -76,8 +76,10 @@ describe('from nothing', () => {
       w.manager.start();
       await w.settle();
       const rsp = await w.rsp('p');
-      expect(readyOf(rsp)).toEqual(['True', 'Ready', 'Eligible nodes calculated successfully: 0 nodes']);
-      expect(Object.keys(rsp.status!)).toEqual(['conditions']);
+      const message =
+        'Eligible nodes calculated successfully: 0 nodes; no agent Pods (label app=agent) found in namespace agents';
+      expect(readyOf(rsp)).toEqual(['True', 'Ready', message]);
+      expect(Object.keys(rsp.status!).sort()).toEqual(['conditions', 'message', 'phase']);
     }),
   );
 
@@ -177,7 +179,7 @@ describe('the grace period', () => {
 
 describe('beside others', () => {
   test(
-    'legacy phase and reason are cleared in a request of their own, once; even when the rest is wrong',
+    'a legacy reason is cleared in a request of its own, once; the phase of an older controller is replaced',
     inPoolWorld(async (w) => {
       const usedBy = { replicatedStorageClassNames: ['class'] };
       const status = { phase: 'Completed', reason: 'old', usedBy, eligibleNodesRevision: 5 };
@@ -192,8 +194,10 @@ describe('beside others', () => {
       const [p, q] = [await w.rsp('p'), await w.rsp('q')];
       expect(p.status).toMatchObject({ usedBy, eligibleNodesRevision: 6 });
       expect(q.status).toMatchObject({ usedBy, eligibleNodesRevision: 5 });
-      for (const rsp of [p, q])
-        expect([rsp.status!.phase, rsp.status!.reason]).toEqual([undefined, undefined]);
+      expect([p, q].map(({ status }) => [status!.phase, status!.reason])).toEqual([
+        ['Ready', undefined],
+        ['WaitingForLVMVolumeGroups', undefined],
+      ]);
       expect(w.writes().filter((request) => request.includes('/p/status'))).toHaveLength(2);
       expect(w.writes()).toHaveLength(4);
       w.manager.enqueueAll('again');

@@ -6,7 +6,8 @@ import { LVMVolumeGroup } from '#api/kinds/lvmVolumeGroup';
 import { ReplicatedStoragePool, type ReplicatedStoragePoolStatus } from '#api/kinds/replicatedStoragePool';
 import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
-import { isDue } from '#base/instant';
+import type { Clock } from '#base/clock';
+import { isDue, millis } from '#base/instant';
 import type { SkewGuard } from '#lifecycle/skewGuard';
 import { again, type Outcome, settled, terminal, waitUntil } from '#runtime/outcome';
 import type { KindReader, Pass } from '#runtime/pass';
@@ -16,8 +17,9 @@ import {
   hasSystemNetworks,
   isAgentReady,
 } from './compute.ts';
+import type { FutureTransitions } from './futureTransitions.ts';
 import { ANY_LABEL } from './nodeSelector.ts';
-import { NODES_BY_LABEL, PODS_BY_NODE } from './sources.ts';
+import { AGENT_LABEL, NODES_BY_LABEL, PODS_BY_NODE } from './sources.ts';
 import {
   applyEligibleNodesAndIncrementRevisionIfChanged,
   applyLegacyFieldsCleared,
@@ -31,7 +33,17 @@ type Selector = Extract<Validation, { kind: 'valid' }>['nodeSelector'];
 /** The time of the server; asked before time takes a node off a list. */
 export type TimeGuard = Pick<SkewGuard, 'check' | 'now'>;
 
-export async function reconcile(pass: Pass, guard?: TimeGuard): Promise<Outcome> {
+export interface ReconcileOptions {
+  readonly agentNamespace: string;
+  /** Unset: the time of a pass is believed. */
+  readonly guard?: TimeGuard;
+  /** Unset: the wall clock counts. */
+  readonly clock?: Pick<Clock, 'elapsed'>;
+  readonly transitions: FutureTransitions;
+}
+
+export async function reconcile(pass: Pass, options: ReconcileOptions): Promise<Outcome> {
+  const { guard } = options;
   const found = getRSP(pass);
   if (found === undefined) return settled();
   const migrated = await patchRSPStatus(pass, found, applyLegacyFieldsCleared(statusOf(found)));
@@ -42,7 +54,9 @@ export async function reconcile(pass: Pass, guard?: TimeGuard): Promise<Outcome>
   if (validation.kind === 'invalid') return report(pass, rsp, validation, settled());
   const nodes = getSortedNodes(pass, rsp, validation.nodeSelector);
   const agentReadyByNode = getAgentReadiness(pass, nodes);
-  const inputs = { rsp, nodes, lvgs, agentReadyByNode, gracePeriod: validation.gracePeriod };
+  const elapsed = options.clock?.elapsed() ?? millis(pass.now);
+  const firstSeen = options.transitions.firstSeen(nodes, { now: pass.now, elapsed });
+  const inputs = { rsp, nodes, lvgs, agentReadyByNode, gracePeriod: validation.gracePeriod, firstSeen };
   const actual = computeActualEligibleNodes(inputs, pass.now);
   if (!(await isTimeRight(rsp, actual, guard))) return again('our clock is ahead of the API server’s');
   const { eligibleNodes, worldStateExpiresAt } = actual;
@@ -54,9 +68,15 @@ export async function reconcile(pass: Pass, guard?: TimeGuard): Promise<Outcome>
   const patched = await patchRSPStatus(
     pass,
     rsp,
-    applyReadyCondTrue(listed, eligibleNodes.length, observed(pass, rsp)),
+    applyReadyCondTrue(listed, eligibleNodes.length, observed(pass, rsp), agentHint(pass, options)),
   );
   return patched.kind === 'stopped' ? patched.outcome : outcome;
+}
+
+/** Without any agent Pod the agents probably run elsewhere, and `agentReady` of every node is false. */
+function agentHint({ cache }: Pass, { agentNamespace }: ReconcileOptions): string {
+  for (const _ of cache.list(Pod)) return '';
+  return `no agent Pods (label ${AGENT_LABEL}) found in namespace ${agentNamespace}`;
 }
 
 /** Says what is wrong; the list stays. */
@@ -142,6 +162,7 @@ export const OUR_FIELDS = [
   'eligibleNodes',
   'eligibleNodesRevision',
   'phase',
+  'message',
   'reason',
 ] as const;
 

@@ -101,7 +101,13 @@ describe('from a volume group to its pools', () => {
 });
 
 describe('from an agent to its pools', () => {
-  const wakes = (of: Pod, ...objects: KubeObject[]) => names(poolsOfPod(of, readerOf(...objects)));
+  const others = [agent('b', 'n8'), agent('c', 'n9')];
+  const wakes = (of: Pod, ...objects: KubeObject[]) => names(poolsOfPod(of, readerOf(...others, ...objects)));
+  test('the first one and the last one concern every pool: each says whether there are agents', () => {
+    const pools = [listing('lists', 'n1'), listing('other', 'n2')];
+    for (const agents of [[], [agent('a', 'n1')]])
+      expect(names(poolsOfPod(agent('a', 'n1'), readerOf(...agents, ...pools)))).toEqual(['lists', 'other']);
+  });
   test('[86] [92] pools that list its node', () => {
     expect(wakes(agent('a', 'n1'), listing('lists', 'n1'), listing('other', 'n2'))).toEqual(['lists']);
     expect(wakes(agent('a', 'n3'), listing('lists', 'n1'))).toEqual([]);

@@ -43,7 +43,7 @@ export const poolFacts = ({ metadata, status = {} }: ReplicatedStoragePool) => {
     revision: status.eligibleNodesRevision,
     nodes: status.eligibleNodes?.length ?? 0,
     ready: [ready?.status, ready?.reason, ready?.message, ready?.observedGeneration],
-    legacy: [status.phase, status.reason],
+    phase: [status.phase, status.message, status.reason],
   };
 };
 
@@ -172,8 +172,22 @@ export function mightSelect(pool: ReplicatedStoragePool, { metadata }: Node): bo
 export const poolsOfLVG = ({ metadata }: LVMVolumeGroup, cache: KindReader): ObjectKey[] =>
   cache.byIndex(ReplicatedStoragePool, BY_LVG_NAME, metadata.name!).map(keyOf);
 
-/** Also through the selection: a pool that is about to list the node does not list it yet. */
+/** Whether there are no more than one: the first has come, or the last has gone. */
+function isAlone(pods: Iterable<Pod>): boolean {
+  let count = 0;
+  for (const _ of pods) if (++count > 1) return false;
+  return true;
+}
+
+/**
+ * Also through the selection: a pool that is about to list the node does not list it yet. All pools say in their condition
+ * whether there are agents at all.
+ */
 export function* poolsOfPod({ spec }: Pod, cache: KindReader): Generator<ObjectKey> {
+  if (isAlone(cache.list(Pod))) {
+    for (const pool of cache.list(ReplicatedStoragePool)) yield keyOf(pool);
+    return;
+  }
   const name = spec?.nodeName;
   if (!name) return;
   const node = cache.get(Node, { name });

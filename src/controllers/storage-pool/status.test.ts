@@ -107,16 +107,22 @@ describe('equality', () => {
 
 describe('applyLegacyFieldsCleared', () => {
   test.each([
-    ['[64a] both', { phase: 'Completed', reason: 'x' }],
-    ['[64b] only phase', { phase: 'Failed' }],
-    ['[64c] only reason', { reason: 'x' }],
-  ])('%s: cleared, the rest stays', (_rule, legacy) => {
+    [
+      'both: the phase stays until ours replaces it',
+      { phase: 'Completed', reason: 'x' },
+      { phase: 'Completed' },
+    ],
+    ['only reason', { reason: 'x' }, {}],
+  ])('%s', (_rule, legacy, expected) => {
     const rest = { eligibleNodesRevision: 3 };
-    expect(applyLegacyFieldsCleared({ ...rest, ...legacy })).toEqual(rest);
+    expect(applyLegacyFieldsCleared({ ...rest, ...legacy })).toEqual({ ...rest, ...expected });
   });
-  test.each([{}, { phase: '', reason: '' }])('[64d] nothing there: the very same status', (status) => {
-    expect(applyLegacyFieldsCleared(status)).toBe(status);
-  });
+  test.each([{}, { phase: '', reason: '' }, { phase: 'Ready' }])(
+    'nothing there: the very same status',
+    (status) => {
+      expect(applyLegacyFieldsCleared(status)).toBe(status);
+    },
+  );
 });
 
 describe('Ready', () => {
@@ -139,9 +145,36 @@ describe('Ready', () => {
     const [ready] = applyReadyCondTrue({}, count, on(0)).conditions!;
     expect(ready!.message).toBe(`Eligible nodes calculated successfully: ${count} nodes`);
   });
-  test('said again: the very same status', () => {
-    const status = { conditions: [TRUE] };
+  test.each<[string, ReplicatedStoragePoolStatus]>([
+    ['[67] with phase and message', { phase: 'Ready', message: TRUE.message }],
+    ['with a CRD that has no message', { phase: 'Ready' }],
+  ])('said again %s: the very same status', (_name, fields) => {
+    const status = { conditions: [TRUE], ...fields };
     expect(applyReadyCondTrue(status, 2, on(60_000))).toBe(status);
+  });
+  test.each<[string, ReplicatedStoragePoolStatus]>([
+    ['[64] both are missing', {}],
+    ['[65] another phase', { phase: 'Completed', message: TRUE.message }],
+    ['[66] another message', { phase: 'Ready', message: 'old' }],
+  ])('phase and message are those of the condition: %s', (_name, fields) => {
+    const status = { conditions: [TRUE], ...fields };
+    expect(applyReadyCondTrue(status, 2, on(60_000))).toEqual({
+      conditions: [TRUE],
+      phase: 'Ready',
+      message: TRUE.message,
+    });
+  });
+  test.each([
+    ['LVMVolumeGroupNotFound', 'WaitingForLVMVolumeGroups'],
+    ['InvalidLVMVolumeGroup', 'InvalidConfiguration'],
+    ['InvalidNodeLabelSelector', 'InvalidConfiguration'],
+    ['InvalidEligibleNodesPolicy', 'InvalidConfiguration'],
+    ['TooManyEligibleNodes', 'InvalidConfiguration'],
+  ] as const)('the phase for %s is %s', (reason, phase) => {
+    expect(applyReadyCondFalse({}, { ...problem, reason }, on(0))).toMatchObject({
+      phase,
+      message: 'because',
+    });
   });
   test('another message or generation: the time of the transition stays', () => {
     const status = { conditions: [TRUE] };

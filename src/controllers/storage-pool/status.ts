@@ -17,10 +17,10 @@ export interface Observed {
   readonly now: Instant;
 }
 
-/** An older controller left these behind. */
+/** An older controller left this behind. Its phase is replaced by ours, so that it is never missing. */
 export function applyLegacyFieldsCleared(status: Status): Status {
-  if (!status.phase && !status.reason) return status;
-  const { phase: _, reason: __, ...rest } = status;
+  if (!status.reason) return status;
+  const { reason: _, ...rest } = status;
   return rest;
 }
 
@@ -37,12 +37,11 @@ export function applyEligibleNodesAndIncrementRevisionIfChanged(
 const nextRevision = (revision: number | bigint): number | bigint =>
   typeof revision === 'bigint' || revision >= Number.MAX_SAFE_INTEGER ? BigInt(revision) + 1n : revision + 1;
 
-export const applyReadyCondTrue = (status: Status, count: number, observed: Observed): Status =>
-  applyReady(
-    status,
-    { status: 'True', reason: 'Ready', message: `Eligible nodes calculated successfully: ${count} nodes` },
-    observed,
-  );
+/** `hint`: what a reader of the list should know. */
+export function applyReadyCondTrue(status: Status, count: number, observed: Observed, hint = ''): Status {
+  const message = `Eligible nodes calculated successfully: ${count} nodes${hint === '' ? '' : `; ${hint}`}`;
+  return applyReady(status, { status: 'True', reason: 'Ready', message }, observed);
+}
 
 /** The list stays as it was: what is known is old, but not known to be wrong. */
 export const applyReadyCondFalse = (
@@ -51,11 +50,25 @@ export const applyReadyCondFalse = (
   observed: Observed,
 ): Status => applyReady(status, { status: 'False', reason, message: shortened(message) }, observed);
 
-function applyReady(
-  status: Status,
-  said: Required<Pick<Condition, 'status' | 'reason' | 'message'>>,
-  { generation, now }: Observed,
-): Status {
+type Said = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
+
+/** The condition, and phase and message of the same content for components that wait for them. */
+const applyReady = (status: Status, said: Said, observed: Observed): Status =>
+  applyPhase(applyCondition(status, said, observed), said);
+
+const PHASES: Readonly<Record<string, string>> = {
+  Ready: 'Ready',
+  LVMVolumeGroupNotFound: 'WaitingForLVMVolumeGroups',
+};
+
+/** A CRD without `status.message` drops it: its absence alone is no reason to write. */
+function applyPhase(status: Status, { reason, message }: Said): Status {
+  const phase = PHASES[reason] ?? 'InvalidConfiguration';
+  const isSame = status.phase === phase && (status.message ?? message) === message;
+  return isSame ? status : { ...status, phase, message };
+}
+
+function applyCondition(status: Status, said: Said, { generation, now }: Observed): Status {
   const { conditions = [] } = status;
   const before = conditions.find(({ type }) => type === 'Ready');
   const turned = before?.status !== said.status || before.lastTransitionTime === undefined;

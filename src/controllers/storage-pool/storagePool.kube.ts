@@ -225,7 +225,7 @@ test('a second writer of the status: nothing of it is lost, and the list is righ
   });
 });
 
-test('legacy fields are cleared once, in a write of their own', async () => {
+test('a legacy reason is cleared once, and the phase is ours', async () => {
   await create(node('l1', { labels: { set: 'legacy' } }), lvg('vg-l1', 'l1'));
   const selected = { nodeLabelSelector: { matchLabels: { set: 'legacy' } } };
   const [before] = [patches.length];
@@ -242,7 +242,7 @@ test('legacy fields are cleared once, in a write of their own', async () => {
   await eventually(async () => {
     const { status } = await rsp('legacy');
     expect([status!.phase, status!.reason, status!.eligibleNodes![0]!.nodeReady]).toEqual([
-      undefined,
+      'Ready',
       undefined,
       false,
     ]);

@@ -3,7 +3,8 @@
 // Nothing here is needed for correctness after a restart.
 
 import type { ObjectKey } from '#api/kind';
-import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '#base/instant';
+import { type Instant, isDue, type Millis } from '#base/instant';
+import { type Reading, Sight } from '#lifecycle/sight';
 import type { FirstSight } from './finishable.ts';
 
 /** Values by key. The names are the strings of the cached objects, so that an entry costs no text of its own. */
@@ -32,24 +33,11 @@ class ByKey<V> {
   }
 }
 
-/** One moment on both clocks. */
-export interface Reading {
-  readonly now: Instant;
-  /** Monotonic. */
-  readonly elapsed: Millis;
-}
-
 interface Seen {
   readonly uid: string;
   readonly isTransition: boolean;
-  /** Monotonic: the wall clock may have been wrong then, and may be set meanwhile. */
-  readonly elapsed: Millis;
-  /** As it was last told. */
-  at: Instant;
+  readonly sight: Sight;
 }
-
-/** Two clocks are never read at quite the same time: what was told stands while it is late by less than this. */
-const SAME = seconds(1);
 
 export class Ledger {
   readonly #deadlines = new ByKey<Instant>();
@@ -100,26 +88,20 @@ export class Ledger {
   }
 
   /** The object was finished when the watch began; an earlier sight of it stands. */
-  lists(key: ObjectKey, uid: string, { now, elapsed }: Reading): void {
+  lists(key: ObjectKey, uid: string, reading: Reading): void {
     if (this.#seen.get(key)?.uid === uid) return;
-    this.#seen.set(key, { uid, isTransition: false, elapsed, at: now });
+    this.#seen.set(key, { uid, isTransition: false, sight: new Sight(reading) });
   }
 
   /**
    * When the object was first seen finished, in the time of this reading: now, if it is the first. So much of its TTL is
    * over as has elapsed since, whatever the wall clock showed.
    */
-  firstSight(key: ObjectKey, uid: string, { now, elapsed }: Reading): FirstSight {
-    const seen = this.#seen.get(key);
-    if (seen?.uid !== uid) {
-      const first = { uid, isTransition: true, elapsed, at: now };
-      this.#seen.set(key, first);
-      return first;
-    }
-    const at = plus(now, millis(-Math.floor(elapsed - seen.elapsed)));
-    const late = minus(seen.at, at);
-    if (late < 0 || late >= SAME) seen.at = at;
-    return seen;
+  firstSight(key: ObjectKey, uid: string, reading: Reading): FirstSight {
+    const known = this.#seen.get(key);
+    const seen = known?.uid === uid ? known : { uid, isTransition: true, sight: new Sight(reading) };
+    if (seen !== known) this.#seen.set(key, seen);
+    return { at: seen.sight.at(reading), isTransition: seen.isTransition };
   }
 
   /** The object is gone. */

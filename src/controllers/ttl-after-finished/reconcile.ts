@@ -10,12 +10,13 @@ import { type Basis, describeBasis } from '#lifecycle/expiry';
 import { type Decision, type GuardedDeletes, mayHaveActed } from '#lifecycle/guardedDelete';
 import { computeLingering } from '#lifecycle/lingering';
 import { Remembered } from '#lifecycle/remembered';
+import type { Reading } from '#lifecycle/sight';
 import type { SkewGuard } from '#lifecycle/skewGuard';
 import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import { computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './compute.ts';
 import type { Finishable } from './finishable.ts';
-import type { Ledger, Reading } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { FinishableMetrics } from './metrics.ts';
 import { countUnanswered } from './unansweredDelete.ts';
 
