@@ -218,6 +218,21 @@ describe('detaching', () => {
     ['everything is as it should be', {}, step('release')],
     ['a Pod uses it', { users: ['p'] }, fails('InUse')],
     [
+      'the volume is being deleted',
+      { volume: volume({}, { deletionTimestamp: 'x' }) },
+      fails('InvalidSource'),
+    ],
+    [
+      'the volume has another controller',
+      { volume: volume({}, { ownerReferences: [{ ...owner, name: 'x' }] }) },
+      fails('OwnershipConflict'),
+    ],
+    [
+      'the volume is being deleted, its claim is gone',
+      { claim: undefined, remembered: true, volume: volume({}, { deletionTimestamp: 'x' }) },
+      fails('ArtifactLost'),
+    ],
+    [
       'the volume would be deleted',
       { volume: volume({ persistentVolumeReclaimPolicy: 'Delete' }) },
       fails('InvalidReclaimPolicy'),

@@ -42,7 +42,7 @@ export interface DetachView {
 }
 
 export function computeDetach(view: DetachView): DetachStep {
-  const { key, claim, volume, volumeName, users, remembered, keeper } = view;
+  const { key, claim, volume, volumeName, remembered, keeper } = view;
   if (claim === undefined && !remembered)
     return failure(Reason.NotFound, `PersistentVolumeClaim ${claimText(key)} does not exist`);
   if (volumeName === undefined)
@@ -52,7 +52,7 @@ export function computeDetach(view: DetachView): DetachStep {
   const own = claim !== undefined && isOwnClaim(volume, claim) ? claim : undefined;
   if (own === undefined) return remembered ? computeReleased(volume, key, keeper) : notBound(volume, key);
   if (own.metadata.deletionTimestamp !== undefined && remembered) return { kind: 'waiting', volume };
-  return premiseProblem(volume, users, key) ?? { kind: 'release', claim: own, volume };
+  return premiseProblem(view, volume) ?? { kind: 'release', claim: own, volume };
 }
 
 /** Stricter than for a snapshot: what is about to be deleted must be the claim that the volume names, by uid. */
@@ -67,11 +67,11 @@ const notBound = (volume: PersistentVolume, key: ObjectKey): Failure =>
     `PersistentVolume ${volume.metadata.name} is not bound to claim ${claimText(key)}`,
   );
 
-function premiseProblem(
-  volume: PersistentVolume,
-  users: readonly string[],
-  key: ObjectKey,
-): Failure | undefined {
+function premiseProblem({ users, key, keeper }: DetachView, volume: PersistentVolume): Failure | undefined {
+  if (volume.metadata.deletionTimestamp !== undefined)
+    return failure(Reason.InvalidSource, `PersistentVolume ${volume.metadata.name} is being deleted`);
+  const controller = controllerOf(volume.metadata.ownerReferences);
+  if (controller !== undefined && controller.name !== keeper) return controlledBy(volume, controller);
   if (users.length > 0)
     return failure(
       Reason.InUse,
@@ -86,8 +86,16 @@ function premiseProblem(
   return undefined;
 }
 
+const controlledBy = (volume: PersistentVolume, { kind, name }: OwnerReference): Failure =>
+  failure(
+    Reason.OwnershipConflict,
+    `PersistentVolume ${volume.metadata.name} is controlled by ${kind} ${name}`,
+  );
+
 /** The memory is an annotation, which its author may have written: the volume must have been this claim's. */
 function computeReleased(volume: PersistentVolume, key: ObjectKey, keeper: string): DetachStep {
+  if (volume.metadata.deletionTimestamp !== undefined)
+    return failure(Reason.ArtifactLost, `PersistentVolume ${volume.metadata.name} is being deleted`);
   if (isMarked(volume) && controllerOf(volume.metadata.ownerReferences)?.name === keeper)
     return { kind: 'released', volume };
   const { namespace, name } = volume.spec?.claimRef ?? {};
@@ -107,11 +115,7 @@ export function computeMark(
 ): JsonObject | Failure | undefined {
   const owners = volume.metadata.ownerReferences ?? [];
   const controller = controllerOf(owners);
-  if (controller !== undefined && controller.uid !== owner.uid)
-    return failure(
-      Reason.OwnershipConflict,
-      `PersistentVolume ${volume.metadata.name} is controlled by ${controller.kind} ${controller.name}`,
-    );
+  if (controller !== undefined && controller.uid !== owner.uid) return controlledBy(volume, controller);
   if (controller !== undefined && isMarked(volume)) return undefined;
   const others = owners.filter(({ uid }) => uid !== owner.uid);
   return {

@@ -78,6 +78,11 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       } as WatchDefinition<Pod>,
     ] as WatchDefinition[],
     concurrency: 8,
+    onStandbyChange: (key, request) => {
+      if (request === undefined) context.unanswered.delete(claimText(key));
+    },
+    // Another replica may have created the contents meanwhile.
+    onStandby: () => context.unanswered.clear(),
     rights: [
       { group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['get', 'patch'] },
       { group: rules.kind.group, resource: 'volumecapturerequests/status', verbs: ['patch'] },

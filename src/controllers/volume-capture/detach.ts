@@ -1,5 +1,6 @@
-// Capture by detaching: remember the volume, anchor the keeper, delete the claim, and when it is gone mark the volume.
-// Every step can be repeated after a crash, and nothing is deleted before the volume is known to survive it.
+// Capture by detaching: remember the volume, anchor the keeper, try the mark on the volume as a dry run, delete the
+// claim, and when it is gone mark the volume. Every step can be repeated after a crash. The claim is deleted only when
+// nothing but its deletion is left to refuse.
 
 import { keyOf } from '#api/kind';
 import { ANNOTATION_DETACH_PV_NAME } from '#api/kinds/storage/conditions';
@@ -44,7 +45,9 @@ export async function reconcileDetach(work: Work): Promise<Outcome> {
     case 'release':
       return release(work, step.claim, step.volume);
     case 'released':
-      return anchored(work, (owner) => mark(work, step.volume, owner));
+      return anchored(work, (owner) =>
+        mark(work, { volume: step.volume, owner }, () => complete(work, step.volume)),
+      );
     default:
       return assertNever(step);
   }
@@ -69,7 +72,10 @@ async function release(work: Work, claim: PersistentVolumeClaim, volume: Persist
     // When the claim is gone, nothing else leads to the volume.
     const remembered = await recordStep(work, ANNOTATION_DETACH_PV_NAME, volume.metadata.name!);
     if ('not' in remembered) return remembered.not;
-    return await anchored({ ...work, request: remembered.request }, () => deleteClaim(work, claim, volume));
+    const next = { ...work, request: remembered.request };
+    return await anchored(next, (owner) =>
+      mark(next, { volume, owner, dryRun: true }, () => deleteClaim(next, claim, volume)),
+    );
   } catch (error) {
     return end(work, failureOf(error, `releasing PersistentVolume ${volume.metadata.name}`));
   }
@@ -110,24 +116,37 @@ async function anchored(work: Work, then: (owner: OwnerReference) => Promise<Out
   }
 }
 
-async function mark(work: Work, volume: PersistentVolume, owner: OwnerReference): Promise<Outcome> {
+interface Mark {
+  readonly volume: PersistentVolume;
+  readonly owner: OwnerReference;
+  /** Only ask the server whether the patch would be accepted: rights, admission, ownership. */
+  readonly dryRun?: true;
+}
+
+async function mark(
+  work: Work,
+  { volume, owner, dryRun }: Mark,
+  then: () => Promise<Outcome>,
+): Promise<Outcome> {
   const { pass, options } = work;
+  const doing = `marking PersistentVolume ${volume.metadata.name}`;
   const patch = computeMark(volume, owner, options.policy.clearClaimRef);
-  if (patch === undefined) return complete(work, volume);
   if (isFailure(patch)) return end(work, patch);
-  try {
-    const answer = await pass.client.patch(
-      PersistentVolume,
-      keyOf(volume),
-      { type: 'merge', patch },
-      premiseOf(volume),
-    );
-    if (answer.kind === 'patched') return complete(work, volume);
-    if (answer.kind === 'invalid') return end(work, failureOf(answer.error, 'marking the volume'));
-    return again('the volume changed');
-  } catch (error) {
-    return end(work, failureOf(error, `marking PersistentVolume ${volume.metadata.name}`));
+  if (patch !== undefined) {
+    try {
+      const answer = await pass.client.patch(
+        PersistentVolume,
+        keyOf(volume),
+        { type: 'merge', patch },
+        { ...premiseOf(volume), ...(dryRun === undefined ? {} : { dryRun }) },
+      );
+      if (answer.kind === 'invalid') return await end(work, failureOf(answer.error, doing));
+      if (answer.kind !== 'patched') return again('the volume changed');
+    } catch (error) {
+      return end(work, failureOf(error, doing));
+    }
   }
+  return then();
 }
 
 function complete(work: Work, volume: PersistentVolume): Promise<Outcome> {

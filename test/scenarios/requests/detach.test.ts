@@ -2,7 +2,10 @@
 
 import { expect } from 'vitest';
 import type { PersistentVolume } from '#api/kinds/volumes';
+import type { KubeObject } from '#api/object';
 import { hours, minutes, seconds } from '#base/instant';
+import type { Fault } from '#sim/faults';
+import type { SeenRequest } from '#sim/seen';
 import { requestScenario } from './invariants.ts';
 import {
   claim,
@@ -20,6 +23,9 @@ const CLAIM_REF = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 
 const OBJECTS = [snapshotClass(), storageClass(), volume('pv-data', { claimRef: CLAIM_REF }), claim()];
 const ALONE: WorldOptions = { families: ['volume-capture'], standins: [], objects: OBJECTS };
 const REF = 'vcr/nightly';
+const isDryRun = ({ query }: SeenRequest): boolean => /dryRun=All/.test(query);
+const isMark = (request: SeenRequest): boolean =>
+  request.verb === 'patch' && request.resource === 'persistentvolumes' && !isDryRun(request);
 
 requestScenario(
   'the record of a detached volume outlives its request by a day',
@@ -44,9 +50,7 @@ requestScenario(
       ],
     });
     expect(kept.spec?.claimRef, 'nobody else can bind it').toMatchObject({ name: 'data' });
-    expect(
-      (await simulation()).writes().filter(({ resource }) => resource === 'persistentvolumes'),
-    ).toHaveLength(1);
+    expect((await simulation()).writes().filter(isMark)).toHaveLength(1);
     await when.timePasses(minutes(10));
     await then.isGone(REF);
     await when.timePasses(hours(23));
@@ -56,19 +60,27 @@ requestScenario(
   },
 );
 
-requestScenario('the keeper is there before anything is deleted', async ({ given, when, simulation }) => {
-  await volumeWorld(given, ALONE);
-  await when.user.apply(detach());
-  const steps = (await simulation()).writes().map(({ verb, resource }) => `${verb} ${resource}`);
-  expect(steps).toEqual([
-    'patch volumecapturerequests',
-    'create objectkeepers',
-    'delete persistentvolumeclaims',
-    'patch persistentvolumes',
-    'patch volumecapturerequests',
-    'patch volumecapturerequests',
-  ]);
-});
+requestScenario(
+  'the keeper exists and the volume can be marked before anything is deleted',
+  async ({ given, when, simulation }) => {
+    await volumeWorld(given, ALONE);
+    await when.user.apply(detach());
+    const steps = (await simulation())
+      .writes()
+      .map(
+        ({ verb, resource, query }) => `${verb} ${resource}${/dryRun=All/.test(query) ? ' dryRun=All' : ''}`,
+      );
+    expect(steps).toEqual([
+      'patch volumecapturerequests',
+      'create objectkeepers',
+      'patch persistentvolumes dryRun=All',
+      'delete persistentvolumeclaims',
+      'patch persistentvolumes',
+      'patch volumecapturerequests',
+      'patch volumecapturerequests',
+    ]);
+  },
+);
 
 requestScenario('with clearClaimRef the volume lets go of its claim', async ({ given, when, then }) => {
   await volumeWorld(given, { ...ALONE, configuration: { detach: { clearClaimRef: true } } });
@@ -108,10 +120,10 @@ requestScenario(
   'a claim of the same name that somebody made since is not touched',
   async ({ given, when, then }) => {
     await volumeWorld(given, ALONE);
-    when.justBefore('patch persistentvolumes', async () => {
+    when.justBefore(isMark, async () => {
       await when.user.apply(claim('data', { volumeName: 'pv-other' }));
     });
-    when.serverAnswers('patch persistentvolumes', 409);
+    when.serverAnswers(isMark, 409);
     await when.user.apply(detach());
     await when.timePasses(seconds(9));
     expect(await readyOf(then, REF)).toBe('True Completed');
@@ -138,13 +150,52 @@ requestScenario('nor does one of a volume that somebody else detached', async ({
   expect(await readyOf(then, REF)).toBe('False NotBound');
 });
 
-requestScenario('OwnershipConflict: the volume has a controller already', async ({ given, when, then }) => {
-  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'someone', controller: true };
-  const owned = volume('pv-data', { claimRef: CLAIM_REF }, { ownerReferences: [owner] });
-  await volumeWorld(given, { ...ALONE, objects: [owned, claim()] });
+const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'someone', controller: true };
+const claimed = (metadata: object = {}) => volume('pv-data', { claimRef: CLAIM_REF }, metadata);
+
+const refusals: Record<string, { volume?: KubeObject; fault?: Fault | number; ends: string }> = {
+  'a volume that has a controller already keeps its claim': {
+    volume: claimed({ ownerReferences: [owner] }),
+    ends: 'False OwnershipConflict',
+  },
+  'a volume that is being deleted keeps its claim': {
+    volume: claimed({
+      finalizers: ['kubernetes.io/pv-protection'],
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+    }),
+    ends: 'False InvalidSource',
+  },
+  'a volume that Lapse may not patch keeps its claim': { fault: 403, ends: 'False RBACDenied' },
+  'a volume whose patch the server refuses keeps its claim': { fault: 422, ends: 'False InternalError' },
+  'a volume whose patch the server does not understand keeps its claim': {
+    fault: 400,
+    ends: 'False InternalError',
+  },
+};
+requestScenario.each(refusals, async ({ given, when, then, simulation }, row) => {
+  await volumeWorld(given, { ...ALONE, objects: [row.volume ?? claimed(), claim()] });
+  if (row.volume?.metadata.deletionTimestamp !== undefined) await when.user.delete('pv/pv-data');
+  if (row.fault !== undefined) when.serverAnswers('patch persistentvolumes', row.fault, { times: 9 });
   await when.user.apply(detach());
-  expect(await readyOf(then, REF)).toBe('False OwnershipConflict');
+  await when.timePasses(seconds(9));
+  expect(await readyOf(then, REF)).toBe(row.ends);
+  expect((await then.object('pvc/data')).metadata.deletionTimestamp).toBeUndefined();
+  expect((await simulation()).writes().filter(({ verb }) => verb === 'delete')).toEqual([]);
 });
+
+requestScenario(
+  'a volume that gets a controller after the first check keeps its claim',
+  async ({ given, when, then }) => {
+    await volumeWorld(given, ALONE);
+    when.justBefore('create objectkeepers', async () => {
+      await when.user.patch('pv/pv-data', { metadata: { ownerReferences: [owner] } });
+    });
+    await when.user.apply(detach());
+    await when.timePasses(seconds(9));
+    expect(await readyOf(then, REF)).toBe('False OwnershipConflict');
+    expect((await then.object('pvc/data')).metadata.deletionTimestamp).toBeUndefined();
+  },
+);
 
 requestScenario(
   'a request that is deleted half-way leaves nothing half-done behind',
