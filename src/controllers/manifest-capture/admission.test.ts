@@ -6,12 +6,12 @@ import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { seededRandom } from '#base/random';
 import type { KindQuery } from '#client/discovery';
+import { requestAuthor } from '#lifecycle/requests/author';
 import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionRequest } from '#runtime/host/review';
 import { captureAuthor, captureRules } from './admission.ts';
 import { request } from './manifest.testkit.ts';
 import type { Authorization, TargetClient } from './policy.ts';
-import { authorOf } from './rights.ts';
 
 const AUTHOR = 'lapse.dev/author';
 const KINDS: Record<string, boolean> = { ConfigMap: true, Secret: true, Namespace: false, Node: false };
@@ -147,7 +147,7 @@ describe('the author', () => {
     )) as AdmissionAnswer & { object?: KubeObject };
     return answer.object as ManifestCaptureRequest;
   };
-  const who = async (object: ManifestCaptureRequest) => (await authorOf(seal, object))?.username;
+  const who = async (object: ManifestCaptureRequest) => (await requestAuthor(seal, object))?.username;
 
   test('is written down, and believed', async () =>
     expect(await who(await write(request('v1 ConfigMap a')))).toBe('bob'));

@@ -11,11 +11,12 @@ import {
   isReviewNeeded,
   writtenObject,
 } from '#lifecycle/authorAdmission';
+import { signedRequest } from '#lifecycle/requests/author';
 import { isFailure } from '#lifecycle/requests/refusal';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionFunction } from '#runtime/host/review';
 import type { ManifestPolicy, TargetClient } from './policy.ts';
-import { describeMissing, reviewTargets, signedOf } from './rights.ts';
+import { describeMissing, reviewTargets } from './rights.ts';
 import { findTargets } from './targets.ts';
 
 const RESOURCES = [`${ManifestCaptureRequest.resource}.${ManifestCaptureRequest.group}`];
@@ -31,7 +32,7 @@ export const captureAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
     name: 'manifest-capture-author',
     resources: RESOURCES,
     seal,
-    signedOf,
+    signedOf: signedRequest,
   });
 
 /** Refuses what could not be captured, and what its author may not read. */

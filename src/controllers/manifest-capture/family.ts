@@ -10,6 +10,8 @@ import { AnnotationKeyManifestTTL } from '#api/kinds/stateSnapshotter/conditions
 import { deletionMetrics } from '#lifecycle/deletionMetrics';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
 import {
+  authorKeyRight,
+  authorKeySecret,
   CAPTURE_SECTION,
   parseRequestTtl,
   parseRetention,
@@ -34,7 +36,6 @@ interface Section {
   readonly profile?: ManifestPolicy['profile'];
   readonly authorization?: Authorization;
   readonly allowedKinds?: readonly string[];
-  readonly authorKeySecret?: { readonly namespace: string; readonly name: string };
 }
 
 function parsePolicy(
@@ -72,7 +73,7 @@ export const manifestCapture: Family = {
     const { clock, guard, registry, random, namespace, actAs } = services;
     const section = (sections.capture ?? {}) as unknown as Section;
     const policy = parsePolicy(section, sections.retention, actAs);
-    const secret = section.authorKeySecret ?? { namespace: 'lapse-system', name: 'lapse-author-key' };
+    const secret = authorKeySecret(sections.capture);
     const seal = new AuthorSeal({ client: services.client, random, secret });
     const client = services.acting ?? services.client;
     const deletions = deletionMetrics(registry, NAME, () => clock.now());
@@ -98,17 +99,7 @@ export const manifestCapture: Family = {
     return {
       controllers: [controller as ControllerDefinition],
       admission: [...(isReviewed ? [captureAuthor(admission)] : []), captureRules(admission)],
-      rights: isReviewed
-        ? [
-            {
-              namespace: secret.namespace,
-              group: '',
-              resource: 'secrets',
-              verbs: ['create', 'get'],
-              names: [secret.name],
-            },
-          ]
-        : [],
+      rights: isReviewed ? [authorKeyRight(secret)] : [],
     };
   },
   foresight: foreseeManifestCaptures,

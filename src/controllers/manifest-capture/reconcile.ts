@@ -7,6 +7,7 @@ import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
 import { Reason } from '#api/kinds/storage/conditions';
 import { type Instant, millis, plus } from '#base/instant';
 import { ChunkEncoder } from '#checkpoint/encode';
+import { noAuthor, requestAuthor } from '#lifecycle/requests/author';
 import { reconcileEnded } from '#lifecycle/requests/ended';
 import { describeRetention } from '#lifecycle/requests/endings';
 import { completed, type Ending, endedBy, finishRequest } from '#lifecycle/requests/finish';
@@ -24,7 +25,7 @@ import {
 import type { ManifestOptions } from './policy.ts';
 import { readManifests } from './read.ts';
 import { getCheckpoint, getStored } from './resume.ts';
-import { authorOf, describeMissing, NO_AUTHOR, reviewTargets } from './rights.ts';
+import { describeMissing, reviewTargets } from './rights.ts';
 import { findTargets, type Target } from './targets.ts';
 import { anchor, refusal, type Stop, type Work } from './work.ts';
 import { ChunkWriter, type Stored } from './writer.ts';
@@ -72,8 +73,8 @@ async function getTargets({ request, options }: Work): Promise<readonly Target[]
   try {
     const targets = await findTargets(request, client.discovery, policy);
     if (isFailure(targets) || policy.authorization !== 'Webhook') return targets;
-    const author = await authorOf(seal, request);
-    if (author === undefined) return NO_AUTHOR;
+    const author = await requestAuthor(seal, request);
+    if (author === undefined) return noAuthor(request);
     const missing = await reviewTargets(client, author, targets);
     return missing.length === 0 ? targets : failure(Reason.RBACDenied, describeMissing(author, missing));
   } catch (error) {

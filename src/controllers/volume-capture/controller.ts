@@ -96,6 +96,9 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
       { group: '', resource: 'persistentvolumes', verbs: ['get', 'patch'] },
       { group: '', resource: 'persistentvolumeclaims', verbs: ['get', 'delete'] },
+      ...(options.authors === undefined
+        ? []
+        : [{ group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] }]),
       ...(rules.ttl.mode === 'annotation'
         ? [{ group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['delete'] }]
         : []),

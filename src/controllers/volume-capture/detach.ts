@@ -18,6 +18,7 @@ import { keeperName } from '#lifecycle/requests/names';
 import { type Failure, failureOf, isFailure } from '#lifecycle/requests/refusal';
 import { computeEnd } from '#lifecycle/requests/ttl';
 import { again, type Outcome } from '#runtime/outcome';
+import { reviewAuthor } from './author.ts';
 import { claimText } from './compute.ts';
 import { computeDetach, computeMark, type DetachStep, rememberedVolume } from './computeDetach.ts';
 import { usersOf } from './pods.ts';
@@ -37,11 +38,11 @@ export async function reconcileDetach(work: Work): Promise<Outcome> {
   if (cached.kind === 'waiting') return waitForEvent(pass, 'claim deletion');
   // From here on something is deleted, marked or ended: the cache may be behind, the server is asked.
   const step = await getStep(work, liveRead(pass, options.direct));
+  if (step.kind === 'failure') return end(work, step);
+  if (step.kind === 'waiting') return waitForEvent(pass, 'claim deletion');
+  const refusal = await reviewAuthor(options.authors, work.request, work.claim);
+  if (refusal !== undefined) return end(work, refusal);
   switch (step.kind) {
-    case 'failure':
-      return end(work, step);
-    case 'waiting':
-      return waitForEvent(pass, 'claim deletion');
     case 'release':
       return release(work, step.claim, step.volume);
     case 'released':

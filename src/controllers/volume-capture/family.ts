@@ -8,6 +8,8 @@ import { VolumeCaptureRequest, volumeCaptureRequestKind } from '#api/kinds/volum
 import { deletionMetrics } from '#lifecycle/deletionMetrics';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
 import {
+  authorKeyRight,
+  authorKeySecret,
   CAPTURE_SECTION,
   DETACH_RETENTION_SECTION,
   parseRequestTtl,
@@ -17,8 +19,10 @@ import {
   RETENTION_SECTION,
 } from '#lifecycle/requests/configuration';
 import { directReader } from '#lifecycle/requests/direct';
+import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
+import { detachAuthor, detachRules } from './admission.ts';
 import { volumeCaptureController } from './controller.ts';
 import { foreseeCaptures } from './foresee.ts';
 import type { CapturePolicy } from './policy.ts';
@@ -70,7 +74,11 @@ export const volumeCapture: Family = {
     },
   },
   create(services, sections) {
-    const { clock, guard, registry, random, namespace } = services;
+    const { clock, guard, registry, random, namespace, client, actAs } = services;
+    const policy = parsePolicy(sections);
+    const secret = authorKeySecret(sections.capture);
+    const authors =
+      actAs === 'author' ? { client, seal: new AuthorSeal({ client, random, secret }) } : undefined;
     const metrics = deletionMetrics(registry, NAME, () => clock.now());
     const controller = volumeCaptureController({
       rules: {
@@ -78,14 +86,21 @@ export const volumeCapture: Family = {
         annotationKey: AnnotationKeyTTL,
         ttl: parseRequestTtl(sections.requestTTL),
       },
-      policy: parsePolicy(sections),
+      policy,
       direct: directReader,
       deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
       guard,
       random,
+      ...(authors === undefined ? {} : { authors }),
       ...(namespace === undefined ? {} : { namespace }),
     });
-    return { controllers: [controller as ControllerDefinition], admission: [] };
+    const controllers = [controller as ControllerDefinition];
+    if (authors === undefined) return { controllers, admission: [] };
+    return {
+      controllers,
+      admission: [detachAuthor(authors), detachRules(authors, policy.allowCrossNamespace)],
+      rights: [authorKeyRight(secret)],
+    };
   },
   foresight: foreseeCaptures,
 };

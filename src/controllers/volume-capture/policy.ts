@@ -7,6 +7,7 @@ import type { DirectReader } from '#lifecycle/requests/direct';
 import type { Retention } from '#lifecycle/requests/keeper';
 import type { RequestRules } from '#lifecycle/requests/rules';
 import type { SkewGuard } from '#lifecycle/skewGuard';
+import type { Authors } from './author.ts';
 
 export interface CapturePolicy {
   readonly allowCrossNamespace: boolean;
@@ -25,5 +26,7 @@ export interface CaptureOptions {
   readonly deletes: GuardedDeletes;
   readonly guard: SkewGuard;
   readonly random: Random;
+  /** Set: a detach needs the right of its author to delete the claim. Unset: the controller's own right. */
+  readonly authors?: Authors;
   readonly namespace?: string;
 }

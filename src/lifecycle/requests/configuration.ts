@@ -3,6 +3,7 @@
 
 import type { JsonObject } from '#api/json';
 import { DefaultRequestTTLStr, RequestTTLEnvName } from '#api/kinds/storage/conditions';
+import type { Account } from '../rights.ts';
 import { requireDuration } from './duration.ts';
 import type { Retention } from './keeper.ts';
 import type { RequestTtl, TtlMode } from './rules.ts';
@@ -91,7 +92,7 @@ export const CAPTURE_SECTION: JsonObject = {
       type: 'object',
       default: {},
       description:
-        'Manifests: the Secret with the key that signs who made a request; made when it is not there.',
+        'The Secret with the key that signs who made a request (captures of manifests, Detach); created when it does not exist.',
       properties: {
         namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
         name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
@@ -99,6 +100,20 @@ export const CAPTURE_SECTION: JsonObject = {
     },
   },
 };
+
+/** The Secret of `capture.authorKeySecret`. */
+export function authorKeySecret(capture: JsonObject | undefined): Account {
+  const secret = capture?.authorKeySecret as Partial<Account> | undefined;
+  return { namespace: secret?.namespace ?? 'lapse-system', name: secret?.name ?? 'lapse-author-key' };
+}
+
+export const authorKeyRight = ({ namespace, name }: Account) => ({
+  namespace,
+  group: '',
+  resource: 'secrets',
+  verbs: ['create', 'get'],
+  names: [name],
+});
 
 /** Environment variables of the process and the field each of them sets. */
 export const REQUEST_ENVIRONMENT = { [RequestTTLEnvName]: 'requestTTL.ttl' } as const;

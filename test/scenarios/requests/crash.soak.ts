@@ -112,7 +112,7 @@ async function tell(
     compose: composeFamilies({
       families,
       controllers: [],
-      configuration: story.configuration ?? {},
+      configuration: { actAs: 'controller', ...story.configuration },
       gates: {},
     }),
     kinds: [...new Set([...families.flatMap(({ kinds }) => kinds), ...SNAPSHOT_KINDS])],

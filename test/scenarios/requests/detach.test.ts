@@ -91,6 +91,7 @@ requestScenario('with clearClaimRef the volume lets go of its claim', async ({ g
 
 requestScenario('a claim that is protected is waited for', async ({ given, when, then, simulation }) => {
   given.controllers('volume-capture');
+  given.configuration({ actAs: 'controller' });
   const { SNAPSHOT_KINDS } = await import('#standins/snapshotKinds');
   given.kinds(...SNAPSHOT_KINDS);
   await given.object(OBJECTS);

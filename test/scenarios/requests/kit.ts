@@ -138,7 +138,7 @@ export const FAMILIES = ['volume-capture', 'object-keeper', 'request-ttl'] as co
 export async function volumeWorld(given: Given, options: WorldOptions = {}): Promise<void> {
   const { configuration = {}, families = FAMILIES, standins = ['owner-gc', 'csi-snapshotter'] } = options;
   given.controllers(...families);
-  given.configuration(configuration);
+  given.configuration({ actAs: 'controller', ...configuration });
   given.kinds(...SNAPSHOT_KINDS);
   given.standins(...standinsNamed([...standins]), claimProtection());
   await given.object(options.objects ?? usualObjects());

@@ -1,0 +1,48 @@
+// Whose rights a detach has. It deletes a claim: without a review, a user who may create requests could delete any claim
+// of the namespace.
+
+import type { ObjectKey } from '#api/kind';
+import { Reason } from '#api/kinds/storage/conditions';
+import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { PersistentVolumeClaim } from '#api/kinds/volumes';
+import type { Client } from '#client/client';
+import { noAuthor, requestAuthor } from '#lifecycle/requests/author';
+import { type Failure, failure, failureOf } from '#lifecycle/requests/refusal';
+import { describeNeeds, type Need, reviewSubject, type Subject } from '#lifecycle/rights';
+import type { AuthorSeal } from '#lifecycle/rightsAuthor';
+
+/** Unset in the options of a controller that acts with its own rights. */
+export interface Authors {
+  /** For reviews. */
+  readonly client: Pick<Client, 'create'>;
+  readonly seal: AuthorSeal;
+}
+
+/** Why the subject may not detach the volume of this claim; undefined when it may. */
+export async function reviewDetach(
+  client: Authors['client'],
+  subject: Subject,
+  { namespace = '', name }: ObjectKey,
+): Promise<Failure | undefined> {
+  const { group, resource } = PersistentVolumeClaim;
+  const need: Need = { verb: 'delete', group, resource, namespace, name };
+  const missing = await reviewSubject(client, subject, [need]);
+  return missing.length === 0
+    ? undefined
+    : failure(Reason.RBACDenied, `${subject.username} may not ${describeNeeds(missing)}`);
+}
+
+/** Reviewed again before each step: rights change, and admission is not always there. */
+export async function reviewAuthor(
+  authors: Authors | undefined,
+  request: VolumeCaptureRequest,
+  claim: ObjectKey,
+): Promise<Failure | undefined> {
+  if (authors === undefined) return undefined;
+  try {
+    const author = await requestAuthor(authors.seal, request);
+    return author === undefined ? noAuthor(request) : await reviewDetach(authors.client, author, claim);
+  } catch (error) {
+    return failureOf(error, 'reviewing the author');
+  }
+}

@@ -1,0 +1,151 @@
+// Whose rights a detach has: those of its author, who must be allowed to delete the claim.
+
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '#api/json';
+import type { RequestObject } from '#api/kinds/storage/request';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import type { KubeObject } from '#api/object';
+import { seconds } from '#base/instant';
+import { type Simulation, simulate } from '#sim/simulate';
+import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
+import { standinsNamed } from '#standins/standins';
+import { Rbac } from '../cleaner/rbac.ts';
+import { composeFamilies, findFamily } from '../compose.ts';
+import { capture, claim, claimProtection, detach, usualObjects, volume } from './kit.ts';
+
+/** The embedded server knows one user. */
+const AUTHOR = 'admin';
+const RIGHT = 'delete persistentvolumeclaims';
+const AUTHOR_ANNOTATION = 'lapse.dev/author';
+const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' };
+const OBJECTS: KubeObject[] = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lapse-system' } },
+  ...usualObjects().slice(0, 2),
+  volume('pv-data', { claimRef }),
+  claim(),
+];
+
+interface Court {
+  readonly rbac: Rbac;
+  readonly simulation: Simulation;
+  readonly ended: () => Promise<string | undefined>;
+  readonly isClaimKept: () => Promise<boolean>;
+}
+
+async function inCourt(
+  story: (court: Court) => Promise<void>,
+  configuration: JsonObject = {},
+): Promise<void> {
+  const rbac = new Rbac();
+  const family = findFamily('volume-capture');
+  const compose = composeFamilies({ families: [family], controllers: [], configuration, gates: {} });
+  const simulation = await simulate({
+    compose: rbac.around(compose),
+    kinds: [...family.kinds, ...SNAPSHOT_KINDS],
+    standins: [...standinsNamed(['csi-snapshotter']), claimProtection()],
+  });
+  const ended = async () => {
+    const ready = (await simulation.get<RequestObject>('vcr/nightly'))?.status?.conditions?.[0];
+    return ready && `${ready.status} ${ready.reason}: ${ready.message}`;
+  };
+  const isClaimKept = async () => {
+    const found = await simulation.get('pvc/data');
+    return found !== undefined && found.metadata.deletionTimestamp === undefined;
+  };
+  try {
+    await simulation.apply(OBJECTS);
+    await story({ rbac, simulation, ended, isClaimKept });
+  } finally {
+    await simulation.close();
+  }
+}
+
+describe('detach', () => {
+  test('an author who may delete the claim gets it detached', () =>
+    inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
+      rbac.allow(AUTHOR, RIGHT);
+      await simulation.apply(detach());
+      expect(await ended()).toContain('True Completed');
+      expect(await isClaimKept()).toBe(false);
+    }));
+
+  test('a generated name is signed too', () =>
+    inCourt(async ({ rbac, simulation, isClaimKept }) => {
+      rbac.allow(AUTHOR, RIGHT);
+      const { name: _, ...metadata } = detach().metadata;
+      await simulation.user.create(VolumeCaptureRequest, {
+        ...detach(),
+        metadata: { ...metadata, generateName: 'moved-' },
+      });
+      await simulation.timePasses(seconds(2));
+      expect(await isClaimKept()).toBe(false);
+    }));
+
+  test('an author who may not delete the claim is refused at admission', () =>
+    inCourt(async ({ simulation, isClaimKept }) => {
+      await expect(simulation.apply(detach())).rejects.toThrow(
+        'admin may not delete persistentvolumeclaims data in namespace default',
+      );
+      await simulation.timePasses(seconds(2));
+      expect(await isClaimKept()).toBe(true);
+    }));
+
+  test('an author who lost the right after admission keeps the claim', () =>
+    inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
+      rbac.allow(AUTHOR, RIGHT);
+      simulation.faults.justBefore('get persistentvolumeclaims', () => rbac.revoke(AUTHOR));
+      await simulation.apply(detach());
+      await simulation.timePasses(seconds(2));
+      expect(await ended()).toContain('False RBACDenied: admin may not delete persistentvolumeclaims data');
+      expect(await isClaimKept()).toBe(true);
+    }));
+
+  test.each([
+    ['without an author', {}],
+    ['with a forged author', { [AUTHOR_ANNOTATION]: '{"groups":[],"seal":"x","username":"admin"}' }],
+  ])('a request that was stored %s ends, says what to do, and keeps the claim', (_name, annotations) =>
+    inCourt(async ({ rbac, simulation, ended, isClaimKept }) => {
+      rbac.allow(AUTHOR, RIGHT);
+      simulation.crash();
+      await simulation.apply(detach('nightly', {}, { annotations }));
+      await simulation.restart();
+      await simulation.timePasses(seconds(2));
+      expect(await ended()).toContain(
+        'False RBACDenied: VolumeCaptureRequest default/nightly has no verified author',
+      );
+      expect(await ended()).toContain('create it again while the Lapse webhook is running');
+      expect(await isClaimKept()).toBe(true);
+    }),
+  );
+
+  test('a released volume is not marked for an author who may not delete its claim', () =>
+    inCourt(async ({ rbac, simulation, ended }) => {
+      rbac.allow(AUTHOR, RIGHT);
+      await simulation.hands.delete('pvc/data');
+      await simulation.timePasses(seconds(1));
+      simulation.faults.justBefore('get persistentvolumeclaims', () => rbac.revoke(AUTHOR));
+      await simulation.apply(
+        detach('nightly', {}, { annotations: { 'storage.deckhouse.io/detach-pv-name': 'pv-data' } }),
+      );
+      await simulation.timePasses(seconds(2));
+      expect(await ended()).toContain('False RBACDenied');
+      expect((await simulation.get('pv/pv-data'))?.metadata.ownerReferences ?? []).toEqual([]);
+    }));
+
+  test('with actAs controller no author is needed', () =>
+    inCourt(
+      async ({ simulation, ended }) => {
+        await simulation.apply(detach());
+        expect(await ended()).toContain('True Completed');
+      },
+      { actAs: 'controller' },
+    ));
+});
+
+test('a snapshot needs no right of its author to delete the claim', () =>
+  inCourt(async ({ simulation, ended }) => {
+    await simulation.apply(capture());
+    await simulation.timePasses(seconds(2));
+    expect(await ended()).toContain('True Completed');
+    expect((await simulation.get('vcr/nightly'))?.metadata.annotations?.[AUTHOR_ANNOTATION]).toBeUndefined();
+  }));
