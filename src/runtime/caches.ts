@@ -38,6 +38,8 @@ export interface CacheStatus {
 
 /** A share of a cache. */
 export interface CacheHandle<T extends KubeObject> {
+  /** The name of the source, as `statuses` has it. */
+  readonly source: string;
   readonly reader: CacheReader<T>;
   readonly status: CacheStatus;
   /** Whether the cache has not yet seen this version. */
@@ -128,6 +130,7 @@ export class Caches {
     const undo: (() => void)[] = [];
     let released = false;
     return {
+      source: entry.name,
       reader: entry.cache,
       get status() {
         return statusOf(entry);

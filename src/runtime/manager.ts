@@ -17,6 +17,7 @@ import type { Liveness } from './liveness.ts';
 import { Registry } from './metrics/registry.ts';
 import { cacheMetrics } from './metrics/runtimeMetrics.ts';
 import { asError } from './outcome.ts';
+import { computeReadiness, type Readiness } from './readiness.ts';
 import { Timers } from './timers.ts';
 
 /** Who may act. Without one, everybody. */
@@ -115,19 +116,18 @@ export class Manager {
     this.#advance();
   }
 
-  /** Whether traffic and probes may rely on it; the problems in words otherwise. */
-  readiness(): { readonly ready: boolean; readonly problems: readonly string[] } {
-    const problems: string[] = [];
-    for (const { source, status } of this.caches.statuses()) {
-      const { problem } = status;
-      if (problem !== undefined)
-        problems.push(`${source}: ${problem.verb} ${problem.kind}: ${problem.error.message}`);
-      else if (!status.synced) problems.push(`${source}: not synced yet`);
-    }
+  /** Whether traffic and probes may rely on it, and what is missing. */
+  readiness(): Readiness {
+    const needed = new Set(this.#controllers.flatMap(({ handles }) => handles.map(({ source }) => source)));
+    const sources = [...this.caches.statuses()].map(({ source, status }) => ({
+      source,
+      status,
+      isNeeded: needed.has(source),
+    }));
+    const isStarted = this.#phase === 'standby' || this.#phase === 'leading';
+    const { ready, problems } = computeReadiness(isStarted, sources);
     const clock = this.#options.time?.problem?.();
-    if (clock !== undefined) problems.push(`clock: ${clock}`);
-    const started = this.#phase === 'standby' || this.#phase === 'leading';
-    return { ready: started, problems };
+    return { ready, problems: clock === undefined ? problems : [...problems, `clock: ${clock}`] };
   }
 
   activity(): Activity {
