@@ -1,10 +1,11 @@
 // The certificates of a server that stands alone: a CA made on first start and a leaf for loopback signed by it, and the
 // same for the client that it is to others. The files are readable by their owner only.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Issuance, isGoodFor, issueCertificate, makeAuthority } from '#base/certificates';
 import { hours, type Instant } from '#base/instant';
+import { readPrivate, writePrivate } from '#base/privateFile';
 import type { FrontProxy } from './aggregation/frontProxy.ts';
 
 export interface ServingCertificate {
@@ -60,7 +61,7 @@ async function keptCertificate({
   leaf,
 }: Kept): Promise<ServingCertificate> {
   const path = (name: keyof typeof files) => join(directory, files[name]);
-  const read = (name: keyof typeof files) => readFileSync(path(name), 'utf8');
+  const read = (name: keyof typeof files) => readPrivate(path(name));
   const missing = !existsSync(path('ca')) || !existsSync(path('caKey'));
   if (missing) {
     const made = await makeAuthority(authority, now, CA_LIFETIME);
@@ -77,5 +78,3 @@ async function keptCertificate({
   }
   return { ca, cert: read('cert'), key: read('key') };
 }
-
-export const writePrivate = (file: string, text: string) => writeFileSync(file, text, { mode: 0o600 });

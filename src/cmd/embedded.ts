@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { HttpHandler } from '#api/http';
 import { type LocalService, localOutbound } from '#apiserver/aggregation/localOutbound';
 import { parseTokenFile, tokenAuthenticator } from '#apiserver/auth';
-import { frontProxyCertificate, servingCertificate, writePrivate } from '#apiserver/certificates';
+import { frontProxyCertificate, servingCertificate } from '#apiserver/certificates';
 import { type Listener, listen } from '#apiserver/listen';
 import type { UserInfo } from '#apiserver/resources/resource';
 import { type ApiServer, createServer } from '#apiserver/server';
@@ -13,6 +13,7 @@ import { openSqliteJournal } from '#apiserver/store/sqlite';
 import { Store } from '#apiserver/store/store';
 import { httpsOutbound } from '#apiserver/webhooks/outbound';
 import { type Clock, realClock } from '#base/clock';
+import { PrivateFileError, readPrivate, writePrivate } from '#base/privateFile';
 import { systemRandom } from '#base/random';
 import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { makeDirectory } from './directories.ts';
@@ -57,7 +58,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     openStore(data, options.store, clock),
     servingCertificate(data, hosts, realClock.now()),
     frontProxyCertificate(data, realClock.now()),
-  ]);
+  ]).catch((cause: unknown) => {
+    throw cause instanceof PrivateFileError
+      ? new UsageError(`--data ${options.data}: ${cause.message}`)
+      : cause;
+  });
   const server = await createServer({
     store,
     clock,
@@ -147,7 +152,7 @@ async function bind(
 function adminToken(data: string): string {
   const file = join(data, 'token');
   if (!existsSync(file)) writePrivate(file, Buffer.from(systemRandom.bytes(32)).toString('base64url'));
-  return readFileSync(file, 'utf8').trim();
+  return readPrivate(file).trim();
 }
 
 /** The administrator, and the users of a token file. */
