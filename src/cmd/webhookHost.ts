@@ -39,7 +39,7 @@ export interface Closable {
 
 /** etcd takes objects of up to 1.5 MiB; the review of an update has the old object, too. */
 const MAX_REVIEW = 3 << 20;
-const MAX_REVIEWS = 32;
+export const REVIEW_BOUNDS = { maxBody: MAX_REVIEW, maxBuffered: 2 * MAX_REVIEW, maxInFlight: 32 };
 
 /** From files that another program renews, or self-managed in a Secret. `flag` is what needs it. */
 export async function openOwnCertificate(options: WebhookHostOptions, flag: string): Promise<OwnCertificate> {
@@ -94,12 +94,12 @@ export async function prepareWebhook(
       ...(clientAuthority === undefined ? {} : { clientNames: general.webhook.clientNames ?? [] }),
     },
   });
-  const bounds = { maxBody: MAX_REVIEW, maxInFlight: MAX_REVIEWS, onExcess };
   return (where) =>
     listen({
       refuse,
       handle,
-      ...bounds,
+      onExcess,
+      ...REVIEW_BOUNDS,
       certificate,
       ...(clientAuthority === undefined ? {} : { clientAuthority }),
       // API servers that do not trust the certificate have lost the caBundle.

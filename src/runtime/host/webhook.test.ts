@@ -176,6 +176,7 @@ describe('bad calls', () => {
     ['CONNECT', review({ operation: 'CONNECT' }), 400, /"CONNECT" is not handled/],
     ['no resource', review({ resource: {} }), 400, /resource is incomplete/],
     ['no user', review({ userInfo: null }), 400, /userInfo is incomplete/],
+    ['more values than any review has', `[${'[],'.repeat(400_000)}[]]`, 400, /more than 400000 values/],
     ['an object that is none', review({ object: 'x' }), 400, /object is not an object/],
   ])('%s', async (_what, body, status, words) => {
     const answer = await s.send(body);

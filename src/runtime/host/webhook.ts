@@ -19,6 +19,7 @@ import {
   buildReview,
   parseReview,
   ReviewError,
+  requireFewValues,
 } from './review.ts';
 import { isAccepted, parseReviewPath } from './reviewPaths.ts';
 import type { ReviewPaths } from './selfManaged.ts';
@@ -118,7 +119,9 @@ interface Reviewing {
 
 async function review(options: WebhookOptions, { fn, request, total }: Reviewing): Promise<HttpResponse> {
   try {
-    const asked = parseReview(parseBytes(request.body ?? new Uint8Array()));
+    const body = request.body ?? new Uint8Array();
+    requireFewValues(body);
+    const asked = parseReview(parseBytes(body));
     const answer = await within(options, () => judge(fn, asked));
     total.with(fn.name, answer.allowed ? 'allowed' : 'denied').inc();
     return json(buildReview(asked, answer));
