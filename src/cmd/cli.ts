@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '#base/version';
 import { computeFailure } from './failures.ts';
 import { withManners } from './help.ts';
+import { terminalText } from './terminalText.ts';
 import { reasonOf, UsageError } from './usage.ts';
 
 /** In the order of the help. Only the one that is asked for is loaded: the controllers need not slow down the server. */
@@ -55,6 +56,6 @@ function codeOf(cause: unknown): number {
   // Help and version come here, too; a mistake has already been answered.
   if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
   const { text, code } = computeFailure(cause);
-  process.stderr.write(`lapse: ${text}\n`);
+  process.stderr.write(`lapse: ${terminalText(text)}\n`);
   return code;
 }

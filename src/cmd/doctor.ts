@@ -17,6 +17,7 @@ import { exitCodeOf, type Report, reportDocument, reportText } from './doctor/re
 import { documentText, FORMATS, type Format } from './documents.ts';
 import { withSettings } from './flags.ts';
 import { selectFamilies } from './selection.ts';
+import { terminalText } from './terminalText.ts';
 import { styles } from './up/screen.ts';
 
 interface DoctorFlags {
@@ -55,7 +56,7 @@ export function doctorCommand(): Command {
     const { output } = flags;
     process.stdout.write(
       output === 'text'
-        ? reportText(report, (level, text) => paint[level](text))
+        ? terminalText(reportText(report, (level, text) => paint[level](text)))
         : documentText(reportDocument(report), output),
     );
     process.exitCode = exitCodeOf(report);

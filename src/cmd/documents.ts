@@ -1,5 +1,6 @@
 // Answers for programs.
 
+import { terminalText } from './terminalText.ts';
 import { yamlDocuments, yamlText } from './yaml.ts';
 
 /** `-o`. */
@@ -7,7 +8,7 @@ export type Format = 'text' | 'json' | 'yaml';
 export const FORMATS: readonly Format[] = ['text', 'json', 'yaml'];
 
 export const documentText = (document: object, format: 'json' | 'yaml'): string =>
-  format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : yamlText(document);
+  format === 'json' ? terminalText(`${JSON.stringify(document, null, 2)}\n`) : yamlText(document);
 
 /** Objects to be applied: a stream of documents, or a List. */
 export const objectsText = (items: readonly object[], format: 'json' | 'yaml'): string =>

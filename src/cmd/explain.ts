@@ -23,6 +23,7 @@ import { collectModules as collect } from './modules.ts';
 import { openManifests } from './plan/files.ts';
 import { readingFrom } from './plan/snapshot.ts';
 import { selectFamilies } from './selection.ts';
+import { terminalText } from './terminalText.ts';
 import { parseNamespace } from './usage.ts';
 
 const FORMATS = ['text', 'json', 'yaml'] as const;
@@ -91,7 +92,7 @@ export function explainCommand(): Command {
         process.exitCode = explanation.unread.length === 0 ? 0 : 3;
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        process.stderr.write(`lapse: ${error.message}\n`);
+        process.stderr.write(`lapse: ${terminalText(error.message)}\n`);
         process.exitCode = 3;
       } finally {
         await origin.close();

@@ -5,13 +5,14 @@ import { realClock } from '#base/clock';
 import { jsonLog, type Log, prettyLog } from '#base/log';
 import { TransportError } from '#client/transport';
 import type { General } from './configuration/general.ts';
+import { terminalText } from './terminalText.ts';
 
 export function openLog({ log }: General): Log {
   const isText = log.format === 'text' || (log.format === 'auto' && process.stderr.isTTY === true);
   const options = {
     clock: realClock,
     level: log.level,
-    write: (line: string) => void process.stderr.write(line),
+    write: (line: string) => void process.stderr.write(terminalText(line)),
   };
   return briefly(isText ? prettyLog(options) : jsonLog(options));
 }

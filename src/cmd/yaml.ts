@@ -13,8 +13,9 @@ const numberOfGo: ScalarTag = {
   resolve: (text) => text,
 };
 
-/** Refused as it is by a reader, or taken for the end of a line. */
-const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+/** Refused as it is by a reader, taken for the end of a line, or turns the direction of the text on a terminal. */
+const UNPRINTABLE =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/;
 
 /** In a block a tab at the beginning is a mistake to Go, and white space alone is lost. */
 const BAD_BLOCK = /^[ \n]*\t|^\s+$/;
@@ -22,7 +23,7 @@ const BAD_BLOCK = /^[ \n]*\t|^\s+$/;
 /** In quotes, with nothing in it that is not printable. */
 const escaped = (text: string): string =>
   JSON.stringify(text).replace(
-    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 

@@ -13,6 +13,7 @@ import { type Client, createClient } from '#client/client';
 import { reachCluster } from '../cluster.ts';
 import { wantsColour } from '../colour.ts';
 import { describeRefusal } from '../failures.ts';
+import { terminalText } from '../terminalText.ts';
 import { UsageError } from '../usage.ts';
 
 export interface Desk {
@@ -53,7 +54,7 @@ export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<
     credentials,
     clock: realClock,
     random: systemRandom,
-    onWarning: (warning) => say(`warning: ${warning}`),
+    onWarning: (warning) => say(terminalText(`warning: ${warning}`)),
   });
   try {
     const desk: Desk = {
@@ -78,17 +79,23 @@ const print = (text: string): Promise<void> =>
     else process.stdout.once('drain', resolve);
   });
 
-/** What is expected to go wrong is said in a line, without a stack. */
+/** Expected failures are reported in a line, without a stack. What is printed cannot steer the terminal. */
 export async function explainingFailures(
   desk: Desk,
   work: (desk: Desk) => Promise<ExitCode>,
 ): Promise<ExitCode> {
+  const { out, say } = desk;
+  const safe: Desk = {
+    ...desk,
+    out: (text) => out(terminalText(text)),
+    say: (text) => say(terminalText(text)),
+  };
   try {
-    return await work(desk);
+    return await work(safe);
   } catch (error) {
     const text = explain(error);
     if (text === undefined) throw error;
-    desk.say(`lapse: ${text}`);
+    safe.say(`lapse: ${text}`);
     return 1;
   }
 }

@@ -1,6 +1,7 @@
 // A terminal whose last lines stay where they are while others scroll by above them.
 
 import { stripVTControlCharacters } from 'node:util';
+import { terminalText } from '../terminalText.ts';
 
 const UP = (lines: number): string => (lines === 0 ? '' : `\u001b[${lines}A`);
 const ERASE_BELOW = '\r\u001b[0J';
@@ -18,11 +19,12 @@ export class Pinned {
 
   /** Text that scrolls: whole lines. */
   scroll(text: string): void {
-    this.#write(`${this.#erased()}${text}${block(this.#shown)}`);
+    this.#write(`${this.#erased()}${terminalText(text)}${block(this.#shown)}`);
   }
 
   /** What stays; none: nothing does. Lines must fit the terminal. */
-  pin(lines: readonly string[]): void {
+  pin(given: readonly string[]): void {
+    const lines = given.map(terminalText);
     if (lines.length === this.#shown.length && lines.every((line, i) => line === this.#shown[i])) return;
     const erased = this.#erased();
     this.#shown = lines;
