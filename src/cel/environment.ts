@@ -1,6 +1,7 @@
 // An environment: what names, functions, macros and types a program may use, and which limits hold for it.
 // Build one per kind of program and keep it: compiled programs are cached by (source, environment).
 
+import { MAX_PATTERN_SIZE } from '#base/patterns';
 import type { FunctionDecl, Library } from './declarations.ts';
 import { type Macro, type MacroTable, macroTable } from './macros.ts';
 import type { TypeProvider } from './provider.ts';
@@ -34,6 +35,8 @@ export interface EnvironmentOptions {
   readonly maxRecursion?: number;
   /** Levels of nesting in the tree; unlimited when not given. */
   readonly maxDepth?: number;
+  /** What the regular expressions of one program may compile to together, in the units of #base/patternSize. */
+  readonly maxPatternSize?: number;
   /** Programs that fail the type check are refused; false is only for tests of run-time errors. */
   readonly check?: boolean;
 }
@@ -64,6 +67,7 @@ export class Environment {
       | 'maxCodePoints'
       | 'maxRecursion'
       | 'maxDepth'
+      | 'maxPatternSize'
       | 'check'
     >
   > & { readonly optionalSyntax: boolean };
@@ -88,6 +92,7 @@ export class Environment {
       maxCodePoints: given.maxCodePoints ?? 100_000,
       maxRecursion: given.maxRecursion ?? 250,
       maxDepth: given.maxDepth ?? Number.POSITIVE_INFINITY,
+      maxPatternSize: given.maxPatternSize ?? MAX_PATTERN_SIZE,
       check: given.check ?? true,
       optionalSyntax: libraries.some((l) => l.optionalSyntax === true),
     };

@@ -20,6 +20,8 @@ export interface FrameRules {
   /** Units of work, of about ten nanoseconds each, that a unit of cost allows. */
   readonly workPerCost: number;
   readonly strictPresence: boolean;
+  /** Units of the patterns that one evaluation may compile. */
+  readonly maxPatternSize: number;
 }
 
 export class Frame {
@@ -31,6 +33,7 @@ export class Frame {
   workDone = 0;
   /** Units of the patterns that this evaluation compiled. */
   patternSize = 0;
+  readonly maxPatternSize: number;
   /** Lists and maps already read by their declared type. */
   #read: Map<object, Value> | undefined;
 
@@ -39,6 +42,7 @@ export class Frame {
     this.limit = limit;
     this.workLimit = limit * rules.workPerCost;
     this.strictPresence = rules.strictPresence;
+    this.maxPatternSize = rules.maxPatternSize;
   }
 
   get read(): Map<object, Value> {
@@ -48,7 +52,11 @@ export class Frame {
 
   /** For working out constants when compiling, where nothing is counted. */
   static unlimited(): Frame {
-    return new Frame([], Number.POSITIVE_INFINITY, { workPerCost: 1, strictPresence: true });
+    return new Frame([], Number.POSITIVE_INFINITY, {
+      workPerCost: 1,
+      strictPresence: true,
+      maxPatternSize: 0,
+    });
   }
 
   /** Adds to the bill. */

@@ -79,7 +79,10 @@ export const kubernetesEnvironment = ({ more, ...given }: Given): Environment =>
     escapedIdentifiers: false,
   });
 
-/** What conditions (Cleaner, TTL policies) may use: all libraries, `time`, and the variables given. */
+/**
+ * What conditions (Cleaner, TTL policies) may use: all libraries, `time`, and the variables given. Their patterns are
+ * small enough to be compiled within the budget of one evaluation.
+ */
 export const conditionEnvironment = (variables: Readonly<Record<string, CelType>>): Environment =>
   new Environment({
     libraries: ALL_LIBRARIES,
@@ -87,4 +90,5 @@ export const conditionEnvironment = (variables: Readonly<Record<string, CelType>
     strictPresence: false,
     presenceTestCost: false,
     maxDepth: 100,
+    maxPatternSize: 2000,
   });

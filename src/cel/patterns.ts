@@ -3,17 +3,14 @@
 
 import type { RE2JS } from 're2js';
 import { estimatePatternSize } from '#base/patternSize';
-import { compilePattern, MAX_PATTERN_SIZE } from '#base/patterns';
+import { compilePattern } from '#base/patterns';
 import { type Call, type Expr, walk } from './ast.ts';
 import { BudgetExceeded, type Frame } from './frame.ts';
 import { type Issue, Problems, type Source } from './source.ts';
 import { Failure, fail, type Value } from './values.ts';
 
-/** What the patterns of one expression may take together, in the units of patternSize.ts. */
-const MAX_EXPRESSION_SIZE = MAX_PATTERN_SIZE;
 const COMPILE_WORK = 3000;
-const COMPILE_WORK_PER_CHARACTER = 100;
-const COMPILE_WORK_PER_UNIT = 250;
+const COMPILE_WORK_PER_UNIT = 150;
 const MATCH_WORK = 100;
 /** Instructions that one character of the text takes through in one unit of work. */
 const INSTRUCTIONS_PER_WORK = 8;
@@ -29,7 +26,7 @@ const PATTERN_FUNCTIONS = new Set([
 ]);
 
 /** Patterns that are too large to be compiled, alone or together, in a checked tree. Nothing is compiled to find out. */
-export function validatePatternSizes(root: Expr, source: Source): Issue[] {
+export function validatePatternSizes(root: Expr, source: Source, most: number): Issue[] {
   const problems = new Problems(source);
   const seen = new Set<string>();
   let total = 0;
@@ -39,9 +36,9 @@ export function validatePatternSizes(root: Expr, source: Source): Issue[] {
     seen.add(pattern.text);
     const size = estimatePatternSize(pattern.text);
     total += size;
-    if (total <= MAX_EXPRESSION_SIZE) continue;
-    const whose = size > MAX_EXPRESSION_SIZE ? 'this pattern compiles' : 'the patterns up to here compile';
-    const message = `regular expression too large: ${whose} to up to ${total} instructions, the limit is ${MAX_EXPRESSION_SIZE}`;
+    if (total <= most) continue;
+    const whose = size > most ? 'this pattern compiles' : 'the patterns up to here compile';
+    const message = `regular expression too large: ${whose} to up to ${total} instructions, the limit is ${most}`;
     problems.add(pattern.at, message);
     return problems.list;
   }
@@ -64,7 +61,7 @@ export function patternProblem(pattern: string): string | undefined {
 
 /** The pattern, charged for use on a text of this length; an error when it is no pattern. */
 export function patternFor(pattern: string, textLength: number, f: Frame): RE2JS | Failure {
-  const compiled = compilePattern(pattern, (size) => chargeCompiling(pattern, size, f));
+  const compiled = compilePattern(pattern, (size) => chargeCompiling(size, f));
   if (compiled.kind === 'invalid') return fail(compiled.message);
   const { regexp } = compiled;
   f.work(MATCH_WORK + textLength * (1 + regexp.programSize() / INSTRUCTIONS_PER_WORK));
@@ -72,10 +69,10 @@ export function patternFor(pattern: string, textLength: number, f: Frame): RE2JS
 }
 
 /** Charged before it is done. */
-function chargeCompiling(pattern: string, size: number, f: Frame): void {
-  f.work(COMPILE_WORK + pattern.length * COMPILE_WORK_PER_CHARACTER + size * COMPILE_WORK_PER_UNIT);
+function chargeCompiling(size: number, f: Frame): void {
+  f.work(COMPILE_WORK + size * COMPILE_WORK_PER_UNIT);
   f.patternSize += size;
-  if (f.patternSize > MAX_EXPRESSION_SIZE) throw new BudgetExceeded(f.cost);
+  if (f.patternSize > f.maxPatternSize) throw new BudgetExceeded(f.cost);
 }
 
 /** True when the pattern matches anywhere in the text. */

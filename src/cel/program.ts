@@ -153,7 +153,7 @@ export function compileSource(text: string, env: Environment): Compilation {
 function checkAll(root: Expr, source: Source, env: Environment): readonly Issue[] {
   const { issues } = check(root, source, env);
   if (issues.length > 0) return issues;
-  const tooLarge = validatePatternSizes(root, source);
+  const tooLarge = validatePatternSizes(root, source, env.options.maxPatternSize);
   if (tooLarge.length > 0) return tooLarge;
   return [
     ...(env.options.validateLiterals ? validateLiterals(root, source) : []),
@@ -163,7 +163,7 @@ function checkAll(root: Expr, source: Source, env: Environment): readonly Issue[
 
 function resolveAll(root: Expr, source: Source, env: Environment): readonly Issue[] {
   const issues = resolveUnchecked(root, env);
-  return issues.length > 0 ? issues : validatePatternSizes(root, source);
+  return issues.length > 0 ? issues : validatePatternSizes(root, source, env.options.maxPatternSize);
 }
 
 const invalid = (source: Source, issues: readonly Issue[]): Compilation => ({
