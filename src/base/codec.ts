@@ -23,12 +23,19 @@ export const isGzip = (bytes: Uint8Array): boolean =>
 export function unpackGzip(bytes: Uint8Array, most: number): Unpacked {
   if (!isGzip(bytes)) return { kind: 'corrupt', why: 'not gzip' };
   try {
-    return { kind: 'bytes', bytes: gunzipSync(bytes, { maxOutputLength: most }) };
+    const chunkSize = Math.max(SMALLEST_CHUNK, Math.min(claimedLength(bytes), most) + 1);
+    return { kind: 'bytes', bytes: gunzipSync(bytes, { maxOutputLength: most, chunkSize }) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === 'ERR_BUFFER_TOO_LARGE' ? { kind: 'tooLarge' } : { kind: 'corrupt', why: message };
   }
 }
+
+const SMALLEST_CHUNK = 16 * 1024;
+
+/** The last four bytes of gzip say how long the content is; believed only to unpack it in one piece, without a copy. */
+const claimedLength = (bytes: Uint8Array): number =>
+  bytes.length < 18 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 

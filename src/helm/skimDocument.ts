@@ -2,9 +2,10 @@
 // megabyte (a CustomResourceDefinition), of which a dozen lines are needed; parsing all of it takes seconds.
 
 const WANTED = new Set(['apiVersion', 'kind', 'metadata', 'items']);
-const KEY = /^([A-Za-z][A-Za-z0-9]*):(?=[ \t\r]|$)/;
+const SPACE = 0x20;
+const KEY = /^([A-Za-z][A-Za-z0-9]*):(?=\s|$)/;
 /** Lines that belong to the field before them: deeper ones, items of a list, comments, empty ones. */
-const CONTINUES = /^(?:[ #\r]|-(?=[ \r]|$)|$)/;
+const CONTINUES = /^(?:[ #\r\n]|-(?=\s|$)|$)/;
 
 /**
  * The document without its other fields; undefined when its outermost map is not written line by line in plain keys
@@ -14,13 +15,26 @@ export function skimDocument(document: string): string | undefined {
   const kept: string[] = [];
   let isWanted = false;
   let hasKind = false;
-  for (const line of document.split('\n')) {
+  for (let start = 0, end = 0; start < document.length; start = end) {
+    end = fieldEnd(document, start);
+    const line = document.slice(start, lineEnd(document, start));
     const key = KEY.exec(line)?.[1];
-    if (key !== undefined) {
-      isWanted = WANTED.has(key);
-      hasKind ||= key === 'kind';
-    } else if (!CONTINUES.test(line)) return undefined;
-    if (isWanted) kept.push(line);
+    if (key === undefined && !CONTINUES.test(line)) return undefined;
+    if (key !== undefined) isWanted = WANTED.has(key);
+    hasKind ||= key === 'kind';
+    if (isWanted) kept.push(document.slice(start, end));
   }
-  return hasKind ? `${kept.join('\n')}\n` : undefined;
+  return hasKind ? kept.join('') : undefined;
+}
+
+/** Behind the line that starts here, and behind the indented lines that follow it. */
+function fieldEnd(document: string, from: number): number {
+  let at = lineEnd(document, from);
+  while (document.charCodeAt(at) === SPACE) at = lineEnd(document, at);
+  return at;
+}
+
+function lineEnd(document: string, from: number): number {
+  const found = document.indexOf('\n', from);
+  return found < 0 ? document.length : found + 1;
 }

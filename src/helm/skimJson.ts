@@ -3,7 +3,7 @@
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST] = [0x7b, 0x7d, 0x5b];
 const [COMMA, COLON] = [0x2c, 0x3a];
 const LONGEST_NAME = 100;
 
@@ -51,23 +51,38 @@ function skipSpace(bytes: Uint8Array, from: number): number {
 
 /** Behind the closing quote of the string that starts here. */
 function skipString(bytes: Uint8Array, from: number): number {
-  let at = from + 1;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at + 1;
+  for (let at = bytes.indexOf(QUOTE, from + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
+    let escapes = at;
+    while (bytes[escapes - 1] === BACKSLASH) escapes--;
+    if ((at - escapes) % 2 === 0) return at + 1;
+  }
+  return bytes.length;
 }
 
 function skipValue(bytes: Uint8Array, from: number): number {
+  const first = bytes[from];
+  if (first === QUOTE) return skipString(bytes, from);
+  if (first === OPEN_OBJECT || first === OPEN_LIST) return skipNested(bytes, from);
+  let at = from;
+  while (at < bytes.length && bytes[at] !== COMMA && bytes[at] !== CLOSE_OBJECT && !isSpace(bytes[at])) at++;
+  return at;
+}
+
+/** Behind the bracket that closes the one here. */
+function skipNested(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
   let [at, depth] = [from, 0];
-  while (at < bytes.length) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = skipString(bytes, at);
-    else {
-      if (depth === 0 && (byte === COMMA || byte === CLOSE_OBJECT || isSpace(byte))) return at;
-      if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
-      else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
-      at++;
+  while (at < length) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) {
+      at = skipString(bytes, at);
+      continue;
     }
-    if (depth === 0 && (byte === QUOTE || byte === CLOSE_OBJECT || byte === CLOSE_LIST)) return at;
+    at++;
+    // Brackets of lists and of objects differ from each other in one bit.
+    const bracket = byte | 0x20;
+    if (bracket === OPEN_OBJECT) depth++;
+    else if (bracket === CLOSE_OBJECT && --depth === 0) return at;
   }
   return at;
 }

@@ -2,6 +2,7 @@
 
 import type { KubeObject } from '#api/object';
 import { decodeBase64, fromUtf8 } from '#base/codec';
+import { nextTurn } from '#base/turn';
 import { type Manifest, parseManifestInTurns } from './manifest.ts';
 import { type Decoded, decodeRelease, isComplete, type Release, type UnpackBudget } from './release.ts';
 
@@ -99,6 +100,8 @@ async function openNeeded(
     const isNewest = opened.length === 0;
     const matters: boolean = isNewest || (!isEnough && stored.status === 'deployed');
     const decoded: Decoded = matters ? openWithin(stored, release, budget) : NOT_OPENED;
+    // Unpacking takes some tens of milliseconds: other work gets its turn before and after.
+    if (matters) await nextTurn();
     const manifest =
       decoded.kind === 'release' ? await parseManifestInTurns(decoded.release.manifest) : undefined;
     opened.push({ ...stored, decoded, ...(manifest === undefined ? {} : { manifest }) });
