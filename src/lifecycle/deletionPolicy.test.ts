@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hours, millis, seconds } from '#base/instant';
 import { refuse } from '#runtime/world.testkit';
-import { inKit } from './deletes.testkit.ts';
+import { inKit, type Kit } from './deletes.testkit.ts';
 
 describe('dry run', () => {
   test(
@@ -154,3 +154,35 @@ test(
     expect(due()).toBe('0');
   }),
 );
+
+describe('what is counted as due', () => {
+  const shown = (k: Kit) =>
+    ['lapse_deletions_due', 'lapse_deletions_oldest_due_seconds'].map((name) =>
+      Number(new RegExp(`^${name}\\{controller="ends"\\} (.*)$`, 'm').exec(k.manager.registry.text())![1]),
+    );
+
+  test(
+    'an object that a finalizer keeps, until it is gone',
+    inKit({}, async (k) => {
+      await k.put('a', 1000, { finalizers: ['example.com/hold'] });
+      k.manager.start();
+      await k.pass(61_000);
+      expect([k.deletions, shown(k)]).toEqual([['a terminating'], [0, 0]]);
+      await k.pass(3_600_000);
+      expect(shown(k)).toEqual([1, 3660]);
+      await k.patch('a', { metadata: { finalizers: null } });
+      await k.pass(1000);
+      expect(shown(k)).toEqual([0, 0]);
+    }),
+  );
+
+  test(
+    'nothing of a dry run',
+    inKit({ dryRun: true }, async (k) => {
+      await k.put('a', 1000);
+      k.manager.start();
+      await k.pass(2000);
+      expect([k.deletions, shown(k)]).toEqual([['a wouldDelete'], [0, 0]]);
+    }),
+  );
+});

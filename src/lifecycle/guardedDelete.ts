@@ -9,38 +9,18 @@ import { assertNever } from '#base/assertNever';
 import type { Clock } from '#base/clock';
 import { type Instant, isDue, type Millis, millis, minus, plus, seconds } from '#base/instant';
 import type { Client } from '#client/client';
-import type { DeleteAnswer, Propagation } from '#client/delete';
+import type { DeleteAnswer } from '#client/delete';
 import type { Pass } from '#runtime/pass';
 import { type Budget, claimAll } from './budget.ts';
 import type { Deletion, HeldBecause } from './deletion.ts';
 import type { DeletionMetrics } from './deletionMetrics.ts';
+import { type DeletionTarget, dryKey, isDry, presenceOf, uidOf } from './deletionTarget.ts';
 import { Remembered } from './remembered.ts';
 import { type ClockVerdict, describeClock, type SkewGuard } from './skewGuard.ts';
 import { isCutOff, isUnanswered, mayHaveActed, Unanswered } from './unanswered.ts';
 
+export type { Decision, DeletionTarget } from './deletionTarget.ts';
 export { mayHaveActed } from './unanswered.ts';
-
-export type Decision<Verdict> =
-  | { readonly kind: 'delete'; readonly since: Instant }
-  | { readonly kind: 'keep'; readonly verdict: Verdict };
-
-export interface DeletionTarget<T extends KubeObject, Verdict> {
-  readonly kind: Kind<T>;
-  /** The object the decision was made on, with its uid and version. */
-  readonly object: T;
-  /** Its deadline. */
-  readonly since: Instant;
-  /** The same decision about a later state of the object. Pure. */
-  readonly decide: (live: T, now: Instant) => Decision<Verdict>;
-  readonly propagation?: Propagation;
-  readonly gracePeriodSeconds?: number;
-  /** Only say what would be done; also without it when the whole process runs dry. */
-  readonly dryRun?: boolean;
-  /** A budget of its own (a policy's), before that of the controller. */
-  readonly budget?: Budget;
-  /** Whose rights to use; the pass's client unless told. */
-  readonly client?: Client;
-}
 
 export interface GuardedDeletesOptions {
   readonly clock: Clock;
@@ -86,14 +66,17 @@ export class GuardedDeletes {
   ): Promise<Deletion<Verdict>> {
     const { metrics, clock } = this.#options;
     const uid = uidOf(target.object);
-    metrics.due(uid, clock.now());
+    if (!isDry(pass, target)) metrics.due(uid, clock.now());
     const deletion = (await this.#held(pass, target)) ?? (await this.#attempt(pass, target));
     metrics.outcome(deletion.kind);
     switch (deletion.kind) {
       case 'deleted':
-      case 'terminating':
         metrics.lag.observe(deletion.lag / 1000);
         metrics.done(uid);
+        break;
+      case 'terminating':
+        metrics.lag.observe(deletion.lag / 1000);
+        metrics.terminating(uid, presenceOf(pass, target));
         break;
       case 'gone':
       case 'kept':
@@ -103,7 +86,7 @@ export class GuardedDeletes {
         this.#reportContended(pass, target.object);
         break;
       case 'held':
-        metrics.due(uid, deletion.until);
+        if (!isDry(pass, target)) metrics.due(uid, deletion.until);
         break;
       case 'wouldDelete':
       case 'refused':
@@ -285,11 +268,3 @@ export class GuardedDeletes {
     return millis(Math.max(0, minus(this.#options.guard.now(), since)));
   }
 }
-
-const isDry = (pass: Pass, target: { readonly dryRun?: boolean }): boolean =>
-  pass.dryRun || target.dryRun === true;
-
-const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
-
-const dryKey = ({ object, since }: { object: KubeObject; since: Instant }): string =>
-  `${uidOf(object)}@${since}`;

@@ -105,11 +105,16 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
     () => (skew.estimate()?.uncertainty ?? 0) / 1000,
   );
   gauge('lapse_clock_held', '1 while the clocks are unknown or too far apart and nothing is deleted.', () =>
-    last.kind === 'good' ? 0 : 1,
+    current().kind === 'good' ? 0 : 1,
   );
   gauge('lapse_clock_unknown', "1 while nothing is deleted because the API server's clock is unknown.", () =>
-    last.kind === 'unknown' ? 1 : 0,
+    current().kind === 'unknown' ? 1 : 0,
   );
+
+  /** Not good while the last deletion was held and the next one would be: an idle process knows no clock either. */
+  function current(): ClockVerdict {
+    return last.kind === 'good' ? last : computeVerdict(skew.estimate(), maxSkew);
+  }
 
   const isTooFar = () => computeVerdict(skew.estimate(), maxSkew).kind === 'tooFar';
 
@@ -127,9 +132,7 @@ export function createSkewGuard(options: SkewGuardOptions): SkewGuard {
     now: () => plus(clock.now(), computeShift(skew.estimate())),
     localOf: (at) => plus(at, millis(-computeShift(skew.estimate()))),
     check,
-    // The last deletion was held, and the next one would be.
-    problem: () =>
-      last.kind === 'good' ? undefined : describeClock(computeVerdict(skew.estimate(), maxSkew), maxSkew),
+    problem: () => describeClock(current(), maxSkew),
     async stamp() {
       const { kind } = await check();
       return kind === 'good' ? computeStamp(clock.now(), skew.estimate()) : undefined;

@@ -144,6 +144,7 @@ export class TargetPasses {
         propagation: by.propagation,
         client: by.client,
         dryRun: by.mode === 'DryRun',
+        isThere: () => by.view?.reader.get(key)?.metadata.uid === uid,
         ...(by.budget === undefined ? {} : { budget: by.budget }),
       });
     } catch (error) {
