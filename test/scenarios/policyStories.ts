@@ -23,6 +23,8 @@ export const readyOf = async (then: Then, ref: string): Promise<string> => {
   const [ready] = (await statusOf(then, ref)).conditions ?? [];
   return `${ready?.status} ${ready?.reason}`;
 };
+export const messageOf = async (then: Then, ref: string): Promise<string> =>
+  (await statusOf(then, ref)).conditions?.[0]?.message ?? '';
 /** Names of the objects whose deletion was asked for. */
 export const deletes = (then: Then) => then.requests('DELETE').map(({ path }) => path.split('/').at(-1));
 

@@ -7,6 +7,7 @@ import {
   breakWatches,
   deletes,
   loseDelete,
+  messageOf,
   readyOf,
   refuseDelete,
   start,
@@ -466,6 +467,46 @@ describe("the author's rights, with the webhook in the process", () => {
     await then.isGone('pipelinerun/b');
     await when.timePasses(minutes(1));
     expect(await readyOf(then, 'ttlpolicy/runs')).toBe('True Enforcing');
+  });
+
+  scenario(
+    'deletes nothing after the signature of its author expired, until it is claimed',
+    async (scene) => {
+      const { given, when, then } = scene;
+      given.controllers('ttl-policy');
+      given.configuration({ authors: { sealLifetime: '2h' } });
+      given.kinds(PipelineRunKind);
+      await given.object([namespace('lapse-system'), run('a', { finished: seconds(0) })]);
+      await when.user.apply(ttlPolicy('runs'));
+      await when.timePasses(minutes(15));
+      await then.isGone('pipelinerun/a');
+      expect(await messageOf(then, 'ttlpolicy/runs')).toMatch(
+        /^objects are deleted when they are due; the signature of its author expires at .*; to renew it, run: kubectl annotate -n default ttlpolicy runs lapse.dev\/author=claim --overwrite$/,
+      );
+      await given.object([run('b', { finished: minutes(112) })]);
+      await when.timePasses(hours(3));
+      expect(await readyOf(then, 'ttlpolicy/runs')).toBe('False AuthorExpired');
+      expect(await messageOf(then, 'ttlpolicy/runs')).toMatch(
+        /^the signature of its author admin expired at /,
+      );
+      await then.exists('pipelinerun/b');
+      await when.user.patch('ttlpolicy/runs', { metadata: { annotations: { 'lapse.dev/author': 'claim' } } });
+      await when.timePasses(seconds(1));
+      await then.isGone('pipelinerun/b');
+    },
+  );
+
+  scenario('an expired policy still keeps objects from a shorter one', async ({ given, when, then }) => {
+    given.controllers('ttl-policy');
+    given.configuration({ authors: { sealLifetime: '2h' } });
+    given.kinds(PipelineRunKind);
+    await given.object([namespace('lapse-system')]);
+    await when.user.apply(ttlPolicy('longer', { ttl: '5h' }));
+    await when.timePasses(minutes(90));
+    await when.user.apply([ttlPolicy('shorter', { ttl: '10m' }), run('a', { finished: minutes(90) })]);
+    await when.timePasses(minutes(60));
+    expect(await readyOf(then, 'ttlpolicy/longer')).toBe('False AuthorExpired');
+    await then.exists('pipelinerun/a');
   });
 });
 

@@ -21,7 +21,7 @@ import {
   reviewSubject,
   type Subject,
 } from '#lifecycle/rights';
-import type { AuthorSeal, Signed } from '#lifecycle/rightsAuthor';
+import { type AuthorSeal, describeExpired, describeUnknown, type Signed } from '#lifecycle/rightsAuthor';
 import type { Target } from './spec.ts';
 
 export type Actor =
@@ -36,7 +36,7 @@ export type Actor =
       readonly impersonates: boolean;
       readonly account?: string;
     }
-  | { readonly kind: 'nobody'; readonly why: string };
+  | { readonly kind: 'nobody'; readonly reason: 'Forbidden' | 'AuthorExpired'; readonly why: string };
 
 export type Acting = Extract<Actor, { kind: 'actor' }>;
 
@@ -76,11 +76,6 @@ export const signedOf = ({ metadata: { namespace, name = '' }, spec }: Cleaner):
 const BELIEVED: Millis = seconds(30);
 const MOST_BELIEVED = 10_000;
 
-export const NOBODY = {
-  kind: 'nobody',
-  why: 'nobody who may do this answers for this Cleaner: apply it while admission reviews authors, or set a default service account',
-} as const satisfies Actor;
-
 /** Whether somebody answers for a Cleaner that names this account, or none. */
 export function computeStanding(
   { actAs, defaultAccount, requireAuthor }: Pick<ActorServices, 'actAs' | 'defaultAccount' | 'requireAuthor'>,
@@ -110,9 +105,13 @@ export class Actors {
     const { acting, actAs, defaultAccount, seal } = this.#services;
     const name = account || defaultAccount;
     const asks = actAs === 'author';
-    const author = asks && (!name || account) ? await seal?.authorOf(cleaner, signedOf(cleaner)) : undefined;
+    const proof = asks && (!name || account) ? await seal?.authorOf(cleaner, signedOf(cleaner)) : undefined;
+    const author = proof?.kind === 'author' ? proof.subject : undefined;
     const standing = computeStanding(this.#services, account, author !== undefined);
-    if (standing === 'nobody') return NOBODY;
+    if (standing === 'nobody')
+      return proof?.kind === 'expired'
+        ? { kind: 'nobody', reason: 'AuthorExpired', why: describeExpired(proof, cleaner) }
+        : { kind: 'nobody', reason: 'Forbidden', why: describeUnknown(cleaner) };
     if (name) return this.#asAccount({ namespace: cleaner.metadata.namespace ?? '', name }, author);
     if (author === undefined) return { kind: 'actor', client: acting, impersonates: false };
     const client = this.#services.impersonateAuthor?.(author);
@@ -203,7 +202,7 @@ export class Actors {
 
   #asAccount(who: Account, author: Subject | undefined): Actor {
     if (!isImpersonationAllowed(this.#services.impersonation, who))
-      return { kind: 'nobody', why: describeImpersonationOff(who, 'cleaner') };
+      return { kind: 'nobody', reason: 'Forbidden', why: describeImpersonationOff(who, 'cleaner') };
     return {
       kind: 'actor',
       client: this.#services.impersonate(who),

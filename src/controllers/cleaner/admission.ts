@@ -6,7 +6,14 @@ import { type FieldError, forbidden, invalid, required } from '#api/fieldErrors'
 import { getOwn, isObject, type Json } from '#api/json';
 import { Cleaner } from '#api/kinds/cleaner';
 import type { Client } from '#client/client';
-import { authorAdmission, callerOf, isReviewNeeded, writtenObject } from '#lifecycle/authorAdmission';
+import {
+  authorAdmission,
+  callerOf,
+  inNamespace,
+  isReviewNeeded,
+  restoredWarnings,
+  writtenObject,
+} from '#lifecycle/authorAdmission';
 import {
   describeImpersonationOff,
   type ImpersonationScope,
@@ -84,10 +91,21 @@ async function reviewKinds(
     else warnings.push(`target ${target.name}: ${target.reference.kind} is not served (yet)`);
   });
   if (errors.length > 0) return deny(cleaner, errors);
-  const missing = await missingRights(meaning, resolved, request, options);
-  if (missing.length === 0) return { allowed: true, warnings };
-  const field = meaning.account === undefined ? 'spec' : 'spec.serviceAccountName';
-  return deny(cleaner, [forbidden(field, `${request.userInfo.username} may not ${describeNeeds(missing)}`)]);
+  const needs = authorNeeds(meaning, resolved, request.namespace ?? '', options);
+  const missing = await reviewSubject(options.client, callerOf(request), needs);
+  if (missing.length > 0) {
+    const field = meaning.account === undefined ? 'spec' : 'spec.serviceAccountName';
+    const message = `${request.userInfo.username} may not ${describeNeeds(missing)}`;
+    return deny(cleaner, [forbidden(field, message)]);
+  }
+  if (needs.length === 0) return { allowed: true, warnings };
+  const restored = await restoredWarnings(
+    options.seal,
+    signedOf(inNamespace(cleaner, request)),
+    request,
+    (author) => reviewSubject(options.client, author, needs),
+  );
+  return { allowed: true, warnings: [...warnings, ...restored] };
 }
 
 /** Why the Cleaner may not name its account, if so: the operator has not enabled impersonation there. */
@@ -100,23 +118,21 @@ function computeDisabled(
   return forbidden('spec.serviceAccountName', describeImpersonationOff({ namespace, name }, 'cleaner'));
 }
 
-/** With an account of its own, the author need only be allowed to act as it; with the operator's, nothing. */
-async function missingRights(
+/** With a service account, the author must be allowed to impersonate it; with the operator's default one, nothing. */
+function authorNeeds(
   meaning: Meaning,
   resolved: readonly Resolved[],
-  request: AdmissionRequest,
-  { client, actAs, defaultAccount }: AdmissionOptions,
-): Promise<Need[]> {
-  const { namespace = '' } = request;
+  namespace: string,
+  { actAs, defaultAccount }: AdmissionOptions,
+): Need[] {
   if (actAs === 'controller') return [];
-  if (meaning.account !== undefined)
-    return reviewSubject(client, callerOf(request), [impersonationOf({ namespace, name: meaning.account })]);
+  if (meaning.account !== undefined) return [impersonationOf({ namespace, name: meaning.account })];
   if (defaultAccount !== undefined) return [];
-  return reviewSubject(client, callerOf(request), [
+  return [
     ...resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace)),
     ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
     ...(meaning.release === undefined ? [] : needsForHelm(namespace)),
-  ]);
+  ];
 }
 
 const deny = (cleaner: Cleaner, errors: readonly FieldError[]): AdmissionAnswer =>

@@ -66,7 +66,7 @@ export class Deletion {
     const verdict = await this.#context.guard.check();
     if (verdict.kind !== 'good') return waitUntil(plus(this.#pass.now, HOLD), 'clock');
     const actor = await actors.ofRecord(this.#cleaner, this.#record.serviceAccountName);
-    if (actor.kind === 'nobody') return this.#stuck('Forbidden', actor.why);
+    if (actor.kind === 'nobody') return this.#stuck(actor.reason, actor.why);
     if (authorOf(actor) !== this.#record.author)
       return this.#discard('author changed', 'the Cleaner has another author now');
     this.#actor = actor;

@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '#api/json';
 import { CleanerDefinition } from '#api/kinds/cleaner';
 import { parseGoDuration } from '#base/goDuration';
 import { type Millis, millis } from '#base/instant';
+import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#lifecycle/authorConfiguration';
 import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#lifecycle/impersonation';
-import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
 import { cleanerAuthor, cleanerRules } from './admission.ts';
@@ -106,11 +106,11 @@ export const cleanerFamily: Family = {
   defaultOn: true,
   kinds: [CleanerDefinition],
   gates: [],
-  configuration: { [SECTION]: SCHEMA },
+  configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION },
   create(services, configuration) {
     const section = configuration[SECTION] as unknown as Section;
-    const { client, random, actAs } = services;
-    const seal = new AuthorSeal({ client, random, secret: section.authorKeySecret });
+    const { client, actAs } = services;
+    const seal = createAuthorSeal(services, section.authorKeySecret, configuration[AUTHORS]);
     const maxSleep = readMillis(section.maxSleep ?? '0');
     const account = accountOf(section);
     const impersonation = parseImpersonation(section.impersonation, SECTION);

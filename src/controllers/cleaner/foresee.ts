@@ -4,7 +4,7 @@
 
 import { Cleaner } from '#api/kinds/cleaner';
 import { type Instant, parseTime } from '#base/instant';
-import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
+import { AUTHOR_ANNOTATION, describeUnknown } from '#lifecycle/rightsAuthor';
 import {
   describeLingering,
   isServed,
@@ -13,7 +13,7 @@ import {
   type Statement,
   Unreadable,
 } from '../foresight.ts';
-import { computeStanding, NOBODY } from './actor.ts';
+import { computeStanding } from './actor.ts';
 import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
 import { describeMissing, TOO_MANY } from './decide.ts';
 import { type Doomed, findDoomed, recordedDoomed } from './foreseeDoomed.ts';
@@ -88,10 +88,11 @@ function missingRights({ cleaner, outlook, rules }: Around, meaning: Meaning): F
   const { actAs } = outlook;
   const isSigned = cleaner.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;
   if (computeStanding({ ...rules, actAs }, meaning.account, isSigned) === 'nobody')
-    return { kind: 'held', because: NOBODY.why };
+    return { kind: 'held', because: describeUnknown(cleaner) };
   const { status, metadata } = cleaner;
   const ready = readyOf(cleaner);
-  if (ready?.reason !== 'Forbidden' || status?.observedGeneration !== metadata.generation) return undefined;
+  const isAboutRights = ready?.reason === 'Forbidden' || ready?.reason === 'AuthorExpired';
+  if (!isAboutRights || status?.observedGeneration !== metadata.generation) return undefined;
   const next = nextLook(cleaner);
   return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
 }

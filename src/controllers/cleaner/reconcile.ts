@@ -86,8 +86,8 @@ async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outc
   const actor = await context.actors.of(cleaner);
   if (actor.kind === 'nobody') {
     watchNothing(pass, context);
-    return reporter.later(meaning, `nobody;${reporter.generation}`, {
-      reason: 'Forbidden',
+    return reporter.later(meaning, `${actor.reason};${reporter.generation}`, {
+      reason: actor.reason,
       message: actor.why,
     });
   }

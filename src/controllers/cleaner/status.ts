@@ -16,6 +16,7 @@ export const REASONS = {
   TargetNotFound: 'False',
   KindNotServed: 'False',
   Forbidden: 'False',
+  AuthorExpired: 'False',
   InvalidSpec: 'False',
   ConditionError: 'False',
   BudgetExceeded: 'False',

@@ -9,6 +9,7 @@ import {
   callerOf,
   inNamespace,
   isReviewNeeded,
+  restoredWarnings,
   writtenObject,
 } from '#lifecycle/authorAdmission';
 import { signedRequest } from '#lifecycle/requests/author';
@@ -36,7 +37,7 @@ export const captureAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
   });
 
 /** Refuses what could not be captured, and what its author may not read. */
-export const captureRules = ({ client, policy }: AdmissionOptions): AdmissionFunction => ({
+export const captureRules = ({ client, policy, seal }: AdmissionOptions): AdmissionFunction => ({
   name: 'manifest-capture',
   resources: RESOURCES,
   phase: 'validating',
@@ -49,8 +50,11 @@ export const captureRules = ({ client, policy }: AdmissionOptions): AdmissionFun
     if (policy.authorization !== 'Webhook') return { allowed: true };
     const author = callerOf(admission);
     const missing = await reviewTargets(client, author, targets);
-    if (missing.length === 0) return { allowed: true };
-    return deny(request, describeMissing(author, missing));
+    if (missing.length > 0) return deny(request, describeMissing(author, missing));
+    const warnings = await restoredWarnings(seal, signedRequest(request), admission, (restored) =>
+      reviewTargets(client, restored, targets),
+    );
+    return { allowed: true, warnings };
   },
 });
 

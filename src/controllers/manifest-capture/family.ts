@@ -7,6 +7,7 @@ import { manifestCheckpointKind } from '#api/kinds/manifestCheckpoint';
 import { manifestCheckpointContentChunkKind } from '#api/kinds/manifestCheckpointContentChunk';
 import { objectKeeperKind } from '#api/kinds/objectKeeper';
 import { AnnotationKeyManifestTTL } from '#api/kinds/stateSnapshotter/conditions';
+import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#lifecycle/authorConfiguration';
 import { deletionMetrics } from '#lifecycle/deletionMetrics';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
 import {
@@ -20,7 +21,6 @@ import {
   RETENTION_SECTION,
 } from '#lifecycle/requests/configuration';
 import { directReader } from '#lifecycle/requests/direct';
-import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family, Services } from '../family.ts';
 import { captureAuthor, captureRules } from './admission.ts';
@@ -67,6 +67,7 @@ export const manifestCapture: Family = {
     requestTTL: REQUEST_TTL_SECTION,
     retention: RETENTION_SECTION,
     capture: CAPTURE_SECTION,
+    [AUTHORS]: AUTHORS_SECTION,
   },
   environment: REQUEST_ENVIRONMENT,
   create(services, sections) {
@@ -74,7 +75,7 @@ export const manifestCapture: Family = {
     const section = (sections.capture ?? {}) as unknown as Section;
     const policy = parsePolicy(section, sections.retention, actAs);
     const secret = authorKeySecret(sections.capture);
-    const seal = new AuthorSeal({ client: services.client, random, secret });
+    const seal = createAuthorSeal(services, secret, sections[AUTHORS]);
     const client = services.acting ?? services.client;
     const deletions = deletionMetrics(registry, NAME, () => clock.now());
     const controller = manifestCaptureController({

@@ -74,9 +74,10 @@ async function getTargets({ request, options }: Work): Promise<readonly Target[]
     const targets = await findTargets(request, client.discovery, policy);
     if (isFailure(targets) || policy.authorization !== 'Webhook') return targets;
     const author = await requestAuthor(seal, request);
-    if (author === undefined) return noAuthor(request);
-    const missing = await reviewTargets(client, author, targets);
-    return missing.length === 0 ? targets : failure(Reason.RBACDenied, describeMissing(author, missing));
+    if (author.kind !== 'author') return noAuthor(author, request);
+    const { subject } = author;
+    const missing = await reviewTargets(client, subject, targets);
+    return missing.length === 0 ? targets : failure(Reason.RBACDenied, describeMissing(subject, missing));
   } catch (error) {
     return refusal(error, 'asking what may be captured');
   }

@@ -4,15 +4,22 @@
 import type { Kind } from '#api/kind';
 import { describeKind } from '#api/kind';
 import { ApiError } from '#api/status';
-import { type Instant, minutes, plus, seconds } from '#base/instant';
+import { hours, type Instant, isDue, minutes, plus, seconds } from '#base/instant';
 import type { Client } from '#client/client';
 import type { ServedKind } from '#client/discovery';
 import type { ImpersonationScope } from '#lifecycle/impersonation';
 import type { Subject } from '#lifecycle/rights';
-import type { AuthorSeal } from '#lifecycle/rightsAuthor';
+import { type AuthorProof, type AuthorSeal, describeExpiry } from '#lifecycle/rightsAuthor';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 import { computeRefusedKind } from './refused.ts';
-import { computeDisabled, computeNeeds, type Refusal, reviewRights, signedOf } from './rights.ts';
+import {
+  authorRefusal,
+  computeDisabled,
+  computeNeeds,
+  type Refusal,
+  reviewRights,
+  signedOf,
+} from './rights.ts';
 
 export type Activation =
   /** Without a time the rights in question are our own: a refused delete tells soon enough. */
@@ -22,6 +29,8 @@ export type Activation =
       readonly reviewAt?: Instant;
       /** Whose rights were reviewed. */
       readonly author?: Subject;
+      /** For the condition: the signature of the author expires soon. */
+      readonly notice?: string;
     }
   | {
       readonly kind: 'refused';
@@ -46,6 +55,8 @@ export interface ActivationOptions {
 /** Revoked rights are noticed after this long at the latest; a refused delete is noticed at once. */
 const REVIEW_ALLOWED = minutes(5);
 const REVIEW_REFUSED = seconds(30);
+/** How long before it expires the status names the end of the author's signature. */
+const NOTICE = hours(7 * 24);
 /** Kinds that come without a CRD (aggregated ones) are looked for this often. */
 const REVIEW_UNSERVED = minutes(1);
 /** What is known about kinds may be as old as this, and a kind is served a moment after its definition. */
@@ -74,6 +85,9 @@ export async function activate(
   if (disabled !== undefined) return refuse(disabled);
   const author = actAs === 'author' ? await authorOf(seal, policy) : undefined;
   if (author?.kind === 'unprovable') return refuse(author.refusal);
+  // The author had the rights, and may have them still: the policy keeps objects from others, and deletes none.
+  if (author?.kind === 'expired') return { ...refuse(authorRefusal(author, policy)), isOpen: true };
+  if (author?.kind === 'unknown') return refuse(authorRefusal(author, policy));
   const needs = computeNeeds(compiled, served, actAs, options.asAuthor);
   const answer = await askedRights(client, compiled, needs, author?.subject);
   if (answer.kind === 'unanswered') return { ...refuse(answer.refusal), isOpen: true };
@@ -82,19 +96,32 @@ export async function activate(
   return {
     kind: 'allowed',
     target: kindOf(served),
-    ...(author?.subject === undefined ? {} : { author: author.subject }),
+    ...(author === undefined ? {} : { author: author.subject }),
     ...(isOurs ? {} : { reviewAt: plus(now, REVIEW_ALLOWED) }),
+    ...expiryOf(author?.expiresAt, policy, now),
   };
 }
 
-type Proof =
-  | { readonly kind: 'proof'; readonly subject: Subject | undefined }
-  | { readonly kind: 'unprovable'; readonly refusal: Refusal };
+/** An expired signature is noticed at once. */
+function expiryOf(
+  expiresAt: Instant | undefined,
+  policy: AnyPolicy,
+  now: Instant,
+): { reviewAt?: Instant; notice?: string } {
+  if (expiresAt === undefined) return {};
+  const reviewAt = plus(now, REVIEW_ALLOWED);
+  return {
+    ...(expiresAt < reviewAt ? { reviewAt: expiresAt } : {}),
+    ...(isDue(expiresAt, plus(now, NOTICE)) ? { notice: describeExpiry(expiresAt, policy) } : {}),
+  };
+}
 
-/** A key that we are refused is for an operator to see to, and told like every other refusal. */
+type Proof = AuthorProof | { readonly kind: 'unprovable'; readonly refusal: Refusal };
+
+/** A key Secret that the controller may not read is a refusal: an operator has to grant the right. */
 async function authorOf(seal: AuthorSeal, policy: AnyPolicy): Promise<Proof> {
   try {
-    return { kind: 'proof', subject: await seal.authorOf(policy, signedOf(policy)) };
+    return await seal.authorOf(policy, signedOf(policy));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const message = `the key that proves who wrote it cannot be read: ${error.message}`;

@@ -6,9 +6,16 @@ import { type FieldError, forbidden } from '#api/fieldErrors';
 import { describeKind } from '#api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/kinds/ttlPolicy';
 import type { Client } from '#client/client';
-import { authorAdmission, callerOf, isReviewNeeded, writtenObject } from '#lifecycle/authorAdmission';
+import {
+  authorAdmission,
+  callerOf,
+  inNamespace,
+  isReviewNeeded,
+  restoredWarnings,
+  writtenObject,
+} from '#lifecycle/authorAdmission';
 import type { ImpersonationScope } from '#lifecycle/impersonation';
-import { accountSubject, describeNeeds, type Need, reviewSubject } from '#lifecycle/rights';
+import { accountSubject, describeNeeds, type Need, reviewSubject, type Subject } from '#lifecycle/rights';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#runtime/host/review';
 import { computeUnfit } from './activation.ts';
@@ -29,7 +36,7 @@ export const policyAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
   authorAdmission<AnyPolicy>({ name: 'ttl-policy-author', resources: RESOURCES, seal, signedOf });
 
 /** Refuses what could not be evaluated, and what its author may not do. */
-export const policyRules = ({ client, actAs, impersonation }: AdmissionOptions): AdmissionFunction => ({
+export const policyRules = ({ client, actAs, seal, impersonation }: AdmissionOptions): AdmissionFunction => ({
   name: 'ttl-policy',
   resources: RESOURCES,
   phase: 'validating',
@@ -49,7 +56,16 @@ export const policyRules = ({ client, actAs, impersonation }: AdmissionOptions):
     const { author, account } = computeNeeds(compiled.policy, served, actAs);
     const missing = await reviewSubject(client, callerOf(request), author);
     if (missing.length > 0) return deny(policy, [rightsError(request, compiled.policy, missing)]);
-    return { allowed: true, warnings: await accountWarnings(client, compiled.policy, account) };
+    const reviewAuthor = (subject: Subject) => reviewSubject(client, subject, author);
+    return {
+      allowed: true,
+      warnings: [
+        ...(actAs === 'author'
+          ? await restoredWarnings(seal, signedOf(inNamespace(policy, request)), request, reviewAuthor)
+          : []),
+        ...(await accountWarnings(client, compiled.policy, account)),
+      ],
+    };
   },
 });
 

@@ -2,8 +2,8 @@
 
 import type { Json, JsonObject } from '#api/json';
 import { ClusterTTLPolicyKind, TTLPolicyKind } from '#api/kinds/ttlPolicy';
+import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#lifecycle/authorConfiguration';
 import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#lifecycle/impersonation';
-import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { Family } from '../family.ts';
 import { policyAuthor, policyRules } from './admission.ts';
 import { ttlPolicyControllers } from './controller.ts';
@@ -61,13 +61,13 @@ export const ttlPolicyFamily: Family = {
   defaultOn: true,
   kinds: [TTLPolicyKind, ClusterTTLPolicyKind],
   gates: [],
-  configuration: { [SECTION]: SCHEMA },
+  configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION },
   create(services, configuration) {
     const section = configuration[SECTION] as unknown as Section;
     const { concurrency, deletionEvents, authorKeySecret } = section;
     const impersonation = parseImpersonation(section.impersonation, SECTION);
-    const { client, random, actAs } = services;
-    const seal = new AuthorSeal({ client, random, secret: authorKeySecret });
+    const { client, actAs } = services;
+    const seal = createAuthorSeal(services, authorKeySecret, configuration[AUTHORS]);
     const admission = { client, actAs, seal, impersonation };
     return {
       controllers: ttlPolicyControllers({ services, seal, concurrency, deletionEvents, impersonation }),

@@ -12,7 +12,7 @@ import type { Standing } from './compute.ts';
 import { objectName } from './keys.ts';
 import { sourceOf } from './policies.ts';
 import { computeRefusedKind } from './refused.ts';
-import { computeNeeds, NO_AUTHOR, type Refusal } from './rights.ts';
+import { authorRefusal, computeNeeds, type Refusal } from './rights.ts';
 
 export interface ReadyPolicy extends CompiledPolicy {
   readonly kind: Kind;
@@ -82,12 +82,13 @@ function authorMissing(
 ): Refusal | undefined {
   const { author } = computeNeeds(compiled, served, actAs);
   const isSigned = policy.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;
-  return author.length > 0 && !isSigned ? NO_AUTHOR : undefined;
+  return author.length > 0 && !isSigned ? authorRefusal({ kind: 'unknown' }, policy) : undefined;
 }
 
 /** Reasons of Ready=False that speak of rights: only a review, which is a write, could find out more. */
 const ABOUT_RIGHTS: ReadonlySet<string> = new Set([
   'AuthorUnknown',
+  'AuthorExpired',
   'AuthorNotPermitted',
   'AccountNotPermitted',
   'NotPermitted',

@@ -7,7 +7,7 @@ import { type Instant, instant, isDue, minutes, plus, seconds } from '#base/inst
 import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { DynamicView, Pass } from '#runtime/pass';
 import type { Source } from '#runtime/source';
-import { type ActivationOptions, activate } from './activation.ts';
+import { type Activation, type ActivationOptions, activate } from './activation.ts';
 import type { Counts } from './book.ts';
 import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
 import type { Waking } from './keys.ts';
@@ -115,7 +115,7 @@ async function work(
   entry: Entry,
   { active, policySources: others }: { active: ActivePolicy; policySources: readonly Source[] },
 ): Promise<Outcome> {
-  const { reviewAt } = entry.activation!;
+  const { reviewAt, notice } = entry.activation as Extract<Activation, { kind: 'allowed' }>;
   const needsNamespaces = active.namespaceLabels !== undefined;
   const views = pass.dynamic.declare([active.source, ...(needsNamespaces ? [NAMESPACES] : []), ...others]);
   const view = views[0]!;
@@ -135,7 +135,8 @@ async function work(
   if (entry.book.size < view.reader.size) return waitUntil(plus(pass.now, COUNTING), 'counting');
   entry.countedAt = pass.now;
   const counts = entry.book.count(pass.now);
-  const report: Report = { kind: 'working', mode: active.mode, counts, deleted: entry.book.deleted };
+  const { deleted } = entry.book;
+  const report: Report = { kind: 'working', mode: active.mode, counts, deleted, notice };
   const next = computeNext(active, counts, reviewAt, pass.now);
   return writeStatus(pass, of, policy, { entry, report, next });
 }

@@ -334,7 +334,7 @@ describe('admission', () => {
         await review(options, old, 'jane', { operation: 'DELETE', object: null, oldObject: old }),
       ).toEqual({ allowed: true });
     }));
-  test('the author is whoever wrote the spec last; what users write there themselves is dropped', () =>
+  test('the author is the user who wrote the spec last; a forged annotation is refused or dropped', () =>
     withLaw(mayAll, async (options) => {
       const author = policyAuthor(options);
       const forged = ttlPolicy(
@@ -342,7 +342,13 @@ describe('admission', () => {
         {},
         { annotations: { [AUTHOR_ANNOTATION]: '{"username":"root"}', a: 'b' } },
       );
-      const made = await author.review(request(forged, 'jane'));
+      expect(await author.review(request(forged, 'jane'))).toMatchObject({
+        allowed: false,
+        message: expect.stringContaining(
+          'metadata.annotations[lapse.dev/author]: Forbidden: is not a signature',
+        ),
+      });
+      const made = await author.review(request(ttlPolicy('runs', {}, { annotations: { a: 'b' } }), 'jane'));
       if (!made.allowed) throw new Error('refused');
       const written = made.object!;
       expect(JSON.parse(written.metadata.annotations![AUTHOR_ANNOTATION]!)).toMatchObject({

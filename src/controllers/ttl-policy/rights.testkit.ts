@@ -73,6 +73,8 @@ export async function lawfulCluster(actAs: 'author' | 'controller' = 'author') {
   const seal = new AuthorSeal({
     client: simulation.user,
     random: { next: () => 0, bytes: (n) => new Uint8Array(n).fill(7) },
+    clock: simulation.clock,
+    now: () => simulation.clock.now(),
     secret: CONFIGURATION.authorKeySecret,
   });
   const options: AdmissionOptions = {

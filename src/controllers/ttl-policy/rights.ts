@@ -17,7 +17,13 @@ import {
   reviewSubject,
   type Subject,
 } from '#lifecycle/rights';
-import { canonical, type Signed } from '#lifecycle/rightsAuthor';
+import {
+  type AuthorProof,
+  canonical,
+  describeExpired,
+  describeUnknown,
+  type Signed,
+} from '#lifecycle/rightsAuthor';
 import type { AnyPolicy, CompiledPolicy } from './compile.ts';
 
 export interface Refusal {
@@ -71,15 +77,14 @@ export function computeDisabled(
   return { reason: 'ImpersonationDisabled', message: describeImpersonationOff(account, 'ttlPolicy') };
 }
 
-/** Why a policy may not act; undefined when it may. `author`: as proven, if there is one. */
+/** Why a policy may not act; undefined when it may. `author` is set where the rights of one are needed. */
 export async function reviewRights(
   client: Pick<Client, 'create'>,
   policy: CompiledPolicy,
   needs: Needs,
   author: Subject | undefined,
 ): Promise<Refusal | undefined> {
-  if (needs.author.length > 0) {
-    if (author === undefined) return NO_AUTHOR;
+  if (author !== undefined) {
     const missing = await reviewSubject(client, author, needs.author);
     if (missing.length > 0)
       return {
@@ -101,11 +106,11 @@ export async function reviewRights(
   return { reason: 'NotPermitted', message: `the controller may not ${describeNeeds(missing)}` };
 }
 
-export const NO_AUTHOR: Refusal = {
-  reason: 'AuthorUnknown',
-  message:
-    'nobody can tell who wrote this: it was written while the admission webhook was not there, or it was changed behind its back; whoever answers for it annotates it with lapse.dev/author=claim, or the operator sets actAs: controller',
-};
+/** Why a policy has no author to act for. */
+export const authorRefusal = (proof: Exclude<AuthorProof, { kind: 'author' }>, policy: AnyPolicy): Refusal =>
+  proof.kind === 'expired'
+    ? { reason: 'AuthorExpired', message: describeExpired(proof, policy) }
+    : { reason: 'AuthorUnknown', message: describeUnknown(policy) };
 
 /** What an author answers for: the spec, without what defaulting adds. */
 export function signedOf(policy: AnyPolicy): Signed {

@@ -24,7 +24,14 @@ const COMPANY: Millis = seconds(1);
 const MOST_MESSAGE = 2000;
 
 export type Report =
-  | { readonly kind: 'working'; readonly mode: PolicyMode; readonly counts: Counts; readonly deleted: number }
+  | {
+      readonly kind: 'working';
+      readonly mode: PolicyMode;
+      readonly counts: Counts;
+      readonly deleted: number;
+      /** What else the message says. */
+      readonly notice?: string | undefined;
+    }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly deleted: number };
 
 export function computeStatus(policy: AnyPolicy, report: Report, now: Instant): TTLPolicyStatus {
@@ -58,11 +65,15 @@ const WORDS: Readonly<Record<PolicyMode, string>> = {
   Paused: 'nothing is deleted',
 };
 
-function workingCondition({ mode, counts }: Extract<Report, { kind: 'working' }>): Ready {
+function workingCondition({ mode, counts, notice }: Extract<Report, { kind: 'working' }>): Ready {
   const reason = { Enforce: 'Enforcing', DryRun: 'DryRun', Paused: 'Paused' }[mode];
   const { errors, example = '' } = counts;
   const trouble = errors === 0 ? '' : `; ${errors} cannot be judged and are kept, e.g. ${example}`;
-  return { status: 'True', reason, message: `${WORDS[mode]}${trouble}`.slice(0, MOST_MESSAGE) };
+  return {
+    status: 'True',
+    reason,
+    message: `${WORDS[mode]}${trouble}${notice === undefined ? '' : `; ${notice}`}`.slice(0, MOST_MESSAGE),
+  };
 }
 
 const refusedCondition = ({ reason, message }: Refusal): Ready => ({

@@ -41,7 +41,9 @@ export async function reviewAuthor(
   if (authors === undefined) return undefined;
   try {
     const author = await requestAuthor(authors.seal, request);
-    return author === undefined ? noAuthor(request) : await reviewDetach(authors.client, author, claim);
+    return author.kind === 'author'
+      ? await reviewDetach(authors.client, author.subject, claim)
+      : noAuthor(author, request);
   } catch (error) {
     return failureOf(error, 'reviewing the author');
   }

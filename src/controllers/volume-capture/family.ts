@@ -5,6 +5,7 @@ import type { CustomKind } from '#api/kinds/customKind';
 import { objectKeeperKind } from '#api/kinds/objectKeeper';
 import { AnnotationKeyTTL } from '#api/kinds/storage/conditions';
 import { VolumeCaptureRequest, volumeCaptureRequestKind } from '#api/kinds/volumeCaptureRequest';
+import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#lifecycle/authorConfiguration';
 import { deletionMetrics } from '#lifecycle/deletionMetrics';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
 import {
@@ -19,7 +20,6 @@ import {
   RETENTION_SECTION,
 } from '#lifecycle/requests/configuration';
 import { directReader } from '#lifecycle/requests/direct';
-import { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
 import { detachAuthor, detachRules } from './admission.ts';
@@ -65,6 +65,7 @@ export const volumeCapture: Family = {
     retention: RETENTION_SECTION,
     capture: CAPTURE_SECTION,
     detach: DETACH_SECTION,
+    [AUTHORS]: AUTHORS_SECTION,
   },
   environment: REQUEST_ENVIRONMENT,
   flags: {
@@ -78,7 +79,9 @@ export const volumeCapture: Family = {
     const policy = parsePolicy(sections);
     const secret = authorKeySecret(sections.capture);
     const authors =
-      actAs === 'author' ? { client, seal: new AuthorSeal({ client, random, secret }) } : undefined;
+      actAs === 'author'
+        ? { client, seal: createAuthorSeal(services, secret, sections[AUTHORS]) }
+        : undefined;
     const metrics = deletionMetrics(registry, NAME, () => clock.now());
     const controller = volumeCaptureController({
       rules: {

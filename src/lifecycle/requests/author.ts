@@ -4,40 +4,36 @@
 import type { Json } from '#api/json';
 import { Reason } from '#api/kinds/storage/conditions';
 import type { RequestObject } from '#api/kinds/storage/request';
-import type { Subject } from '../rights.ts';
-import type { AuthorSeal, Signed } from '../rightsAuthor.ts';
+import { formatTime } from '#base/instant';
+import type { AuthorProof, AuthorSeal, Signed } from '../rightsAuthor.ts';
 import { type Failure, failure } from './refusal.ts';
 
 /** A request as its author signs it. */
 type SignedRequest = RequestObject & { readonly spec?: object };
 
-const signedAs = ({ kind, metadata, spec }: SignedRequest, name: string): Signed => ({
+/** What the author of a request signs. The API server may generate its name after it is signed. */
+export const signedRequest = ({ kind, metadata, spec }: SignedRequest): Signed => ({
   kind,
   namespace: metadata.namespace ?? '',
-  name,
+  name: metadata.name ?? '',
+  ...(metadata.generateName === undefined ? {} : { generateName: metadata.generateName }),
   asked: (spec ?? {}) as Json,
 });
 
-const generated = ({ metadata }: RequestObject): string | undefined =>
-  metadata.generateName === undefined ? undefined : `${metadata.generateName}*`;
-
-/** For admission, which does not know a generated name yet: then its prefix is signed. */
-export const signedRequest = (request: SignedRequest): Signed =>
-  signedAs(request, request.metadata.name || (generated(request) ?? ''));
-
-/** The verified author; undefined when the signature does not fit. */
-export async function requestAuthor(
+export const requestAuthor = (
   seal: Pick<AuthorSeal, 'authorOf'>,
   request: SignedRequest,
-): Promise<Subject | undefined> {
-  const { name = '', generateName } = request.metadata;
-  const author = await seal.authorOf(request, signedAs(request, name));
-  if (author !== undefined || generateName === undefined || !name.startsWith(generateName)) return author;
-  return seal.authorOf(request, signedAs(request, generated(request)!));
-}
+): Promise<AuthorProof> => seal.authorOf(request, signedRequest(request));
 
-export const noAuthor = ({ kind, metadata }: RequestObject): Failure =>
-  failure(
-    Reason.RBACDenied,
-    `${kind} ${metadata.namespace}/${metadata.name} has no verified author; delete it and create it again while the Lapse webhook is running`,
-  );
+/** A request that fails is not tried again: its author creates a new one. */
+export function noAuthor(
+  proof: Exclude<AuthorProof, { kind: 'author' }>,
+  { kind, metadata }: RequestObject,
+): Failure {
+  const why =
+    proof.kind === 'expired'
+      ? `was signed by ${proof.subject.username}, and the signature expired at ${formatTime(proof.expiredAt)}`
+      : 'has no verified author';
+  const again = 'delete it and create it again while the Lapse webhook is running';
+  return failure(Reason.RBACDenied, `${kind} ${metadata.namespace}/${metadata.name} ${why}; ${again}`);
+}

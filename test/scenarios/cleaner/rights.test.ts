@@ -275,6 +275,22 @@ describe('authors', () => {
       expect(await simulation.get('configmap/a')).toBeUndefined();
     }));
 
+  test('deletes nothing after the signature of its author expired, until it is claimed', () =>
+    inCourt({ authors: { sealLifetime: '1h' } }, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, ...ALL('configmaps'));
+      await simulation.apply([configMap('a'), deletes({ ttl: '2h' })]);
+      await simulation.timePasses(hours(3));
+      expect(await reason(court)).toBe('AuthorExpired');
+      expect(await message(court)).toMatch(
+        /^the signature of its author admin expired at .*; to renew it, run: kubectl annotate -n default cleaner c /,
+      );
+      expect(await simulation.get('configmap/a')).toBeDefined();
+      await simulation.patch('cleaner/c', { metadata: { annotations: { 'lapse.dev/author': 'claim' } } });
+      await simulation.timePasses(seconds(1));
+      expect(await simulation.get('configmap/a')).toBeUndefined();
+    }));
+
   test('objects of a release are deleted only if the author may delete them', () =>
     inCourt({}, async (court) => {
       const { rbac, simulation } = court;

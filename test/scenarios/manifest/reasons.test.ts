@@ -74,11 +74,11 @@ const rows: Record<string, Row> = {
     ends: 'False RBACDenied',
     says: /^reading v1 ConfigMap default\/a: /,
   },
-  'RBACDenied: nobody is known to have asked': {
+  'RBACDenied: the request has no author': {
     capture: { authorization: 'Webhook' },
     unseen: true,
     ends: 'False RBACDenied',
-    says: /nobody is known to have asked/,
+    says: /has no verified author; delete it and create it again while the Lapse webhook is running$/,
   },
   'InvalidTarget: something outside of all namespaces': {
     targets: [target('Node', 'n1')],
