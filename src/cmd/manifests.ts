@@ -13,6 +13,7 @@ import { objectsText } from './documents.ts';
 import { buildInstallationAccess } from './manifests/access.ts';
 import type { ActAs, Installation } from './manifests/installation.ts';
 import { type FamilyNeeds, needsOf } from './manifests/needs.ts';
+import { buildPolicies } from './manifests/policies.ts';
 import { buildWebhooks } from './manifests/webhooks.ts';
 import { buildWorkload } from './manifests/workload.ts';
 import { computeGates, selectFamilies } from './selection.ts';
@@ -125,6 +126,7 @@ export function buildManifests(installation: Installation): KubeObject[] {
     ...buildInstallationAccess(installation),
     ...buildWorkload(installation),
     ...buildWebhooks(installation),
+    ...buildPolicies(installation),
   ];
 }
 

@@ -45,11 +45,20 @@ export interface Services {
   deletion?(controller: string): Pick<GuardedDeletesOptions, 'budget' | 'rereadFirst'>;
 }
 
+/** A ValidatingAdmissionPolicy, installed with a binding that denies. */
+export interface AdmissionPolicy {
+  /** Installations prefix it with their own name. */
+  readonly name: string;
+  readonly spec: JsonObject;
+}
+
 export interface Gate {
   readonly name: string;
   readonly default: boolean;
   readonly stage: 'alpha' | 'beta' | 'stable';
   readonly description: string;
+  /** Installed while the gate is open. */
+  readonly policies?: readonly AdmissionPolicy[];
 }
 
 /** A right in one namespace: a Secret of the operator's, say. */

@@ -45,17 +45,24 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- toJson (dict "families" $selected) -}}
 {{- end -}}
 
-{{/* The rules of one family with the gates and the choices of the configuration as they are, as {"rules": […]}. */}}
-{{- define "lapse.rules" -}}
+{{/* The open gates of one family, as {"gates": […]}. */}}
+{{- define "lapse.gates" -}}
 {{- $gates := .root.Values.featureGates -}}
-{{- $rules := .family.rules -}}
+{{- $opened := list -}}
 {{- range .family.gates -}}
   {{- $open := .default -}}
   {{- $all := get (dict "alpha" "AllAlpha" "beta" "AllBeta") .stage -}}
   {{- if and $all (hasKey $gates $all) -}}{{- $open = get $gates $all -}}{{- end -}}
   {{- if hasKey $gates .name -}}{{- $open = get $gates .name -}}{{- end -}}
-  {{- if $open -}}{{- $rules = concat $rules .rules -}}{{- end -}}
+  {{- if $open -}}{{- $opened = append $opened . -}}{{- end -}}
 {{- end -}}
+{{- toJson (dict "gates" $opened) -}}
+{{- end -}}
+
+{{/* The rules of one family with the gates and the choices of the configuration as they are, as {"rules": […]}. */}}
+{{- define "lapse.rules" -}}
+{{- $rules := .family.rules -}}
+{{- range (include "lapse.gates" . | fromJson).gates -}}{{- $rules = concat $rules .rules -}}{{- end -}}
 {{- $config := .root.Values.config -}}
 {{- range .family.choices -}}
   {{- $chosen := get (get $config .section | default dict) .field -}}

@@ -5,7 +5,7 @@ import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import type { ImpersonationScope } from '#lifecycle/impersonation';
 import type { Rule } from '../rbac.ts';
-import type { FamilyNeeds, Hook } from './needs.ts';
+import type { FamilyNeeds, GateNeeds, Hook } from './needs.ts';
 
 export type ActAs = 'author' | 'controller' | 'impersonate-author';
 
@@ -60,12 +60,16 @@ export const hooksOf = ({ families, actAs }: Installation): Hook[] =>
 
 const STAGES: Readonly<Record<string, string>> = { alpha: 'AllAlpha', beta: 'AllBeta' };
 
+export const openGates = ({ featureGates }: Installation, family: FamilyNeeds): GateNeeds[] =>
+  family.gates.filter(
+    ({ name, stage, default: usual }) => featureGates[name] ?? featureGates[STAGES[stage] ?? ''] ?? usual,
+  );
+
 /** The rules of a family with the gates as they are. */
-export function familyRules({ featureGates }: Installation, family: FamilyNeeds): Rule[] {
-  const isOpen = ({ name, stage, default: usual }: FamilyNeeds['gates'][number]): boolean =>
-    featureGates[name] ?? featureGates[STAGES[stage] ?? ''] ?? usual;
-  return [...family.rules, ...family.gates.filter(isOpen).flatMap(({ rules }) => rules)];
-}
+export const familyRules = (installation: Installation, family: FamilyNeeds): Rule[] => [
+  ...family.rules,
+  ...openGates(installation, family).flatMap(({ rules }) => rules),
+];
 
 /** Sections of controllers that impersonate the accounts which users name. */
 const IMPERSONATING = new Set(['cleaner', 'ttlPolicy']);

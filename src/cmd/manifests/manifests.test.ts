@@ -118,6 +118,20 @@ describe('which families, which rights', () => {
     expect(role?.rules?.flatMap((rule) => rule.resources)).toEqual(resources);
   });
 
+  test.each([
+    ['', []],
+    [
+      'TTLAfterFinishedPods=true',
+      ['lapse-pod-ttl-in-jobs', 'lapse-pod-ttl-in-cronjobs', 'lapse-pod-ttl-in-workloads', 'lapse-pod-ttl'],
+    ],
+    ['AllAlpha=true,TTLAfterFinishedPods=false', []],
+  ])('gates %j: admission policies %j, each with a binding', (featureGates, policies) => {
+    const objects = built({ featureGates });
+    expect(names(objects, 'ValidatingAdmissionPolicy')).toEqual(policies);
+    const bindings = objects.filter(({ kind }) => kind === 'ValidatingAdmissionPolicyBinding');
+    expect(bindings.map(({ spec }) => (spec as { policyName?: string }).policyName)).toEqual(policies);
+  });
+
   test('a family whose gates are all closed has no role', () => {
     expect(names(built({ featureGates: 'TTLAfterFinished=false' }), 'ClusterRole')).not.toContain(
       'lapse:ttl-after-finished',

@@ -8,7 +8,7 @@ import { silentLog } from '#base/log';
 import { systemRandom } from '#base/random';
 import { anonymous } from '#client/credentials';
 import type { Transport } from '#client/transport';
-import type { Family, Gate } from '#controllers/family';
+import type { AdmissionPolicy, Family, Gate } from '#controllers/family';
 import { rightsOf } from '#runtime/definition';
 import { type AssembledFamily, assemble } from '../assemble.ts';
 import { readGeneral } from '../configuration/general.ts';
@@ -25,6 +25,7 @@ export interface Hook {
 
 export interface GateNeeds extends Omit<Gate, 'description'> {
   readonly rules: readonly Rule[];
+  readonly policies: readonly AdmissionPolicy[];
 }
 
 export interface FamilyNeeds {
@@ -97,11 +98,12 @@ export function needsOf(family: Family, known: readonly Family[], file?: JsonObj
     defaultOn: family.defaultOn,
     crds: family.kinds.map(({ crd }) => crd.metadata.name!).sort(),
     rules,
-    gates: family.gates.map(({ name, stage, default: usual }) => ({
+    gates: family.gates.map(({ name, stage, default: usual, policies = [] }) => ({
       name,
       stage,
       default: usual,
       rules: clusterRules(made('author', name)).filter((rule) => !rules.some(same(rule))),
+      policies,
     })),
     authorSections: Object.entries(family.configuration)
       .filter(([, schema]) => isObject(schema.properties) && 'authorKeySecret' in schema.properties)

@@ -33,6 +33,7 @@ import { applyCrds, kindsOf } from '../crds.ts';
 import { foreseeing, lookAhead } from './ahead.ts';
 import { Follower } from './follower.ts';
 import type { LiveTimeline } from './liveTimeline.ts';
+import { applyPolicies } from './policies.ts';
 import { type Foreseen, type Overview, Tally } from './tally.ts';
 import { Whose } from './whose.ts';
 
@@ -157,11 +158,12 @@ export class Everything {
     return this.#options.isPaced === true ? lasting(seen) : seen;
   }
 
-  /** Kinds first, then the say of the controllers on writes, then the controllers. */
+  /** Kinds first, then admission (policies and the functions of the controllers), then the controllers. */
   async start(server: Pick<ApiServer, 'admit'>): Promise<void> {
     const { clock, log, selected, externalKinds } = this.#options;
     const foreign = await applyCrds(this.#admin, clock, [...kindsOf(selected), ...externalKinds]);
     if (foreign.length > 0) log.warn({ foreign }, 'definitions that are not ours were left alone');
+    await applyPolicies(this.#admin, selected, this.assembly.services.isEnabled);
     for (const { admission } of this.assembly.families) for (const fn of admission) server.admit(fn);
     this.#standins.start();
     this.assembly.manager.start();

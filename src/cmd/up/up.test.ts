@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { Pod } from '#api/kinds/builtin';
 import { tokenAuthenticator } from '#apiserver/auth';
 import { type ApiServer, createServer } from '#apiserver/server';
 import { type Instant, instant, type Millis, millis, seconds } from '#base/instant';
@@ -33,11 +34,17 @@ async function serve() {
   return { clock, server: await createServer({ clock, random: seededRandom(1), authenticator }) };
 }
 
-async function start(served?: { readonly clock: VirtualClock; readonly server: ApiServer }) {
+async function start(
+  served?: { readonly clock: VirtualClock; readonly server: ApiServer },
+  flags: Readonly<Record<string, string>> = {},
+) {
   const { clock, server } = served ?? (await serve());
   const random = seededRandom(1);
   const families = [ttlAfterFinishedFamily];
-  const document = loadConfiguration(families, { flags: { 'leader-elect': 'false' }, environment: {} });
+  const document = loadConfiguration(families, {
+    flags: { 'leader-elect': 'false', ...flags },
+    environment: {},
+  });
   const shown: string[] = [];
   const timeline = new LiveTimeline({ clock, write: (text) => void shown.push(text.trimEnd()) });
   const everything = new Everything(server.handle, TOKEN, {
@@ -137,6 +144,28 @@ test('the first object of a kind that was defined a moment ago is shown, too', a
   await hands.delete('widget/a');
   await rest();
   expect(story()).toContainEqual(expect.stringMatching(/^widget\/a deleted/));
+});
+
+test('admission policies of a gate are enforced while it is open', async () => {
+  const served = await serve();
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'forever',
+      namespace: 'default',
+      annotations: { 'lapse.dev/ttl-seconds-after-finished': '60' },
+    },
+    spec: { containers: [{ name: 'main', image: 'example.com/x' }] },
+  };
+  const open = await start(served, { 'feature-gates': 'TTLAfterFinishedPods=true' });
+  expect(await open.everything.user.create(Pod, pod)).toMatchObject({
+    kind: 'invalid',
+    error: { message: expect.stringContaining("ValidatingAdmissionPolicy 'lapse-pod-ttl'") },
+  });
+  await open.stop();
+  const closed = await start(served);
+  expect(await closed.everything.user.create(Pod, pod)).toMatchObject({ kind: 'created' });
 });
 
 test('whoever comes through the socket is who they say they are, and nobody else', async () => {

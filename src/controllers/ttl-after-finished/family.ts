@@ -12,6 +12,7 @@ import type { Finishable } from './finishable.ts';
 import { type Foreseen, foreseeFinished } from './foresee.ts';
 import { JOB_TTL_FIELD, jobs } from './job.ts';
 import { POD_TTL_ANNOTATION, pods } from './pod.ts';
+import { POD_POLICIES } from './podPolicies.ts';
 
 const SECTION = 'ttlAfterFinished';
 const JOBS_GATE = 'TTLAfterFinished';
@@ -102,6 +103,7 @@ export const ttlAfterFinishedFamily: Family = {
       default: false,
       stage: 'alpha',
       description: 'Pods end by the annotation lapse.dev/ttl-seconds-after-finished.',
+      policies: POD_POLICIES,
     },
   ],
   configuration: { [SECTION]: SCHEMA },

@@ -1,12 +1,12 @@
 // Jobs and Pods that end, on a real API server with the real garbage collector: `lapse run` as processes, under an
 // account that may do what the controllers declare and nothing else.
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Job, Pod } from '#api/kinds/builtin';
 import type { Client } from '#client/client';
+import { POD_TTL_ANNOTATION as TTL } from '#controllers/ttl-after-finished/pod';
 import type { LapseProcess } from '../../cmd/lapseProcess.ts';
 import { type Bed, startBed } from '../bed/bed.ts';
 import { type Supervised, supervise } from '../bed/processes.ts';
@@ -30,7 +30,6 @@ import {
   thisSecond,
   time,
 } from './cluster.ts';
-import { ALLOWED, ASKS, REFUSED, TTL } from './policyCases.ts';
 
 /** Requests of one process without an answer, at most. */
 const IN_FLIGHT = 32;
@@ -267,29 +266,4 @@ describe('beside the incumbent', () => {
     expect(metrics).toContain(NO_FAILED_PASSES);
     expect(both.out).not.toMatch(/"level":"error"|"message":"failed"/);
   }, 60_000);
-});
-
-describe('the admission policies', () => {
-  /** What the server says to it, without keeping it. */
-  const said = async (manifest: object): Promise<string> => {
-    const file = join(bed.directory, 'manifest.json');
-    writeFileSync(file, JSON.stringify(manifest));
-    return bed
-      .kubectl('apply', '--dry-run=server', '-f', file)
-      .catch((error: { stderr?: string }) => String(error.stderr));
-  };
-
-  test('refuse the annotation where it can do no good, and only when it is new', async () => {
-    await createPod(client, 'vap-old', { metadata: ASKS, spec: { restartPolicy: 'Always' } });
-    await bed.kubectl('apply', '-f', join(import.meta.dirname, '../../../config/admission-policy'));
-    const [always, message] = REFUSED[0]!;
-    await within(20_000, async () => expect(await said(always)).toContain(message));
-    for (const [manifest, because] of REFUSED) expect(await said(manifest)).toContain(because);
-    for (const manifest of ALLOWED) expect(await said(manifest)).toContain('created');
-    // What had it before the policy came may still be written to.
-    await bed.kubectl('label', 'pod', 'vap-old', 'touched=yes');
-    await createPod(client, 'vap-plain', { spec: { restartPolicy: 'Always' } });
-    const late = bed.kubectl('annotate', 'pod', 'vap-plain', `${TTL}=5`);
-    await expect(late).rejects.toThrow(message);
-  }, 45_000);
 });

@@ -1,0 +1,14 @@
+// The admission policies for Pods with a TTL on the embedded server; ttl-after-finished.kube.ts plays the same table on a
+// real one.
+
+import { expect, test } from 'vitest';
+import { startEmbedded } from '../../conformance/embeddedTarget.ts';
+import { asker } from '../../conformance/model/ask.ts';
+import { EXPECTED, playPodPolicies } from './policyCases.ts';
+
+test('the TTL annotation is refused where it has no effect, and only when it is new', async () => {
+  const embedded = await startEmbedded();
+  expect(await playPodPolicies(asker(embedded))).toEqual(EXPECTED);
+  expect(embedded.unexpected).toEqual([]);
+  await embedded.close();
+});
