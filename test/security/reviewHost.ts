@@ -7,8 +7,15 @@ import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { realClock } from '#base/clock';
 import { silentLog } from '#base/log';
+import { systemRandom } from '#base/random';
+import { anonymous } from '#client/credentials';
+import type { Transport } from '#client/transport';
+import { readGeneral } from '#cmd/configuration/general';
+import { loadConfiguration } from '#cmd/configuration/load';
 import { REVIEW_BOUNDS } from '#cmd/webhookHost';
 import { listen } from '#runtime/host/listen';
+import type { AdmissionFunction } from '#runtime/host/review';
+import { reviewPath } from '#runtime/host/reviewPaths';
 import { webhookHandler } from '#runtime/host/webhook';
 import { Registry } from '#runtime/metrics/registry';
 
@@ -25,19 +32,45 @@ export interface Report {
 
 export interface ReviewHost {
   readonly port: number;
-  /** Where it answers. */
+  /** Where a function without effects answers. */
   readonly path: string;
+  /** Where the functions of all families answer, which need a cluster and have none here. */
+  readonly paths: readonly string[];
   report(): Promise<Report>;
   close(): void;
 }
 
+/** The admission functions of all families, without a cluster. */
+async function familyFunctions(): Promise<readonly AdmissionFunction[]> {
+  const { FAMILIES } = await import('#controllers/registry');
+  const { assemble } = await import('#cmd/assemble');
+  const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
+  const transport = (async () => {
+    throw new Error('no cluster');
+  }) as unknown as Transport;
+  const { families } = assemble({
+    wires: { transport, leaseTransport: transport, credentials: anonymous, namespace: 'default' },
+    general: readGeneral(document),
+    document,
+    known: FAMILIES,
+    selected: FAMILIES,
+    clock: realClock,
+    random: systemRandom,
+    log: silentLog,
+    identity: 'one',
+  });
+  return families.flatMap(({ admission }) => admission);
+}
+
 async function serve(): Promise<void> {
   const registry = new Registry();
+  const families = process.argv[3] === 'families' ? await familyFunctions() : [];
   let [now, mostAtOnce] = [0, 0];
   const hook = webhookHandler({
     functions: [
+      ...families,
       {
-        name: 'ttl-policy',
+        name: 'counted',
         resources: ['ttlpolicies.lapse.dev'],
         phase: 'validating',
         async review() {
@@ -59,7 +92,7 @@ async function serve(): Promise<void> {
     process.send?.({ peak, mostAtOnce, metrics: registry.text() } satisfies Report);
   });
   process.on('disconnect', () => process.exit(0));
-  process.send?.({ port });
+  process.send?.({ port, names: families.map(({ name }) => name) });
 }
 
 const answerOf = async <T>(child: ChildProcess): Promise<T> => {
@@ -72,12 +105,14 @@ const answerOf = async <T>(child: ChildProcess): Promise<T> => {
   return message as T;
 };
 
-export async function forkReviewHost(): Promise<ReviewHost> {
-  const child = fork(FILE, ['serve'], { execArgv: [] });
-  const { port } = await answerOf<{ port: number }>(child);
+/** `families`: with their functions, which takes longer to start. */
+export async function forkReviewHost(families?: 'families'): Promise<ReviewHost> {
+  const child = fork(FILE, ['serve', ...(families === undefined ? [] : [families])], { execArgv: [] });
+  const { port, names } = await answerOf<{ port: number; names: string[] }>(child);
   return {
     port,
-    path: `/review/${SECRET}/ttl-policy`,
+    path: reviewPath('counted', SECRET),
+    paths: names.map((name) => reviewPath(name, SECRET)),
     report() {
       child.send('report');
       return answerOf<Report>(child);

@@ -13,36 +13,11 @@ import { listen, text } from '#runtime/host/listen';
 import { isVerified } from '#runtime/host/peer';
 import { requireSafeResumption } from '#runtime/host/resumption';
 import type { Attack, AttackCluster } from '../attack.ts';
+import { forgedReview } from '../forgedReview.ts';
 import { forkReviewHost, send } from '../reviewHost.ts';
 
 const MIB = 1 << 20;
 const MOST_GROWTH = 64 * MIB;
-
-/** A review as the API server sends it, in the name of an administrator. */
-const forgedReview = (resource: 'ttlpolicies' | 'cleaners'): string =>
-  JSON.stringify({
-    kind: 'AdmissionReview',
-    apiVersion: 'admission.k8s.io/v1',
-    request: {
-      uid: '1',
-      operation: 'CREATE',
-      kind: {
-        group: 'lapse.dev',
-        version: 'v1alpha1',
-        kind: resource === 'cleaners' ? 'Cleaner' : 'TTLPolicy',
-      },
-      resource: { group: 'lapse.dev', version: 'v1alpha1', resource },
-      name: 'forged',
-      namespace: 'default',
-      userInfo: { username: 'admin', groups: ['system:masters', 'system:authenticated'] },
-      object: {
-        apiVersion: 'lapse.dev/v1alpha1',
-        kind: resource === 'cleaners' ? 'Cleaner' : 'TTLPolicy',
-        metadata: { name: 'forged', namespace: 'default' },
-        spec: { target: { apiVersion: 'v1', kind: 'Secret' }, ttl: '1s', from: 'Created' },
-      },
-    },
-  });
 
 /** A Pod needs no credentials to send this: the Service of the webhook is reachable from the whole cluster. */
 function post(url: string, body: string): Promise<{ status: number; text: string }> {
