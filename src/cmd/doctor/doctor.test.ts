@@ -256,7 +256,7 @@ metadata: { name: lapse }
 webhooks:${hook('up', `${service('up')}, caBundle: YQ==`)}${hook('down', `${service('down')}, caBundle: YQ==`)}${hook(
       'nobody',
       `${service('nobody')}, caBundle: YQ==`,
-    )}${hook('bare', service('up'))}${hook('far', 'url: "https://example.test/"')}
+    )}${hook('bare', service('up'))}${hook('far', 'url: "https://example.test/review/secret/far"')}
 `,
   });
   expect(said('webhook')).toEqual([
@@ -266,7 +266,7 @@ webhooks:${hook('up', `${service('up')}, caBundle: YQ==`)}${hook('down', `${serv
     ),
     expect.stringMatching(/^problem lapse: nobody: the service sys\/nobody has no endpoint/),
     expect.stringMatching(/^problem lapse: bare: has no caBundle/),
-    'note lapse: far: calls https://example.test/: not looked at',
+    'note lapse: far: calls https://example.test: not checked',
   ]);
 });
 
