@@ -18,7 +18,7 @@ export function parseYaml(text: string, maxDepth: number): ParsedBody {
   if (CONTROL.test(text)) throw new BodyError('yaml: control characters are not allowed');
   const lines = new LineCounter();
   const options = { version: '1.1', intAsBigInt: true, uniqueKeys: false, logLevel: 'silent' } as const;
-  const document = parseDocument(text, { ...options, lineCounter: lines });
+  const document = withinStack(() => parseDocument(text, { ...options, lineCounter: lines }));
   if (document.errors.length > 0) throw new BodyError(describeYamlProblem(text, document.errors));
   let value: unknown;
   try {
@@ -29,6 +29,16 @@ export function parseYaml(text: string, maxDepth: number): ParsedBody {
     throw new BodyError('yaml: document contains excessive aliasing');
   }
   return { value: toJson(value, maxDepth) ?? {}, problems: repeatedKeys(document, lines) };
+}
+
+/** The parser recurses: what nests deeper than the stack is deeper than any limit. */
+function withinStack<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new BodyError(`yaml: exceeded max depth of ${GO_DEPTH}`);
+    throw cause;
+  }
 }
 
 type YamlDocument = ReturnType<typeof parseDocument>;

@@ -34,11 +34,12 @@ function checkSyntax(document: Document, file: string): void {
 
 /** Scalars stay texts except null and booleans: a token of digits is a text, and must keep every digit. */
 function parseYaml(text: string, file: string): Json {
-  const document = parseDocument(text, { schema: 'failsafe', customTags: ['null', 'bool'], merge: true });
-  checkSyntax(document, file);
   try {
+    const document = parseDocument(text, { schema: 'failsafe', customTags: ['null', 'bool'], merge: true });
+    checkSyntax(document, file);
     return (boundedYaml(document).toJS() ?? {}) as Json;
   } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
     throw new ConfigError(file, `not usable YAML: ${(cause as Error).message}`, cause);
   }
 }

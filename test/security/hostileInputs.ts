@@ -60,6 +60,10 @@ export function aliases(levels: number, head = ''): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** 8.5 kB that become 1.8 million elements: one list, repeated as often as parsers permit by themselves. */
+const wideAliases = (times: number, head: string): string =>
+  `${head}\na: &a [${'x,'.repeat(1800)}x]\nb: [${'*a,'.repeat(times)}x]\n`;
+
 const pack = (json: string): string => encodeBase64(gzipSync(utf8(json), { level: 1 }));
 
 const stored = (revision: number, status: string, payload: string): Stored => ({
@@ -151,21 +155,21 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
   {
     name: 'a Helm manifest whose aliases multiply',
     prepare: () => {
-      const payload = pack(JSON.stringify(releaseJson({ manifest: aliases(8, '"kind": ConfigMap') })));
+      const payload = pack(JSON.stringify(releaseJson({ manifest: wideAliases(95, '"kind": ConfigMap') })));
       return () => openHistory([stored(1, 'deployed', payload)], RELEASE);
     },
   },
   {
     name: 'a YAML body whose aliases multiply',
     prepare: () => {
-      const body = utf8(aliases(8, 'apiVersion: v1'));
+      const body = utf8(wideAliases(995, 'apiVersion: v1'));
       return () => refusal(() => parseBody(body, 'yaml'));
     },
   },
   {
     name: 'a kubeconfig whose aliases multiply',
     prepare: () => {
-      const text = aliases(8, 'kind: Config');
+      const text = wideAliases(95, 'kind: Config');
       return () => refusal(() => parseKubeconfig(text, 'kubeconfig'));
     },
   },

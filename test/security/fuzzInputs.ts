@@ -1,0 +1,68 @@
+// node test/security/fuzzInputs.ts TARGET SEED COUNT: gives changed inputs to one reader and prints a report as JSON. A
+// process of its own, so that time and memory are those of the reader.
+
+import { fileURLToPath } from 'node:url';
+import { seededRandom } from '#base/random';
+import { FUZZ_TARGETS, type FuzzTarget } from './fuzzTargets.ts';
+
+export interface FuzzInputReport {
+  readonly runs: number;
+  /** Seeds of inputs that made the reader throw what it must not, with the error. */
+  readonly crashes: readonly string[];
+  /** The longest that one input took, in milliseconds of CPU time, and its seed. */
+  readonly longest: number;
+  readonly slowest: number;
+  /** What is kept of all inputs: growth of the memory in use from the first tenth of them on. */
+  readonly megabytes: number;
+}
+
+function memoryInUse(): number {
+  globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+const PATIENCE = 50;
+
+export function targetNamed(name: string): FuzzTarget {
+  const found = FUZZ_TARGETS.find((target) => target.name === name);
+  if (found === undefined) throw new Error(`there is no target ${name}`);
+  return found;
+}
+
+export function fuzzTarget(target: FuzzTarget, seed: number, count: number): FuzzInputReport {
+  const crashes: string[] = [];
+  let [longest, slowest, before, highest] = [0, 0, 0, 0];
+  for (let i = 0; i < count; i++) {
+    const own = seed + i;
+    try {
+      const millis = bestMillis(() => target.run(seededRandom(own)));
+      if (millis > longest) [longest, slowest] = [millis, own];
+    } catch (error) {
+      crashes.push(`seed ${own}: ${(error as Error).stack ?? String(error)}`);
+    }
+    if (i % (count / 10) !== 0) continue;
+    const inUse = memoryInUse();
+    if (i <= count / 10) before = inUse;
+    highest = Math.max(highest, inUse);
+  }
+  return { runs: count, crashes, longest, slowest, megabytes: Math.max(0, highest - before) / 1e6 };
+}
+
+/** The best of three where the first was slow: compiling and collecting garbage are not the input's doing. */
+function bestMillis(work: () => void): number {
+  const first = millisOf(work);
+  return first < PATIENCE ? first : Math.min(first, millisOf(work), millisOf(work));
+}
+
+function millisOf(work: () => void): number {
+  const start = process.threadCpuUsage();
+  work();
+  const spent = process.threadCpuUsage(start);
+  return (spent.user + spent.system) / 1000;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [name = '', seed, count] = process.argv.slice(2);
+  process.stdout.write(JSON.stringify(fuzzTarget(targetNamed(name), Number(seed), Number(count))));
+}

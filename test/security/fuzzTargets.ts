@@ -1,0 +1,172 @@
+// Readers of bytes and texts that users control, and how to make inputs for each: valid ones, changed a little.
+
+import { gzipSync } from 'node:zlib';
+import { Job } from '#api/kinds/builtin';
+import { IDENTITY, one } from '#api/shape';
+import { BodyError, parseBody } from '#apiserver/body';
+import { encodeBase64, utf8 } from '#base/codec';
+import type { Random } from '#base/random';
+import { compile, conditionEnvironment, DYN } from '#cel/cel';
+import { ConfigError } from '#client/configFields';
+import { parseKubeconfig } from '#client/kubeconfigFile';
+import { ProtobufError } from '#client/protobuf/cursor';
+import { envelope, type Message } from '#client/protobuf/encode.testkit';
+import { decodeList } from '#client/protobuf/envelope';
+import { parseManifest } from '#helm/manifest';
+import { decodeRelease } from '#helm/release';
+import { document, releaseJson } from '#helm/release.testkit';
+import { builtins, typeOf } from '#schema/builtinFixture';
+import { DecodeError } from '#schema/decodeError';
+import { decodeEnvelope, decodeMessage } from '#schema/protobuf';
+import { aliases } from './hostileInputs.ts';
+import { changedBytes, changedText, pick } from './mutate.ts';
+
+export interface FuzzTarget {
+  readonly name: string;
+  /** One input, given to the reader; throws what the reader is not meant to throw. */
+  run(random: Random): void;
+}
+
+/** Errors of these classes are answers. */
+type Expected = readonly (abstract new (...args: never[]) => Error)[];
+
+function answering(expected: Expected, work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    if (!expected.some((kind) => error instanceof kind)) throw error;
+  }
+}
+
+const MANIFEST = [
+  document('ConfigMap', 'a', '  labels: {a: b}\ndata:\n  k: |\n    text\n'),
+  document('Secret', 'b', '  annotations:\n    helm.sh/resource-policy: keep\n'),
+  'apiVersion: v1\nkind: List\nitems:\n- &x {apiVersion: v1, kind: Pod, metadata: {name: p}}\n- *x\n',
+].join('');
+
+const RELEASE = JSON.stringify(
+  releaseJson({ manifest: MANIFEST, hooks: [{ name: 'h', events: ['pre-delete'] }] }),
+);
+
+const KUBECONFIG = `apiVersion: v1
+kind: Config
+current-context: a
+clusters:
+- name: a
+  cluster: &c {server: https://127.0.0.1:6443, insecure-skip-tls-verify: true}
+- {name: b, cluster: *c}
+users: [{name: a, user: {token: "1"}}]
+contexts: [{name: a, context: {cluster: a, user: a, namespace: n}}]
+`;
+
+const YAMLS = [
+  MANIFEST,
+  KUBECONFIG,
+  aliases(3),
+  'a: yes\nb: 0x1F\nc: [1, 2.5e3, ~]\n? [k]\n: v\n',
+  '- - - a\n',
+];
+
+const METADATA: Message = [
+  [1, 'job'],
+  [3, 'default'],
+  [5, 'uid'],
+];
+const JOBS = envelope('batch/v1', 'JobList', [
+  [1, [[2, '7']]],
+  [2, [[1, METADATA]]],
+  [2, [[1, [[1, 'other']]]]],
+]);
+const JOB = envelope('batch/v1', 'Job', [[1, METADATA]]);
+
+const PATTERN_PARTS = [
+  'a',
+  '.',
+  'x?',
+  '[a-z]',
+  '[^é]',
+  '\\pL',
+  '\\p{Greek}',
+  '(?i)',
+  '(?:',
+  '(',
+  ')',
+  '|',
+  '^',
+  '$',
+];
+const REPEATS = ['', '', '', '*', '+', '?', '{3}', '{2,}', '{0,40}', '{500}', '{1000}', '{9999}'];
+const FUNCTIONS = ['matches', 'find', 'findAll'];
+const ENVIRONMENT = conditionEnvironment({ x: DYN });
+
+function randomPattern(random: Random): string {
+  const length = 1 + Math.floor(random.next() * 12);
+  return Array.from({ length }, () => pick(PATTERN_PARTS, random) + pick(REPEATS, random)).join('');
+}
+
+/** Patterns as literals, and as texts that are put together while evaluating. */
+function runPattern(random: Random): void {
+  const literal = `r'${randomPattern(random)}'`;
+  const pattern = random.next() < 0.5 ? literal : `(x + ${literal})`;
+  const compiled = compile(`string(x).${pick(FUNCTIONS, random)}(${pattern})`, ENVIRONMENT);
+  if (compiled.kind === 'program') compiled.program.evaluate({ x: 'abcé'.repeat(50) });
+}
+
+export const FUZZ_TARGETS: readonly FuzzTarget[] = [
+  {
+    name: 'Helm payloads',
+    run(random) {
+      const json = utf8(changedText(RELEASE, random));
+      const packed = random.next() < 0.8 ? gzipSync(json, { level: 1 }) : json;
+      const bytes = random.next() < 0.3 ? changedBytes(packed, random) : packed;
+      const decoded = decodeRelease(encodeBase64(bytes));
+      if (decoded.kind === 'release') parseManifest(decoded.release.manifest);
+    },
+  },
+  { name: 'Helm manifests', run: (random) => void parseManifest(changedText(MANIFEST, random)) },
+  {
+    name: 'regular expressions in CEL',
+    run: runPattern,
+  },
+  {
+    name: 'CEL sources',
+    run(random) {
+      const source = changedText(
+        'x.items.filter(i, i.spec.a > 3).map(i, i.name + "b") == ["c"] && !has(x.y)',
+        random,
+      );
+      const compiled = compile(source, ENVIRONMENT);
+      if (compiled.kind === 'program')
+        compiled.program.evaluate({ x: { items: [{ spec: { a: 5 }, name: 'a' }] } });
+    },
+  },
+  {
+    name: 'protobuf lists',
+    run: (random) =>
+      answering([ProtobufError], () =>
+        decodeList(Buffer.from(changedBytes(JOBS, random)), Job, { metadata: one(1, IDENTITY) }),
+      ),
+  },
+  {
+    name: 'protobuf bodies',
+    run: (random) =>
+      answering([DecodeError], () => {
+        const { raw } = decodeEnvelope(changedBytes(JOB, random));
+        decodeMessage(builtins, typeOf('batch/v1/Job'), raw);
+      }),
+  },
+  {
+    name: 'YAML bodies',
+    run: (random) =>
+      answering([BodyError], () => parseBody(utf8(changedText(pick(YAMLS, random), random)), 'yaml')),
+  },
+  {
+    name: 'JSON bodies',
+    run: (random) => answering([BodyError], () => parseBody(changedBytes(utf8(RELEASE), random), 'json')),
+  },
+  {
+    name: 'kubeconfig files',
+    run: (random) =>
+      answering([ConfigError], () => parseKubeconfig(changedText(KUBECONFIG, random), 'kubeconfig')),
+  },
+];
