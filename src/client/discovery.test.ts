@@ -272,3 +272,31 @@ describe('the older form', () => {
     expect(await discovery.find({ group: 'batch', kind: 'Job' })).toMatchObject({ version: 'v1' });
   });
 });
+
+describe('an API that is unavailable is not absent', () => {
+  it('aggregated: a version whose freshness is Stale', async () => {
+    const stale = {
+      metadata: { name: 'metrics.example.com' },
+      versions: [{ version: 'v1', freshness: 'Stale', resources: [] }],
+    };
+    const { discovery } = setup({ '/api': core, '/apis': aggregated(batch, stale) });
+    expect(await discovery.find({ group: 'metrics.example.com', kind: 'Metric' })).toBeUndefined();
+    expect(await discovery.isUnavailable('metrics.example.com')).toBe(true);
+    expect(await discovery.isUnavailable('batch')).toBe(false);
+    expect(await discovery.isUnavailable('nowhere.example.com')).toBe(false);
+  });
+
+  it('without aggregation: a group version whose resource list is answered with an error', async () => {
+    const { discovery } = setup({
+      '/api': json(200, { kind: 'APIVersions', versions: [] }),
+      '/apis': json(200, {
+        kind: 'APIGroupList',
+        groups: [
+          { name: 'down.example.com', versions: [{ groupVersion: 'down.example.com/v1', version: 'v1' }] },
+        ],
+      }),
+      '/apis/down.example.com/v1': refusal(503, 'ServiceUnavailable', 'the server is currently unable', {}),
+    });
+    expect(await discovery.isUnavailable('down.example.com')).toBe(true);
+  });
+});

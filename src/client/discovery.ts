@@ -34,6 +34,11 @@ export interface Discovery {
   find(query: KindQuery): Promise<ServedKind | undefined>;
   /** Everything, preferred versions of a group first. */
   all(): Promise<readonly ServedKind[]>;
+  /**
+   * Whether the server names the group but could not say what is in it: discovery of one of its versions is stale or
+   * failed. A kind of such a group may exist although it is not found.
+   */
+  isUnavailable(group: string): Promise<boolean>;
   /** Forget what is known. */
   invalidate(): void;
   /** Something that is known turned out to be wrong: whoever asks next has it read again, unless that was just done. */
@@ -50,12 +55,20 @@ const texts = (json: Json | undefined): string[] =>
   Array.isArray(json) ? json.filter((item) => typeof item === 'string') : [];
 const text = (json: Json | undefined): string => (typeof json === 'string' ? json : '');
 
+interface Discovered {
+  readonly kinds: readonly ServedKind[];
+  /** Groups of which a version is stale or failed. */
+  readonly unavailable: readonly string[];
+}
+
 /** Aggregated discovery: every group, version and resource in one document. */
-function readAggregated(document: JsonObject): ServedKind[] {
+function readAggregated(document: JsonObject): Discovered {
   const found: ServedKind[] = [];
+  const unavailable: string[] = [];
   for (const group of objects(document.items)) {
     const groupName = isObject(group.metadata) ? text(group.metadata.name) : '';
-    for (const version of objects(group.versions))
+    for (const version of objects(group.versions)) {
+      if (version.freshness === 'Stale') unavailable.push(groupName);
       for (const resource of objects(version.resources)) {
         const kind = isObject(resource.responseKind) ? text(resource.responseKind.kind) : '';
         if (kind === '') continue;
@@ -72,8 +85,9 @@ function readAggregated(document: JsonObject): ServedKind[] {
           subresources: objects(resource.subresources).map((sub) => text(sub.subresource)),
         });
       }
+    }
   }
-  return found;
+  return { kinds: found, unavailable };
 }
 
 /** The older form: one APIResourceList per group and version, subresources among the resources. */
@@ -112,7 +126,8 @@ function readGroupVersions(document: JsonObject): string[] {
   });
 }
 
-async function readLegacy(caller: Caller, document: JsonObject): Promise<ServedKind[]> {
+async function readLegacy(caller: Caller, document: JsonObject): Promise<Discovered> {
+  const unavailable: string[] = [];
   const reads = readGroupVersions(document).map(async (groupVersion) => {
     const path = groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
     try {
@@ -120,14 +135,15 @@ async function readLegacy(caller: Caller, document: JsonObject): Promise<ServedK
       return readResourceList(json, groupVersion);
     } catch (error) {
       // One aggregated API that is down must not hide all others.
-      if (error instanceof ApiError) return [];
-      throw error;
+      if (!(error instanceof ApiError)) throw error;
+      unavailable.push(parseApiVersion(groupVersion)?.group ?? '');
+      return [];
     }
   });
-  return (await Promise.all(reads)).flat();
+  return { kinds: (await Promise.all(reads)).flat(), unavailable };
 }
 
-async function readRoot(caller: Caller, path: string): Promise<ServedKind[]> {
+async function readRoot(caller: Caller, path: string): Promise<Discovered> {
   const { json } = await send(caller, { method: 'GET', path, accept: AGGREGATED });
   return json.kind === 'APIGroupDiscoveryList' ? readAggregated(json) : readLegacy(caller, json);
 }
@@ -140,6 +156,7 @@ const fits = (kind: ServedKind, query: KindQuery): boolean =>
 
 export function createDiscovery(caller: Caller, clock: Clock): Discovery {
   let known: Promise<readonly ServedKind[]> | undefined;
+  const unavailable = new Set<string>();
   let readAt = Number.NEGATIVE_INFINITY;
   let doubted = false;
 
@@ -148,7 +165,11 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
   const read = (): Promise<readonly ServedKind[]> => {
     readAt = clock.elapsed();
     doubted = false;
-    const reading = Promise.all([readRoot(caller, '/api'), readRoot(caller, '/apis')]).then((p) => p.flat());
+    const reading = Promise.all([readRoot(caller, '/api'), readRoot(caller, '/apis')]).then((parts) => {
+      unavailable.clear();
+      for (const group of parts.flatMap((part) => part.unavailable)) unavailable.add(group);
+      return parts.flatMap(({ kinds }) => kinds);
+    });
     known = reading;
     // A failed look is not knowledge.
     reading.catch(() => {
@@ -171,6 +192,10 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
       return (await (lookedSince ? known! : read())).find((kind) => fits(kind, query));
     },
     all,
+    async isUnavailable(group) {
+      await all();
+      return unavailable.has(group);
+    },
     invalidate() {
       known = undefined;
     },

@@ -2,7 +2,7 @@
 
 import { Cleaner } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
-import { isDue, type Millis, plus, seconds } from '#base/instant';
+import { isDue, type Millis, seconds } from '#base/instant';
 import { outcomeOf } from '#lifecycle/deletion';
 import { again, type Outcome, waitUntil } from '#runtime/outcome';
 import type { Acting } from './actor.ts';
@@ -29,13 +29,15 @@ export interface Act {
 }
 
 const HOLD: Millis = seconds(30);
+const CLOCK_UNKNOWN =
+  "nothing is deleted: the API server's clock is unknown, or further away than maxClockSkew allows";
 
 /** True as far as the caches know: now it must be true at the server, and may be decided. */
 export async function act(acting: Act): Promise<Outcome> {
   const { reporter, meaning, gathered, actor } = acting;
   const { pass, context, cleaner } = reporter;
   const clock = await context.guard.check();
-  if (clock.kind !== 'good') return waitUntil(plus(pass.now, HOLD), 'clock');
+  if (clock.kind !== 'good') return reporter.unavailable('ClockUnknown', CLOCK_UNKNOWN, HOLD);
   // The server's clock may have been unknown when the pass began: then its TTL and its conditions were asked too early.
   if (!isDue(pass.now, context.guard.now())) return waitUntil(pass.now, 'clock ahead');
   const { resolved } = gathered;

@@ -17,12 +17,14 @@ import { createHookRunner } from './hooks.ts';
 import type { DiscardedBecause } from './metrics.ts';
 import { Progress } from './progress.ts';
 import { computeOutdated, describeDecision, isBelievable, isLastDecision, kindOf } from './record.ts';
-import { memoKey } from './reporter.ts';
+import { memoKey, Reporter } from './reporter.ts';
 import { type Target, understand } from './spec.ts';
 import { type Report, writeStatus } from './status.ts';
 
 const DEFAULT_RETRY: Millis = minutes(5);
 const HOLD: Millis = seconds(30);
+const CLOCK_UNKNOWN =
+  "nothing more is deleted: the API server's clock is unknown, or further away than maxClockSkew allows";
 
 /** When to try again what somebody has to put right. */
 function retryOf(cleaner: Cleaner): Millis {
@@ -64,7 +66,12 @@ export class Deletion {
     if (!isBelievable(this.#record, this.#cleaner, actors.accountOf(this.#cleaner)))
       return this.#discard('impossible', 'this Cleaner cannot have led to it');
     const verdict = await this.#context.guard.check();
-    if (verdict.kind !== 'good') return waitUntil(plus(this.#pass.now, HOLD), 'clock');
+    if (verdict.kind !== 'good')
+      return new Reporter(this.#pass, this.#context, this.#cleaner).unavailable(
+        'ClockUnknown',
+        CLOCK_UNKNOWN,
+        HOLD,
+      );
     const actor = await actors.ofRecord(this.#cleaner, this.#record.serviceAccountName);
     if (actor.kind === 'nobody') return this.#stuck(actor.reason, actor.why);
     if (authorOf(actor) !== this.#record.author)

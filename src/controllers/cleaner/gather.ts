@@ -1,9 +1,10 @@
 // Everything conditions are about to see, from the caches where they are watched; and whether there is anything to see yet.
 
 import type { Cleaner } from '#api/kinds/cleaner';
+import type { Discovery } from '#client/discovery';
 import type { DynamicView, Pass } from '#runtime/pass';
 import type { Context } from './context.ts';
-import type { Hands } from './hands.ts';
+import { type Hands, tell } from './hands.ts';
 import { boundCount, type Found, fingerprint, MOST_BOUND, type Resolved } from './snapshot.ts';
 import { isDecisive, type Meaning, type Target } from './spec.ts';
 import {
@@ -32,7 +33,8 @@ export type Gathering =
   | { readonly kind: 'refused'; readonly why: string }
   /** `soon`: its definition came a moment ago. */
   | { readonly kind: 'unserved'; readonly why: string; readonly key: string; readonly soon: boolean }
-  | { readonly kind: 'unsynced' }
+  /** Nothing can be said before the API server answers. `why`: what keeps it, if known. */
+  | { readonly kind: 'unsynced'; readonly why?: string }
   | {
       readonly kind: 'gathered';
       readonly key: string;
@@ -57,6 +59,8 @@ export async function gather(
   const generation = cleaner.metadata.generation ?? 1;
   const [refused] = kinds.refused.filter(({ target }) => isDecisive(target));
   if (refused !== undefined) return { kind: 'refused', why: `target ${refused.target.name}: ${refused.why}` };
+  const unavailable = await unavailableGroup(discovery, kinds);
+  if (unavailable !== undefined) return { kind: 'unsynced', why: unavailable };
   const unserved = [
     ...kinds.unserved.filter((target) => target.included),
     ...goneKinds(kinds, watching.views),
@@ -65,8 +69,30 @@ export async function gather(
     return describeUnserved(unserved, generation, isFresh(context, unserved, pass.now));
   const included = kinds.resolved.filter(({ target }) => target.included);
   const views = included.map((resolved) => ({ resolved, view: watching.views.get(resolved.kind)! }));
-  if (views.some(({ view }) => !isForbidden(view) && !view.status.synced)) return { kind: 'unsynced' };
+  const unsynced = views.filter(({ view }) => !isForbidden(view) && !view.status.synced);
+  if (unsynced.length > 0) return describeUnsynced(unsynced);
   return gatherFrom(views, { pass, context, generation, resolved: kinds.resolved });
+}
+
+/** A kind that is not found may exist all the same, where discovery of its group is stale or failed. */
+async function unavailableGroup(discovery: Discovery, { unserved }: Kinds): Promise<string | undefined> {
+  for (const { name, reference } of unserved.filter(isDecisive)) {
+    const { apiGroup: group = '', kind } = reference;
+    if (await discovery.isUnavailable(group))
+      return `target ${name}: API group ${group} is unavailable, so it is unknown whether ${kind} is served; check its APIService`;
+  }
+  return undefined;
+}
+
+function describeUnsynced(
+  views: readonly { readonly resolved: Resolved; readonly view: DynamicView }[],
+): Gathering {
+  const failing = views.find(({ view }) => view.status.problem !== undefined);
+  if (failing === undefined) return { kind: 'unsynced' };
+  const { resolved, view } = failing;
+  const { group, resource } = resolved.kind;
+  const what = group === '' ? resource : `${resource}.${group}`;
+  return { kind: 'unsynced', why: `${what} cannot be listed: ${tell(view.status.problem!.error)}` };
 }
 
 const isForbidden = ({ status }: DynamicView): boolean => status.problem?.kind === 'forbidden';

@@ -114,6 +114,7 @@ async function remove(
 ): Promise<Removed> {
   const kind = await findKind(options.discovery, object);
   // What is not served, or cannot be a name, does not exist; Helm itself would refuse to uninstall at all.
+  if (kind === 'unavailable') return problem(object, 'its API group is unavailable');
   if (kind === undefined || !canExist(object)) return ABSENT;
   const foreign = options.allowForeign ? undefined : computeForeign(object, kind, release);
   if (foreign !== undefined) return { kind: 'left', why: `${nameOf(object)} (${foreign})` };
@@ -200,12 +201,16 @@ async function removeLive(
   }
 }
 
-async function findKind(discovery: Discovery, object: ManifestObject): Promise<Kind | undefined> {
+async function findKind(
+  discovery: Discovery,
+  object: ManifestObject,
+): Promise<Kind | 'unavailable' | undefined> {
   const gv = parseApiVersion(object.apiVersion);
   if (gv === undefined) return undefined;
   const exact = await discovery.find({ ...gv, kind: object.kind });
   // A version may be retired while its objects live on under another.
-  return exact ?? discovery.find({ group: gv.group, kind: object.kind });
+  const found = exact ?? (await discovery.find({ group: gv.group, kind: object.kind }));
+  return found ?? ((await discovery.isUnavailable(gv.group)) ? 'unavailable' : undefined);
 }
 
 function handsFor(hands: Hands, kind: Kind, object: ManifestObject, release: ReleaseKey): Hands {

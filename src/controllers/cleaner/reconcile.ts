@@ -2,9 +2,11 @@
 // decide.ts; act.ts and deletion.ts carry them out.
 
 import { Cleaner } from '#api/kinds/cleaner';
+import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
-import { formatTime, type Instant, type Millis, plus, seconds } from '#base/instant';
+import { formatTime, type Instant, type Millis, minutes, plus, seconds } from '#base/instant';
 import { nextTurn } from '#base/turn';
+import { TransportError } from '#client/transport';
 import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import { act } from './act.ts';
@@ -21,6 +23,7 @@ import type { Context } from './context.ts';
 import { describeMissing, handsOf, TOO_MANY } from './decide.ts';
 import { Deletion } from './deletion.ts';
 import { type Gathered, gather } from './gather.ts';
+import { tell } from './hands.ts';
 import { memoKey, periodOf, Reporter } from './reporter.ts';
 import {
   bindingsOf,
@@ -52,8 +55,24 @@ export const createReconcile =
       return settled();
     }
     const reporter = new Reporter(pass, context, cleaner);
-    return reporter.held() ?? look(reporter);
+    return reporter.held() ?? visibly(reporter, () => look(reporter));
   };
+
+/** Failures before status says so: one or two are retried by the queue within a second. */
+const QUIET_FAILURES = 2;
+const RETRY: Millis = minutes(1);
+
+/** Requests that keep failing are reported in status and tried again every minute. */
+async function visibly(reporter: Reporter, work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    const isAnswer = error instanceof ApiError || error instanceof TransportError;
+    if (!isAnswer || reporter.pass.failures < QUIET_FAILURES) throw error;
+    reporter.pass.log.warn({ error: error.message }, 'cannot go on');
+    return reporter.unavailable('Unavailable', `the API server cannot be used: ${tell(error)}`, RETRY);
+  }
+}
 
 function look(reporter: Reporter): Promise<Outcome> {
   const { pass, context, cleaner } = reporter;
@@ -96,8 +115,9 @@ async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outc
     case 'refused':
       return invalid(reporter, gathered.why);
     case 'unsynced':
-      // A source that has synced, or failed, wakes whoever needs it.
-      return settled();
+      // A source that has synced, or failed, wakes the Cleaner too.
+      if (gathered.why === undefined) return waitUntil(plus(pass.now, RETRY), 'unsynced');
+      return reporter.unavailable('Unavailable', gathered.why, RETRY);
     case 'unserved':
       return reporter.until(
         plus(pass.now, gathered.soon ? SOON : periodOf(meaning)),

@@ -2,13 +2,13 @@
 // having changed neither evaluates nor writes again.
 
 import type { Cleaner } from '#api/kinds/cleaner';
-import { type Instant, isDue, type Millis, minus, minutes, plus } from '#base/instant';
+import { type Instant, isDue, type Millis, minus, minutes, parseTime, plus } from '#base/instant';
 import { again, type Outcome, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import type { NextLook } from './compute.ts';
 import type { Context } from './context.ts';
 import type { Meaning } from './spec.ts';
-import { type Reason, type Report, writeStatus } from './status.ts';
+import { type Reason, type Report, readyOf, writeStatus } from './status.ts';
 
 /** Without a period of its own a Cleaner that cannot go on is looked at this often. */
 const DEFAULT_PERIOD: Millis = minutes(5);
@@ -82,6 +82,31 @@ export class Reporter {
         why,
       });
     return outcome;
+  }
+
+  /** The API server does not answer, or not usably: said, with what is recorded and known as it is, and tried again. */
+  async unavailable(reason: 'Unavailable' | 'ClockUnknown', message: string, wait: Millis): Promise<Outcome> {
+    const { resolvedTargets, resolvedTargetCount, evaluations, deletion } = this.cleaner.status ?? {};
+    const next = this.#sameTime(reason, message, wait) ?? plus(this.pass.now, wait);
+    const shown = resolvedTargets && {
+      resolvedTargets,
+      resolvedTargetCount: resolvedTargetCount ?? resolvedTargets.length,
+    };
+    const kept = {
+      ...(shown === undefined ? {} : { shown }),
+      ...(evaluations === undefined ? {} : { evaluations }),
+      ...(deletion === undefined ? {} : { deletion }),
+    };
+    return this.report({ ...kept, reason, message, next }, waitUntil(next, reason));
+  }
+
+  /** The time that status shows already for the same trouble: reported once, and not again at every wake-up. */
+  #sameTime(reason: Reason, message: string, wait: Millis): Instant | undefined {
+    const { pass, cleaner } = this;
+    const before = readyOf(cleaner);
+    if (before?.reason !== reason || before.message !== message) return undefined;
+    const next = parseTime(cleaner.status?.nextScheduledEvaluation ?? '');
+    return Number.isFinite(next) && isAhead(next, wait, pass.now) ? next : undefined;
   }
 
   async report(report: Report, then: Outcome): Promise<Outcome> {

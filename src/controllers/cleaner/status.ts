@@ -20,6 +20,8 @@ export const REASONS = {
   InvalidSpec: 'False',
   ConditionError: 'False',
   BudgetExceeded: 'False',
+  Unavailable: 'False',
+  ClockUnknown: 'False',
   HelmUninstallFailed: 'False',
   HelmOperationInProgress: 'False',
 } as const;

@@ -49,6 +49,7 @@ class Kinds implements Discovery {
     return this.kinds.find((one) => one.group === group && one.version === version && one.kind === kind);
   }
   all = async () => this.kinds;
+  isUnavailable = async () => false;
   doubt(): void {}
   invalidate(): void {
     this.kinds.push(...this.younger);
