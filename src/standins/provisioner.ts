@@ -124,7 +124,7 @@ function claimFor({ metadata, spec }: VolumeRestoreRequest, volumeName: string):
     kind: PersistentVolumeClaim.kind,
     metadata: {
       name: spec?.targetPVCName ?? '',
-      namespace: spec?.targetNamespace ?? metadata.namespace ?? '',
+      namespace: (spec?.targetNamespace || metadata.namespace) ?? '',
       annotations: { [ANNOTATION_RESTORE_REQUEST]: metadata.uid! },
       ...(owner === undefined ? {} : { ownerReferences: [owner] }),
     },

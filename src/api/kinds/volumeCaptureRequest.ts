@@ -5,7 +5,8 @@ import { defineCustomKind } from './customKind.ts';
 import {
   AGE_COLUMN,
   NAME_SCHEMA,
-  NAMESPACE_SCHEMA,
+  OPTIONAL_NAME_SCHEMA,
+  OPTIONAL_NAMESPACE_SCHEMA,
   READY_COLUMNS,
   type RequestObject,
   type RequestStatus,
@@ -22,7 +23,7 @@ export interface DataRef {
 export interface VolumeCaptureRequest extends RequestObject {
   spec?: {
     mode?: string;
-    persistentVolumeClaimRef?: { name?: string; namespace?: string };
+    persistentVolumeClaimRef?: { kind?: string; name?: string; namespace?: string };
     volumeSnapshotClassName?: string;
   };
   status?: RequestStatus & { dataRef?: DataRef };
@@ -56,11 +57,12 @@ export const volumeCaptureRequestKind = defineCustomKind<VolumeCaptureRequest>({
         required: ['name'],
         properties: {
           name: NAME_SCHEMA,
-          namespace: { ...NAMESPACE_SCHEMA, description: "The request's own unless told." },
+          kind: { type: 'string', enum: ['', 'PersistentVolumeClaim'] },
+          namespace: { ...OPTIONAL_NAMESPACE_SCHEMA, description: 'Default: the namespace of the request.' },
         },
       },
       volumeSnapshotClassName: {
-        ...NAME_SCHEMA,
+        ...OPTIONAL_NAME_SCHEMA,
         description:
           'For Snapshot. Unset: the annotation storage.deckhouse.io/volumesnapshotclass of the StorageClass decides.',
       },
@@ -71,8 +73,13 @@ export const volumeCaptureRequestKind = defineCustomKind<VolumeCaptureRequest>({
     dataRef: {
       type: 'object',
       description: 'What was captured.',
-      required: ['kind', 'name'],
-      properties: { kind: { type: 'string' }, name: { type: 'string' }, uid: { type: 'string' } },
+      required: ['name'],
+      properties: {
+        kind: { type: 'string' },
+        name: { type: 'string' },
+        namespace: { type: 'string' },
+        uid: { type: 'string' },
+      },
     },
   }),
   columns: [

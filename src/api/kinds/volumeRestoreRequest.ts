@@ -6,7 +6,8 @@ import { defineCustomKind } from './customKind.ts';
 import {
   AGE_COLUMN,
   NAME_SCHEMA,
-  NAMESPACE_SCHEMA,
+  OPTIONAL_NAME_SCHEMA,
+  OPTIONAL_NAMESPACE_SCHEMA,
   READY_COLUMNS,
   type RequestObject,
   type RequestStatus,
@@ -16,7 +17,8 @@ import {
 
 export interface VolumeRestoreRequest extends RequestObject {
   spec?: {
-    sourceRef?: { kind?: string; name?: string };
+    sourceRef?: { kind?: string; name?: string; namespace?: string };
+    serviceNamespace?: string;
     targetNamespace?: string;
     targetPVCName?: string;
     storageClassName?: string;
@@ -49,11 +51,22 @@ export const volumeRestoreRequestKind = defineCustomKind<VolumeRestoreRequest>({
         properties: {
           kind: { type: 'string', enum: ['VolumeSnapshotContent', 'PersistentVolume'] },
           name: NAME_SCHEMA,
+          namespace: {
+            ...OPTIONAL_NAMESPACE_SCHEMA,
+            description: 'Accepted for compatibility. Ignored: sources are cluster-scoped.',
+          },
         },
       },
-      targetNamespace: { ...NAMESPACE_SCHEMA, description: "The request's own unless told." },
+      serviceNamespace: {
+        ...OPTIONAL_NAMESPACE_SCHEMA,
+        description: 'Accepted for compatibility. Ignored: no helper objects are created.',
+      },
+      targetNamespace: {
+        ...OPTIONAL_NAMESPACE_SCHEMA,
+        description: 'Default: the namespace of the request.',
+      },
       targetPVCName: { ...NAME_SCHEMA, description: 'The claim that the provisioner creates.' },
-      storageClassName: NAME_SCHEMA,
+      storageClassName: OPTIONAL_NAME_SCHEMA,
       volumeMode: { type: 'string', enum: ['Filesystem', 'Block'] },
       accessModes: {
         type: 'array',
@@ -71,8 +84,13 @@ export const volumeRestoreRequestKind = defineCustomKind<VolumeRestoreRequest>({
     targetPVCRef: {
       type: 'object',
       description: 'The restored claim.',
-      required: ['name', 'namespace'],
-      properties: { name: { type: 'string' }, namespace: { type: 'string' }, uid: { type: 'string' } },
+      required: ['name'],
+      properties: {
+        kind: { type: 'string' },
+        name: { type: 'string' },
+        namespace: { type: 'string' },
+        uid: { type: 'string' },
+      },
     },
   }),
   columns: [

@@ -6,7 +6,7 @@ import { ANNOTATION_CONTENT_NAME, ANNOTATION_SNAPSHOT_CLASS, Reason } from '#api
 import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import {
   type PersistentVolume,
-  type PersistentVolumeClaim,
+  PersistentVolumeClaim,
   type StorageClass,
   type VolumeSnapshotClass,
   VolumeSnapshotContent,
@@ -31,7 +31,13 @@ const nameProblem = (what: string, name: string): Failure | undefined => {
 /** Which claim the request is about. */
 export function computeClaimKey(request: VolumeCaptureRequest, allowElsewhere: boolean): ObjectKey | Failure {
   const own = request.metadata.namespace ?? '';
-  const { name = '', namespace = own } = request.spec?.persistentVolumeClaimRef ?? {};
+  const { kind, name = '', namespace: named } = request.spec?.persistentVolumeClaimRef ?? {};
+  const namespace = named || own;
+  if (kind && kind !== PersistentVolumeClaim.kind)
+    return failure(
+      Reason.InvalidReference,
+      `spec.persistentVolumeClaimRef.kind ${kind} is not PersistentVolumeClaim`,
+    );
   if (name === '') return failure(Reason.InvalidReference, 'spec.persistentVolumeClaimRef names no claim');
   if (namespace !== own && !allowElsewhere)
     return failure(

@@ -60,8 +60,10 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
     indexes: {
       [UID]: ({ metadata }) => [metadata.uid!],
       [CLAIM]: ({ metadata, spec }) => {
-        const { name, namespace: elsewhere = metadata.namespace } = spec?.persistentVolumeClaimRef ?? {};
-        return name && spec?.mode === 'Detach' ? [claimText({ namespace: elsewhere!, name })] : [];
+        const { name, namespace: elsewhere } = spec?.persistentVolumeClaimRef ?? {};
+        return name && spec?.mode === 'Detach'
+          ? [claimText({ namespace: elsewhere || metadata.namespace!, name })]
+          : [];
       },
     },
     watches: [

@@ -168,6 +168,7 @@ describe('what provisioners say', () => {
   });
   test.each<[string, Report, boolean]>([
     ['a refusal', report(), true],
+    ['a failure', report({ reason: 'VRRRestoreFailed' }), true],
     [
       'as older ones write it',
       report({ reportingController: '', deprecatedSource: { component: 'p' } }),

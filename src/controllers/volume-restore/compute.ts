@@ -35,7 +35,8 @@ export function computeSource({ spec }: VolumeRestoreRequest): SourceRef | Failu
 
 export function computeTarget(request: VolumeRestoreRequest, allowElsewhere: boolean): ObjectKey | Failure {
   const own = request.metadata.namespace ?? '';
-  const { targetNamespace: namespace = own, targetPVCName: name = '' } = request.spec ?? {};
+  const { targetNamespace, targetPVCName: name = '' } = request.spec ?? {};
+  const namespace = targetNamespace || own;
   if (name === '') return failure(Reason.InvalidReference, 'spec.targetPVCName names no claim');
   if (namespace !== own && !allowElsewhere)
     return failure(
@@ -48,6 +49,15 @@ export function computeTarget(request: VolumeRestoreRequest, allowElsewhere: boo
       `spec.targetNamespace ${JSON.stringify(namespace)} cannot be a namespace`,
     );
   return nameProblem('spec.targetPVCName', name) ?? { namespace, name };
+}
+
+/** Fields of older manifests that have no effect; the end of the request says so. */
+export function ignoredFields({ spec }: VolumeRestoreRequest): string[] {
+  const fields = {
+    'spec.serviceNamespace': spec?.serviceNamespace,
+    'spec.sourceRef.namespace': spec?.sourceRef?.namespace,
+  };
+  return Object.entries(fields).flatMap(([field, value]) => (value ? [field] : []));
 }
 
 export type SourceState = { readonly kind: 'ready' } | { readonly kind: 'waiting' } | Failure;

@@ -66,7 +66,7 @@ export function volumeRestoreController(options: RestoreOptions): ControllerDefi
       [UID]: ({ metadata }) => [metadata.uid!],
       [SOURCE]: ({ spec }) => [sourceText(spec?.sourceRef?.kind ?? '', spec?.sourceRef?.name ?? '')],
       [TARGET]: ({ metadata, spec }) => [
-        `${spec?.targetNamespace ?? metadata.namespace}/${spec?.targetPVCName ?? ''}`,
+        `${spec?.targetNamespace || metadata.namespace}/${spec?.targetPVCName ?? ''}`,
       ],
     },
     watches: [

@@ -10,7 +10,7 @@ import { assertNever } from '#base/assertNever';
 import { instant, minutes, plus, seconds } from '#base/instant';
 import { cachedRead, liveRead, type Read } from '#lifecycle/requests/direct';
 import { reconcileEnded } from '#lifecycle/requests/ended';
-import { completed, endedBy, finishRequest } from '#lifecycle/requests/finish';
+import { completed, type Ending, endedBy, finishRequest } from '#lifecycle/requests/finish';
 import { buildKeeper, ensureKeeper } from '#lifecycle/requests/keeper';
 import { keeperName } from '#lifecycle/requests/names';
 import { type Failure, failureOf, isFailure } from '#lifecycle/requests/refusal';
@@ -24,6 +24,7 @@ import {
   computeTargetState,
   computeUnservedAt,
   computeVolumeState,
+  ignoredFields,
   isUnserved,
   type SourceRef,
   type SourceState,
@@ -48,8 +49,8 @@ export async function reconcileRestore(pass: Pass, options: RestoreOptions): Pro
   if (ended !== undefined) return ended;
   const source = computeSource(request);
   const target = computeTarget(request, options.policy.allowCrossNamespace);
-  if (isFailure(source)) return finishRequest(pass, options, request, endedBy(source));
-  if (isFailure(target)) return finishRequest(pass, options, request, endedBy(target));
+  if (isFailure(source)) return finish(pass, options, request, endedBy(source));
+  if (isFailure(target)) return finish(pass, options, request, endedBy(target));
   const work: Work = { pass, request, options, target };
   const state = await getSourceState(work, source);
   // A claim that is bound does not need its source any more.
@@ -156,7 +157,7 @@ function complete({ pass, request, options, target }: Work, claim: PersistentVol
       : 'it ends when this request is deleted, unless another owner keeps it';
   const ref = { name: target.name, namespace: target.namespace!, uid: claim.metadata.uid! };
   const ending = completed(`PersistentVolumeClaim ${name} is restored; ${whose}`, { targetPVCRef: ref });
-  return finishRequest(pass, options, request, ending);
+  return finish(pass, options, request, ending);
 }
 
 /** Nothing to do until somebody acts. After a while people are told that nobody does. */
@@ -170,4 +171,15 @@ function wait({ pass, request, target }: Work, what: string): Outcome {
 }
 
 const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
-  finishRequest(pass, options, request, endedBy(why));
+  finish(pass, options, request, endedBy(why));
+
+function finish(
+  pass: Pass,
+  options: RestoreOptions,
+  request: VolumeRestoreRequest,
+  ending: Ending,
+): Promise<Outcome> {
+  const ignored = ignoredFields(request);
+  const message = [ending.message, ...ignored.map((field) => `${field} is ignored`)].join('; ');
+  return finishRequest(pass, options, request, { ...ending, message });
+}

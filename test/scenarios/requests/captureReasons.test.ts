@@ -55,6 +55,24 @@ const rows: Record<string, Row> = {
     says: 'is ready; it ends when this request is deleted',
     leaves: 'keeper',
   },
+  'Completed: a reference with a kind, an empty namespace and an empty class': {
+    request: capture('nightly', {
+      persistentVolumeClaimRef: { kind: 'PersistentVolumeClaim', name: 'data', namespace: '' },
+      volumeSnapshotClassName: '',
+    }),
+    ends: 'True Completed',
+    says: 'is ready',
+    leaves: 'keeper',
+  },
+  'Completed: a detach whose reference has a kind and an empty namespace': {
+    objects: DETACHED.objects,
+    request: detach('nightly', {
+      persistentVolumeClaimRef: { kind: 'PersistentVolumeClaim', name: 'data', namespace: '' },
+    }),
+    ends: 'True Completed',
+    says: 'is detached',
+    leaves: 'keeper',
+  },
   'Completed: the class named by the request, without a storage class': {
     objects: withChanged(claim('data', { storageClassName: '' })),
     request: capture('nightly', { volumeSnapshotClassName: 'snap' }),

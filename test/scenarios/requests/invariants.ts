@@ -39,8 +39,8 @@ const noFinalizers: Check = ({ by, kind }, after) =>
     ? 'a finalizer'
     : undefined;
 
-const onlyReady: Check = ({ kind }, after) => {
-  if (!REQUESTS.has(kind)) return undefined;
+const onlyReady: Check = ({ kind, by }, after) => {
+  if (!REQUESTS.has(kind) || by !== 'process') return undefined;
   const types = (after as RequestObject).status?.conditions?.map(({ type }) => type) ?? [];
   return types.length > 1 || types.some((type) => type !== 'Ready')
     ? `conditions ${types.join()}`

@@ -1,6 +1,9 @@
 // What the API server takes and refuses of our kinds, and what kubectl shows of them.
 
 import { expect } from 'vitest';
+import type { Kind } from '#api/kind';
+import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
+import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
 import type { KubeObject } from '#api/object';
 import { requestScenario } from './invariants.ts';
 import { capture, restore } from './kit.ts';
@@ -23,6 +26,11 @@ const refused: [string, KubeObject, RegExp][] = [
     capture('x', { volumeSnapshotClassName: 'x'.repeat(254) }),
     /may not be more than 253/,
   ],
+  [
+    'a reference of another kind',
+    capture('x', { persistentVolumeClaimRef: { kind: 'Pod', name: 'p' } }),
+    /Unsupported value: "Pod"/,
+  ],
   ['no spec', { ...capture('x'), spec: undefined }, /spec: Required value/],
   [
     'a source of another kind',
@@ -38,6 +46,46 @@ const refused: [string, KubeObject, RegExp][] = [
   ],
   ['a volume mode that is none', restore('x', { volumeMode: 'Raw' }), /Unsupported value: "Raw"/],
 ];
+
+requestScenario(
+  'manifests and statuses of storage-foundation v0.1 are accepted without an unknown field',
+  async ({ given, simulation }) => {
+    given.controllers('request-ttl');
+    const { user } = await simulation();
+    const strict = { fieldValidation: 'Strict' } as const;
+    const condition = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'Pending',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const status = { observedGeneration: 1, conditions: [condition, condition] };
+    const claimRef = { kind: 'PersistentVolumeClaim', name: 'data', namespace: '' };
+    const captured = capture('c', { persistentVolumeClaimRef: claimRef, volumeSnapshotClassName: '' });
+    expect((await user.create(VolumeCaptureRequest, captured, strict)).kind).toBe('created');
+    const restored = restore('r', {
+      sourceRef: { kind: 'VolumeSnapshotContent', name: 's', namespace: '' },
+      serviceNamespace: 'd8-storage-foundation',
+      targetNamespace: 'default',
+      storageClassName: '',
+    });
+    expect((await user.create(VolumeRestoreRequest, restored, strict)).kind).toBe('created');
+    for (const [kind, name, result] of [
+      [VolumeCaptureRequest, 'c', { dataRef: { name: 'x', kind: 'PersistentVolume', namespace: '' } }],
+      [VolumeRestoreRequest, 'r', { targetPVCRef: { name: 'x', namespace: 'default' } }],
+    ] as const) {
+      const patch = { status: { ...status, ...result } };
+      const answer = await user.patch(
+        kind as Kind,
+        { namespace: 'default', name },
+        { type: 'merge', patch },
+        { subresource: 'status', ...strict },
+      );
+      expect(answer.kind).toBe('patched');
+    }
+  },
+);
 
 requestScenario(
   'kinds: what is refused, what cannot be changed, what is shown',

@@ -141,6 +141,16 @@ const rows: Record<string, Row> = {
     says: 'lost its volume',
     keepers: 1,
   },
+  'Completed: fields of older manifests are accepted and reported': {
+    request: restore('back', {
+      sourceRef: { ...SOURCE, namespace: 'd8-storage-foundation' },
+      serviceNamespace: 'd8-storage-foundation',
+      targetNamespace: '',
+    }),
+    ends: 'True Completed',
+    says: 'spec.serviceNamespace is ignored; spec.sourceRef.namespace is ignored',
+    keepers: 1,
+  },
   'still pending: a refusal by somebody who is not listed': {
     world: { ...ALONE, configuration: { restore: { eventReporters: ['somebody-else'] } } },
     request: scripted('error: not heard'),

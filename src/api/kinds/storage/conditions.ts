@@ -63,6 +63,7 @@ export const PROVISIONER_REFUSALS: readonly string[] = [
   'VRRInvalidSpec',
   'VRRInvalidSource',
   'VRRTargetPVCConflict',
+  'VRRRestoreFailed',
 ];
 
 /** Conditions of an ObjectKeeper. */

@@ -22,22 +22,28 @@ const text = (maxLength: number): JsonObject => ({ type: 'string', maxLength });
 export const NAME_SCHEMA: JsonObject = { type: 'string', minLength: 1, maxLength: 253 };
 export const NAMESPACE_SCHEMA: JsonObject = { type: 'string', minLength: 1, maxLength: 63 };
 
+/** A name or namespace that may be empty: then it counts as unset, as in storage-foundation. */
+export const OPTIONAL_NAME_SCHEMA: JsonObject = { type: 'string', maxLength: 253 };
+export const OPTIONAL_NAMESPACE_SCHEMA: JsonObject = { type: 'string', maxLength: 63 };
+
+const CONDITION_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  properties: {
+    type: { type: 'string', maxLength: 316 },
+    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+    reason: { type: 'string', minLength: 1, maxLength: 1024 },
+    message: text(32_768),
+    lastTransitionTime: { type: 'string', format: 'date-time' },
+    observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
+  },
+};
+
 export const CONDITIONS_SCHEMA: JsonObject = {
   type: 'array',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
-  items: {
-    type: 'object',
-    required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
-    properties: {
-      type: { type: 'string', maxLength: 316 },
-      status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
-      reason: { type: 'string', minLength: 1, maxLength: 1024 },
-      message: text(32_768),
-      lastTransitionTime: { type: 'string', format: 'date-time' },
-      observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
-    },
-  },
+  items: CONDITION_SCHEMA,
 };
 
 /** The status of a request, with the field that names its result. */
@@ -46,7 +52,13 @@ export const requestStatusSchema = (result: Record<string, JsonObject>): JsonObj
   description: 'Written once, by the controller of this kind alone, when the request has ended.',
   properties: {
     completionTimestamp: { type: 'string', format: 'date-time', description: 'When the request ended.' },
-    conditions: CONDITIONS_SCHEMA,
+    // Stored requests of storage-foundation may have a type twice.
+    conditions: { type: 'array', items: CONDITION_SCHEMA },
+    observedGeneration: {
+      type: 'integer',
+      format: 'int64',
+      description: 'Of earlier controllers of this kind. Not written by Lapse.',
+    },
     ...result,
   },
 });
