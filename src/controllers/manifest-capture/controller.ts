@@ -18,6 +18,10 @@ const status = ({ group, resource }: { group: string; resource: string }) => ({
   group,
   resource: `${resource}/status`,
 });
+const finalizers = (kind: { group: string; resource: string }) => ({
+  ...kind,
+  resource: `${kind.resource}/finalizers`,
+});
 const REVIEWS = { group: 'authorization.k8s.io', resource: 'subjectaccessreviews' };
 
 export function manifestCaptureController(
@@ -47,6 +51,8 @@ export function manifestCaptureController(
       right(ManifestCaptureRequest, 'get', 'patch', ...(rules.ttl.mode === 'annotation' ? ['delete'] : [])),
       right(status(ManifestCaptureRequest), 'patch'),
       right(ObjectKeeper, 'get', 'create'),
+      // OwnerReferencesPermissionEnforcement asks for it where blockOwnerDeletion is set.
+      right(finalizers(ObjectKeeper), 'update'),
       right(ManifestCheckpoint, 'get', 'create'),
       right(status(ManifestCheckpoint), 'patch'),
       // Not list, not watch: chunks hold Secrets.

@@ -3,12 +3,14 @@
 
 import type { JsonObject } from '#api/json';
 import type { ObjectKey } from '#api/kind';
+import { ObjectKeeper } from '#api/kinds/objectKeeper';
 import { ANNOTATION_DETACH_PV_NAME, ANNOTATION_DETACHED, Reason } from '#api/kinds/storage/conditions';
 import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import type { PersistentVolume, PersistentVolumeClaim } from '#api/kinds/volumes';
 import { checkDns1123Subdomain } from '#api/names';
 import type { OwnerReference } from '#api/object';
 import { controllerOf } from '#lifecycle/requests/keeper';
+import { isDetachKeeper } from '#lifecycle/requests/names';
 import { type Failure, failure } from '#lifecycle/requests/refusal';
 import { claimText, isClaimedBy } from './compute.ts';
 
@@ -124,5 +126,34 @@ export function computeMark(
       ownerReferences: [...others, owner].map((reference) => ({ ...reference })),
     },
     ...(clearClaimRef ? { spec: { claimRef: null } } : {}),
+  };
+}
+
+/** The keeper that owns a detached volume; undefined when the volume is not detached, or is being deleted. */
+export function detachKeeper({ metadata }: PersistentVolume): OwnerReference | undefined {
+  if (metadata.annotations?.[ANNOTATION_DETACHED] !== 'true' || metadata.deletionTimestamp !== undefined)
+    return undefined;
+  const owner = controllerOf(metadata.ownerReferences);
+  return owner?.kind === ObjectKeeper.kind && isDetachKeeper(owner.name) ? owner : undefined;
+}
+
+/**
+ * The patch that gives a detached volume to the claim that it is bound to again; undefined when it is not. The claim of
+ * the detach was deleted before the volume was marked, so a claim that exists under the uid of `claimRef` is another.
+ */
+export function computeRebound(
+  volume: PersistentVolume,
+  claim: PersistentVolumeClaim | undefined,
+): JsonObject | undefined {
+  const keeper = detachKeeper(volume);
+  const isBound =
+    claim !== undefined && volume.spec?.claimRef?.uid === claim.metadata.uid && isOwnClaim(volume, claim);
+  if (keeper === undefined || !isBound || claim.metadata.deletionTimestamp !== undefined) return undefined;
+  const others = (volume.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== keeper.uid);
+  return {
+    metadata: {
+      annotations: { [ANNOTATION_DETACHED]: null },
+      ownerReferences: others.map((reference) => ({ ...reference })),
+    },
   };
 }

@@ -18,6 +18,7 @@ const CLAIM = 'claim';
 
 const contents: WatchDefinition<VolumeSnapshotContent> = {
   kind: VolumeSnapshotContent,
+  optional: true,
   facts: ({ metadata, status }) => [
     metadata.ownerReferences,
     metadata.deletionTimestamp,
@@ -33,6 +34,7 @@ const contents: WatchDefinition<VolumeSnapshotContent> = {
 /** A detach waits for its claim to go. */
 const claims = (namespace: string | undefined): WatchDefinition<PersistentVolumeClaim> => ({
   kind: PersistentVolumeClaim,
+  optional: true,
   ...(namespace === undefined ? {} : { namespace }),
   facts: ({ metadata, spec }) => [metadata.uid, metadata.deletionTimestamp, spec?.volumeName],
   to: ({ metadata }, cache) =>
@@ -69,10 +71,11 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
     watches: [
       contents,
       claims(namespace),
-      { kind: PersistentVolume, to: nobody },
-      { kind: ObjectKeeper, to: nobody },
+      { kind: PersistentVolume, optional: true, to: nobody },
+      { kind: ObjectKeeper, optional: true, to: nobody },
       {
         kind: Pod,
+        optional: true,
         ...within,
         projection: claimingPods,
         indexes: podIndexes,
@@ -89,6 +92,8 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       { group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['get', 'patch'] },
       { group: rules.kind.group, resource: 'volumecapturerequests/status', verbs: ['patch'] },
       { group: ObjectKeeper.group, resource: ObjectKeeper.resource, verbs: ['get', 'create'] },
+      // OwnerReferencesPermissionEnforcement asks for it where blockOwnerDeletion is set.
+      { group: ObjectKeeper.group, resource: `${ObjectKeeper.resource}/finalizers`, verbs: ['update'] },
       {
         group: VolumeSnapshotContent.group,
         resource: VolumeSnapshotContent.resource,

@@ -26,6 +26,7 @@ import { detachAuthor, detachRules } from './admission.ts';
 import { volumeCaptureController } from './controller.ts';
 import { foreseeCaptures } from './foresee.ts';
 import type { CapturePolicy } from './policy.ts';
+import { detachedVolumeController } from './rebound.ts';
 
 const NAME = 'volume-capture';
 
@@ -97,7 +98,7 @@ export const volumeCapture: Family = {
       ...(authors === undefined ? {} : { authors }),
       ...(namespace === undefined ? {} : { namespace }),
     });
-    const controllers = [controller as ControllerDefinition];
+    const controllers = [controller, detachedVolumeController()] as ControllerDefinition[];
     if (authors === undefined) return { controllers, admission: [] };
     return {
       controllers,

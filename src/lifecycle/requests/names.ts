@@ -5,6 +5,9 @@
 export const keeperName = (keeps: 'snapshot' | 'pv' | 'pvc' | 'mcr', uid: string): string =>
   `ret-${keeps}-${uid}`;
 
+/** Whether a keeper of this name keeps a detached volume. */
+export const isDetachKeeper = (name: string): boolean => name.startsWith('ret-pv-');
+
 const SNAPSHOT = 'snapshot-';
 export const snapshotName = (uid: string): string => `${SNAPSHOT}${uid}`;
 

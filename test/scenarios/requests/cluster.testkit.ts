@@ -93,6 +93,8 @@ export async function startCluster(
       'persistentvolumeclaim-protection-controller',
       'persistentvolume-protection-controller',
     ],
+    // Refuses owner references with blockOwnerDeletion to clients that may not update finalizers of the owner.
+    extraApiserverArgs: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'],
   });
   const transport = undiciTransport({
     server: bed.url,

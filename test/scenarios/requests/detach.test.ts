@@ -215,3 +215,37 @@ requestScenario(
     expect(claimProtection().name).toBe('claim-protection');
   },
 );
+
+requestScenario(
+  'a detached volume that is bound again loses its keeper and outlives it',
+  async ({ given, when, then }) => {
+    await volumeWorld(given, {
+      families: ['volume-capture', 'object-keeper', 'request-ttl'],
+      standins: ['owner-gc'],
+      objects: OBJECTS,
+    });
+    await when.user.apply(detach());
+    expect(await readyOf(then, REF)).toBe('True Completed');
+    await when.timePasses(minutes(11));
+    await then.isGone(REF);
+    await when.user.apply(claim('again', { volumeName: 'pv-data' }));
+    const { uid } = (await then.object('pvc/again')).metadata;
+    await when.user.patch('pv/pv-data', { spec: { claimRef: { ...CLAIM_REF, name: 'again', uid } } });
+    const { metadata } = await then.object('pv/pv-data');
+    expect(metadata.ownerReferences ?? []).toEqual([]);
+    expect(metadata.annotations?.['storage.deckhouse.io/detached']).toBeUndefined();
+    await when.timePasses(hours(30));
+    expect((await then.object('pv/pv-data')).metadata.deletionTimestamp).toBeUndefined();
+  },
+);
+
+requestScenario(
+  'a detached volume keeps its keeper while a claim only names it',
+  async ({ given, when, then }) => {
+    await volumeWorld(given, ALONE);
+    await when.user.apply(detach());
+    await when.user.apply(claim('data', { volumeName: 'pv-data' }));
+    await when.timePasses(minutes(5));
+    expect((await then.object('pv/pv-data')).metadata.ownerReferences).toHaveLength(1);
+  },
+);

@@ -6,7 +6,7 @@ import { defineKind } from '#api/kind';
 import { CustomResourceDefinition } from '#api/kinds/builtin';
 import type { ObjectKeeper } from '#api/kinds/objectKeeper';
 import type { RequestObject } from '#api/kinds/storage/request';
-import { PersistentVolumeClaim, StorageClass } from '#api/kinds/volumes';
+import { PersistentVolumeClaim, StorageClass, VolumeSnapshotContent } from '#api/kinds/volumes';
 import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { realClock } from '#base/clock';
@@ -44,6 +44,7 @@ beforeAll(async () => {
   const follow = ['configmaps', 'widgets.example.lapse.dev'];
   cluster = await startCluster(
     {
+      actAs: 'controller',
       requestTTL: { ttl: '3s' },
       detach: { retention: { mode: 'FollowObjectWithTTL', ttl: '2s' } },
       objectKeeper: { follow },
@@ -102,6 +103,50 @@ test('a snapshot and all that belongs to it ends through the real garbage collec
   await gone('vcr/nightly');
   await gone(`objectkeeper/ret-snapshot-${metadata.uid}`);
   await gone(`vsc/snapshot-${metadata.uid}`);
+});
+
+/** The right to create contents, and none to the finalizers of keepers. */
+const PROBE = { name: 'lapse:probe' };
+const RBAC = 'rbac.authorization.k8s.io';
+const PROBE_ROLE = [
+  {
+    apiVersion: `${RBAC}/v1`,
+    kind: 'ClusterRole',
+    metadata: PROBE,
+    rules: [
+      {
+        apiGroups: [VolumeSnapshotContent.group],
+        resources: [VolumeSnapshotContent.resource],
+        verbs: ['create'],
+      },
+    ],
+  },
+  {
+    apiVersion: `${RBAC}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: PROBE,
+    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', ...PROBE },
+    subjects: [{ apiGroup: RBAC, kind: 'User', ...PROBE }],
+  },
+] as KubeObject[];
+
+test('the declared rights suffice where blockOwnerDeletion needs a right to finalizers', async () => {
+  const spec = { mode: 'TTL', ttl: '1h' };
+  const keeper = {
+    apiVersion: 'deckhouse.io/v1alpha1',
+    kind: 'ObjectKeeper',
+    metadata: { name: 'owner' },
+    spec,
+  };
+  await cluster.hands.create([keeper as KubeObject, ...PROBE_ROLE]);
+  const { apiVersion, kind, metadata } = await present('objectkeeper/owner');
+  const owner = { apiVersion, kind, name: 'owner', uid: metadata.uid!, blockOwnerDeletion: true };
+  const owned = content('probe', undefined);
+  owned.metadata.ownerReferences = [owner];
+  const create = (controller: string) =>
+    cluster.clientOf(controller).create(VolumeSnapshotContent, owned, { dryRun: true });
+  await eventually(() => expect(create('probe')).rejects.toThrow('cannot set blockOwnerDeletion'));
+  expect((await create('volume-capture')).kind).toBe('created');
 });
 
 test('a content that somebody adopted stays', async () => {
