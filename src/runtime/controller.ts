@@ -138,6 +138,14 @@ export class Controller {
     return [...this.#shares.values()].map(({ handle }) => handle);
   }
 
+  /** Whether its caches are synced; an optional one may have a problem instead. */
+  get isStartable(): boolean {
+    return [...this.#shares.values()].every(
+      ({ source, handle: { status } }) =>
+        status.synced || (source.optional === true && status.problem !== undefined),
+    );
+  }
+
   start(): void {
     this.#actingSince = this.#shared.time.now();
     this.queue.open();
@@ -267,8 +275,10 @@ export class Controller {
 
   #wrote(by: Taken, kind: Kind, key: ObjectKey, expected: Expected): void {
     const share = this.#shares.get(kindId(kind));
+    // A cache without a watch never catches up.
+    if (share === undefined || (share.source.optional && !share.handle.status.synced)) return;
     // What a selector hides may never be told to us.
-    if (share === undefined || share.source.labelSelector || share.source.fieldSelector) return;
+    if (share.source.labelSelector || share.source.fieldSelector) return;
     const { namespace } = share.source;
     if (namespace === undefined || namespace === key.namespace)
       this.#ownWrites.wrote(by.id, share.handle, key, expected);

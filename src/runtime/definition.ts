@@ -14,6 +14,11 @@ import type { Source } from './source.ts';
  * be pure: it looks things up in the cache (through indexes) and cannot fail, so no event is lost on the way.
  */
 export interface WatchDefinition<T extends KubeObject = KubeObject> extends Source<T> {
+  /**
+   * The controller starts without this watch when its kind is not served or may not be listed. Its cache is then empty:
+   * ask `cache.isSynced` before something that is not there decides.
+   */
+  readonly optional?: boolean;
   readonly facts?: Facts<T>;
   to(object: T, cache: KindReader): Iterable<ObjectKey>;
 }

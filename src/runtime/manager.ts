@@ -157,7 +157,7 @@ export class Manager {
     if (this.#phase === 'syncing' && this.#controllers.every(hasArrived)) this.#campaign();
     if (this.#phase !== 'leading') return;
     for (const controller of this.#controllers) {
-      if (controller.running || !isSynced(controller)) continue;
+      if (controller.running || !controller.isStartable) continue;
       this.#log.info({ controller: controller.name }, 'controller started');
       controller.start();
     }
@@ -278,8 +278,6 @@ export class Manager {
       );
   }
 }
-
-const isSynced = ({ handles }: Controller): boolean => handles.every(({ status }) => status.synced);
 
 /** Synced, or known not to be able to: nobody waits for a kind that is not served. */
 const hasArrived = ({ handles }: Controller): boolean =>

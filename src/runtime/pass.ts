@@ -13,6 +13,8 @@ import type { Source } from './source.ts';
 
 /** The caches of a controller, by kind. */
 export interface KindReader {
+  /** False: the watch has never been complete, and an object may exist that the cache lacks. Only for optional watches. */
+  isSynced(kind: Kind): boolean;
   get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(kind: Kind<T>): Iterable<T>;
   byIndex<T extends KubeObject>(kind: Kind<T>, index: string, value: string): T[];

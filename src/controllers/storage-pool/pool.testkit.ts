@@ -161,6 +161,7 @@ export function readerOf(...objects: readonly KubeObject[]): KindReader {
   const indexes: Record<string, (object: never) => readonly string[]> = { ...poolIndexes, ...podIndexes };
   const of = <T extends KubeObject>({ kind }: Kind<T>) => objects.filter((each) => each.kind === kind) as T[];
   return {
+    isSynced: () => true,
     get: (kind, key) => of(kind).find(({ metadata }) => metadata.name === key.name),
     list: (kind) => of(kind),
     byIndex: (kind, index, value) =>

@@ -21,7 +21,7 @@ import { again, type Outcome } from '#runtime/outcome';
 import { reviewAuthor } from './author.ts';
 import { claimText } from './compute.ts';
 import { computeDetach, computeMark, type DetachStep, rememberedVolume } from './computeDetach.ts';
-import { usersOf } from './pods.ts';
+import { getUsers } from './pods.ts';
 import {
   premiseOf,
   readVolume,
@@ -35,11 +35,11 @@ import {
 export async function reconcileDetach(work: Work): Promise<Outcome> {
   const { pass, options } = work;
   const cached = await getStep(work, cachedRead(pass));
-  if (cached.kind === 'waiting') return waitForEvent(pass, 'claim deletion');
+  if (cached.kind === 'waiting') return waitForEvent(pass, 'claim deletion', PersistentVolumeClaim);
   // From here on something is deleted, marked or ended: the cache may be behind, the server is asked.
   const step = await getStep(work, liveRead(pass, options.direct));
   if (step.kind === 'failure') return end(work, step);
-  if (step.kind === 'waiting') return waitForEvent(pass, 'claim deletion');
+  if (step.kind === 'waiting') return waitForEvent(pass, 'claim deletion', PersistentVolumeClaim);
   const refusal = await reviewAuthor(options.authors, work.request, work.claim);
   if (refusal !== undefined) return end(work, refusal);
   switch (step.kind) {
@@ -61,7 +61,7 @@ async function getStep({ pass, request, claim: key }: Work, read: Read): Promise
     const volumeName = memory ?? (claim?.spec?.volumeName || undefined);
     const volume = volumeName === undefined ? undefined : await readVolume(read, volumeName);
     const keeper = keeperName('pv', request.metadata.uid!);
-    const users = usersOf(pass.cache, key);
+    const users = await getUsers(pass, key);
     return computeDetach({ key, claim, volumeName, volume, users, remembered: memory !== undefined, keeper });
   } catch (error) {
     return failureOf(error, 'looking for the volume');
@@ -94,7 +94,7 @@ async function deleteClaim(
   const target = { kind: PersistentVolumeClaim, object: claim, since: pass.now, decide };
   const deletion = await options.deletes.delete(pass, target);
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating' || deletion.kind === 'gone')
-    return waitForEvent(pass, 'claim deletion');
+    return waitForEvent(pass, 'claim deletion', PersistentVolumeClaim);
   return outcomeOf(deletion, () => again('the claim changed'));
 }
 

@@ -2,7 +2,7 @@
 
 import type { ObjectKey } from '#api/kind';
 import { Pod } from '#api/kinds/builtin';
-import type { KindReader } from '#runtime/pass';
+import type { Pass } from '#runtime/pass';
 import type { Projection } from '#runtime/source';
 import { claimText } from './compute.ts';
 
@@ -53,5 +53,13 @@ export const claimingPods: Projection<Pod> = {
 export const CLAIM_INDEX = 'claim';
 export const podIndexes = { [CLAIM_INDEX]: (pod: Pod): string[] => (hasEnded(pod) ? [] : claimsOf(pod)) };
 
-export const usersOf = (cache: KindReader, claim: ObjectKey): string[] =>
-  cache.byIndex(Pod, CLAIM_INDEX, claimText(claim)).map((pod) => pod.metadata.name!);
+/** Names of the Pods that use the claim and have not ended. Read live while Pods are not watched. */
+export async function getUsers(pass: Pass, claim: ObjectKey): Promise<string[]> {
+  const namespace = claim.namespace ?? '';
+  const users = pass.cache.isSynced(Pod)
+    ? pass.cache.byIndex(Pod, CLAIM_INDEX, claimText(claim))
+    : (await pass.client.list(Pod, { namespace })).items.filter((pod) =>
+        podIndexes[CLAIM_INDEX](pod).includes(claimText(claim)),
+      );
+  return users.map((pod) => pod.metadata.name!);
+}

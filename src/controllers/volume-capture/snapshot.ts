@@ -17,7 +17,7 @@ import { describeRetention } from '#lifecycle/requests/endings';
 import { completed, endedBy, finishRequest } from '#lifecycle/requests/finish';
 import { buildKeeper, ensureKeeper } from '#lifecycle/requests/keeper';
 import { keeperName, snapshotName } from '#lifecycle/requests/names';
-import { type Failure, failure, failureOf, isFailure } from '#lifecycle/requests/refusal';
+import { type Failure, failure, failureOf, isFailure, snapshotFailureOf } from '#lifecycle/requests/refusal';
 import { computeEnd } from '#lifecycle/requests/ttl';
 import type { Outcome } from '#runtime/outcome';
 import {
@@ -62,7 +62,7 @@ async function findContent(
   try {
     return await options.direct.get(pass, VolumeSnapshotContent, { name });
   } catch (error) {
-    return failureOf(error, `reading VolumeSnapshotContent ${name}`);
+    return snapshotFailureOf(error, `reading VolumeSnapshotContent ${name}`);
   }
 }
 
@@ -108,7 +108,7 @@ function watchContent(work: Work, content: VolumeSnapshotContent): Promise<Outco
   const dataRef = { kind: content.kind, name: name!, uid: uid! };
   switch (progress.kind) {
     case 'waiting':
-      return waitForEvent(pass, 'snapshot');
+      return waitForEvent(pass, 'snapshot', VolumeSnapshotContent);
     case 'failure':
       return finishRequest(pass, options, request, endedBy(progress, { dataRef }));
     case 'ready': {
@@ -155,7 +155,7 @@ async function findSource(work: Work, read: Read): Promise<Source | Failure> {
     );
     return isFailure(snapshotClass) ? snapshotClass : { volume, class: snapshotClass };
   } catch (error) {
-    return failureOf(error, 'looking for the source');
+    return snapshotFailureOf(error, 'looking for the source');
   }
 }
 
@@ -203,7 +203,7 @@ async function createContent(work: Work, content: VolumeSnapshotContent): Promis
       );
     return (await options.direct.get(pass, VolumeSnapshotContent, keyOf(content))) ?? contentLost(name);
   } catch (error) {
-    return failureOf(error, `creating VolumeSnapshotContent ${name}`);
+    return snapshotFailureOf(error, `creating VolumeSnapshotContent ${name}`);
   }
 }
 

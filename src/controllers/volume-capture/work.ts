@@ -1,6 +1,6 @@
 // What the steps of one pass are handed, and the few ways in which they wait.
 
-import { keyOf, type ObjectKey } from '#api/kind';
+import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
 import { PersistentVolume } from '#api/kinds/volumes';
 import { checkPathSegment } from '#api/names';
@@ -67,8 +67,12 @@ export const readVolume = async (read: Read, name: string): Promise<PersistentVo
 // Whatever is waited for wakes the request by an event; this is for events that never come.
 const SAFETY = minutes(5);
 const BARRIER = seconds(1);
+/** Without a watch, no event comes. */
+const POLL = seconds(30);
 
-export const waitForEvent = (pass: Pass, why: string): Outcome => waitUntil(plus(pass.now, SAFETY), why);
+/** Waits for a change of an object of this kind. */
+export const waitForEvent = (pass: Pass, why: string, kind: Kind): Outcome =>
+  waitUntil(plus(pass.now, pass.cache.isSynced(kind) ? SAFETY : POLL), why);
 
 /** The keeper's uid is not known: no artifact before it is. */
 export const waitForKeeper = (pass: Pass): Outcome => waitUntil(plus(pass.now, BARRIER), 'keeper uid');

@@ -20,6 +20,7 @@ const sourceText = (kind: string, name: string): string => `${kind} ${name}`;
 
 const contents: WatchDefinition<VolumeSnapshotContent> = {
   kind: VolumeSnapshotContent,
+  optional: true,
   facts: ({ metadata, status }) => [metadata.deletionTimestamp, status?.readyToUse, status?.error],
   to: ({ kind, metadata }, cache) =>
     cache.byIndex(VolumeRestoreRequest, SOURCE, sourceText(kind, metadata.name!)).map(keyOf),
@@ -27,6 +28,7 @@ const contents: WatchDefinition<VolumeSnapshotContent> = {
 
 const claims = (namespace: string | undefined): WatchDefinition<PersistentVolumeClaim> => ({
   kind: PersistentVolumeClaim,
+  optional: true,
   ...(namespace === undefined ? {} : { namespace }),
   facts: ({ metadata, spec, status }) => [
     metadata.uid,
@@ -42,6 +44,7 @@ const claims = (namespace: string | undefined): WatchDefinition<PersistentVolume
 
 const reports = (namespace: string | undefined): WatchDefinition<KubeEvent> => ({
   kind: KubeEvent,
+  optional: true,
   ...(namespace === undefined ? {} : { namespace }),
   fieldSelector: `type=Warning,regarding.kind=${VolumeRestoreRequest.kind}`,
   projection: reportProjection,
@@ -73,8 +76,8 @@ export function volumeRestoreController(options: RestoreOptions): ControllerDefi
       contents,
       claims(namespace),
       reports(namespace),
-      { kind: PersistentVolume, to: nobody },
-      { kind: ObjectKeeper, to: nobody },
+      { kind: PersistentVolume, optional: true, to: nobody },
+      { kind: ObjectKeeper, optional: true, to: nobody },
     ] as WatchDefinition[],
     concurrency: 8,
     rights: [

@@ -1,7 +1,7 @@
 // One restore: is the source there, is the keeper anchored, is the claim that the provisioner makes bound. Nothing is
 // created here but the keeper.
 
-import { keyOf, type ObjectKey } from '#api/kind';
+import { type Kind, keyOf, type ObjectKey } from '#api/kind';
 import { ANNOTATION_KEEPER_REF } from '#api/kinds/storage/conditions';
 import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
 import { PersistentVolume, PersistentVolumeClaim, VolumeSnapshotContent } from '#api/kinds/volumes';
@@ -13,7 +13,7 @@ import { reconcileEnded } from '#lifecycle/requests/ended';
 import { completed, type Ending, endedBy, finishRequest } from '#lifecycle/requests/finish';
 import { buildKeeper, ensureKeeper } from '#lifecycle/requests/keeper';
 import { keeperName } from '#lifecycle/requests/names';
-import { type Failure, failureOf, isFailure } from '#lifecycle/requests/refusal';
+import { type Failure, failureOf, isFailure, snapshotFailureOf } from '#lifecycle/requests/refusal';
 import { again, failed, type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import {
@@ -41,6 +41,8 @@ interface Work {
 
 const SAFETY = minutes(5);
 const BARRIER = seconds(1);
+/** Without a watch, no event comes. */
+const POLL = seconds(30);
 
 export async function reconcileRestore(pass: Pass, options: RestoreOptions): Promise<Outcome> {
   const request = pass.cache.get(VolumeRestoreRequest, pass.key);
@@ -73,7 +75,7 @@ async function getSourceState({ pass, options }: Work, source: SourceRef): Promi
     const cached = await look(cachedRead(pass));
     return isFailure(cached) ? await look(liveRead(pass, options.direct)) : cached;
   } catch (error) {
-    return failureOf(error, 'looking for the source');
+    return snapshotFailureOf(error, 'looking for the source');
   }
 }
 
@@ -133,7 +135,8 @@ async function observe(work: Work): Promise<Outcome> {
   };
   try {
     const cached = await look(cachedRead(pass));
-    const { claim, state } = isFailure(cached.state) ? await look(liveRead(pass, options.direct)) : cached;
+    const isLive = isFailure(cached.state) || !pass.cache.isSynced(PersistentVolumeClaim);
+    const { claim, state } = isLive ? await look(liveRead(pass, options.direct)) : cached;
     switch (state.kind) {
       case 'failure':
         return await end(work, state);
@@ -162,7 +165,10 @@ function complete({ pass, request, options, target }: Work, claim: PersistentVol
 
 /** Nothing to do until somebody acts. After a while people are told that nobody does. */
 function wait({ pass, request, target }: Work, what: string): Outcome {
-  const look = plus(pass.now, SAFETY);
+  const watched = [PersistentVolumeClaim, VolumeSnapshotContent].every((kind) =>
+    pass.cache.isSynced(kind as Kind),
+  );
+  const look = plus(pass.now, watched ? SAFETY : POLL);
   if (!isUnserved(request, pass.now))
     return waitUntil(instant(Math.min(look, computeUnservedAt(request))), what);
   const note = `still waiting for ${what === 'claim' ? `claim ${target.namespace}/${target.name}` : 'the source'}: is there a provisioner that serves VolumeRestoreRequests?`;

@@ -26,3 +26,13 @@ export function failureOf(error: unknown, doing: string): Failure {
   const reason = error.code === 403 ? Reason.RBACDenied : Reason.InternalError;
   return failure(reason, `${doing}: ${error.message}`);
 }
+
+/** As `failureOf`, for calls that need the snapshot API: a 404 that names no object means that it is not served. */
+export function snapshotFailureOf(error: unknown, doing: string): Failure {
+  if (error instanceof ApiError && error.code === 404)
+    return failure(
+      Reason.UnsupportedSnapshotStack,
+      `${doing}: the API snapshot.storage.k8s.io/v1 is not served; install the snapshot CRDs and controllers`,
+    );
+  return failureOf(error, doing);
+}
