@@ -128,7 +128,10 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
 
   removed(object: T): void {
     const id = this.#store.find(keyOf(object));
-    if (id !== undefined) this.#remove(id);
+    if (id === undefined) return;
+    // During a streaming list: the id may stand for another object before the list ends.
+    if (this.#mentioned !== undefined && id < this.#mentioned.length) this.#mentioned[id] = 0;
+    this.#remove(id);
   }
 
   reached(version: string): void {

@@ -59,6 +59,8 @@ export class FakeServer {
   floor = 0;
   /** `ignored`: an old server, which does not know the parameter and never says that the list is complete. */
   streamingLists: boolean | 'ignored' = true;
+  /** Deleted once, after a streaming list has sent its objects and before it says that it is complete. */
+  deletedDuringList: string | undefined;
   /** Called before each request is looked at. */
   before: (path: string) => void = () => {};
   readonly objects = new Map<string, KubeObject>();
@@ -197,6 +199,12 @@ export class FakeServer {
     if (initial) {
       for (const name of [...this.objects.keys()].sort())
         watch.send({ type: 'ADDED', object: this.objects.get(name)! });
+      const deleted = this.deletedDuringList;
+      this.deletedDuringList = undefined;
+      if (deleted !== undefined) {
+        this.delete(deleted);
+        watch.send({ type: 'DELETED', object: this.#log.at(-1)!.object });
+      }
       watch.send(bookmark(this.revision, this.streamingLists === true));
     } else if (version < this.floor) {
       watch.channel.push(

@@ -104,6 +104,69 @@ describe('listing', () => {
   });
 });
 
+describe('a streaming list is tried again', () => {
+  const lists = (requests: readonly string[]) =>
+    requests
+      .filter((r) => !r.includes('watch=true') || r.includes('sendInitialEvents'))
+      .map((r) => (r.includes('sendInitialEvents') ? 'stream' : 'pages'));
+
+  test('after watching was forbidden once', async () => {
+    const kit = withTwo();
+    kit.server.inject({ kind: 'status', code: 403, reason: 'Forbidden' });
+    const handle = kit.acquire();
+    await kit.settle();
+    expect(lists(kit.server.requests)).toEqual(['stream', 'pages']);
+    kit.server.put('c');
+    kit.server.compact();
+    kit.server.inject({ kind: 'status', code: 410, reason: 'Expired' });
+    kit.server.endWatches();
+    await kit.pass(1000);
+    expect(lists(kit.server.requests)).toEqual(['stream', 'pages', 'stream']);
+    expect(kit.contents(handle)).toEqual(kit.truth());
+  });
+
+  test('and is never hot while watching is forbidden', async () => {
+    const kit = withTwo();
+    kit.server.before = (path) => {
+      if (path.includes('watch=true')) kit.server.inject({ kind: 'status', code: 403, reason: 'Forbidden' });
+    };
+    const handle = kit.acquire();
+    await kit.pass(600_000);
+    expect(kit.server.requests.length).toBeLessThan(45);
+    expect(kit.contents(handle)).toEqual(kit.truth());
+  });
+
+  test('goes on when an object is deleted before it is complete', async () => {
+    const kit = withTwo();
+    kit.server.deletedDuringList = 'a';
+    const handle = kit.acquire();
+    await kit.settle();
+    kit.server.put('c');
+    await kit.settle();
+    expect(lists(kit.server.requests)).toEqual(['stream']);
+    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.interner.size).toBe(2);
+  });
+
+  test('an object deleted and another one added while it is listed again: the cache has what the server has', async () => {
+    const kit = withTwo();
+    const handle = kit.acquire();
+    await kit.settle();
+    // In the cache, and gone from the server without an event: the list alone can say so.
+    kit.server.delete('b');
+    kit.server.put('c');
+    kit.server.compact();
+    kit.server.deletedDuringList = 'a';
+    kit.server.inject({ kind: 'status', code: 410, reason: 'Expired' });
+    kit.server.endWatches();
+    await kit.pass(1000);
+    kit.server.put('d');
+    await kit.settle();
+    expect(kit.contents(handle)).toEqual(kit.truth());
+    expect(kit.interner.size).toBe(2);
+  });
+});
+
 describe('watching', () => {
   test('a watch that ends resumes from the last version: nothing is listed again, nothing told twice', async () => {
     const kit = withTwo();

@@ -196,9 +196,9 @@ export class Reflector<T extends KubeObject> {
       : watchSilence(events, { clock, limit: liveness.silence, onSilent });
   }
 
-  /** A streaming list whose end never comes: the server did not understand the question. */
+  /** A streaming list whose end never comes: the server ignores the question, or the connection is dead. */
   #fellSilent(): Ending {
-    if (this.#progress.state.kind === 'listing') return { kind: 'unsupported' };
+    if (this.#progress.state.kind === 'listing') return { kind: 'unsupported', lasting: false };
     const error = new TransportError('timeout', 'the watch fell silent', { sent: true });
     return { kind: 'failed', error, watched: this.#watched() };
   }
@@ -217,12 +217,14 @@ export class Reflector<T extends KubeObject> {
         sink.listItem(event.object);
         return undefined;
       case 'bookmark':
-        if (!event.initialEventsEnd) return { kind: 'unsupported' };
+        // A server that ignores the parameter sends ordinary bookmarks.
+        if (!event.initialEventsEnd) return { kind: 'unsupported', lasting: true };
         sink.listEnds(event.resourceVersion);
         this.#becameWatching(event.resourceVersion);
         return undefined;
       case 'deleted':
-        return { kind: 'unsupported' };
+        sink.removed(event.object);
+        return undefined;
     }
   }
 

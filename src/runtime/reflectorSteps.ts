@@ -25,7 +25,7 @@ export interface Progress {
   readonly state: State;
   /** Attempts in a row that achieved nothing. */
   readonly failures: number;
-  /** How this server is listed: it falls back to pages once and for all. */
+  /** How the next list begins. `pages` for good once the server says that it does not do streaming lists. */
   readonly by: 'stream' | 'pages';
 }
 
@@ -35,8 +35,8 @@ export type Ending =
   | { readonly kind: 'listed'; readonly version: string }
   /** The server closed the stream in good order. */
   | { readonly kind: 'closed'; readonly watched: Watched }
-  /** The server does not do streaming lists. */
-  | { readonly kind: 'unsupported' }
+  /** A streaming list is of no use; `lasting`: the server does not do them. Otherwise pages serve this time. */
+  | { readonly kind: 'unsupported'; readonly lasting: boolean }
   | { readonly kind: 'failed'; readonly error: Error; readonly watched: Watched };
 
 /** What a watch achieved before it ended; a list that came before it on the same stream does not count. */
@@ -70,9 +70,18 @@ export function classify(error: Error): ProblemKind {
   return 'unavailable';
 }
 
-/** Refusals of a streaming list that a plain list would not meet: the parameter is unknown, or watching is forbidden. */
+/** Refusals of a streaming list that a plain list would not meet: the parameter is unknown. */
 const isUnsupported = (error: Error): boolean =>
-  error instanceof ApiError && [400, 403, 405, 406, 422, 501].includes(error.code);
+  error instanceof ApiError && [400, 405, 406, 422, 501].includes(error.code);
+/** Watching is forbidden, and listing perhaps not. Rights change. */
+const isForbidden = (error: Error): boolean => error instanceof ApiError && error.code === 403;
+
+/** Pages instead of a streaming list, for good or this time. */
+const listPages = (progress: Progress, lasting: boolean): Progress => ({
+  ...progress,
+  by: lasting ? 'pages' : progress.by,
+  state: { kind: 'listing', by: 'pages' },
+});
 
 /** Nothing to resume from: list. */
 export const beginListing = (progress: Progress): Progress => ({
@@ -99,13 +108,13 @@ function afterListing(progress: Progress, by: ListBy, ending: Ending): Progress 
     case 'listed':
       return { ...progress, state: { kind: 'watching', version: ending.version } };
     case 'unsupported':
-      return { ...progress, by: 'pages', state: { kind: 'listing', by: 'pages' } };
+      return listPages(progress, ending.lasting);
     // A streaming list that ends before it is complete.
     case 'closed':
       return { ...failed(progress), state: { kind: 'empty' } };
     case 'failed':
-      if (by === 'stream' && isUnsupported(ending.error))
-        return { ...progress, by: 'pages', state: { kind: 'listing', by: 'pages' } };
+      if (by === 'stream' && isUnsupported(ending.error)) return listPages(progress, true);
+      if (by === 'stream' && isForbidden(ending.error)) return listPages(progress, false);
       // Pages that expire faster than they can be read: a single answer cannot.
       if (by === 'pages' && isExpired(ending.error))
         return { ...failed(progress), state: { kind: 'listing', by: 'whole' } };

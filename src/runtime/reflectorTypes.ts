@@ -16,6 +16,7 @@ export interface Sink<T> {
   listItem(object: T): void;
   listEnds(version: string): void;
   changed(object: T): void;
+  /** Also during a list. */
   removed(object: T): void;
   /** Everything before this version has been handed over; the change of this version, if it is one, follows at once. */
   reached(version: string): void;
