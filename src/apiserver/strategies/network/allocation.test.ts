@@ -29,6 +29,22 @@ test('every port is given once, then the range is full', () => {
   expect(() => nextPort(ports, random)).toThrow(new AllocationError('range is full'));
 });
 
+test('addresses and ports that clients choose themselves are kept free while there are others', () => {
+  const random = seededRandom(3);
+  const addresses = new Set<string>();
+  const ports = new Set<number>();
+  // As kube-apiserver: the first 16 addresses and the first 86 ports are given last.
+  for (let i = 17; i < 255; i++) addresses.add(nextAddress({ addresses, ports }, random));
+  for (let i = 30_086; i <= 32_767; i++) ports.add(nextPort(ports, random));
+  expect([addresses.has('10.0.0.16'), addresses.has('10.0.0.17'), Math.min(...ports)]).toEqual([
+    false,
+    true,
+    30_086,
+  ]);
+  expect(Number(nextAddress({ addresses, ports }, random).split('.')[3])).toBeLessThanOrEqual(16);
+  expect(nextPort(ports, random)).toBeLessThan(30_086);
+});
+
 test('what others hold is taken, what the service itself holds is not', () => {
   const all = [service('a', ['10.0.0.5'], 30_001), service('b', ['10.0.0.6'], 30_002)];
   const taken = takenBy(all, 'b');

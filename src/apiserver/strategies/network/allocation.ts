@@ -12,6 +12,10 @@ const SIZE = 256;
 /** The address of the server itself inside a cluster. */
 const RESERVED = 1;
 
+/** The first addresses and ports are given last: clients choose theirs among them, as kube-apiserver suggests. */
+const STATIC_ADDRESSES = 16;
+const STATIC_PORTS = 86;
+
 export class AllocationError extends Error {}
 
 export interface Taken {
@@ -34,13 +38,28 @@ export function takenBy(services: Iterable<KubeObject>, except: string | undefin
 }
 
 export function nextAddress({ addresses }: Taken, random: Random): string {
-  const start = Math.floor(random.next() * SIZE);
-  for (let i = 0; i < SIZE; i++) {
-    const offset = (start + i) % SIZE;
-    const ip = ipv4Text(FIRST + offset);
-    if (offset > RESERVED && offset < SIZE - 1 && !addresses.has(ip)) return ip;
+  const isFree = (offset: number) => !addresses.has(ipv4Text(FIRST + offset));
+  const offset =
+    choose(STATIC_ADDRESSES + 1, SIZE - 2, isFree, random) ??
+    choose(RESERVED + 1, STATIC_ADDRESSES, isFree, random);
+  if (offset === undefined) throw new AllocationError('range is full');
+  return ipv4Text(FIRST + offset);
+}
+
+/** A number of the range that is free, from a random one on. */
+function choose(
+  low: number,
+  high: number,
+  isFree: (candidate: number) => boolean,
+  random: Random,
+): number | undefined {
+  const size = high - low + 1;
+  const start = Math.floor(random.next() * size);
+  for (let i = 0; i < size; i++) {
+    const candidate = low + ((start + i) % size);
+    if (isFree(candidate)) return candidate;
   }
-  throw new AllocationError('range is full');
+  return undefined;
 }
 
 /** Refuses an address that is outside the range or taken. */
@@ -55,13 +74,12 @@ export function claimAddress(ip: string, { addresses }: Taken): void {
 const PORTS = { low: 30_000, high: 32_767 };
 
 export function nextPort(taken: ReadonlySet<number>, random: Random): number {
-  const count = PORTS.high - PORTS.low + 1;
-  const start = Math.floor(random.next() * count);
-  for (let i = 0; i < count; i++) {
-    const port = PORTS.low + ((start + i) % count);
-    if (!taken.has(port)) return port;
-  }
-  throw new AllocationError('range is full');
+  const isFree = (port: number) => !taken.has(port);
+  const port =
+    choose(PORTS.low + STATIC_PORTS, PORTS.high, isFree, random) ??
+    choose(PORTS.low, PORTS.low + STATIC_PORTS - 1, isFree, random);
+  if (port === undefined) throw new AllocationError('range is full');
+  return port;
 }
 
 export function claimPort(port: number, taken: ReadonlySet<number>): void {
