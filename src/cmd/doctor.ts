@@ -1,24 +1,29 @@
 // lapse doctor: looks at a cluster as `lapse run` would meet it, and says what is in the way. It changes nothing.
 
 import { Command, Option } from 'commander';
+import type { JsonObject } from '#api/json';
 import { realClock } from '#base/clock';
 import { silentLog } from '#base/log';
 import { systemRandom } from '#base/random';
+import { type Client, createClient } from '#client/client';
 import { FAMILIES } from '#controllers/registry';
 import { assemble } from './assemble.ts';
 import { reachCluster } from './cluster.ts';
 import { wantsColour } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
-import { loadConfiguration } from './configuration/load.ts';
+import { loadForCluster } from './configuration/installation.ts';
+import { loadConfiguration, type Sources } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
 import { examine } from './doctor/examine.ts';
 import { lookOnly } from './doctor/lookOnly.ts';
 import { exitCodeOf, type Report, reportDocument, reportText } from './doctor/report.ts';
 import { documentText, FORMATS, type Format } from './documents.ts';
 import { withSettings } from './flags.ts';
+import { sayToUser } from './looking.ts';
 import { selectFamilies } from './selection.ts';
 import { terminalText } from './terminalText.ts';
 import { styles } from './up/screen.ts';
+import { UsageError } from './usage.ts';
 
 interface DoctorFlags {
   readonly kubeconfig?: string;
@@ -64,13 +69,13 @@ export function doctorCommand(): Command {
 }
 
 async function examineCluster(flags: DoctorFlags, given: Readonly<Record<string, string>>): Promise<Report> {
-  const document = loadConfiguration(FAMILIES, {
+  const sources = {
     flags: given,
     environment: process.env,
     ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
-  });
-  const general = readGeneral(document);
-  const selected = selectFamilies(FAMILIES, general.controllers ?? ['*']);
+  };
+  // Mistakes in flags are reported before a cluster is asked.
+  loadConfiguration(FAMILIES, sources);
   const cluster = await reachCluster(flags, process.env, realClock);
   try {
     const wires = {
@@ -79,6 +84,9 @@ async function examineCluster(flags: DoctorFlags, given: Readonly<Record<string,
       leaseTransport: lookOnly(cluster.leaseTransport),
     };
     const context = { clock: realClock, random: systemRandom, log: silentLog, identity: 'doctor' };
+    const document = await loadInstalled(sources, createClient({ ...wires, ...context }));
+    const general = readGeneral(document);
+    const selected = selectFamilies(FAMILIES, general.controllers ?? ['*']);
     const assembly = assemble({ ...context, wires, general, document, known: FAMILIES, selected });
     const { client } = assembly.services;
     const findings = await examine({ client, clock: realClock, general, selected, assembly });
@@ -86,4 +94,12 @@ async function examineCluster(flags: DoctorFlags, given: Readonly<Record<string,
   } finally {
     await cluster.close();
   }
+}
+
+/** What is in the way of a connection is a finding, and no reason to stop here. */
+function loadInstalled(sources: Sources, client: Client): Promise<JsonObject> {
+  return loadForCluster(FAMILIES, sources, client, sayToUser).catch((error: unknown) => {
+    if (error instanceof UsageError) throw error;
+    return loadConfiguration(FAMILIES, sources);
+  });
 }

@@ -8,6 +8,7 @@ import type { ServedKind } from '#client/discovery';
 import { FAMILIES } from '#controllers/registry';
 import { wantsColour, widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
+import { loadForCluster } from './configuration/installation.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
 import { exitCodesHelp } from './exitCodes.ts';
@@ -18,7 +19,7 @@ import { findObject, Refused } from './explain/find.ts';
 import { namingAmong, parseTarget, resolveKind } from './explain/resolve.ts';
 import { explanationText } from './explain/text.ts';
 import { withSettings } from './flags.ts';
-import { openCluster } from './looking.ts';
+import { openCluster, sayToUser } from './looking.ts';
 import { collectModules as collect } from './modules.ts';
 import { openManifests } from './plan/files.ts';
 import { readingFrom } from './plan/snapshot.ts';
@@ -58,17 +59,21 @@ export function explainCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (words: readonly string[], flags: ExplainFlags, parsed: Command) => {
       const target = parseTarget(words);
-      const document = loadConfiguration(FAMILIES, {
+      const sources = {
         flags: settings.given(parsed),
         environment: process.env,
         // Nobody has signed a file yet, and nobody will be asked about it.
         ...(flags.filename === undefined ? {} : { defaults: { actAs: 'controller' } }),
         ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
-      });
-      const general = readGeneral(document);
+      };
+      // Mistakes in flags are reported before a cluster is asked.
+      const local = loadConfiguration(FAMILIES, sources);
       const origin = await (flags.filename === undefined ? fromCluster(flags) : fromFiles(flags.filename));
       try {
         const { client } = origin;
+        const document =
+          flags.filename === undefined ? await loadForCluster(FAMILIES, sources, client, sayToUser) : local;
+        const general = readGeneral(document);
         const served = await client.discovery.all();
         const kind = resolveKind(served, target.kind);
         const namespace = flags.namespace ?? origin.namespace;

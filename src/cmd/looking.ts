@@ -16,11 +16,14 @@ export interface Looking {
   readonly cluster: Cluster;
 }
 
+/** A note beside the result, on the standard error. */
+export const sayToUser = (text: string): void => void process.stderr.write(`lapse: ${text}\n`);
+
 /** To be closed by whoever asked. */
 export async function openCluster(flags: ClusterFlags): Promise<Looking> {
   const cluster = await reachCluster(flags, process.env, realClock);
   const { transport, credentials, server } = cluster;
-  const say = (): void => void process.stderr.write(`lapse: waiting for an answer of ${server}\n`);
+  const say = (): void => sayToUser(`waiting for an answer of ${server}`);
   const client = createClient({
     transport: impatient(readOnly(transport), { clock: realClock, say }),
     credentials,

@@ -1,19 +1,22 @@
 // lapse plan: what will end in the next days, why, and what goes with it. Only reads: a cluster, or manifests.
 
 import { Command, Option } from 'commander';
+import type { JsonObject } from '#api/json';
 import { Namespace } from '#api/kinds/builtin';
 import { ApiError } from '#api/status';
 import { realClock } from '#base/clock';
 import type { Client } from '#client/client';
+import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
 import { wantsColour, widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
+import { loadForCluster } from './configuration/installation.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
 import { exitCodesHelp } from './exitCodes.ts';
 import { type Naming, namingAmong } from './explain/resolve.ts';
 import { withSettings } from './flags.ts';
-import { openCluster } from './looking.ts';
+import { openCluster, sayToUser } from './looking.ts';
 import { Owners } from './plan/cascade/read.ts';
 import { jsonPieces, planYaml } from './plan/document.ts';
 import { openManifests } from './plan/files.ts';
@@ -61,19 +64,24 @@ export function planCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (files: readonly string[], flags: PlanFlags, parsed: Command) => {
       const span = parseSpan(flags.for);
-      const document = loadConfiguration(FAMILIES, {
+      const sources = {
         flags: settings.given(parsed),
         environment: process.env,
         // Nobody has signed a file yet, and nobody will be asked about it.
         ...(files.length === 0 ? {} : { defaults: { actAs: 'controller' } }),
         ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
-      });
-      const general = readGeneral(document);
-      const selected = selectFamilies(FAMILIES, general.controllers ?? ['*']);
-      if (selected.length === 0) throw new UsageError('--controllers leaves nothing that could end anything');
+      };
+      // Mistakes in flags are reported before a cluster is asked.
+      const local = loadConfiguration(FAMILIES, sources);
+      familiesOf(local);
       const progress = openProgress(flags.progress ?? process.stderr.isTTY === true);
       const source = await (files.length > 0 ? fromFiles(files) : fromCluster(flags));
       try {
+        const document = source.isCluster
+          ? await loadForCluster(FAMILIES, sources, source.client, sayToUser)
+          : local;
+        const general = readGeneral(document);
+        const selected = familiesOf(document);
         const served = await source.client.discovery.all();
         const now = realClock.now();
         const { namespace: view } = flags;
@@ -101,6 +109,12 @@ export function planCommand(): Command {
         await source.close();
       }
     });
+}
+
+function familiesOf(document: JsonObject): readonly Family[] {
+  const selected = selectFamilies(FAMILIES, readGeneral(document).controllers ?? ['*']);
+  if (selected.length === 0) throw new UsageError('--controllers leaves nothing that could end anything');
+  return selected;
 }
 
 const withUnread = (plan: Plan, more: readonly string[]): Plan =>

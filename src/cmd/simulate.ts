@@ -2,18 +2,20 @@
 // time with the real controllers. Says what ends, when and why, and what the change makes different.
 
 import { Command, Option } from 'commander';
+import type { JsonObject } from '#api/json';
 import type { KubeObject } from '#api/object';
 import { realClock } from '#base/clock';
 import { type Instant, type Millis, parseTime, plus } from '#base/instant';
 import { FAMILIES } from '#controllers/registry';
 import { widthOf } from './colour.ts';
 import { readGeneral } from './configuration/general.ts';
-import { loadConfiguration } from './configuration/load.ts';
+import { loadForCluster } from './configuration/installation.ts';
+import { loadConfiguration, type Sources } from './configuration/load.ts';
 import { readConfig } from './configuration/readConfig.ts';
 import { documentText, FORMATS, type Format } from './documents.ts';
 import { exitCodesHelp } from './exitCodes.ts';
 import { withSettings } from './flags.ts';
-import { openCluster } from './looking.ts';
+import { openCluster, sayToUser } from './looking.ts';
 import { parseSpan } from './plan/times.ts';
 import { selectFamilies } from './selection.ts';
 import { type Course, type CourseOptions, runForward } from './simulate/course.ts';
@@ -117,15 +119,19 @@ async function simulateAll(
   const limit = wholeNumber('limit', flags.limit, MOST_OBJECTS);
   const start = startOf(flags.at);
   const changes = readObjects(flags.with ?? []);
-  const document = loadConfiguration(FAMILIES, {
+  const sources = {
     flags: given,
     environment: process.env,
     defaults: DEFAULTS,
     ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
-  });
-  const families = selectFamilies(FAMILIES, readGeneral(document).controllers ?? ['*']);
+  };
+  // Mistakes in flags are reported before a cluster is asked.
+  const local = loadConfiguration(FAMILIES, sources);
   const isSnapshot = files.length === 0;
-  const { objects, notes } = isSnapshot ? await snapshotOf(flags, limit) : fromFiles(files, limit);
+  const { objects, notes, document } = isSnapshot
+    ? await snapshotOf(flags, sources, limit)
+    : { ...fromFiles(files, limit), document: local };
+  const families = selectFamilies(FAMILIES, readGeneral(document).controllers ?? ['*']);
   const options = { objects, isSnapshot, families, known: FAMILIES, document, start, length, seed };
   const without = await run({ ...options, changes: [] }, changes.length > 0 ? 'without' : 'simulating');
   const changed = changes.length > 0 ? await run({ ...options, changes }, 'with') : without;
@@ -159,10 +165,16 @@ function refuseTwins(objects: readonly KubeObject[]): void {
   }
 }
 
-async function snapshotOf(flags: SimulateFlags, limit: number): Promise<Snapshot> {
+async function snapshotOf(
+  flags: SimulateFlags,
+  sources: Sources,
+  limit: number,
+): Promise<Snapshot & { readonly document: JsonObject }> {
   const { client, cluster } = await openCluster(flags);
   try {
-    return await takeSnapshot({ client, limit, onKind: (kind) => progress(`reading ${kind}`) });
+    const document = await loadForCluster(FAMILIES, sources, client, sayToUser);
+    const onKind = (kind: string) => progress(`reading ${kind}`);
+    return { ...(await takeSnapshot({ client, limit, onKind })), document };
   } finally {
     progress('');
     await cluster.close();

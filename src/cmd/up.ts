@@ -120,8 +120,6 @@ export function upCommand(): Command {
 
 interface Plan extends EverythingOptions {
   readonly view: View;
-  /** A configuration file for those who only look. */
-  readonly settings: string;
 }
 
 /** What is to run, and how; throws UsageError before anything is started. */
@@ -200,7 +198,8 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
   const screen = firstScreen({
     url: embedded.listener.url,
     kubeconfig: embedded.kubeconfig,
-    ...(parseSpeed(flags.speed) === 1 ? { settings: writeSettings(flags, plan) } : {}),
+    // At another speed no command outside knows what time it is.
+    forecasts: parseSpeed(flags.speed) === 1,
     data: flags.data,
     store: flags.store,
     controllers: plan.selected.map(({ name }) => name),
@@ -211,13 +210,6 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
   });
   plan.view.say(screen);
   return examples;
-}
-
-/** Gives where they are. At another speed nobody outside knows what time it is, and so what will end when. */
-function writeSettings({ data }: ServerFlags, { settings }: Plan): string {
-  const file = join(data, 'config.yaml');
-  writeFileSync(file, settings);
-  return file;
 }
 
 /** As --standins has them. */

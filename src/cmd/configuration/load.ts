@@ -15,6 +15,8 @@ export interface Sources {
   /** By flag, as typed. */
   readonly flags: Readonly<Record<string, string>>;
   readonly file?: { readonly name: string; readonly text: string };
+  /** What the installation that is looked at runs with; everything else wins over it. */
+  readonly installation?: { readonly name: string; readonly text: string };
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Other defaults than `lapse run` has. */
   readonly defaults?: JsonObject;
@@ -26,6 +28,7 @@ export function loadConfiguration(families: readonly Family[], sources: Sources)
   const settings = settingsOf(families);
   const problems: string[] = [];
   const layers = [
+    fromFile(schema, sources.installation, problems),
     sources.defaults ?? {},
     fromTexts({ schema, settings, by: 'variable', texts: sources.environment, problems }),
     fromFile(schema, sources.file, problems),

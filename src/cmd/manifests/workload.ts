@@ -3,7 +3,8 @@
 
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#api/json';
-import type { KubeObject } from '#api/object';
+import type { KubeObject, ObjectMeta } from '#api/object';
+import { CONFIGURATION_LABEL } from '../configuration/installation.ts';
 import { yamlText } from '../yaml.ts';
 import {
   configurationOf,
@@ -35,10 +36,16 @@ const configurationText = (installation: Installation): string => yamlText(confi
 const checksum = (installation: Installation): string =>
   createHash('sha256').update(configurationText(installation).trimEnd()).digest('hex');
 
+/** By which commands that only read find the configuration of this installation. */
+const withLabel = (metadata: ObjectMeta): ObjectMeta => ({
+  ...metadata,
+  labels: { ...metadata.labels, [CONFIGURATION_LABEL]: 'true' },
+});
+
 const configMap = (installation: Installation): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: metadataOf(installation),
+  metadata: withLabel(metadataOf(installation)),
   data: { 'lapse.yaml': configurationText(installation) },
 });
 

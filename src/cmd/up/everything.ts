@@ -29,6 +29,7 @@ import { Narrator } from '#sim/narrator';
 import { type Assembly, assemble } from '../assemble.ts';
 import { Attribution } from '../attribution.ts';
 import type { General } from '../configuration/general.ts';
+import { recordInstallation } from '../configuration/installation.ts';
 import { applyCrds, kindsOf } from '../crds.ts';
 import { foreseeing, lookAhead } from './ahead.ts';
 import { Follower } from './follower.ts';
@@ -40,6 +41,8 @@ import { Whose } from './whose.ts';
 export interface EverythingOptions {
   readonly general: General;
   readonly document: JsonObject;
+  /** The configuration as a file, for commands that look at this cluster. */
+  readonly settings?: string;
   readonly known: readonly Family[];
   readonly selected: readonly Family[];
   readonly standins: readonly ControllerDefinition[];
@@ -160,8 +163,9 @@ export class Everything {
 
   /** Kinds first, then admission (policies and the functions of the controllers), then the controllers. */
   async start(server: Pick<ApiServer, 'admit'>): Promise<void> {
-    const { clock, log, selected, externalKinds } = this.#options;
+    const { clock, log, selected, externalKinds, settings } = this.#options;
     const foreign = await applyCrds(this.#admin, clock, [...kindsOf(selected), ...externalKinds]);
+    if (settings !== undefined) await recordInstallation(this.#admin, settings);
     if (foreign.length > 0) log.warn({ foreign }, 'definitions that are not ours were left alone');
     await applyPolicies(this.#admin, selected, this.assembly.services.isEnabled);
     for (const { admission } of this.assembly.families) for (const fn of admission) server.admit(fn);

@@ -7,8 +7,8 @@ import { VERSION } from '#base/version';
 export interface Screen {
   readonly url: string;
   readonly kubeconfig: string;
-  /** A configuration file that says how it runs. */
-  readonly settings?: string;
+  /** Whether `lapse plan` can say what happens here. */
+  readonly forecasts?: boolean;
   readonly data: string;
   readonly store: 'sqlite' | 'memory';
   readonly controllers: readonly string[];
@@ -46,7 +46,7 @@ export function firstScreen(screen: Screen): string {
   ].join('\n');
 }
 
-function tries({ kubeconfig, settings }: Screen): string[] {
+function tries({ kubeconfig, forecasts }: Screen): string[] {
   const file = relative('.', kubeconfig);
   return [
     `kubectl --kubeconfig ${file} get namespaces`,
@@ -55,7 +55,7 @@ function tries({ kubeconfig, settings }: Screen): string[] {
     'kubectl create job hello --image=busybox',
     'kubectl annotate job hello standin.lapse.dev/finish="succeeded after 5s"',
     `kubectl patch job hello -p '{"spec":{"ttlSecondsAfterFinished":10}}'`,
-    ...(settings === undefined ? [] : [`${self()} plan --config ${relative('.', settings)}`]),
+    ...(forecasts === true ? [`${self()} plan`] : []),
   ];
 }
 

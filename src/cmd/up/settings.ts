@@ -1,5 +1,6 @@
-// What `lapse up` runs with, as a configuration file: `lapse plan --config` and the like would speak of what `lapse run`
-// does by default, which acts with the rights of authors and leaves families and gates off that are on here.
+// What `lapse up` runs with, as a configuration file that it records in its cluster. Without it `lapse plan` and the like
+// would forecast what `lapse run` does by default: act with the rights of authors, with families and gates off that are on
+// here.
 
 import type { JsonObject } from '#api/json';
 import type { Family } from '#controllers/family';
@@ -11,7 +12,9 @@ import { yamlText } from '../yaml.ts';
 export function renderSettings(document: JsonObject, selected: readonly Pick<Family, 'name'>[]): string {
   const known = new Set(FAMILIES.map(({ name }) => name));
   const controllers = selected.map(({ name }) => name).filter((name) => known.has(name));
-  return `# Written by lapse up at every start: lapse plan, explain, simulate and doctor take it with --config.\n${yamlText(
-    { ...CONFIGURATION, ...document, controllers },
-  )}`;
+  return `# Written by lapse up at every start, for lapse plan, explain, simulate and doctor.\n${yamlText({
+    ...CONFIGURATION,
+    ...document,
+    controllers,
+  })}`;
 }

@@ -12,6 +12,7 @@ import { ttlAfterFinishedFamily } from '#controllers/ttl-after-finished/family';
 import { createHands } from '#sim/hands';
 import { standinsNamed } from '#standins/standins';
 import { readGeneral } from '../configuration/general.ts';
+import { loadForCluster } from '../configuration/installation.ts';
 import { loadConfiguration } from '../configuration/load.ts';
 import { Everything } from './everything.ts';
 import { readExamples } from './examples.ts';
@@ -37,6 +38,7 @@ async function serve() {
 async function start(
   served?: { readonly clock: VirtualClock; readonly server: ApiServer },
   flags: Readonly<Record<string, string>> = {},
+  more: { readonly settings?: string } = {},
 ) {
   const { clock, server } = served ?? (await serve());
   const random = seededRandom(1);
@@ -58,6 +60,7 @@ async function start(
     clock,
     random,
     log: silentLog,
+    ...more,
   });
   const rest = async () => {
     for (let i = 0; i < 60; i++) await nextTurn();
@@ -293,11 +296,11 @@ describe('the first screen', () => {
   } as const;
 
   test('says what runs and how to talk to it', () => {
-    const text = firstScreen({ ...screen, settings: '.lapse/config.yaml' });
+    const text = firstScreen({ ...screen, forecasts: true });
     expect(text).toMatch(/serving {6}https:\/\/127\.0\.0\.1:65535/);
     expect(text).toMatch(/stand-ins {4}none/);
     expect(text).toMatch(/^ {2}kubectl --kubeconfig \.lapse\/kubeconfig get namespaces$/m);
-    expect(text).toMatch(/^ {2}(bin\/)?lapse plan --config \.lapse\/config\.yaml$/m);
+    expect(text).toMatch(/^ {2}(bin\/)?lapse plan$/m);
   });
 
   test.each([
@@ -318,6 +321,21 @@ test('the settings of a first look are a configuration that a plan takes: everyt
   const file = { name: 'config.yaml', text };
   const read = loadConfiguration(FAMILIES, { flags: {}, environment: {}, file });
   expect(read).toEqual({ ...document, controllers: FAMILIES.map(({ name }) => name) });
+});
+
+test('commands that look at the cluster find the configuration it runs with, also after a restart with another', async () => {
+  const settingsWith = (ttl: string) => {
+    const defaults = { actAs: 'controller', requestTTL: { ttl } };
+    return renderSettings(loadConfiguration(FAMILIES, { flags: {}, environment: {}, defaults }), FAMILIES);
+  };
+  const served = await serve();
+  for (const ttl of ['3m', '5m']) {
+    const { everything, stop } = await start(served, {}, { settings: settingsWith(ttl) });
+    const sources = { flags: {}, environment: {} };
+    const found = await loadForCluster(FAMILIES, sources, everything.user, () => {});
+    expect(found).toMatchObject({ actAs: 'controller', requestTTL: { ttl } });
+    await stop();
+  }
 });
 
 test('the examples are found, without the configuration and without the first controller', () => {
