@@ -1,7 +1,11 @@
 // Policies about PipelineRuns, played on the virtual clock.
 
 import { describe, expect } from 'vitest';
+import type { Kind } from '#api/kind';
+import { TTLPolicy } from '#api/kinds/ttlPolicy';
+import type { KubeObject } from '#api/object';
 import { hours, type Millis, minutes, seconds } from '#base/instant';
+import { objectOf } from '#client/client';
 import { clusterTtlPolicy, namespace, PipelineRunKind, run, runStatus, ttlPolicy } from './pipelineRuns.ts';
 import {
   breakWatches,
@@ -495,6 +499,33 @@ describe("the author's rights, with the webhook in the process", () => {
       await then.isGone('pipelinerun/b');
     },
   );
+
+  scenario('server-side apply of an export needs no claim', async (scene) => {
+    const { given, then } = scene;
+    given.controllers('ttl-policy');
+    given.kinds(PipelineRunKind);
+    await given.object([namespace('lapse-system')]);
+    const { user } = await scene.simulation();
+    const apply = async (object: KubeObject, fieldManager: string): Promise<void> => {
+      objectOf(await user.apply(TTLPolicy as Kind, object, { fieldManager, force: true }));
+    };
+    await apply(ttlPolicy('runs', { ttl: '1h' }), 'flux');
+    const {
+      managedFields: _,
+      resourceVersion: __,
+      ...exported
+    } = (await then.object('ttlpolicy/runs')).metadata;
+    for (const [ttl, metadata, manager] of [
+      ['1h', exported, 'kubectl'],
+      ['2h', exported, 'kubectl'],
+      ['3h', ttlPolicy('runs').metadata, 'flux'],
+      ['3h', ttlPolicy('runs').metadata, 'flux'],
+    ] as const) {
+      await apply({ ...ttlPolicy('runs', { ttl }), metadata }, manager);
+      await scene.when.timePasses(minutes(1));
+      expect([ttl, await readyOf(then, 'ttlpolicy/runs')]).toEqual([ttl, 'True Enforcing']);
+    }
+  });
 
   scenario('an expired policy still keeps objects from a shorter one', async ({ given, when, then }) => {
     given.controllers('ttl-policy');
