@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
-import { makeAuthority } from '#base/certificates';
+import { issueCertificate, makeAuthority, type Pem } from '#base/certificates';
 import { realClock } from '#base/clock';
 import { hours } from '#base/instant';
 import type { Log } from '#base/log';
@@ -110,7 +110,7 @@ describe('a webhook with a certificate from files', () => {
       'metrics-bind-address': '0',
     };
   }
-  const post = (lines: readonly string[], path: string): Promise<number> =>
+  const post = (lines: readonly string[], path: string, pair: Partial<Pem> = {}): Promise<number> =>
     new Promise((resolve, reject) => {
       const port = Number(
         /"port":(\d+)/.exec(lines.find((line) => line.startsWith('serving admission'))!)![1],
@@ -122,6 +122,7 @@ describe('a webhook with a certificate from files', () => {
         method: 'POST',
         rejectUnauthorized: false,
         agent: false,
+        ...pair,
       });
       call.on('response', (response) => resolve(response.resume().statusCode!));
       call.on('error', reject);
@@ -152,6 +153,21 @@ describe('a webhook with a certificate from files', () => {
       { ...flags, 'webhook-client-ca-file': flags['webhook-cert-file'] },
       { admission },
     );
+    expect(await post(lines, '/review/jobs')).toBe(404);
+  });
+
+  test('with a client authority, it answers the client of the configured name', async () => {
+    const flags = await files();
+    const [now, lifetime] = [realClock.now(), hours(1)];
+    const authority = await makeAuthority('clients', now, lifetime);
+    const issue = (name: string) =>
+      issueCertificate({ authority, hosts: [], name, shownBy: 'client', now, lifetime });
+    const file = join(dirname(flags['webhook-cert-file']), 'clients.crt');
+    writeFileSync(file, authority.cert);
+    const client = { 'webhook-client-ca-file': file, 'webhook-client-names': 'kube-apiserver' };
+    const lines = await open({ ...flags, ...client }, { admission });
+    expect(await post(lines, '/review/jobs', await issue('kube-apiserver'))).toBe(400);
+    expect(await post(lines, '/review/jobs', await issue('alice'))).toBe(404);
     expect(await post(lines, '/review/jobs')).toBe(404);
   });
 
