@@ -59,7 +59,8 @@ const rankOf = (kind: string): number => RANK.get(kind) ?? UNKNOWN;
 export function inUninstallOrder(objects: readonly ManifestObject[]): ManifestObject[] {
   return [...objects].sort((a, b) => {
     const ranks = rankOf(a.kind) - rankOf(b.kind);
-    if (ranks !== 0 || a.kind === b.kind || RANK.has(a.kind)) return ranks;
+    // Two different kinds of the same rank are both unknown.
+    if (ranks !== 0 || a.kind === b.kind) return ranks;
     return a.kind < b.kind ? -1 : 1;
   });
 }

@@ -8,6 +8,10 @@ export interface Deliberate {
 
 export const DELIBERATE: readonly Deliberate[] = [
   {
+    what: 'Regular expressions that compile to more than 20,000 instructions, schemas whose patterns compile to more than 40,000, and YAML whose aliases repeat more than 10,000 nodes are refused.',
+    why: 'One small object could take all memory of the process; patterns and documents in use are far below.',
+  },
+  {
     what: 'Answers are never protobuf, but for `/openapi/v2`. Requests may be, for every built-in kind.',
     why: 'Clients that ask for protobuf also accept JSON, except for that document; requests come without an alternative.',
   },

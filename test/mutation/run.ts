@@ -1,0 +1,115 @@
+// npm run test:mutation [-- FILE…]: changes the files that decide about deletions, one place at a time, and runs the tests
+// beside them. A change that no test notices is printed. The sources themselves are not touched: everything happens in
+// a copy.
+
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Mutant, mutantsOf } from './mutants.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Files that decide; the tests are those beside them that fit their name, or all of the folder. */
+const DECISIONS = [
+  'src/lifecycle/expiry.ts',
+  'src/controllers/ttl-after-finished/compute.ts',
+  'src/controllers/ttl-after-finished/podFinish.ts',
+  'src/controllers/ttl-policy/compute.ts',
+  'src/controllers/object-keeper/compute.ts',
+  'src/controllers/storage-pool/compute.ts',
+  'src/controllers/volume-capture/compute.ts',
+  'src/controllers/volume-capture/computeDetach.ts',
+  'src/controllers/volume-restore/compute.ts',
+  'src/controllers/manifest-capture/compute.ts',
+  'src/controllers/cleaner/compute.ts',
+  'src/controllers/cleaner/decide.ts',
+  'src/helm/order.ts',
+  'src/helm/ownership.ts',
+  'src/helm/uninstall.ts',
+];
+
+const COPIED = [
+  'src',
+  'test',
+  'examples',
+  'config',
+  'docs',
+  'package.json',
+  'vitest.config.ts',
+  'tsconfig.json',
+];
+const PATIENCE = 120_000;
+
+function copySources(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'lapse-mutation-'));
+  for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+/** The test of the same name, or all fast tests of the folder. */
+function testsFor(file: string): string[] {
+  const own = file.replace(/\.ts$/, '.test.ts');
+  if (existsSync(join(ROOT, own))) return [own];
+  const folder = dirname(file);
+  return readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(folder, name));
+}
+
+/** Whether the tests pass. */
+function passes(copy: string, tests: readonly string[]): boolean {
+  const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', '--project', 'fast', '--bail', '1', ...tests];
+  const { status } = spawnSync(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: PATIENCE });
+  return status === 0;
+}
+
+interface Score {
+  readonly file: string;
+  readonly mutants: number;
+  readonly survivors: readonly Mutant[];
+}
+
+function tryFile(copy: string, file: string): Score {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const tests = testsFor(file);
+  if (!passes(copy, tests))
+    throw new Error(`the tests of ${file} fail without any change: ${tests.join(' ')}`);
+  const mutants = mutantsOf(text);
+  const survivors = mutants.filter((mutant) => {
+    writeFileSync(join(copy, file), mutant.text);
+    return passes(copy, tests);
+  });
+  writeFileSync(join(copy, file), text);
+  return { file, mutants: mutants.length, survivors };
+}
+
+const percentOf = ({ mutants, survivors }: Score): string =>
+  mutants === 0 ? '-' : `${Math.round((100 * (mutants - survivors.length)) / mutants)} %`;
+
+function print(score: Score): void {
+  const { file, mutants, survivors } = score;
+  process.stdout.write(`| ${file} | ${mutants} | ${mutants - survivors.length} | ${percentOf(score)} |\n`);
+  for (const { line, before, after } of survivors)
+    process.stderr.write(`${file}:${line}\n  - ${before.trim()}\n  + ${after.trim()}\n`);
+}
+
+const chosen = process.argv.slice(2);
+const copy = copySources();
+try {
+  process.stdout.write('| File | Mutants | Noticed | Score |\n|---|---|---|---|\n');
+  for (const file of chosen.length === 0 ? DECISIONS : chosen) print(tryFile(copy, file));
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
