@@ -12,55 +12,55 @@ const PAGE = join(import.meta.dirname, '../../docs/reference/rights.md');
 const ACCOUNT = `system:serviceaccount:${NAMESPACE}:lapse`;
 
 let bed: Bed;
-let anywhere: string;
-let ownNamespace: string;
+let anywhere: string[];
+let inOwnNamespace: string[];
 
-/** Without the rights of every authenticated user, and in a stable order. */
-const listOf = (text: string): string[] => {
-  const [title = '', ...rows] = text.trimEnd().split('\n');
-  return [title, ...rows.sort()].map((line) => line.trimEnd());
-};
-
-const list = async (namespace: string): Promise<string[]> =>
-  listOf(await bed.kubectl('auth', 'can-i', '--list', `--as=${ACCOUNT}`, '-n', namespace));
+/** One line per rule, without the padding of columns: `jobs.batch | [] | [] | [delete get]`. */
+async function list(namespace: string, ...who: string[]): Promise<string[]> {
+  const text = await bed.kubectl('auth', 'can-i', '--list', '-n', namespace, ...who);
+  const rows = text.trimEnd().split('\n').slice(1);
+  return [
+    ...new Set(
+      rows.map((row) =>
+        row
+          .trimEnd()
+          .split(/\s{2,}/)
+          .join(' | '),
+      ),
+    ),
+  ].sort();
+}
 
 beforeAll(async () => {
   bed = await startBed();
   const helm = await helmFor(4, bed);
   await helm.run('install', 'lapse', CHART, '--namespace', NAMESPACE, '--create-namespace');
-  const everyone = new Set(
-    listOf(
-      await bed.kubectl('auth', 'can-i', '--list', '--as=a-user', '--as-group=system:authenticated'),
-    ).slice(1),
-  );
-  const own = (lines: readonly string[]) => lines.filter((line) => !everyone.has(line));
-  const common = own(await list('default'));
-  anywhere = common.join('\n');
-  const [title, ...rows] = common;
-  ownNamespace = [
-    title,
-    ...own(await list(NAMESPACE)).filter((line) => line !== title && !rows.includes(line)),
-  ].join('\n');
+  const everyone = await list('default', '--as=a-user', '--as-group=system:authenticated');
+  const without = (rows: readonly string[], others: readonly string[]) =>
+    rows.filter((row) => !others.includes(row));
+  anywhere = without(await list('default', `--as=${ACCOUNT}`), everyone);
+  inOwnNamespace = without(await list(NAMESPACE, `--as=${ACCOUNT}`), [...everyone, ...anywhere]);
 });
 afterAll(() => bed?.stop());
 
+const table = (rows: readonly string[]): string =>
+  ['| Resources | Non-resource URLs | Resource names | Verbs |', '|---|---|---|---|']
+    .concat(rows.map((row) => `| ${row} |`))
+    .join('\n');
+
 const page = (): string => `# Rights of a default install
 
-What \`kubectl auth can-i --list --as=${ACCOUNT}\` prints after \`helm install\` with default values, without the
-rights that every authenticated user has. A test compares this page with a real API server
-(\`UPDATE_RIGHTS=1 npm run test:kube -- test/security/defaultRights.kube.ts\` writes it).
+What \`kubectl auth can-i --list --as=${ACCOUNT}\` prints after \`helm install\` with
+default values, without the rights that every authenticated user has. A test compares this page with a real API server;
+\`UPDATE_RIGHTS=1 npm run test:kube -- test/security/defaultRights.kube.ts\` writes it.
 
-In every namespace:
+## In every namespace
 
-\`\`\`text
-${anywhere}
-\`\`\`
+${table(anywhere)}
 
-In its own namespace, beside these:
+## Only in its own namespace
 
-\`\`\`text
-${ownNamespace}
-\`\`\`
+${table(inOwnNamespace)}
 `;
 
 test('docs/reference/rights.md lists the rights of a default install', () => {
@@ -69,10 +69,9 @@ test('docs/reference/rights.md lists the rights of a default install', () => {
 });
 
 test('a default install may not impersonate, has no wildcard and reads no Secret outside its namespace', () => {
-  const rows = (text: string) => text.split('\n').slice(1);
-  const all = [...rows(anywhere), ...rows(ownNamespace)];
+  const all = [...anywhere, ...inOwnNamespace];
   expect(all.length).toBeGreaterThan(10);
   expect(all.filter((line) => line.includes('impersonate'))).toEqual([]);
   expect(all.filter((line) => /\*/.test(line))).toEqual([]);
-  expect(rows(anywhere).filter((line) => /^secrets\b/.test(line))).toEqual([]);
+  expect(anywhere.filter((line) => /^secrets\b/.test(line))).toEqual([]);
 });
