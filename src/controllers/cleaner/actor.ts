@@ -7,6 +7,7 @@ import type { Clock } from '#base/clock';
 import { type Millis, millis, seconds } from '#base/instant';
 import type { Client } from '#client/client';
 import type { ServedKind } from '#client/discovery';
+import type { Driver } from '#helm/storage';
 import {
   describeImpersonationOff,
   type ImpersonationScope,
@@ -261,9 +262,22 @@ export function needsToDelete(target: Target, kind: ServedKind, namespace: strin
   return [needToFind(target, kind, namespace), needOf('delete', kind, namespace, name)];
 }
 
-/**
- * What must be allowed so that a release may be uninstalled. Its objects are asked about one by one, and ConfigMaps when
- * there are no records in Secrets.
- */
-export const needsForHelm = (namespace: string): Need[] =>
-  ['list', 'delete'].map((verb) => ({ verb, group: '', resource: 'secrets', namespace }));
+/** What must be allowed so that the records of a release may be read and purged. Its objects are asked about one by one. */
+export const needsForHelm = (namespace: string, driver: Driver): Need[] =>
+  ['list', 'delete'].map((verb) => ({ verb, group: '', resource: `${driver}s`, namespace }));
+
+const DRIVERS: readonly Driver[] = ['secret', 'configmap'];
+
+/** Why a release may not be uninstalled, if so: rights to one of the places where Helm keeps records are enough. */
+export async function refusalOfHelm(
+  namespace: string,
+  refusalOf: (needs: readonly Need[]) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const refusals: string[] = [];
+  for (const driver of DRIVERS) {
+    const refusal = await refusalOf(needsForHelm(namespace, driver));
+    if (refusal === undefined) return undefined;
+    refusals.push(refusal);
+  }
+  return refusals.join('; nor: ');
+}

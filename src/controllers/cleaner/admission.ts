@@ -19,7 +19,14 @@ import {
   type ImpersonationScope,
   isImpersonationAllowed,
 } from '#lifecycle/impersonation';
-import { describeNeeds, impersonationOf, type Need, reviewSubject } from '#lifecycle/rights';
+import {
+  describeNeeds,
+  impersonationOf,
+  type Need,
+  reviewSelf,
+  reviewSubject,
+  type Subject,
+} from '#lifecycle/rights';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#runtime/host/review';
 import { needsForHelm, needsToDelete, needsToSee, signedOf } from './actor.ts';
@@ -35,6 +42,8 @@ export interface AdmissionOptions {
   readonly seal: AuthorSeal;
   readonly defaultAccount?: string;
   readonly impersonation: ImpersonationScope;
+  /** Deletes are sent as the author. */
+  readonly asAuthor: boolean;
 }
 
 export const cleanerAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
@@ -92,18 +101,21 @@ async function reviewKinds(
   });
   if (errors.length > 0) return deny(cleaner, errors);
   const needs = authorNeeds(meaning, resolved, request.namespace ?? '', options);
-  const missing = await reviewSubject(options.client, callerOf(request), needs);
+  const review = (subject: Subject) =>
+    missingOf(meaning, needs, request, (some) => reviewSubject(options.client, subject, some));
+  const missing = await review(callerOf(request));
   if (missing.length > 0) {
     const field = meaning.account === undefined ? 'spec' : 'spec.serviceAccountName';
     const message = `${request.userInfo.username} may not ${describeNeeds(missing)}`;
     return deny(cleaner, [forbidden(field, message)]);
   }
-  if (needs.length === 0) return { allowed: true, warnings };
+  warnings.push(...(await selfWarnings(meaning, resolved, request.namespace ?? '', options)));
+  if (needs === NO_NEEDS) return { allowed: true, warnings };
   const restored = await restoredWarnings(
     options.seal,
     signedOf(inNamespace(cleaner, request)),
     request,
-    (author) => reviewSubject(options.client, author, needs),
+    review,
   );
   return { allowed: true, warnings: [...warnings, ...restored] };
 }
@@ -118,22 +130,71 @@ function computeDisabled(
   return forbidden('spec.serviceAccountName', describeImpersonationOff({ namespace, name }, 'cleaner'));
 }
 
+/** What is missing of the author's needs, and of those for the records of a release. */
+async function missingOf(
+  meaning: Meaning,
+  needs: readonly Need[],
+  { namespace = '' }: AdmissionRequest,
+  review: Review,
+): Promise<Need[]> {
+  const missing = await review(needs);
+  const asksForHelm = meaning.release !== undefined && meaning.account === undefined && needs !== NO_NEEDS;
+  return asksForHelm ? [...missing, ...(await missingForHelm(namespace, review))] : missing;
+}
+
+/** No author is asked. */
+const NO_NEEDS: readonly Need[] = [];
+
 /** With a service account, the author must be allowed to impersonate it; with the operator's default one, nothing. */
 function authorNeeds(
   meaning: Meaning,
   resolved: readonly Resolved[],
   namespace: string,
   { actAs, defaultAccount }: AdmissionOptions,
-): Need[] {
-  if (actAs === 'controller') return [];
+): readonly Need[] {
+  if (actAs === 'controller') return NO_NEEDS;
   if (meaning.account !== undefined) return [impersonationOf({ namespace, name: meaning.account })];
-  if (defaultAccount !== undefined) return [];
+  if (defaultAccount !== undefined) return NO_NEEDS;
+  return needsOf(resolved, namespace);
+}
+
+const needsOf = (resolved: readonly Resolved[], namespace: string): Need[] => [
+  ...resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace)),
+  ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
+];
+
+type Review = (needs: readonly Need[]) => Promise<Need[]>;
+
+/** Rights to one of the places where Helm keeps records are enough; without either, those to Secrets are missing. */
+async function missingForHelm(namespace: string, review: Review): Promise<Need[]> {
+  const secrets = await review(needsForHelm(namespace, 'secret'));
+  if (secrets.length === 0) return [];
+  return (await review(needsForHelm(namespace, 'configmap'))).length === 0 ? [] : secrets;
+}
+
+/** What Lapse itself lacks to carry the Cleaner out, and the ClusterRole that gives it. */
+async function selfWarnings(
+  meaning: Meaning,
+  resolved: readonly Resolved[],
+  namespace: string,
+  { client, asAuthor, defaultAccount }: AdmissionOptions,
+): Promise<string[]> {
+  // As an account or author only the watches of included targets are its own.
+  const isOther = meaning.account !== undefined || defaultAccount !== undefined || asAuthor;
+  const review: Review = (needs) => reviewSelf(client, needs);
+  const seen = resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
+  const missing = await review(isOther ? seen : needsOf(resolved, namespace));
+  if (meaning.release !== undefined && !isOther) missing.push(...(await missingForHelm(namespace, review)));
+  if (missing.length === 0) return [];
   return [
-    ...resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace)),
-    ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
-    ...(meaning.release === undefined ? [] : needsForHelm(namespace)),
+    `Lapse may not ${describeNeeds(missing)}: create a ClusterRole labelled lapse.dev/aggregate-to-cleaner: "true" with the rules [${describeRules(missing)}]`,
   ];
 }
+
+const describeRules = (needs: readonly Need[]): string =>
+  [...Map.groupBy(needs, ({ group, resource }) => `apiGroups: ["${group}"], resources: [${resource}]`)]
+    .map(([what, some]) => `{${what}, verbs: [${[...new Set(some.map(({ verb }) => verb))].join(', ')}]}`)
+    .join(', ');
 
 const deny = (cleaner: Cleaner, errors: readonly FieldError[]): AdmissionAnswer =>
   denyInvalid(Cleaner, cleaner, errors);

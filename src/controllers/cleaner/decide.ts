@@ -4,8 +4,9 @@
 import type { Cleaner, DeletionRecord } from '#api/kinds/cleaner';
 import { assertNever } from '#base/assertNever';
 import type { Instant } from '#base/instant';
+import type { Need } from '#lifecycle/rights';
 import type { Pass } from '#runtime/pass';
-import { type Acting, authorOf, needsForHelm, needsToDelete, needsToSee } from './actor.ts';
+import { type Acting, authorOf, needsToDelete, needsToSee, refusalOfHelm } from './actor.ts';
 import { evaluate, type Verdict } from './compute.ts';
 import type { Context } from './context.ts';
 import type { Hands } from './hands.ts';
@@ -99,9 +100,11 @@ async function reviewRights(deciding: Deciding): Promise<Decision | undefined> {
   const needs = [
     ...resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace)),
     ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
-    ...(meaning.release === undefined ? [] : needsForHelm(namespace)),
   ];
-  const refusal = await context.actors.refusal(actor, needs, true);
+  const refusalOf = (some: readonly Need[]) => context.actors.refusal(actor, some, true);
+  const refusal =
+    (await refusalOf(needs)) ??
+    (meaning.release === undefined ? undefined : await refusalOfHelm(namespace, refusalOf));
   return refusal === undefined ? undefined : not('Forbidden', refusal);
 }
 

@@ -127,7 +127,8 @@ export const cleanerFamily: Family = {
       ...account,
       ...(maxSleep > 0 ? { maxSleep } : {}),
     });
-    const admission = { client, actAs, seal, impersonation, ...account };
+    const asAuthor = services.impersonateAuthor !== undefined;
+    const admission = { client, actAs, seal, impersonation, asAuthor, ...account };
     return {
       controllers: [controller as ControllerDefinition],
       admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],

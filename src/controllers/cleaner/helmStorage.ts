@@ -23,21 +23,28 @@ export async function readStorage(
   release: string,
   drivers: readonly Driver[] = ['secret', 'configmap'],
 ): Promise<Read<Stored[]>> {
+  const refusals: string[] = [];
   for (const driver of drivers) {
-    // Secrets were reviewed; ConfigMaps only matter where there are none.
-    const refusal = driver === 'configmap' ? await hands.refusalToList(ConfigMap) : undefined;
-    if (refusal !== undefined) return { kind: 'forbidden', why: refusal };
+    const refusal = await hands.refusalToList(STORAGE[driver]);
+    if (refusal !== undefined) {
+      refusals.push(refusal);
+      continue;
+    }
     const read = await listObjects<KubeObject>(
       hands,
       STORAGE[driver],
       storageSelector(release),
       MOST_REVISIONS,
     );
-    if (read.kind !== 'read') return read;
-    const found = read.value.flatMap((object) => readStored(object, driver, release) ?? []);
+    if (read.kind === 'forbidden') refusals.push(read.why);
+    if (read.kind === 'notServed') return read;
+    const records = read.kind === 'read' ? read.value : [];
+    const found = records.flatMap((object) => readStored(object, driver, release) ?? []);
     if (found.length > 0) return { kind: 'read', value: found };
   }
-  return { kind: 'read', value: [] };
+  // Without a look at one of the places nothing can be said about a release that is not in the other.
+  const [refusal] = refusals;
+  return refusal === undefined ? { kind: 'read', value: [] } : { kind: 'forbidden', why: refusal };
 }
 
 const driverOf = ({ storage }: RecordedRelease): Driver => storage[0]?.driver ?? 'secret';

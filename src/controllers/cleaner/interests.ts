@@ -29,14 +29,27 @@ function concerns({ name, labels, suffix }: Interest, object: KubeObject): boole
   return suffix !== undefined && (object.metadata.name ?? '').endsWith(suffix);
 }
 
+/** Where to look for the Cleaners of an object: one bucket by name, one per label pair, one for suffixes of names. */
+const named = (place: string, name: string): string => `${place}/name/${name}`;
+const labelled = (place: string, key: string, value: string): string => `${place}/label/${key}=${value}`;
+const suffixed = (place: string): string => `${place}/suffix`;
+
+/** One label pair is enough to find an interest; all of them are compared then. */
+function bucketOf({ group, resource, namespace, name, labels }: Interest): string {
+  const place = placeOf(group, resource, namespace);
+  if (name !== undefined) return named(place, name);
+  const [pair] = Object.entries(labels ?? {}).sort(([a], [b]) => (a < b ? 1 : -1));
+  return pair === undefined ? suffixed(place) : labelled(place, ...pair);
+}
+
 interface Entry {
   readonly key: ObjectKey;
-  readonly interests: readonly Interest[];
+  readonly interest: Interest;
 }
 
 export class Interests {
-  readonly #byKey = new Map<string, Entry>();
-  readonly #byPlace = new Map<string, Map<string, Entry>>();
+  readonly #byKey = new Map<string, readonly string[]>();
+  readonly #buckets = new Map<string, Map<string, Entry[]>>();
 
   /** How many Cleaners look at something. */
   get size(): number {
@@ -46,34 +59,38 @@ export class Interests {
   /** From now on the key cares about exactly these. */
   set(key: ObjectKey, interests: readonly Interest[]): void {
     const id = idOf(key);
-    const before = this.#byKey.get(id);
-    for (const place of placesOf(before)) this.#leave(place, id);
+    for (const bucket of this.#byKey.get(id) ?? []) this.#leave(bucket, id);
     this.#byKey.delete(id);
     if (interests.length === 0) return;
-    const entry: Entry = { key, interests };
-    this.#byKey.set(id, entry);
-    for (const place of placesOf(entry)) {
-      const here = this.#byPlace.get(place) ?? new Map<string, Entry>();
-      this.#byPlace.set(place, here.set(id, entry));
+    const byBucket = Map.groupBy(interests, bucketOf);
+    this.#byKey.set(id, [...byBucket.keys()]);
+    for (const [bucket, here] of byBucket) {
+      const known = this.#buckets.get(bucket) ?? new Map<string, Entry[]>();
+      const entries = here.map((interest) => ({ key, interest }));
+      this.#buckets.set(bucket, known.set(id, entries));
     }
   }
 
-  /** Whom an object of a source concerns. */
+  /** The Cleaners that an object of a source concerns, each once. */
   *concerned(object: KubeObject, { kind, namespace = '' }: Source): Generator<ObjectKey> {
-    const { group, resource } = kind;
-    const place = placeOf(group, resource, namespace);
-    for (const { key, interests } of this.#byPlace.get(place)?.values() ?? [])
-      if (interests.some((one) => placeOfInterest(one) === place && concerns(one, object))) yield key;
+    const place = placeOf(kind.group, kind.resource, namespace);
+    const { name = '', labels = {} } = object.metadata;
+    const buckets = [named(place, name), suffixed(place)];
+    for (const [label, value] of Object.entries(labels)) buckets.push(labelled(place, label, value));
+    const told = new Set<string>();
+    for (const bucket of buckets)
+      for (const [id, entries] of this.#buckets.get(bucket) ?? []) {
+        if (told.has(id) || !entries.some(({ interest }) => concerns(interest, object))) continue;
+        told.add(id);
+        yield entries[0]!.key;
+      }
   }
 
-  #leave(place: string, id: string): void {
-    const here = this.#byPlace.get(place);
+  #leave(bucket: string, id: string): void {
+    const here = this.#buckets.get(bucket);
     here?.delete(id);
-    if (here?.size === 0) this.#byPlace.delete(place);
+    if (here?.size === 0) this.#buckets.delete(bucket);
   }
 }
 
 const idOf = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
-const placeOfInterest = ({ group, resource, namespace }: Interest) => placeOf(group, resource, namespace);
-const placesOf = (entry: Entry | undefined): Set<string> =>
-  new Set((entry?.interests ?? []).map(placeOfInterest));

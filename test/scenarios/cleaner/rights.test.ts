@@ -202,9 +202,9 @@ describe('authors', () => {
       'may not get secrets',
     ],
     [
-      'to uninstall releases without a right to Secrets',
+      'to uninstall releases without a right to Secrets or ConfigMaps',
       { targets: [], conditions: [], helm: { release: 'shop', delete: true } },
-      ALL('configmaps'),
+      ['get configmaps'],
       'may not list secrets',
     ],
     [
@@ -336,6 +336,32 @@ describe('authors', () => {
       expect(
         simulation.requests.filter(({ resource, verb }) => resource === 'configmaps' && verb === 'list'),
       ).toEqual([]);
+    }));
+
+  test('records in ConfigMaps need no right to Secrets', () =>
+    inCourt({}, async ({ rbac, simulation }) => {
+      rbac.allow(AUTHOR, 'list configmaps', 'delete configmaps');
+      await simulation.apply([
+        storedRelease({ manifest: '' }, 'configmap'),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
+      ]);
+      await simulation.timePasses(minutes(2));
+      expect(await simulation.get('configmap/sh.helm.release.v1.shop.v1')).toBeUndefined();
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
+    }));
+
+  test('without a look at Secrets a release that is not in ConfigMaps is not taken for absent', () =>
+    inCourt({}, async (court) => {
+      const { rbac, simulation } = court;
+      rbac.allow(AUTHOR, 'list configmaps', 'delete configmaps');
+      await simulation.apply([
+        storedRelease({ manifest: '' }),
+        cleaner({ ttl: '1m', helm: { release: 'shop', delete: true } }),
+      ]);
+      await simulation.timePasses(minutes(2));
+      expect(await reason(court)).toBe('Forbidden');
+      expect(await message(court)).toContain('may not list secrets');
+      expect(await simulation.get('secret/sh.helm.release.v1.shop.v1')).toBeDefined();
     }));
 
   test('records in Secrets need no right to ConfigMaps, not even to find that they are purged', () =>
