@@ -149,6 +149,18 @@ async function replay(cluster: AttackCluster): Promise<void> {
   await expectKept(cluster, namespace, POLICY, 'AuthorUnknown');
 }
 
+/** A policy with a made-up signature, written while no webhook is registered. */
+async function forgeSignature(cluster: AttackCluster): Promise<void> {
+  const namespace = await openCluster(cluster, 'forged-signature');
+  const mallory = await cluster.user(namespace, 'mallory', [writing(POLICY)]);
+  await createVictim(cluster, namespace);
+  const forged = JSON.stringify({ username: 'admin', groups: ['system:masters'], seal: 'x'.repeat(44) });
+  await cluster.withoutAdmission(async () => {
+    objectOf(await mallory.client.create(POLICY.kind, objectIn(namespace, POLICY, { [AUTHOR]: forged })));
+  });
+  await expectKept(cluster, namespace, POLICY, 'AuthorUnknown');
+}
+
 const ISSUED = parseTime('2026-01-01T00:00:00Z');
 const sealed = (username: string): SealedAuthor => ({
   subject: { username, groups: ['system:masters'] },
@@ -156,6 +168,14 @@ const sealed = (username: string): SealedAuthor => ({
 });
 
 export const authors: readonly Attack[] = [
+  {
+    on: 'cluster',
+    name: 'a policy written while admission was away has no author, even with an author annotation of its own',
+    attacker: 'a user with create on ttlpolicies, while the webhooks of Lapse are not registered',
+    steps: 'writes a policy with an author annotation that names an administrator and a made-up seal',
+    mustNotObtain: 'the deletion of objects that only an administrator may delete',
+    run: forgeSignature,
+  },
   {
     on: 'cluster',
     name: 'a policy that an administrator restores keeps its author',
