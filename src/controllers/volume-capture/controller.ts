@@ -11,6 +11,7 @@ import { claimText } from './compute.ts';
 import { keysOf } from './keys.ts';
 import { claimingPods, podIndexes } from './pods.ts';
 import type { CaptureOptions } from './policy.ts';
+import { TO_CHANGE_OWNERS } from './rebound.ts';
 import { reconcileCapture } from './reconcile.ts';
 
 const UID = 'uid';
@@ -101,7 +102,7 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       },
       { group: VolumeSnapshotContent.group, resource: 'volumesnapshotclasses', verbs: ['get'] },
       { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
-      { group: '', resource: 'persistentvolumes', verbs: ['get', 'patch'] },
+      { group: '', resource: 'persistentvolumes', verbs: ['get', 'patch', TO_CHANGE_OWNERS] },
       { group: '', resource: 'persistentvolumeclaims', verbs: ['get', 'delete'] },
       ...(options.authors === undefined
         ? []

@@ -10,6 +10,9 @@ import type { Pass } from '#runtime/pass';
 import { computeRebound, detachKeeper } from './computeDetach.ts';
 import { premiseOf } from './work.ts';
 
+/** OwnerReferencesPermissionEnforcement asks for it where owner references change. Nothing here deletes volumes. */
+export const TO_CHANGE_OWNERS = 'delete';
+
 /** The binder writes the claim after the volume. */
 const BINDING = seconds(30);
 
@@ -24,7 +27,7 @@ export const detachedVolumeController = (): ControllerDefinition<PersistentVolum
       volume.status?.phase,
     ],
     rights: [
-      { group: '', resource: 'persistentvolumes', verbs: ['patch'] },
+      { group: '', resource: 'persistentvolumes', verbs: ['patch', TO_CHANGE_OWNERS] },
       { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
     ],
     reconcile,

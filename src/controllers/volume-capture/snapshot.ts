@@ -189,12 +189,17 @@ async function adoptContent(work: Work, content: VolumeSnapshotContent): Promise
 async function createContent(work: Work, content: VolumeSnapshotContent): Promise<Content> {
   const { pass, options, request } = work;
   const name = content.metadata.name!;
+  const key = claimText(pass.key);
   try {
+    // Stays set when the record or the create throws: then it is for this process to repeat.
+    options.unanswered.set(key, request.metadata.uid!);
     const recorded = await recordStep(work, ANNOTATION_CONTENT_NAME, name);
-    if ('not' in recorded) return recorded.not;
-    options.unanswered.set(claimText(pass.key), request.metadata.uid!);
+    if ('not' in recorded) {
+      options.unanswered.delete(key);
+      return recorded.not;
+    }
     const answer = await pass.client.create(VolumeSnapshotContent, content);
-    options.unanswered.delete(claimText(pass.key));
+    options.unanswered.delete(key);
     if (answer.kind === 'created') return answer.object;
     if (answer.kind === 'invalid')
       return failure(

@@ -89,6 +89,16 @@ requestScenario('creates the content again when the create got no answer', async
   expect(await readyOf(then, REF)).toBeUndefined();
 });
 
+requestScenario('creates the content when the record of it got no answer', async (scene) => {
+  const { when, then } = scene;
+  await underWay(scene, undefined, () =>
+    when.serverAnswers('patch volumecapturerequests', { drop: 'after' }),
+  );
+  await when.timePasses(seconds(30));
+  await then.exists(`vsc/snapshot-${(await then.object(REF)).metadata.uid}`);
+  expect(await readyOf(then, REF)).toBeUndefined();
+});
+
 requestScenario('does not create a content that another process had begun to create', async (scene) => {
   const { when, then, simulation } = scene;
   await underWay(scene, undefined, () =>
