@@ -164,8 +164,8 @@ test('with the declared rights and no other: listed, and shown by kubectl', asyn
     ]);
   });
   const shown = await cluster.bed.kubectl('get', 'rsp', 'first');
-  expect(shown.split('\n')[0]!.trim().split(/\s+/)).toEqual(['NAME', 'TYPE', 'READY', 'AGE']);
-  expect(shown.split('\n')[1]!.trim().split(/\s+/).slice(0, 3)).toEqual(['first', 'LVM', 'True']);
+  expect(shown.split('\n')[0]!.trim().split(/\s+/)).toEqual(['NAME', 'TYPE', 'READY', 'PHASE', 'AGE']);
+  expect(shown.split('\n')[1]!.trim().split(/\s+/).slice(0, 4)).toEqual(['first', 'LVM', 'True', 'Ready']);
   expect(await cluster.bed.kubectl('get', 'lvg', 'vg-k1')).toMatch(/vg-k1\s+k1\s+True/);
 });
 
