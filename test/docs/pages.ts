@@ -18,6 +18,7 @@ const example = (name: string): Page => ({ page: `examples/${name}/README.md`, w
 /** Pages whose commands are run by somebody else, and by whom. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/runtime.md': 'runtime.check.ts, with its programs',
+  'docs/testing.md': 'fuzzInputs.soak.ts runs the fuzzer; a mutation round takes minutes and is run by hand',
   'examples/11-test-your-controller/README.md': 'its command is a test of the fast round',
 };
 
