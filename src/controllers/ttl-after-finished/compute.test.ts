@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { Job } from '#api/kinds/builtin';
+import type { Job, Pod } from '#api/kinds/builtin';
 import { describeExpiry } from '#lifecycle/expiry';
 import { computeLingering } from '#lifecycle/lingering';
-import { computeNotice, computeVerdict, isRivalDeletion, type Verdict } from './compute.ts';
-import { at, expired, moment, not, status, time, waiting } from './expected.testkit.ts';
+import {
+  computeNotice,
+  computeVerdict,
+  isFinishedWithTtl,
+  isRivalDeletion,
+  type Verdict,
+} from './compute.ts';
+import { at, ended, expired, moment, not, owner, pod, status, time, waiting } from './expected.testkit.ts';
 import { jobs } from './job.ts';
+import { pods } from './pod.ts';
 import { job } from './ttl.testkit.ts';
 
 describe("upstream's cases (TestTimeLeft), by number", () => {
@@ -168,6 +175,38 @@ describe('Jobs', () => {
   ])('%s', (_name, object, now, expected) => {
     expect(computeVerdict(jobs, object, moment(now))).toMatchObject(expected);
   });
+});
+
+describe('a Pod that is exempt because a Job controls it', () => {
+  const ofJob = owner('Job', 'batch/v1');
+  const done = { phase: 'Succeeded' };
+  const exempt = { kind: 'exempt', reason: 'OwnedByJob' };
+  test.each<[string, Pod, object]>([
+    ['is exempt when its TTL is over', pod('5', { ...done, containerStatuses: ended(0) }, ofJob), exempt],
+    [
+      'is exempt when its TTL is not over',
+      pod('999', { ...done, containerStatuses: ended(0) }, ofJob),
+      exempt,
+    ],
+    ['is exempt when its finish time is unknown', pod('5', done, ofJob), exempt],
+    ['is not reported as exempt while it runs', pod('5', { phase: 'Running' }, ofJob), not('unfinished')],
+    [
+      'is not reported as exempt without a TTL',
+      pod(undefined, { ...done, containerStatuses: ended(0) }, ofJob),
+      not('no TTL'),
+    ],
+  ])('%s', (_name, object, expected) => {
+    expect(computeVerdict(pods, object, moment(99))).toMatchObject(expected);
+  });
+});
+
+test.each<[string, Job, boolean]>([
+  ['a finished Job with a TTL is counted as added to the queue', job({ ttl: 9, finishedAt: time(0) }), true],
+  ['a finished Job without a TTL is not counted', job({ finishedAt: time(0) }), false],
+  ['an unfinished Job with a TTL is not counted', job({ ttl: 9 }), false],
+  ['a finished Job with an invalid TTL is not counted', job({ ttl: -1, finishedAt: time(0) }), false],
+])('%s', (_name, object, expected) => {
+  expect(isFinishedWithTtl(jobs, object)).toBe(expected);
 });
 
 describe('what people are told', () => {
