@@ -26,6 +26,16 @@ test.each([
 
 test.each([
   ['unknown kinds', ['Cherry/x', 'Apple/x', 'Banana/x'], ['Apple/x', 'Banana/x', 'Cherry/x']],
+  [
+    'a kind that Helm does not know, between ClusterRoles and CustomResourceDefinitions,',
+    ['PersistentVolumeClaim/a', 'CustomResourceDefinition/a', 'Widget/a', 'ClusterRole/a'],
+    ['ClusterRole/a', 'Widget/a', 'CustomResourceDefinition/a', 'PersistentVolumeClaim/a'],
+  ],
+  [
+    'names that come before CustomResourceDefinition in the alphabet',
+    ['CustomResourceDefinition/a', 'Apple/a', 'ClusterRole/a'],
+    ['ClusterRole/a', 'Apple/a', 'CustomResourceDefinition/a'],
+  ],
   ['known kinds', ['Namespace/a', 'Secret/a', 'Deployment/a'], ['Deployment/a', 'Secret/a', 'Namespace/a']],
 ])('%s are sorted', (_, given, expected) => {
   expect(sorted(...given)).toEqual(expected);

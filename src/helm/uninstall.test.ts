@@ -282,6 +282,11 @@ describe('what uninstalling means', () => {
     ['a fresh upgrade', { status: 'pending-upgrade', lastDeployed: ago(9) }, 'busy'],
     ['a fresh install', { status: 'pending-install', lastDeployed: ago(0) }, 'busy'],
     ['one exactly ten minutes old', { status: 'pending-upgrade', lastDeployed: ago(10) }, 'uninstall'],
+    [
+      'one that began ten minutes in the future',
+      { status: 'pending-upgrade', lastDeployed: ago(-10) },
+      'busy',
+    ],
     ['one of tomorrow', { status: 'pending-upgrade', lastDeployed: ago(-1440) }, 'uninstall'],
     ['one without a time', { status: 'pending-upgrade', lastDeployed: '' }, 'uninstall'],
     ['an uninstall that was interrupted', { status: 'uninstalling', lastDeployed: ago(1) }, 'uninstall'],
@@ -301,6 +306,49 @@ describe('what uninstalling means', () => {
     expect(planUninstall([good, bad], now)).toEqual({ kind: 'corrupt', why: 'revision 2: forged' });
     expect(planUninstall([bad, { ...good, revision: 3 }], now).kind).toBe('uninstall');
     expect(await plan({ manifest: 'kind: [' })).toMatchObject({ kind: 'corrupt' });
+  });
+
+  const unreadable = (isOverLimit?: boolean) => ({
+    ...revision({ revision: 1 }),
+    decoded: {
+      kind: 'corrupt',
+      why: 'too large',
+      ...(isOverLimit === undefined ? {} : { isOverLimit }),
+    } as const,
+  });
+  test.each<[string, boolean | undefined, object]>([
+    [
+      'nothing is planned after a failed upgrade when the revision before it is over the limit and may be the deployed one',
+      true,
+      { kind: 'corrupt', why: 'revision 1: too large' },
+    ],
+    [
+      'a corrupt revision before a failed upgrade is purged like the others',
+      undefined,
+      {
+        kind: 'uninstall',
+        steps: { removals: [{ name: 'new' }], purge: [{ revision: 1 }, { revision: 2 }] },
+      },
+    ],
+  ])('%s', (_, isOverLimit, expected) => {
+    const failed = revision({ revision: 2, status: 'failed', manifest: document('Pod', 'new') });
+    expect(planUninstall([unreadable(isOverLimit), failed], now)).toMatchObject(expected);
+  });
+
+  test('the objects of a deployed record in the other driver with the same revision are not removed', () => {
+    const failed = revision({ revision: 2, status: 'failed', manifest: document('Pod', 'new') });
+    const twin = revision(
+      { revision: 2, status: 'deployed', manifest: document('Pod', 'twin') },
+      'configmap',
+    );
+    for (const history of [
+      [failed, twin],
+      [twin, failed],
+    ])
+      expect(planUninstall(history, now)).toMatchObject({
+        kind: 'uninstall',
+        steps: { removals: [{ name: 'new' }], purge: [{ driver: 'configmap' }, { driver: 'secret' }] },
+      });
   });
 
   test('what is excepted is not removed with the rest', async () => {
