@@ -19,12 +19,16 @@ import { type Mutant, mutantsOf } from './mutants.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Files that decide; the tests are those beside them that fit their name, or all of the folder. */
+/** Files that decide. */
 const DECISIONS = [
+  'src/lifecycle/authorAdmission.ts',
   'src/lifecycle/expiry.ts',
+  'src/lifecycle/rightsAuthor.ts',
   'src/controllers/ttl-after-finished/compute.ts',
   'src/controllers/ttl-after-finished/podFinish.ts',
+  'src/controllers/ttl-policy/combine.ts',
   'src/controllers/ttl-policy/compute.ts',
+  'src/controllers/ttl-policy/ownTtl.ts',
   'src/controllers/object-keeper/compute.ts',
   'src/controllers/storage-pool/compute.ts',
   'src/controllers/volume-capture/compute.ts',
@@ -33,6 +37,7 @@ const DECISIONS = [
   'src/controllers/manifest-capture/compute.ts',
   'src/controllers/cleaner/compute.ts',
   'src/controllers/cleaner/decide.ts',
+  'src/controllers/cleaner/record.ts',
   'src/helm/order.ts',
   'src/helm/ownership.ts',
   'src/helm/uninstall.ts',
@@ -57,8 +62,18 @@ function copySources(): string {
   return copy;
 }
 
+/** Where the tests of a file have other names, or are in another folder. */
+const TESTS: Readonly<Record<string, readonly string[]>> = {
+  'src/controllers/ttl-policy/combine.ts': ['src/controllers/ttl-policy/compute.test.ts'],
+  'src/controllers/cleaner/decide.ts': ['deletion', 'helm', 'rights', 'targets'].map(
+    (name) => `test/scenarios/cleaner/${name}.test.ts`,
+  ),
+};
+
 /** The test of the same name, or all fast tests of the folder. */
-function testsFor(file: string): string[] {
+function testsFor(file: string): readonly string[] {
+  const named = TESTS[file];
+  if (named !== undefined) return named;
   const own = file.replace(/\.ts$/, '.test.ts');
   if (existsSync(join(ROOT, own))) return [own];
   const folder = dirname(file);
