@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ConditionOutcome } from '#api/kinds/cleaner';
 import { hours, type Instant, instant, millis, minutes, plus, seconds } from '#base/instant';
 import { compile, conditionEnvironment, DYN, millisFromTimestamp, type Program, Timestamp } from '#cel/cel';
 import {
@@ -9,7 +10,7 @@ import {
   revision,
   SEED_CONDITION,
 } from './cleaner.testkit.ts';
-import { computeGate, computeNextLook, evaluate } from './compute.ts';
+import { computeFirstTrue, computeGate, computeNextLook, describeOutcomes, evaluate } from './compute.ts';
 
 const NOW = instant(Date.parse('2026-03-01T00:00:00Z'));
 const DAY = 86_400_000;
@@ -217,6 +218,8 @@ describe('the next look', () => {
       trueAt: at(15 * DAY + 1),
     });
     expect(look(flip, {}, { maxSleep: hours(24 * 30) })).toMatchObject({ why: 'found' });
+    expect(look(flip, {}, { maxSleep: millis(15 * DAY + 1) })).toMatchObject({ why: 'found' });
+    expect(look(flip, {}, { maxSleep: millis(15 * DAY) })).toMatchObject({ why: 'sleep limit' });
   });
   test('a flip within the second is not hurried', () => {
     expect(look(`time > timestamp("2026-03-01T00:00:00.2Z")`)).toMatchObject({ at: at(1000), why: 'found' });
@@ -286,6 +289,75 @@ describe('the next look', () => {
 
   test('minutes and instants agree with the engine', () => {
     expect(millisFromTimestamp(timestampOf(plus(NOW, minutes(1))))).toBe(NOW + 60_000);
+  });
+});
+
+describe('the message about conditions that are not all true', () => {
+  const outcomes = (...given: ConditionOutcome['outcome'][]): ConditionOutcome[] =>
+    given.map((outcome, index) => ({
+      index,
+      outcome,
+      ...(outcome === 'error' ? { message: 'no such key' } : {}),
+    }));
+  test.each<[string, ConditionOutcome[], 'false' | 'error' | 'budget', string]>([
+    ['speaks of the condition when there is one', outcomes('false'), 'false', 'its condition is not true'],
+    [
+      'counts the conditions that are not true',
+      outcomes('true', 'false', 'false', 'true', 'false'),
+      'false',
+      '3 of 5 conditions are not true',
+    ],
+    ['names the first error', outcomes('false', 'error', 'error'), 'error', 'condition 1: no such key'],
+    [
+      'names the first error beyond the budget',
+      outcomes('error', 'true'),
+      'budget',
+      'condition 0: no such key',
+    ],
+    ['speaks of an error without a message', [{ index: 0, outcome: 'error' }], 'error', 'condition 0: error'],
+    [
+      'counts an error like the others when the result is false',
+      outcomes('error', 'true'),
+      'false',
+      '1 of 2 conditions are not true',
+    ],
+    ['counts when no error is known', outcomes('false', 'true'), 'budget', '1 of 2 conditions are not true'],
+  ])('%s', (_, given, result, expected) => {
+    expect(describeOutcomes(given, result)).toBe(expected);
+  });
+});
+
+describe('the first evaluation that finds all conditions true', () => {
+  const PERIOD = hours(5);
+  const firstTrue = (text: string, monotonic: boolean) =>
+    computeFirstTrue([program(text)], {}, NOW, { period: PERIOD, monotonic });
+  const flip = (hour: number) => `time >= timestamp("${ago(-hour * 3_600_000)}")`;
+  const trueAfter = (hour: number) => ({ kind: 'true', at: NOW + hour * 3_600_000 });
+  test.each<[string, string, boolean, object]>([
+    ['is now when they are true now', 'true', true, trueAfter(0)],
+    ['is at the flip when the conditions are monotonic', flip(12), true, trueAfter(12)],
+    ['is a whole number of periods from now when they are not', flip(12), false, trueAfter(15)],
+    ['is at the flip when it is at the end of a period', flip(10), false, trueAfter(10)],
+    [
+      'is unknown when no time makes them true',
+      'time < time',
+      true,
+      { kind: 'unknown', verdict: { result: 'false' } },
+    ],
+    [
+      'does not exist when a condition has an error',
+      '[1][5] == 1',
+      true,
+      { kind: 'broken', verdict: { result: 'error' } },
+    ],
+    [
+      'is found period by period when the conditions are true only for a while',
+      `(int(time) >= ${NOW / 1000 + 36_000} && int(time) < ${NOW / 1000 + 1_400_000}) || int(time) > ${NOW / 1000 + 200_000_000}`,
+      true,
+      trueAfter(10),
+    ],
+  ])('%s', async (_, text, monotonic, expected) => {
+    expect(await firstTrue(text, monotonic)).toMatchObject(expected);
   });
 });
 
