@@ -20,7 +20,13 @@ import {
   computeVolumeName,
   contentProblem,
 } from './compute.ts';
-import { computeDetach, computeMark, type DetachView, rememberedVolume } from './computeDetach.ts';
+import {
+  computeDetach,
+  computeMark,
+  computeRebound,
+  type DetachView,
+  rememberedVolume,
+} from './computeDetach.ts';
 
 const request = (spec: VolumeCaptureRequest['spec'] = {}): VolumeCaptureRequest => ({
   apiVersion: 'storage.deckhouse.io/v1alpha1',
@@ -68,6 +74,18 @@ describe('the claim', () => {
       ref({ name: 'data', namespace: 'other' }),
       true,
       { namespace: 'other', name: 'data' },
+    ],
+    [
+      'the kind of a claim is allowed in the reference',
+      ref({ kind: 'PersistentVolumeClaim', name: 'data' }),
+      false,
+      KEY,
+    ],
+    [
+      'another kind is refused in the reference',
+      ref({ kind: 'Secret', name: 'data' }),
+      false,
+      fails('InvalidReference'),
     ],
     ['no name', ref({}), true, fails('InvalidReference')],
     ['no reference', request(), true, fails('InvalidReference')],
@@ -182,6 +200,16 @@ describe('the content', () => {
     ['an empty error', { error: {} }, { kind: 'waiting' }],
     ['ready', { readyToUse: true }, { kind: 'ready' }],
     ['an error', { readyToUse: false, error: { message: 'x' } }, fails('SnapshotCreationFailed')],
+    [
+      'an error without a time, and the message has none',
+      { error: { message: 'x' } },
+      expect.objectContaining({ message: expect.stringMatching(/of claim ns\/data failed: x$/) }),
+    ],
+    [
+      'an error with its time, and the message has it',
+      { error: { message: 'x', time: '2026-03-01T10:00:00Z' } },
+      expect.objectContaining({ message: expect.stringMatching(/failed at 2026-03-01T10:00:00Z: x$/) }),
+    ],
     [
       'an error, although ready',
       { readyToUse: true, error: { message: 'x' } },
@@ -310,5 +338,66 @@ describe('detaching', () => {
     expect(computeMark(volume({}, { ownerReferences: [theirs] }), owner, false)).toEqual(
       fails('OwnershipConflict'),
     );
+  });
+
+  test.each([
+    ['a volume that its keeper owns and that has no mark', { ownerReferences: [owner] }],
+    ['a volume that has the mark and no owner', { annotations: marked.annotations }],
+  ])('%s is patched with both', (_name, metadata) => {
+    expect(computeMark(volume({}, metadata), owner, false)).toEqual({
+      metadata: { ...marked, ownerReferences: [owner] },
+    });
+  });
+
+  const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'o-1' };
+  const detached = (spec: object = {}, metadata: object = {}) =>
+    volume(spec, { ...marked, ownerReferences: [owner, other], ...metadata });
+  const given = {
+    metadata: { annotations: { 'storage.deckhouse.io/detached': null }, ownerReferences: [other] },
+  };
+  test.each<[string, PersistentVolume, PersistentVolumeClaim | undefined, unknown]>([
+    ['is given to the claim that it is bound to again, with its other owners', detached(), claim(), given],
+    ['stays with its keeper without a claim', detached(), undefined, undefined],
+    ['stays with its keeper while its claim is being deleted', detached(), going, undefined],
+    [
+      'stays with its keeper when it names an older claim',
+      detached({ claimRef: { ...OWN, uid: 'c-0' } }),
+      claim(),
+      undefined,
+    ],
+    [
+      'stays with its keeper while it names a claim without a uid',
+      detached({ claimRef: KEY }),
+      claim(),
+      undefined,
+    ],
+    [
+      'stays with its keeper when its claim names another volume',
+      detached(),
+      claim({ volumeName: 'w' }),
+      undefined,
+    ],
+    ['is not changed without the mark', detached({}, { annotations: {} }), claim(), undefined],
+    [
+      'is not changed while it is being deleted',
+      detached({}, { deletionTimestamp: 'x' }),
+      claim(),
+      undefined,
+    ],
+    ['is not changed without a keeper', detached({}, { ownerReferences: [other] }), claim(), undefined],
+    [
+      'is not changed when its controller is of another kind',
+      detached({}, { ownerReferences: [{ ...owner, kind: 'ConfigMap' }] }),
+      claim(),
+      undefined,
+    ],
+    [
+      'is not changed when its keeper does not keep detached volumes',
+      detached({}, { ownerReferences: [{ ...owner, name: 'ret-mcr-u-1' }] }),
+      claim(),
+      undefined,
+    ],
+  ])('a detached volume %s', (_name, object, bound, expected) => {
+    expect(computeRebound(object, bound)).toEqual(expected);
   });
 });
