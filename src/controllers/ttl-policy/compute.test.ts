@@ -8,9 +8,11 @@ import {
   computeError,
   computeNotice,
   computeObstacle,
+  computeOwnError,
   computeVerdict,
   describeOpinions,
   EXPIRES_ANNOTATION,
+  type Standing,
 } from './compute.ts';
 import { annotated, at, clusterPolicy, compiled, policy, run, time } from './policy.testkit.ts';
 
@@ -350,6 +352,18 @@ describe('one policy', () => {
       at(9e9),
       kept('opted out'),
     ],
+    'never, though an end that cannot be read is written beside it': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: 'never', [EXPIRES_ANNOTATION]: 'tomorrow' }),
+      at(9e9),
+      kept('opted out'),
+    ],
+    'of a TTL and an end that are due together, the end is named': [
+      { allowOverrides: true },
+      annotated(0, { [TTL]: '90s', [EXPIRES_ANNOTATION]: time(90) }),
+      at(60),
+      { ...waiting(at(90)), because: { ttl: { kind: 'at', rule: `annotation ${EXPIRES_ANNOTATION}` } } },
+    ],
     'never, though it cannot be judged': [
       { finishedAt: 'object.status.t' },
       run(0, { status: { t: 5 }, metadata: { annotations: { [TTL]: 'never' } } }),
@@ -607,6 +621,60 @@ describe('what the status of a policy says about an object that cannot be judged
   ])('%s', (_name, policy, expected) => expect(computeError(opinions, policy)).toBe(expected));
 });
 
+describe('the error of a policy that had no effect', () => {
+  const broken = { finishedAt: 'object.status.n' };
+  const errorOf = (specs: readonly Spec[], index: number) => {
+    const policies = specs.map((spec, i) => compiled(spec, { name: `p${i}` }));
+    const object = run(0, { status: { n: 1 } });
+    const end = computeEnd(
+      policies.map((policy) => ({ policy, object })),
+      { now: at(99), tolerance },
+    );
+    return computeOwnError(end, policies[index]!);
+  };
+  const NOTE = 'spec.finishedAt: a value of type number is not a time';
+  test.each<[string, Spec[], number, string | undefined]>([
+    ['a dry run reports that it cannot evaluate the object', [{}, { ...broken, mode: 'DryRun' }], 1, NOTE],
+    ['a paused policy reports it too', [{}, { ...broken, mode: 'Paused' }], 1, NOTE],
+    ['a policy that enforces does not report it here', [broken], 0, undefined],
+    ['a dry run without an error reports nothing', [{}, { mode: 'DryRun' }], 1, undefined],
+    ['a dry run does not report the error of another policy', [broken, { mode: 'DryRun' }], 1, undefined],
+  ])('%s', (_rule, specs, index, expected) => expect(errorOf(specs, index)).toBe(expected));
+});
+
+describe('the notice about an object', () => {
+  const notice = (object: KubeObject, spec: Spec = {}) =>
+    computeNotice(computeEnd([{ policy: compiled(spec), object }], { now: at(99), tolerance }));
+  test.each<[string, KubeObject, Spec, object | undefined]>([
+    ['names an invalid TTL', annotated(0, { [TTL]: 'nver' }), {}, { reason: 'InvalidTTL' }],
+    [
+      'names a finish without a time',
+      run(undefined, { status: condition('Failed', 'True') }),
+      {},
+      { reason: 'FinishTimeUnknown' },
+    ],
+    ['counts an opt-out', annotated(0, { [TTL]: 'never' }), {}, { because: 'opted out' }],
+    [
+      'counts an error',
+      run(0, { status: { n: 1 } }),
+      { finishedAt: 'object.status.n' },
+      { because: 'error' },
+    ],
+    ['is not written while it is unfinished', run(undefined), {}, undefined],
+    ['is not written when it has expired', run(0), {}, undefined],
+    [
+      'is not written when no policy has a TTL for it',
+      run(0, { status: condition('Succeeded', 'False', 0) }),
+      { ...BY_OUTCOME, ttlAfter: { succeeded: '1h' } },
+      undefined,
+    ],
+  ])('%s', (_rule, object, spec, expected) => {
+    const found = notice(object, spec);
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatchObject(expected);
+  });
+});
+
 describe('what people are told about a finish in the future', () => {
   test.each([
     ['nothing about a second of difference', 0, undefined],
@@ -623,6 +691,26 @@ test.each(['DryRun', 'Paused'] as const)(
     expect(computeObstacle([policy({ mode })], () => 'broken')).toBeUndefined();
   },
 );
+
+test.each<[string, Standing, object | undefined]>([
+  ['a policy whose targets are being read holds up the deletion', 'pending', { kind: 'pending' }],
+  [
+    'a policy that cannot read its targets holds up the deletion and is named',
+    'blind',
+    { kind: 'lasting', note: expect.stringMatching(/^waits for TTLPolicy ci\/runs, which cannot read/) },
+  ],
+  [
+    'a policy that cannot be understood holds up the deletion and is named',
+    'broken',
+    { kind: 'lasting', note: 'waits for TTLPolicy ci/runs, which cannot be understood' },
+  ],
+  ['a refused policy holds up nothing', 'refused', undefined],
+  ['a policy that is ready holds up nothing', 'ready', undefined],
+])('%s', (_rule, standing, expected) => {
+  const found = computeObstacle([policy()], () => standing);
+  if (expected === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatchObject(expected);
+});
 
 test('a policy that is being deleted is in nobody’s way; others that are not understood are', () => {
   const pending = () => 'pending' as const;
