@@ -14,6 +14,7 @@ import {
   computeProof,
   describeExpired,
   isForObject,
+  namedAuthor,
   type SealedAuthor,
   type Signed,
 } from './rightsAuthor.ts';
@@ -113,6 +114,38 @@ describe('the signature of an author', () => {
       const text = await seal.seal(jane, signed, { objectUid: 'u1' });
       expect(await seal.authorOf(objectIn(world, text), signed)).toMatchObject({ kind: 'author' });
       expect(await seal.authorOf(objectIn(world, text, { uid: 'u2' }), signed)).toEqual({ kind: 'unknown' });
+    }),
+  );
+  test(
+    'of a new object is not valid for an object of the same name that was created later',
+    inWorld({}, async (world) => {
+      const seal = sealIn(world);
+      const text = await seal.seal(jane, signed);
+      const later = { uid: 'u2', creationTimestamp: formatTime(plus(world.start, hours(1))) };
+      expect(await seal.authorOf(objectIn(world, text, later), signed)).toEqual({ kind: 'unknown' });
+    }),
+  );
+  test(
+    'expires by the time of its issue and not by the age of its object',
+    inWorld({}, async (world) => {
+      const seal = sealIn(world, 1, { lifetime: hours(720) });
+      await world.clock.advance(hours(700), async () => {});
+      const object = objectIn(world, await seal.seal(jane, signed, { objectUid: 'u1' }));
+      await world.clock.advance(hours(100), async () => {});
+      expect(await seal.authorOf(object, signed)).toMatchObject({
+        kind: 'author',
+        expiresAt: plus(world.start, hours(1420)),
+      });
+    }),
+  );
+  test(
+    'is valid in a text of 64 KiB and not in a longer one',
+    inWorld({}, async (world) => {
+      const seal = sealIn(world);
+      const text = await seal.seal(jane, signed);
+      const kindOf = async (length: number) =>
+        (await seal.authorOf(objectIn(world, text.padEnd(length)), signed)).kind;
+      expect([await kindOf(65_536), await kindOf(65_537)]).toEqual(['author', 'unknown']);
     }),
   );
   test(
@@ -264,6 +297,28 @@ describe('the age of a signature', () => {
   );
   test('a signature without any readable time has expired', () =>
     expect(computeProof({ subject: jane }, {}, START, day).kind).toBe('expired'));
+});
+
+test.each<[string, object, string | undefined]>([
+  ['an annotation names its author', { username: 'jane', groups: ['devs'], seal: 'x' }, 'jane'],
+  [
+    'an annotation whose user name is a number names no author',
+    { username: 5, groups: [], seal: 'x' },
+    undefined,
+  ],
+  [
+    'an annotation whose user name is empty names no author',
+    { username: '', groups: [], seal: 'x' },
+    undefined,
+  ],
+  [
+    'an annotation with a group that is a number names no author',
+    { username: 'jane', groups: [5], seal: 'x' },
+    undefined,
+  ],
+  ['an annotation without a signature names no author', { username: 'jane', groups: [] }, undefined],
+])('%s', (_rule, annotation, expected) => {
+  expect(namedAuthor(JSON.stringify(annotation))).toBe(expected);
 });
 
 test('canonical text does not depend on the order of keys, and knows own keys only', () => {
