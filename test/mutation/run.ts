@@ -64,7 +64,9 @@ function copySources(): string {
 
 /** Where the tests of a file have other names, or are in another folder. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
-  'src/controllers/ttl-policy/combine.ts': ['src/controllers/ttl-policy/compute.test.ts'],
+  'src/controllers/ttl-policy/combine.ts': ['combine', 'compute'].map(
+    (name) => `src/controllers/ttl-policy/${name}.test.ts`,
+  ),
   'src/controllers/cleaner/decide.ts': ['deletion', 'helm', 'rights', 'targets'].map(
     (name) => `test/scenarios/cleaner/${name}.test.ts`,
   ),
