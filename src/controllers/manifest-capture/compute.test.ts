@@ -71,6 +71,11 @@ describe('checkpoints', () => {
     const long = { ...REQUEST, metadata: { ...REQUEST.metadata, name: 'x'.repeat(64) } };
     expect(Object.keys(buildCheckpoint(long, KEEPER, 'i').metadata.labels!)).toHaveLength(1);
   });
+  test('a name of 63 characters fits into the label', () => {
+    const name = 'x'.repeat(63);
+    const longest = { ...REQUEST, metadata: { ...REQUEST.metadata, name } };
+    expect(Object.values(buildCheckpoint(longest, KEEPER, 'i').metadata.labels!)).toContain(name);
+  });
   test('28. without a uid nobody owns anything', () => {
     expect(() => buildCheckpoint(REQUEST, { ...KEEPER, uid: '' }, 'i')).toThrow('without uid');
     const [chunk] = encodeAll([]);

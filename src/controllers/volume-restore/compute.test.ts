@@ -114,6 +114,7 @@ describe('the claim', () => {
     ['is not there', undefined, { kind: 'waiting' }],
     ['came later, is bound, and is not marked', claim(AFTER, 'Bound'), fails('TargetConflict')],
     ['came in the same second and is not marked', claim(SAME, 'Bound'), fails('TargetConflict')],
+    ['came in the same second, is not marked and not bound yet', claim(SAME, 'Pending'), { kind: 'waiting' }],
     ['came later, is not marked and not bound yet', claim(AFTER, 'Pending'), { kind: 'waiting' }],
     ['came later and is marked', claim(AFTER, 'Bound', {}, 'u-1'), { kind: 'bound' }],
     [
