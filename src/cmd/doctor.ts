@@ -40,7 +40,8 @@ Examples:
 
 Looked at: connection and version, clocks, rights of each controller,
 definitions of our kinds and whose they are, who else acts on the same fields,
-the snapshot stack, the webhook. Only GET, and reviews of one's own rights.
+the snapshot stack, the webhook, all Cleaners and policies: rights and authors.
+Only GET, and reviews of one's own rights.
 Exit codes: 0 nothing in the way (warnings and notes may be), 1 a problem was
 found, 2 a mistake in the command.`;
 

@@ -14,6 +14,7 @@ import type { ControllerDefinition, Right } from '#runtime/definition';
 import type { AdmissionFunction } from '#runtime/host/review';
 import type { Registry } from '#runtime/metrics/registry';
 import type { Foresight } from './foresight.ts';
+import type { ObjectCheck } from './objectCheck.ts';
 
 /** What controllers are given beside their passes. */
 export interface Services {
@@ -73,6 +74,8 @@ export interface Parts {
   readonly admission: readonly AdmissionFunction[];
   /** What is needed beyond what the controllers declare: for `services.client`, and in one namespace only. */
   readonly rights?: readonly LocalRight[];
+  /** What `lapse doctor` checks about each object of a kind. */
+  readonly checks?: readonly ObjectCheck[];
 }
 
 export interface Family {

@@ -5,6 +5,7 @@ import { asError } from '#runtime/outcome';
 import { computeRefusal } from '../failures.ts';
 import type { Examination, Finding, Patient } from './finding.ts';
 import { examineKinds } from './kinds.ts';
+import { examineObjects } from './objects.ts';
 import { examineCleaners, examineLeases, examineTtlController } from './others.ts';
 import { examineClock, examineServer } from './reach.ts';
 import { examineRights } from './rights.ts';
@@ -19,6 +20,7 @@ const EXAMINATIONS: readonly (readonly [name: string, examine: Examination])[] =
   ['others', examineCleaners],
   ['snapshots', examineSnapshots],
   ['webhook', examineWebhooks],
+  ['objects', examineObjects],
 ];
 
 /** Without a connection there is nothing else to say. */

@@ -29,8 +29,10 @@ import {
 } from '#lifecycle/rights';
 import type { AuthorSeal } from '#lifecycle/rightsAuthor';
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '#runtime/host/review';
-import { needsForHelm, needsToDelete, needsToSee, signedOf } from './actor.ts';
+import { lackOf, type ReviewNeeds } from '../objectCheck.ts';
+import { signedOf } from './actor.ts';
 import { findKind } from './kinds.ts';
+import { missingForHelm, missingOfLapse, needsOf } from './ownRights.ts';
 import type { Resolved } from './snapshot.ts';
 import { type Meaning, understand } from './spec.ts';
 
@@ -135,7 +137,7 @@ async function missingOf(
   meaning: Meaning,
   needs: readonly Need[],
   { namespace = '' }: AdmissionRequest,
-  review: Review,
+  review: ReviewNeeds,
 ): Promise<Need[]> {
   const missing = await review(needs);
   const asksForHelm = meaning.release !== undefined && meaning.account === undefined && needs !== NO_NEEDS;
@@ -158,43 +160,17 @@ function authorNeeds(
   return needsOf(resolved, namespace);
 }
 
-const needsOf = (resolved: readonly Resolved[], namespace: string): Need[] => [
-  ...resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace)),
-  ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
-];
-
-type Review = (needs: readonly Need[]) => Promise<Need[]>;
-
-/** Rights to one of the places where Helm keeps records are enough; without either, those to Secrets are missing. */
-async function missingForHelm(namespace: string, review: Review): Promise<Need[]> {
-  const secrets = await review(needsForHelm(namespace, 'secret'));
-  if (secrets.length === 0) return [];
-  return (await review(needsForHelm(namespace, 'configmap'))).length === 0 ? [] : secrets;
-}
-
-/** What Lapse itself lacks to carry the Cleaner out, and the ClusterRole that gives it. */
+/** What Lapse itself lacks to carry the Cleaner out, and the ClusterRole that grants it. */
 async function selfWarnings(
   meaning: Meaning,
   resolved: readonly Resolved[],
   namespace: string,
-  { client, asAuthor, defaultAccount }: AdmissionOptions,
+  options: AdmissionOptions,
 ): Promise<string[]> {
-  // As an account or author only the watches of included targets are its own.
-  const isOther = meaning.account !== undefined || defaultAccount !== undefined || asAuthor;
-  const review: Review = (needs) => reviewSelf(client, needs);
-  const seen = resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
-  const missing = await review(isOther ? seen : needsOf(resolved, namespace));
-  if (meaning.release !== undefined && !isOther) missing.push(...(await missingForHelm(namespace, review)));
-  if (missing.length === 0) return [];
-  return [
-    `Lapse may not ${describeNeeds(missing)}: create a ClusterRole labelled lapse.dev/aggregate-to-cleaner: "true" with the rules [${describeRules(missing)}]`,
-  ];
+  const review: ReviewNeeds = (needs) => reviewSelf(options.client, needs);
+  const missing = await missingOfLapse(meaning, resolved, namespace, options, review);
+  return lackOf(missing).map(({ message, hint }) => `${message}: ${hint}`);
 }
-
-const describeRules = (needs: readonly Need[]): string =>
-  [...Map.groupBy(needs, ({ group, resource }) => `apiGroups: ["${group}"], resources: [${resource}]`)]
-    .map(([what, some]) => `{${what}, verbs: [${[...new Set(some.map(({ verb }) => verb))].join(', ')}]}`)
-    .join(', ');
 
 const deny = (cleaner: Cleaner, errors: readonly FieldError[]): AdmissionAnswer =>
   denyInvalid(Cleaner, cleaner, errors);

@@ -62,9 +62,26 @@ export function cleanerController(options: CleanerControllerOptions): Controller
   });
 }
 
-function createContext(options: CleanerControllerOptions): Context {
+export function createActors(options: CleanerControllerOptions): Actors {
   const { services, seal, defaultAccount, requireAuthor, impersonation } = options;
-  const { clock, guard, registry, client, impersonate, impersonateAuthor, actAs } = services;
+  const { clock, client, acting = client, impersonate, impersonateAuthor, actAs } = services;
+  return new Actors({
+    clock,
+    client,
+    acting,
+    impersonate,
+    actAs,
+    seal,
+    requireAuthor,
+    impersonation,
+    ...(impersonateAuthor === undefined ? {} : { impersonateAuthor }),
+    ...(defaultAccount === undefined ? {} : { defaultAccount }),
+  });
+}
+
+function createContext(options: CleanerControllerOptions): Context {
+  const { services, seal } = options;
+  const { clock, guard, registry, client, actAs } = services;
   const habits = services.deletion?.(NAME);
   return {
     guard,
@@ -83,18 +100,7 @@ function createContext(options: CleanerControllerOptions): Context {
       log: services.log,
       mayUseOwnKey: actAs === 'controller',
     }),
-    actors: new Actors({
-      clock,
-      client,
-      acting: services.acting ?? client,
-      impersonate,
-      actAs,
-      seal,
-      requireAuthor,
-      impersonation,
-      ...(impersonateAuthor === undefined ? {} : { impersonateAuthor }),
-      ...(defaultAccount === undefined ? {} : { defaultAccount }),
-    }),
+    actors: createActors(options),
     deletes: new GuardedDeletes({
       clock,
       guard,

@@ -9,8 +9,9 @@ import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#l
 import type { ControllerDefinition } from '#runtime/definition';
 import type { Family } from '../family.ts';
 import { cleanerAuthor, cleanerRules } from './admission.ts';
-import { cleanerController } from './controller.ts';
+import { cleanerController, createActors } from './controller.ts';
 import { foreseeCleaners } from './foresee.ts';
+import { cleanerCheck } from './ownRights.ts';
 
 const SECTION = 'cleaner';
 
@@ -114,7 +115,7 @@ export const cleanerFamily: Family = {
     const maxSleep = readMillis(section.maxSleep ?? '0');
     const account = accountOf(section);
     const impersonation = parseImpersonation(section.impersonation, SECTION);
-    const controller = cleanerController({
+    const options = {
       services,
       seal,
       concurrency: section.concurrency,
@@ -126,11 +127,12 @@ export const cleanerFamily: Family = {
       helmHookTimeout: readMillis(section.helm.hookTimeout),
       ...account,
       ...(maxSleep > 0 ? { maxSleep } : {}),
-    });
+    };
     const asAuthor = services.impersonateAuthor !== undefined;
     const admission = { client, actAs, seal, impersonation, asAuthor, ...account };
     return {
-      controllers: [controller as ControllerDefinition],
+      controllers: [cleanerController(options) as ControllerDefinition],
+      checks: [cleanerCheck(admission, createActors(options))],
       admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],
       // Whoever acts: the key authenticates decision records too.
       rights: [

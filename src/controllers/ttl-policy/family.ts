@@ -6,6 +6,7 @@ import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#lifecycle/authorCon
 import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#lifecycle/impersonation';
 import type { Family } from '../family.ts';
 import { policyAuthor, policyRules } from './admission.ts';
+import { policyChecks } from './check.ts';
 import { ttlPolicyControllers } from './controller.ts';
 import { foreseePolicies } from './foresee.ts';
 
@@ -72,6 +73,7 @@ export const ttlPolicyFamily: Family = {
     return {
       controllers: ttlPolicyControllers({ services, seal, concurrency, deletionEvents, impersonation }),
       admission: [...(actAs === 'author' ? [policyAuthor(admission)] : []), policyRules(admission)],
+      checks: policyChecks({ ...admission, asAuthor: services.impersonateAuthor !== undefined }),
       rights: [
         ...(actAs === 'author' ? [keyRight(authorKeySecret)] : []),
         ...localImpersonation(impersonation),

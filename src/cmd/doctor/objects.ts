@@ -1,0 +1,51 @@
+// All objects of the families that check theirs (Cleaners, TTL policies): the rights that Lapse needs for each, and
+// whether its author is known.
+
+import type { ObjectCheck, ReviewNeeds } from '#controllers/objectCheck';
+import { createReviewer } from '../review.ts';
+import { type Examination, type Finding, listIfAllowed, type Patient } from './finding.ts';
+
+const check = 'objects';
+
+export const examineObjects: Examination = async (patient) => {
+  const review = needsReviewer(patient);
+  const findings: Finding[] = [];
+  for (const { checks = [] } of patient.assembly.families)
+    for (const one of checks) findings.push(...(await examineAll(one, patient, review)));
+  return findings;
+};
+
+/** One review per question, however many objects have it. */
+function needsReviewer({ client }: Patient): ReviewNeeds {
+  const review = createReviewer(client);
+  return async (needs) => {
+    const lacks = await Promise.all(
+      needs.map(({ verb, group, resource, namespace, name }) => {
+        const names = name === undefined ? {} : { names: [name] };
+        return review([{ group, resource, verbs: [verb], ...names }], namespace);
+      }),
+    );
+    return needs.filter((_, i) => lacks[i]!.length > 0);
+  };
+}
+
+async function examineAll(
+  { kind, check: examine }: ObjectCheck,
+  { client, general }: Patient,
+  review: ReviewNeeds,
+): Promise<Finding[]> {
+  const about = `${kind.resource}.${kind.group}`;
+  const objects = await listIfAllowed(client, kind, kind.namespaced ? general.namespace : undefined);
+  if (objects === undefined)
+    return [{ check, level: 'note', about, message: 'not served, or may not be listed' }];
+  const findings: Finding[] = [];
+  for (const object of objects) {
+    const { namespace, name } = object.metadata;
+    const which = `${kind.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+    // Items of lists have neither kind nor apiVersion, and messages name them.
+    const whole = { ...object, kind: kind.kind };
+    for (const problem of await examine(whole, review)) findings.push({ check, about: which, ...problem });
+  }
+  if (findings.length > 0) return findings;
+  return [{ check, level: 'ok', about, message: `${objects.length} checked` }];
+}
