@@ -67,6 +67,12 @@ function notNow(
 
 const isDry = ({ reporter, meaning }: Act): boolean => meaning.dryRun || reporter.pass.dryRun;
 
+/** The records of a release that is installed may be where Lapse cannot read them. */
+const releaseNote = ({ meaning: { release } }: Act): string =>
+  release === undefined
+    ? ''
+    : `; release ${release} has no record in Secrets or ConfigMaps: if it was installed with Helm's SQL storage driver, run helm uninstall`;
+
 async function nothingToDelete(acting: Act, decision: Of<'nothing'>): Promise<Outcome> {
   if (isDry(acting)) return wouldDelete(acting, 'nothing but the Cleaner', decision);
   const { pass, context, cleaner, generation } = acting.reporter;
@@ -82,7 +88,7 @@ async function nothingToDelete(acting: Act, decision: Of<'nothing'>): Promise<Ou
   });
   if (deletion.kind === 'deleted' || deletion.kind === 'terminating') {
     context.metrics.deleted('cleaner');
-    const note = 'everything that was to be deleted is gone already; the Cleaner goes too';
+    const note = `everything that was to be deleted is gone already; the Cleaner is deleted too${releaseNote(acting)}`;
     pass.event(cleaner, { type: 'Normal', reason: 'NothingToDelete', action: 'Delete', note });
   }
   return outcomeOf(deletion, () => again('changed while deciding'));

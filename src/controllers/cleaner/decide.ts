@@ -12,6 +12,7 @@ import type { Context } from './context.ts';
 import type { Hands } from './hands.ts';
 import { planRelease } from './helm.ts';
 import { MOST_REVISIONS, readStorage } from './helmStorage.ts';
+import { findUnrecorded } from './helmUnrecorded.ts';
 import { buildRecord, countDeletions, type DecisionParts, MOST_DELETIONS, recordTargets } from './record.ts';
 import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf, type Resolved } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
@@ -66,7 +67,7 @@ export async function decide(deciding: Deciding): Promise<Decision> {
   const { meaning, pass, cleaner } = deciding;
   const verdict = await evaluate(meaning.conditions, bindingsOf(found), pass.now);
   if (verdict.result !== 'true') return { kind: 'notTrue', verdict, found };
-  const release = await readRelease(deciding);
+  const release = await readRelease(deciding, found);
   if (release.kind === 'not') return release;
   const parts: DecisionParts = {
     targets: recordTargets(found),
@@ -138,7 +139,7 @@ type ReleaseRead =
   | { readonly kind: 'release'; readonly release: NonNullable<DecisionParts['release']> }
   | Extract<Decision, { kind: 'not' }>;
 
-async function readRelease(deciding: Deciding): Promise<ReleaseRead> {
+async function readRelease(deciding: Deciding, found: readonly Found[]): Promise<ReleaseRead> {
   const { meaning, cleaner, pass } = deciding;
   const name = meaning.release;
   if (name === undefined) return { kind: 'absent' };
@@ -151,8 +152,11 @@ async function readRelease(deciding: Deciding): Promise<ReleaseRead> {
   const self = cleaner.metadata.name ?? '';
   const plan = await planRelease(read.value, { name, namespace: hands.namespace }, self, pass.now);
   switch (plan.kind) {
-    case 'absent':
-      return { kind: 'absent' };
+    case 'absent': {
+      const unrecorded = await findUnrecorded(hands, name, found);
+      if (unrecorded === undefined) return { kind: 'absent' };
+      return not('HelmDriverNotSupported', unrecorded) as ReleaseRead;
+    }
     case 'busy':
       return not(
         'HelmOperationInProgress',

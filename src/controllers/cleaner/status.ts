@@ -24,6 +24,7 @@ export const REASONS = {
   ClockUnknown: 'False',
   HelmUninstallFailed: 'False',
   HelmOperationInProgress: 'False',
+  HelmDriverNotSupported: 'False',
 } as const;
 export type Reason = keyof typeof REASONS;
 
