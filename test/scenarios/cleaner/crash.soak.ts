@@ -31,7 +31,8 @@ const world: KubeObject[] = [
 
 async function begin(): Promise<Simulation> {
   const family = findFamily('cleaner');
-  const configuration = { actAs: 'controller' };
+  const cleaner = { authorKeySecret: { namespace: 'kube-system' } };
+  const configuration = { actAs: 'controller', cleaner };
   const compose = composeFamilies({ families: [family], controllers: [], configuration, gates: {} });
   const simulation = await simulate({ compose, kinds: family.kinds });
   await simulation.apply(world);
@@ -115,8 +116,8 @@ async function live(nth: number, moment: Moment): Promise<void> {
 const WRITES = await countWrites();
 
 test('a deletion is a known number of writes', () => {
-  // The record, the note that it began, and one for each object.
-  expect(WRITES).toBe(2 + TARGETS.length + CHART.length + 2 + 1);
+  // The key that authenticates the record, the record, the note that it began, and one for each object.
+  expect(WRITES).toBe(3 + TARGETS.length + CHART.length + 2 + 1);
 });
 
 describe.each(['before', 'after'] as const)('killed %s', (moment) => {
