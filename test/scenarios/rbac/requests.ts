@@ -59,6 +59,7 @@ export const volumeRestore: Play = {
     await world.start();
     await world.apply([...usualObjects(), content(), claim('taken', { volumeName: '' })]);
     await world.hands.status('persistentvolumeclaim/taken', { phase: 'Lost' });
+    await world.timePasses(seconds(1));
     const by = (kind: string) => ({ sourceRef: { kind, name: 'not-there' } });
     await world.apply([
       restore('back'),

@@ -57,12 +57,13 @@ test(`${COUNT} requests that end together`, async () => {
     writes.set(key, (writes.get(key) ?? 0) + 1);
     expect(name === '').toBe(false);
   }
+  // Two patches of each request: the name of its content before the create, and the TTL at its end.
   expect(Object.fromEntries(writes)).toEqual({
     'create objectkeepers done': COUNT,
     'create volumesnapshotcontents done': COUNT,
     'patch objectkeepers/status done': COUNT,
     'patch volumecapturerequests/status done': COUNT,
-    'patch volumecapturerequests done': COUNT,
+    'patch volumecapturerequests done': 2 * COUNT,
     'delete volumecapturerequests done': COUNT,
     'delete objectkeepers done': COUNT,
   });
