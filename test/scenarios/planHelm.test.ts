@@ -59,3 +59,14 @@ scenario('a release that somebody is upgrading is held until that is over', asyn
     ['Cleaner', expect.stringContaining('the release shop is pending-upgrade'), VIRTUAL_START + minutes(15)],
   ]);
 });
+
+scenario('a release with objects and without a record is held, not planned as uninstalled', async (scene) => {
+  begin(scene);
+  const uninstalls = cleaner({ ttl: '10m', helm: { release: 'shop', delete: true } });
+  await scene.given.object([installed(configMap('settings')), uninstalls]);
+  const { ends, held } = await planOf(await scene.simulation(), hours(1));
+  expect(ends).toEqual([]);
+  expect(held.map(({ object, because }) => [object.kind, because])).toEqual([
+    ['Cleaner', expect.stringContaining("Helm's SQL storage driver is not supported")],
+  ]);
+});

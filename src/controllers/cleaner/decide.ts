@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import type { Hands } from './hands.ts';
 import { planRelease } from './helm.ts';
 import { MOST_REVISIONS, readStorage } from './helmStorage.ts';
-import { findUnrecorded } from './helmUnrecorded.ts';
+import { findUnrecorded, listWith } from './helmUnrecorded.ts';
 import { buildRecord, countDeletions, type DecisionParts, MOST_DELETIONS, recordTargets } from './record.ts';
 import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf, type Resolved } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
@@ -150,10 +150,11 @@ async function readRelease(deciding: Deciding, found: readonly Found[]): Promise
   if (read.value.length > MOST_REVISIONS)
     return not('BudgetExceeded', `the release ${name} has too many revisions`) as ReleaseRead;
   const self = cleaner.metadata.name ?? '';
-  const plan = await planRelease(read.value, { name, namespace: hands.namespace }, self, pass.now);
+  const release = { name, namespace: hands.namespace };
+  const plan = await planRelease(read.value, release, self, pass.now);
   switch (plan.kind) {
     case 'absent': {
-      const unrecorded = await findUnrecorded(hands, name, found);
+      const unrecorded = await findUnrecorded(release, found, listWith(hands));
       if (unrecorded === undefined) return { kind: 'absent' };
       return not('HelmDriverNotSupported', unrecorded) as ReleaseRead;
     }

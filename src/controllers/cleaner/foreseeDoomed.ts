@@ -14,6 +14,7 @@ import type { Around } from './foreseeTargets.ts';
 import { planRelease } from './helm.ts';
 import { computeForeign, computeLeft } from './helmRemoval.ts';
 import type { ReleaseKey } from './helmStorage.ts';
+import { findUnrecorded } from './helmUnrecorded.ts';
 import { type DecisionParts, recordTargets } from './record.ts';
 import type { Found } from './snapshot.ts';
 import type { Meaning } from './spec.ts';
@@ -49,13 +50,13 @@ export async function findDoomed(
       : [],
   );
   if (meaning.release === undefined) return { objects, parts: { targets } };
-  return addRelease(around, { objects, parts: { targets } }, meaning.release, at);
+  return addRelease(around, { objects, parts: { targets } }, { name: meaning.release, found }, at);
 }
 
 async function addRelease(
   around: Around,
   { objects, parts }: DoomedObjects,
-  name: string,
+  { name, found }: { readonly name: string; readonly found: readonly Found[] },
   at: Instant,
 ): Promise<DoomedObjects> {
   const { snapshot } = around.outlook;
@@ -64,8 +65,12 @@ async function addRelease(
   const { stored, records } = await readRecords(snapshot, release);
   const plan = await planRelease(stored, release, self, at);
   switch (plan.kind) {
-    case 'absent':
-      return { objects, parts };
+    case 'absent': {
+      const because = await findUnrecorded(release, found, (kind, labelSelector) =>
+        snapshot.list({ kind, namespace, labelSelector }),
+      );
+      return { objects, parts, ...(because === undefined ? {} : { problem: { because } }) };
+    }
     case 'busy':
       return {
         objects,

@@ -11,13 +11,22 @@ import type { Found } from './snapshot.ts';
 
 const MOST_LISTED = 2000;
 
+type List = (kind: Kind, labelSelector: string) => Promise<readonly KubeObject[]>;
+
+/** For `findUnrecorded`: metadata only, with the rights of the actor. */
+export const listWith =
+  (hands: Hands): List =>
+  async (kind, labelSelector) => {
+    const read = await listObjects(hands, metadataOf(kind) as Kind, labelSelector, MOST_LISTED);
+    return read.kind === 'read' ? read.value : [];
+  };
+
 /** Why a release without a record is not treated as uninstalled, if so. */
 export async function findUnrecorded(
-  hands: Hands,
-  name: string,
+  release: ReleaseKey,
   found: readonly Found[],
+  list: List,
 ): Promise<string | undefined> {
-  const release = { name, namespace: hands.namespace };
   for (const { kind, objects } of found) {
     const sign = findSign(objects, release);
     if (sign !== undefined) return describe(release, kind, sign);
@@ -25,8 +34,7 @@ export async function findUnrecorded(
   // The rights to list these were needed to look for records.
   for (const kind of [ConfigMap, Secret] as readonly Kind[]) {
     const { labels } = ownershipOf(release);
-    const read = await listObjects(hands, metadataOf(kind) as Kind, selectorOf(labels), MOST_LISTED);
-    const sign = read.kind === 'read' ? findSign(read.value, release) : undefined;
+    const sign = findSign(await list(kind, selectorOf(labels)), release);
     if (sign !== undefined) return describe(release, kind, sign);
   }
   return undefined;
