@@ -45,8 +45,20 @@ const EMPTY_CERTIFICATE = {
   metadata: { name: 'only-cleaner-webhook', namespace: NAMESPACE },
 } as KubeObject;
 
-/** A Cleaner that waits for a kind that is not there. The default installation impersonates no one. */
+/** A Cleaner with the rights of its author, and one that waits for a kind that is not served. */
 const CLEANERS = `
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: dust, namespace: default }
+---
+apiVersion: cleaner.vtex.dev/v1alpha
+kind: Cleaner
+metadata: { name: for-its-author, namespace: default }
+spec:
+  ttl: 0s
+  targets:
+    - { name: dust, reference: { kind: configmap, name: dust }, delete: true }
+---
 apiVersion: cleaner.vtex.dev/v1alpha
 kind: Cleaner
 metadata: { name: waits-for-a-kind, namespace: default }
@@ -162,6 +174,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   cleaner: {
     before: [EMPTY_CERTIFICATE],
+    granted: ['configmaps'],
     play: ({ hands }) => hands.apply(CLEANERS).then(() => {}),
   },
   'volume-capture': {
