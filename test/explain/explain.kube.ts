@@ -158,7 +158,7 @@ test('what cannot be explained', async () => {
   const refused = await explain('job/report', stranger);
   expect(refused.code).toBe(3);
   expect(refused.error).toMatch(
-    /^lapse: may not read jobs\.batch "report" in namespace default: .*forbidden/,
+    /^lapse: may not read jobs\.batch "report" in namespace default: .*forbidden/m,
   );
 });
 
