@@ -13,6 +13,8 @@ const CAPTURED = [
   'kubectl apply --filename examples/06-manifest-checkpoint/checkpoint.yaml',
   'kubectl wait --for=condition=Ready mcr/before-the-change --timeout=60s',
 ];
+/** A file for a ConfigMap. */
+const CA_FILE = 'echo certificate > ca.crt';
 const example = (name: string): Page => ({ page: `examples/${name}/README.md`, where: 'desk' });
 
 /** Pages whose commands are run by somebody else, and by whom. */
@@ -44,5 +46,5 @@ export const PAGES: readonly Page[] = [
   { page: 'docs/plan.md', where: 'cluster', given: ['cp "$KUBECONFIG" prod.yaml'] },
   { page: 'README.md', where: 'cluster' },
   { page: 'docs/security.md', where: 'cluster' },
-  { page: 'docs/operations.md', where: 'cluster' },
+  { page: 'docs/operations.md', where: 'cluster', given: [CA_FILE] },
 ];
