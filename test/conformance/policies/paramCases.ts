@@ -190,8 +190,8 @@ export const PARAM_CASES: readonly PolicyCase[] = [
         ref({ name: 'self', parameterNotFoundAction: 'Allow' }),
       ),
     ],
+    before: [create('self')],
     writes: [
-      create('self'),
       create('a'),
       { method: 'PUT', path: `${MAPS}/self`, body: { ...map('self'), data: { k: 'v' } } },
     ],
