@@ -85,7 +85,8 @@ test('memory and work are bounded', () => {
 });
 
 test('it says what it reads while it reads', () => {
-  const lines = run.stderr.split('\n').filter(Boolean);
+  // A slow API server adds a line about waiting for its first answer.
+  const lines = run.stderr.split('\n').filter((line) => line && !line.includes('waiting for an answer'));
   expect(lines.length).toBeGreaterThanOrEqual(JOBS / 20_000);
   expect(lines.filter((line) => !/^read \d+ objects, now \w+$/.test(line))).toEqual([]);
   expect(Number(/\d+/.exec(lines.at(-1)!)![0])).toBeGreaterThanOrEqual(JOBS - 10_000);
