@@ -189,11 +189,19 @@ describe('one policy', () => {
       at(63),
       expired(at(63)),
     ],
-    'or one that is false for a reason that is no progress': [
+    'a Succeeded that is false with a completion time has finished at that time': [
+      {},
+      run(undefined, {
+        status: { ...condition('Succeeded', 'False', 3, 'PipelineRunTimeout'), completionTime: time(5) },
+      }),
+      at(65),
+      expired(at(65)),
+    ],
+    'a Succeeded that is false without a completion time is kept, whatever its reason': [
       {},
       run(undefined, { status: condition('Succeeded', 'False', 3, 'PipelineRunTimeout') }),
-      at(63),
-      expired(at(63)),
+      at(99),
+      error(/set spec.finishedAt/),
     ],
     'a Succeeded that is false because it is Running is unfinished': [
       {},

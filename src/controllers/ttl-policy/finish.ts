@@ -112,17 +112,11 @@ function conditionFinish(conditions: readonly Json[]): Finish | Unjudged {
     : found;
 }
 
+/** Kinds differ in what they mean by it, and an object that has a completion time was recognised by that. */
 const UNCLEAR: Unjudged = {
   kind: 'error',
-  note: 'condition Succeeded is False without a reason and may mean progress; set spec.finishedAt',
+  note: 'condition Succeeded is False without a completion time and may mean progress; set spec.finishedAt',
 };
-
-const hasReason = ({ reason }: JsonObject): boolean => typeof reason === 'string' && reason !== '';
-
-function isUnclear(condition: Json): boolean {
-  if (!isObject(condition)) return false;
-  return condition['type'] === 'Succeeded' && condition['status'] === 'False' && !hasReason(condition);
-}
 
 /** Reasons of Succeeded=False while the work goes on; also as the end of a longer one, as in `PodsPending`. */
 const PROGRESS =
@@ -130,11 +124,13 @@ const PROGRESS =
 
 const isProgress = ({ reason }: JsonObject): boolean => typeof reason === 'string' && PROGRESS.test(reason);
 
-/** Succeeded tells the outcome once it is known; Complete and Failed mean something only when they are true. */
-function isTerminal(condition: Json): boolean {
+function isUnclear(condition: Json): boolean {
   if (!isObject(condition)) return false;
-  const { type, status } = condition;
-  if (type === 'Succeeded' && status === 'False') return hasReason(condition) && !isProgress(condition);
-  if (type === 'Succeeded') return status === 'True';
-  return (type === 'Complete' || type === 'Failed') && status === 'True';
+  return condition['type'] === 'Succeeded' && condition['status'] === 'False' && !isProgress(condition);
+}
+
+const TERMINAL: readonly unknown[] = ['Succeeded', 'Complete', 'Failed'];
+
+function isTerminal(condition: Json): boolean {
+  return isObject(condition) && TERMINAL.includes(condition['type']) && condition['status'] === 'True';
 }
