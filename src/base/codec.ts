@@ -11,7 +11,7 @@ export type Unpacked =
   | { readonly kind: 'corrupt'; readonly why: string };
 
 /** Gzip, deterministic: equal bytes become equal bytes. */
-export const gzip = (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { level: 9 });
+export const gzip = (bytes: Uint8Array, level = 9): Uint8Array => gzipSync(bytes, { level });
 
 export const isGzip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;

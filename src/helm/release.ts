@@ -42,33 +42,46 @@ const MOST_MANIFEST = 8 * 2 ** 20;
 const MOST_HOOK_BYTES = 2 ** 20;
 const MOST_SCALAR = 4096;
 
-/** Status under which the manifest of a revision is all that is installed. */
-const COMPLETE = new Set(['deployed', 'uninstalling']);
-export const isComplete = (status: string): boolean => COMPLETE.has(status);
+/**
+ * Whether the manifest of a revision is all that is installed. An uninstall may have begun after a failed upgrade, so
+ * `uninstalling` does not tell.
+ */
+export const isComplete = (status: string): boolean => status === 'deployed';
 
 /** Bytes that may still be unpacked. */
 export interface UnpackBudget {
   left: number;
 }
 
-const corrupt = (why: string, isOverLimit = false): Decoded => ({
+type Corrupt = Extract<Decoded, { kind: 'corrupt' }>;
+
+const corrupt = (why: string, isOverLimit = false): Corrupt => ({
   kind: 'corrupt',
   why,
   ...(isOverLimit ? { isOverLimit } : {}),
 });
 
-/** Reads a payload: base64 of gzip of JSON, or of plain JSON as releases of long ago have it. */
-export function decodeRelease(payload: string, budget: UnpackBudget = { left: MOST_UNPACKED }): Decoded {
+/** Reads a payload. */
+export function decodeRelease(payload: string, budget?: UnpackBudget): Decoded {
+  const unpacked = unpackPayload(payload, budget);
+  return unpacked.kind === 'corrupt' ? unpacked : parseRelease(unpacked.bytes);
+}
+
+/** The JSON of a payload: base64 of gzip of it, or of plain JSON as releases of long ago have it. */
+export function unpackPayload(
+  payload: string,
+  budget: UnpackBudget = { left: MOST_UNPACKED },
+): { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly isPacked: boolean } | Corrupt {
   if (payload.length > MOST_PACKED) return corrupt('the payload is larger than any release');
   const packed = decodeBase64(payload);
   if (packed === undefined) return corrupt('the payload is not base64');
-  if (!isGzip(packed)) return parseRelease(packed);
+  if (!isGzip(packed)) return { kind: 'bytes', bytes: packed, isPacked: false };
   const most = Math.min(MOST_UNPACKED, budget.left);
   const unpacked = unpackGzip(packed, most);
   switch (unpacked.kind) {
     case 'bytes':
       budget.left -= unpacked.bytes.length;
-      return parseRelease(unpacked.bytes);
+      return { ...unpacked, isPacked: true };
     case 'tooLarge':
       budget.left -= most;
       return corrupt(`the payload unpacks to more than ${Math.round(most / 2 ** 20)} MiB`, true);

@@ -30,6 +30,7 @@ export interface Stored {
   /** As its label says: a hint, the payload decides. */
   readonly status: string;
   readonly payload: string;
+  readonly resourceVersion?: string;
 }
 
 /** A revision and what it holds. */
@@ -50,12 +51,20 @@ const revisionOf = (name: string, release: string): number | undefined => {
  * is neither read nor purged.
  */
 export function readStored(object: KubeObject, driver: Driver, release: string): Stored | undefined {
-  const { name = '', uid, labels = {} } = object.metadata;
+  const { name = '', uid, labels = {}, resourceVersion } = object.metadata;
   const revision = revisionOf(name, release);
   if (revision === undefined || uid === undefined || uid === '') return undefined;
   if (labels.owner !== 'helm' || labels.name !== release) return undefined;
   if (driver === 'secret' && object.type !== SECRET_TYPE) return undefined;
-  return { driver, name, uid, revision, status: labels.status ?? '', payload: payloadOf(object, driver) };
+  return {
+    driver,
+    name,
+    uid,
+    revision,
+    status: labels.status ?? '',
+    payload: payloadOf(object, driver),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
 }
 
 /** A Secret's values are in base64 once more. */
@@ -83,7 +92,7 @@ export const openHistory = (
 
 let last: Promise<unknown> = Promise.resolve();
 
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
+export function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const result = last.then(work);
   last = result.catch(() => undefined);
   return result;

@@ -192,6 +192,15 @@ function sealedFrom({
 /** The name in an annotation, signed or not. */
 export const namedAuthor = (text: string): string | undefined => parseAuthor(text)?.username;
 
+/** The author in an annotation, signed or not: for forecasts, which decide nothing. */
+export function claimedAuthor(text: string): Subject | undefined {
+  const parsed = parseAuthor(text);
+  if (parsed === undefined) return undefined;
+  const { subject } = sealedFrom(parsed);
+  const account = serviceAccountIn(subject.username);
+  return account === undefined ? subject : accountSubject(account);
+}
+
 function parseAuthor(text: string): (JsonObject & { username: string; seal: string }) | undefined {
   if (text.length > MAX_TEXT) return undefined;
   let parsed: unknown;

@@ -1,7 +1,7 @@
 // A Cleaner that uninstalls a Helm release: the plan names what the release owns, Helm's records and the Cleaner, and no
 // more; then that is what goes.
 
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { KubeObject } from '#api/object';
 import { formatTime, hours, instant, minutes, seconds } from '#base/instant';
 import { VIRTUAL_START } from '#base/virtualClock';
@@ -14,13 +14,11 @@ const keep = '  annotations:\n    helm.sh/resource-policy: keep\n';
 const manifest = [
   document('ConfigMap', 'settings'),
   document('ConfigMap', 'kept', keep),
-  document('ConfigMap', 'somebody-elses'),
   document('ConfigMap', 'never-made'),
 ].join('');
 const objects = (status: string, more: object = {}): KubeObject[] => [
   installed(configMap('settings')),
   installed(configMap('kept')),
-  configMap('somebody-elses'),
   storedRelease({ revision: 1, status: 'superseded', manifest }),
   storedRelease({ revision: 2, status, manifest, ...more }),
   cleaner({ ttl: '10m', helm: { release: 'shop', delete: true } }),
@@ -69,4 +67,78 @@ scenario('a release with objects and without a record is held, not planned as un
   expect(held.map(({ object, because }) => [object.kind, because])).toEqual([
     ['Cleaner', expect.stringContaining("Helm's SQL storage driver is not supported")],
   ]);
+});
+
+scenario('an object that the release does not own keeps its records and the Cleaner', async (scene) => {
+  begin(scene);
+  const more = { manifest: manifest + document('ConfigMap', 'other') };
+  await scene.given.object([configMap('other'), ...objects('deployed', more)]);
+  const { ends, held } = await planOf(await scene.simulation(), hours(1));
+  expect(ends.map(({ object }) => object.name)).toEqual(['settings']);
+  expect(held.map(({ object }) => object.kind).sort()).toEqual(['Cleaner', 'Secret', 'Secret']);
+  for (const { because } of held)
+    expect(because).toContain(
+      'the release is not uninstalled completely, left: ConfigMap/other (not owned by the release)',
+    );
+  await scene.when.timePasses(minutes(10));
+  await scene.then.isGone('configmap/settings');
+  const later = await planOf(await scene.simulation(), hours(1));
+  expect(later.ends).toEqual([]);
+  expect(later.held).toMatchObject([{ object: { kind: 'Cleaner' }, until: VIRTUAL_START + minutes(15) }]);
+});
+
+describe('rights of the author, as roles and bindings of the cluster have them', () => {
+  const RBAC = 'rbac.authorization.k8s.io';
+  const role = (kind: string, name: string, more: object): KubeObject => ({
+    apiVersion: `${RBAC}/v1`,
+    kind,
+    metadata: { name, ...(kind.startsWith('Cluster') ? {} : { namespace: 'default' }) },
+    ...more,
+  });
+  const bind = (kind: string, name: string, to: string) =>
+    role(kind, name, {
+      roleRef: { apiGroup: RBAC, kind: kind.replace('Binding', ''), name: to },
+      subjects: [{ apiGroup: RBAC, kind: 'User', name: 'alice' }],
+    });
+  const rule = (group: string, resource: string) => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs: ['delete', 'list'],
+  });
+  const author = JSON.stringify({ username: 'alice', groups: ['system:authenticated'], seal: 'x' });
+  const wide = (name: string) => installed(role('ClusterRole', name, { rules: [] }));
+  const release = [
+    document('ConfigMap', 'settings'),
+    ...['web', 'admin'].map(
+      (name) => `---\napiVersion: ${RBAC}/v1\nkind: ClusterRole\nmetadata: {name: ${name}}\n`,
+    ),
+  ].join('');
+
+  scenario('an object of the whole cluster is planned only if the author may delete it', async (scene) => {
+    begin(scene);
+    const uninstalls = cleaner(
+      { ttl: '10m', helm: { release: 'shop', delete: true } },
+      { annotations: { 'lapse.dev/author': author } },
+    );
+    await scene.given.object([
+      role('Role', 'app', {
+        rules: [rule('', 'configmaps'), rule('', 'secrets'), rule(RBAC, 'clusterroles')],
+      }),
+      bind('RoleBinding', 'app', 'app'),
+      role('ClusterRole', 'web-only', { rules: [{ ...rule(RBAC, 'clusterroles'), resourceNames: ['web'] }] }),
+      bind('ClusterRoleBinding', 'web-only', 'web-only'),
+      installed(configMap('settings')),
+      wide('web'),
+      wide('admin'),
+      storedRelease({ manifest: release }),
+      uninstalls,
+    ]);
+    const { ends, held } = await planOf(await scene.simulation(), hours(1), { actAs: 'author' });
+    expect(ends.map(({ object }) => object.name).sort()).toEqual(['settings', 'web']);
+    expect(held.map(({ object }) => object.kind).sort()).toEqual(['Cleaner', 'ClusterRole', 'Secret']);
+    expect(held.find(({ object }) => object.kind === 'ClusterRole')).toMatchObject({
+      object: { name: 'admin' },
+      because: `alice may not delete clusterroles.${RBAC} admin`,
+    });
+  });
 });

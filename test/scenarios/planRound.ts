@@ -35,12 +35,13 @@ const CONFIGURATION: JsonObject = {
 
 const families = NAMES.map(findFamily);
 
-function settings(): JsonObject {
-  return compileConfiguration(FAMILIES).complete({ ...CONFIGURATION, featureGates: { ...GATES } }).document;
+function settings(more: JsonObject): JsonObject {
+  const configuration = { ...CONFIGURATION, ...more, featureGates: { ...GATES } };
+  return compileConfiguration(FAMILIES).complete(configuration).document;
 }
 
-export async function planOf(simulation: Simulation, span: Millis): Promise<Plan> {
-  const document = settings();
+export async function planOf(simulation: Simulation, span: Millis, more: JsonObject = {}): Promise<Plan> {
+  const document = settings(more);
   const now = simulation.clock.now();
   simulation.user.discovery.invalidate();
   const served = await simulation.user.discovery.all();

@@ -7,7 +7,6 @@ import type { Clock } from '#base/clock';
 import { type Millis, millis, seconds } from '#base/instant';
 import type { Client } from '#client/client';
 import type { ServedKind } from '#client/discovery';
-import type { Driver } from '#helm/storage';
 import {
   describeImpersonationOff,
   type ImpersonationScope,
@@ -19,10 +18,12 @@ import {
   describeNeeds,
   impersonationOf,
   type Need,
+  reviewSelf,
   reviewSubject,
   type Subject,
 } from '#lifecycle/rights';
 import { type AuthorSeal, describeExpired, describeUnknown, type Signed } from '#lifecycle/rightsAuthor';
+import { needToFind } from './needs.ts';
 import type { Target } from './spec.ts';
 
 export type Actor =
@@ -140,19 +141,35 @@ export class Actors {
     return this.#review(subject, needs, fresh);
   }
 
-  /** One thing that is about to be done. Where the server judges every request by itself, it need not be asked first. */
-  async may(
+  /**
+   * Why one request may not be sent for the actor, if so. Where the server judges every request by itself, it need not
+   * be asked first.
+   */
+  async refusalTo(
     actor: Acting,
-    verb: 'create' | 'delete',
+    verb: 'create' | 'get' | 'patch' | 'delete',
     { group, resource }: Kind,
     { namespace, name }: ObjectKey,
-  ): Promise<boolean> {
-    if (actor.impersonates || actor.subject === undefined) return true;
+  ): Promise<string | undefined> {
+    if (actor.impersonates || actor.subject === undefined) return undefined;
     // Of what is created the server does not know the name when it judges. Without a namespace it is the whole cluster's,
     // and no right in a namespace is enough.
     const named = verb === 'create' ? {} : { name };
     const need = { verb, group, resource, ...named, ...(namespace ? { namespace } : {}) };
-    return (await this.refusal(actor, [need], false)) === undefined;
+    return this.refusal(actor, [need], false);
+  }
+
+  /** Why an object of this kind could not be created for the actor, if so: the actor may not, or Lapse itself. */
+  async refusalToCreate(
+    actor: Acting,
+    { group, resource }: Kind,
+    namespace: string,
+  ): Promise<string | undefined> {
+    const need: Need = { verb: 'create', group, resource, namespace };
+    const refusal = await this.refusal(actor, [need], false);
+    if (refusal !== undefined || actor.impersonates) return refusal;
+    const missing = await reviewSelf(this.#services.client, [{ ...need, verb: 'get' }, need]);
+    return missing.length === 0 ? undefined : `Lapse may not ${describeNeeds(missing)}`;
   }
 
   /**
@@ -236,48 +253,3 @@ function byResource({ targets, helm }: DeletionRecord): Map<string, Deletable[]>
 
 const idOf = ({ username, groups = [] }: Subject, { verb, group, resource, namespace, name }: Need): string =>
   JSON.stringify([username, groups, verb, group, resource, namespace, name]);
-
-const needOf = (verb: string, kind: ServedKind, namespace: string, name?: string): Need => ({
-  verb,
-  group: kind.group,
-  resource: kind.resource,
-  namespace,
-  ...(name ? { name } : {}),
-});
-
-const needToFind = ({ reference: { name } }: Target, kind: ServedKind, namespace: string): Need =>
-  needOf(name ? 'get' : 'list', kind, namespace, name);
-
-/** What must be allowed so that conditions may see a target, and be told of its changes. */
-export function needsToSee(target: Target, kind: ServedKind, namespace: string): Need[] {
-  if (!target.included) return [];
-  const { name } = target.reference;
-  return [needToFind(target, kind, namespace), needOf('watch', kind, namespace, name)];
-}
-
-/** What must be allowed so that a target may be found and deleted. */
-export function needsToDelete(target: Target, kind: ServedKind, namespace: string): Need[] {
-  if (!target.delete) return [];
-  const { name } = target.reference;
-  return [needToFind(target, kind, namespace), needOf('delete', kind, namespace, name)];
-}
-
-/** What must be allowed so that the records of a release may be read and purged. Its objects are asked about one by one. */
-export const needsForHelm = (namespace: string, driver: Driver): Need[] =>
-  ['list', 'delete'].map((verb) => ({ verb, group: '', resource: `${driver}s`, namespace }));
-
-const DRIVERS: readonly Driver[] = ['secret', 'configmap'];
-
-/** Why a release may not be uninstalled, if so: rights to one of the places where Helm keeps records are enough. */
-export async function refusalOfHelm(
-  namespace: string,
-  refusalOf: (needs: readonly Need[]) => Promise<string | undefined>,
-): Promise<string | undefined> {
-  const refusals: string[] = [];
-  for (const driver of DRIVERS) {
-    const refusal = await refusalOf(needsForHelm(namespace, driver));
-    if (refusal === undefined) return undefined;
-    refusals.push(refusal);
-  }
-  return refusals.join('; nor: ');
-}

@@ -44,7 +44,11 @@ const request = {
   oldObject: null,
 } as unknown as AdmissionRequest;
 
-const warningsOf = async (lapse: readonly string[], more: Partial<AdmissionOptions> = {}) => {
+const warningsOf = async (
+  lapse: readonly string[],
+  more: Partial<AdmissionOptions> = {},
+  asked: AdmissionRequest = request,
+) => {
   const options = {
     client: clientOf(lapse),
     actAs: 'controller',
@@ -53,7 +57,7 @@ const warningsOf = async (lapse: readonly string[], more: Partial<AdmissionOptio
     asAuthor: false,
     ...more,
   } as AdmissionOptions;
-  const answer = await cleanerRules(options).review(request);
+  const answer = await cleanerRules(options).review(asked);
   expect(answer.allowed).toBe(true);
   return answer.warnings;
 };
@@ -68,6 +72,14 @@ describe('what Lapse itself lacks for a Cleaner is said when it is applied', () 
   });
   test('nothing where it lacks nothing', async () => {
     expect(await warningsOf(['get configmaps', 'delete configmaps'])).toEqual([]);
+  });
+  test('of a release also the right to mark its record, with rights to one of the two places', async () => {
+    const release = cleaner({ helm: { release: 'shop', delete: true } });
+    const asked = { ...request, object: release } as unknown as AdmissionRequest;
+    const [warning] = (await warningsOf(['list secrets', 'delete secrets'], {}, asked)) ?? [];
+    expect(warning).toContain('Lapse may not patch secrets in namespace default');
+    const rights = ['list', 'delete', 'patch'].map((verb) => `${verb} configmaps`);
+    expect(await warningsOf(rights, {}, asked)).toEqual([]);
   });
   test('nothing about deletes that are sent as the author', async () => {
     expect(await warningsOf([], { asAuthor: true })).toEqual([]);

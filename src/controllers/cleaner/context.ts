@@ -15,11 +15,11 @@ export interface CleanerOptions {
   readonly bindSecretData: boolean;
   /** The longest sleep after a search for the time; unset: no limit. */
   readonly maxSleep?: Millis;
-  /** Objects of a release that are in other namespaces, or in none, may be deleted with it. */
-  readonly helmAllowForeign: boolean;
-  /** Whether pre-delete and post-delete hooks are run: they create whatever a release says. */
-  readonly helmHooks: 'off' | 'run';
+  /** Whether pre-delete and post-delete hooks are run. They create what the release record says. */
+  readonly helmHooks: 'run' | 'skip';
   readonly helmHookTimeout: Millis;
+  /** The records of a release are purged even if objects of it are left. */
+  readonly helmPurgeIncomplete: boolean;
 }
 
 /** What the last look came to. It holds until then as long as nothing that was looked at changes. */

@@ -12,8 +12,8 @@ import { type Acting, authorOf } from './actor.ts';
 import type { Context } from './context.ts';
 import { handsOf } from './decide.ts';
 import { deleteObject, type Hands } from './hands.ts';
-import { type Uninstalled, uninstall } from './helm.ts';
-import { createHookRunner } from './hooks.ts';
+import type { Uninstalled } from './helm.ts';
+import { announceUninstalled, describeIncomplete, uninstallRecorded } from './helmDeletion.ts';
 import type { DiscardedBecause } from './metrics.ts';
 import { Progress } from './progress.ts';
 import { computeOutdated, describeDecision, isBelievable, isLastDecision, kindOf } from './record.ts';
@@ -123,8 +123,9 @@ export class Deletion {
       if (done.has(target.uid)) continue;
       const held = this.#heldUntil(target.uid);
       if (held !== undefined) return waitUntil(held, 'held: budget');
-      if (!(await this.#context.actors.may(actor, 'delete', kindOf(target), this.#here(target.name))))
-        return this.#stuck('Forbidden', `the author may no longer delete ${describe(target)}`);
+      const key = this.#here(target.name);
+      const refusal = await this.#context.actors.refusalTo(actor, 'delete', kindOf(target), key);
+      if (refusal !== undefined) return this.#stuck('Forbidden', refusal);
       if (!this.#progress.isWanted()) return settled();
       const answer = await deleteObject(hands, kindOf(target), target);
       switch (answer.kind) {
@@ -161,30 +162,13 @@ export class Deletion {
   async #uninstall(actor: Acting): Promise<Outcome | undefined> {
     const { helm } = this.#record;
     if (helm === undefined) return undefined;
-    const { options, client, actors } = this.#context;
-    const hands = this.#hands(actor);
-    const result = await uninstall({
-      hands,
-      discovery: client.discovery,
-      record: helm,
-      self: this.#pass.key.name,
-      now: this.#pass.now,
-      allowForeign: options.helmAllowForeign,
-      isWanted: () => this.#progress.isWanted(),
-      mayDelete: (kind, key) => actors.may(actor, 'delete', kind, key),
+    const result = await uninstallRecorded(helm, {
+      pass: this.#pass,
+      context: this.#context,
+      progress: this.#progress,
+      actor,
+      hands: this.#hands(actor),
       heldUntil: (uid) => this.#heldUntil(uid),
-      onDeleted: (what) => this.#progress.noteDeleted(what),
-      runHooks: createHookRunner({
-        hands,
-        discovery: client.discovery,
-        now: this.#pass.now,
-        enabled: options.helmHooks === 'run',
-        timeout: options.helmHookTimeout,
-        may: (verb, kind, name) => actors.may(actor, verb, kind, this.#here(name)),
-        decision: `${this.#cleaner.metadata.uid}/${this.#record.evaluatedAt}`,
-        progress: () => this.#record.helm?.hooks ?? {},
-        note: (hooks) => this.#progress.note({ ...this.#record, helm: { ...this.#record.helm!, hooks } }),
-      }),
     });
     if (this.#progress.lost) return again('changed while deleting');
     return this.#afterUninstall(helm.release, result);
@@ -193,7 +177,7 @@ export class Deletion {
   async #afterUninstall(release: string, result: Uninstalled): Promise<Outcome | undefined> {
     switch (result.kind) {
       case 'done':
-        this.#tellUninstalled(release, result);
+        announceUninstalled(this.#pass, this.#progress, release, result);
         return undefined;
       case 'busy':
         return this.#stuck(
@@ -201,6 +185,8 @@ export class Deletion {
           `the release ${release} is ${result.status}`,
           result.until,
         );
+      case 'incomplete':
+        return this.#stuck('HelmUninstallIncomplete', describeIncomplete(result, this.#here(release)));
       case 'failed':
         return this.#stuck('HelmUninstallFailed', `the release ${release}: ${result.why}`);
       case 'changed':
@@ -212,21 +198,6 @@ export class Deletion {
       default:
         return assertNever(result);
     }
-  }
-
-  #tellUninstalled(release: string, { gone, left }: Extract<Uninstalled, { kind: 'done' }>): void {
-    const done = this.#progress.done();
-    if (done.told) return;
-    done.told = true;
-    const count = gone === undefined ? '' : `, ${gone} ${gone === 1 ? 'object is' : 'objects are'} gone`;
-    const stays = left.length === 0 ? '' : `; left in place: ${left.slice(0, 10).join(', ')}`;
-    const note = `the release ${release} was uninstalled${count}${stays}`;
-    this.#pass.event(this.#cleaner, {
-      type: left.length === 0 ? 'Normal' : 'Warning',
-      reason: 'HelmReleaseUninstalled',
-      action: 'Delete',
-      note,
-    });
   }
 
   /** Somebody wants the release: it is theirs, and a new decision is needed to delete it. */
@@ -254,7 +225,13 @@ export class Deletion {
   async #stuck(reason: Report['reason'], message: string, at?: Instant): Promise<Outcome> {
     const until = at ?? plus(this.#pass.now, retryOf(this.#cleaner));
     const report: Report = (await this.#progress.hasBegun(this.#actor && this.#hands(this.#actor)))
-      ? { ...this.#progress.kept(), reason, message, deletion: await this.#progress.signedStart() }
+      ? {
+          ...this.#progress.kept(),
+          reason,
+          message,
+          next: until,
+          deletion: await this.#progress.signedStart(),
+        }
       : { reason, message, next: until };
     const written = await writeStatus(this.#pass, this.#cleaner, report);
     return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'stuck');

@@ -23,9 +23,9 @@ interface Section {
   readonly requireAuthor: boolean;
   readonly bindSecretData: boolean;
   readonly helm: {
-    readonly allowForeign: boolean;
-    readonly hooks: 'off' | 'run';
+    readonly hooks: 'run' | 'skip';
     readonly hookTimeout: string;
+    readonly purgeIncomplete: boolean;
   };
   readonly authorKeySecret: { readonly namespace: string; readonly name: string };
 }
@@ -69,18 +69,18 @@ const SCHEMA: JsonObject = {
       type: 'object',
       default: {},
       properties: {
-        allowForeign: boolean(
-          'Objects of a release that are in other namespaces, or in none, are deleted with it.',
-          false,
-        ),
         hooks: {
           type: 'string',
-          enum: ['off', 'run'],
-          default: 'off',
+          enum: ['run', 'skip'],
+          default: 'run',
           description:
-            'Whether pre-delete and post-delete hooks are run. They create whatever a release says.',
+            'Whether pre-delete and post-delete hooks are run, as helm uninstall does. A hook that may not be created stops the uninstall before anything is deleted.',
         },
         hookTimeout: { type: 'string', pattern: DURATION, default: '5m', description: 'For one hook.' },
+        purgeIncomplete: boolean(
+          'The records of a release are purged even if objects are left that the release does not own or that the Cleaner may not delete.',
+          false,
+        ),
       },
     },
     authorKeySecret: {
@@ -122,9 +122,9 @@ export const cleanerFamily: Family = {
       requireAuthor: section.requireAuthor,
       impersonation,
       bindSecretData: section.bindSecretData,
-      helmAllowForeign: section.helm.allowForeign,
       helmHooks: section.helm.hooks,
       helmHookTimeout: readMillis(section.helm.hookTimeout),
+      helmPurgeIncomplete: section.helm.purgeIncomplete,
       ...account,
       ...(maxSleep > 0 ? { maxSleep } : {}),
     };
@@ -152,7 +152,7 @@ export const cleanerFamily: Family = {
       const section = outlook.configuration[SECTION] as unknown as Section;
       return foreseeCleaners(outlook, {
         bindSecretData: section.bindSecretData,
-        helmAllowForeign: section.helm.allowForeign,
+        helmPurgeIncomplete: section.helm.purgeIncomplete,
         requireAuthor: section.requireAuthor,
         ...accountOf(section),
       });

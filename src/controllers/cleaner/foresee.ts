@@ -1,12 +1,13 @@
 // What this family can say beforehand: for every Cleaner when a look will find its conditions true, and what goes then.
-// Objects are taken as they are now; rights are not asked for (that would be a write), what is known of them is what
-// admission and the last look wrote down.
+// Objects are taken as they are now. No access review is sent (that would be a write): rights are known from what
+// admission and the last evaluation wrote down, and for objects of a release from roles and bindings.
 
 import { Cleaner } from '#api/kinds/cleaner';
 import { type Instant, parseTime } from '#base/instant';
 import { AUTHOR_ANNOTATION, describeUnknown } from '#lifecycle/rightsAuthor';
 import {
   describeLingering,
+  type Ends,
   isServed,
   nameOf,
   type Outlook,
@@ -16,7 +17,7 @@ import {
 import { computeStanding } from './actor.ts';
 import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
 import { describeMissing, TOO_MANY } from './decide.ts';
-import { type Doomed, findDoomed, recordedDoomed } from './foreseeDoomed.ts';
+import { type Doomed, type DoomedObjects, findDoomed, recordedDoomed } from './foreseeDoomed.ts';
 import { type Around, type CleanerRules, findTargets } from './foreseeTargets.ts';
 import { countDeletions, MOST_DELETIONS } from './record.ts';
 import { periodOf } from './reporter.ts';
@@ -28,6 +29,8 @@ import { readyOf } from './status.ts';
 type Finding =
   | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
   | { readonly kind: 'held'; readonly because: string; readonly until?: Instant };
+
+type Ending = Extract<Finding, { kind: 'ends' }>;
 
 export async function* foreseeCleaners(outlook: Outlook, rules: CleanerRules): AsyncGenerator<Statement> {
   const { snapshot, namespace } = outlook;
@@ -51,7 +54,8 @@ async function* foreseeOne(looking: Around): AsyncGenerator<Statement> {
   if (record !== undefined) {
     const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
     const doomed = await recordedDoomed(looking, record);
-    return yield* tell(cleaner, { kind: 'ends', at: outlook.now, because }, doomed);
+    const finding = incompleteRelease(cleaner) ?? { kind: 'ends', at: outlook.now, because };
+    return yield* tell(cleaner, finding, doomed);
   }
   const understood = understand(cleaner);
   if (understood.kind === 'invalid') {
@@ -65,8 +69,39 @@ async function* foreseeOne(looking: Around): AsyncGenerator<Statement> {
   const finding = missingRights(looking, meaning) ?? (await judge(looking, meaning, found));
   const at = finding.kind === 'ends' ? finding.at : outlook.now;
   const doomed = await findDoomed(looking, meaning, found, at);
-  yield* tell(cleaner, settle(finding, meaning, doomed), doomed.objects);
+  yield* tellAll(looking, settle(finding, meaning, doomed), doomed);
 }
+
+/** An uninstall that left objects is tried again at the next evaluation. */
+function incompleteRelease(cleaner: Cleaner): Finding | undefined {
+  const ready = readyOf(cleaner);
+  if (ready?.reason !== 'HelmUninstallIncomplete') return undefined;
+  const next = nextLook(cleaner);
+  return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
+}
+
+/** Objects of the release that are left keep its records and the Cleaner, unless the operator chose otherwise. */
+function* tellAll(
+  { cleaner, rules }: Around,
+  finding: Finding,
+  { objects, records, left }: DoomedObjects,
+): Generator<Statement> {
+  const rule = ruleOf(cleaner);
+  for (const { object, why, as } of left)
+    yield { kind: as === 'forbidden' ? 'held' : 'stays', object, rule, because: why };
+  const unfinished = left.filter(({ as }) => as !== 'kept');
+  if (finding.kind === 'held' || unfinished.length === 0 || rules.helmPurgeIncomplete)
+    return yield* tell(cleaner, finding, [...objects, ...records]);
+  yield* tellEnds(rule, finding, objects);
+  const names = unfinished
+    .slice(0, MOST_NAMED)
+    .map(({ object: { kind, name }, why }) => `${kind}/${name} (${why})`);
+  const more = unfinished.length - names.length;
+  const because = `the release is not uninstalled completely, left: ${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+  yield* tell(cleaner, { kind: 'held', because }, records);
+}
+
+const MOST_NAMED = 5;
 
 /** What stands in the way of a decision after all conditions are true. */
 function settle(finding: Finding, meaning: Meaning, doomed: Awaited<ReturnType<typeof findDoomed>>): Finding {
@@ -145,8 +180,7 @@ function firstLook(cleaner: Cleaner, since: Instant, now: Instant): Instant {
 
 /** The same about everything that goes, and about the Cleaner, which goes last. */
 function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): Generator<Statement> {
-  const { namespace, name } = cleaner.metadata;
-  const rule = `Cleaner ${namespace}/${name}`;
+  const rule = ruleOf(cleaner);
   const self = nameOf(Cleaner, cleaner);
   if (finding.kind === 'held') {
     for (const { object, why } of doomed)
@@ -154,15 +188,26 @@ function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): G
     yield { ...finding, object: self, rule };
     return;
   }
-  const { at } = finding;
-  for (const { object, why } of [...doomed, { object: self, why: 'the Cleaner itself goes last' }])
-    yield {
-      kind: 'ends',
-      object,
-      rule,
-      at,
-      because: `${why}: ${finding.because}`,
-      propagation: 'Background',
-      ...(object === self ? {} : { anyVersion: true }),
-    };
+  yield* tellEnds(rule, finding, doomed);
+  const { anyVersion: _, ...last } = endOf(rule, finding, {
+    object: self,
+    why: 'the Cleaner itself goes last',
+  });
+  yield last;
 }
+
+const ruleOf = ({ metadata: { namespace, name } }: Cleaner): string => `Cleaner ${namespace}/${name}`;
+
+function* tellEnds(rule: string, finding: Ending, doomed: readonly Doomed[]): Generator<Statement> {
+  for (const one of doomed) yield endOf(rule, finding, one);
+}
+
+const endOf = (rule: string, { at, because }: Ending, { object, why }: Doomed): Ends => ({
+  kind: 'ends',
+  object,
+  rule,
+  at,
+  because: `${why}: ${because}`,
+  propagation: 'Background',
+  anyVersion: true,
+});

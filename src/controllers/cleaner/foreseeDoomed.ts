@@ -1,6 +1,6 @@
 // What goes when a Cleaner acts: the objects of its targets, and those of its Helm release with Helm's own records.
 
-import { type Kind, metadataOf } from '#api/kind';
+import { type Kind, keyOf, metadataOf } from '#api/kind';
 import { ConfigMap, Secret } from '#api/kinds/builtin';
 import type { DeletionRecord } from '#api/kinds/cleaner';
 import { type KubeObject, parseApiVersion } from '#api/object';
@@ -10,9 +10,10 @@ import type { ManifestObject } from '#helm/manifest';
 import { readStored, type Stored, storageSelector } from '#helm/storage';
 import type { UninstallSteps } from '#helm/uninstall';
 import { nameOf, type ObjectName, type Snapshot } from '../foresight.ts';
+import { findRefusal, subjectOf } from './foreseeRights.ts';
 import type { Around } from './foreseeTargets.ts';
 import { planRelease } from './helm.ts';
-import { computeForeign, computeLeft } from './helmRemoval.ts';
+import { computeBelonging, NOT_OWNED } from './helmRemoval.ts';
 import type { ReleaseKey } from './helmStorage.ts';
 import { findUnrecorded } from './helmUnrecorded.ts';
 import { type DecisionParts, recordTargets } from './record.ts';
@@ -24,8 +25,17 @@ export interface Doomed {
   readonly why: string;
 }
 
+/** An object of the release that is not deleted with it. */
+export interface Left extends Doomed {
+  /** `kept`: the chart asks for it. `forbidden`: the actor may not delete it. */
+  readonly as: 'kept' | 'notOwned' | 'forbidden';
+}
+
 export interface DoomedObjects {
   readonly objects: readonly Doomed[];
+  /** Of the release. */
+  readonly records: readonly Doomed[];
+  readonly left: readonly Left[];
   readonly parts: DecisionParts;
   /** The release cannot be uninstalled. */
   readonly problem?: { readonly because: string; readonly until?: Instant };
@@ -49,13 +59,14 @@ export async function findDoomed(
           .map((object) => ({ object: nameOf(kind, object), why: `target ${target.name}` }))
       : [],
   );
-  if (meaning.release === undefined) return { objects, parts: { targets } };
-  return addRelease(around, { objects, parts: { targets } }, { name: meaning.release, found }, at);
+  const doomed = { objects, records: [], left: [], parts: { targets } };
+  if (meaning.release === undefined) return doomed;
+  return addRelease(around, doomed, { name: meaning.release, found }, at);
 }
 
 async function addRelease(
   around: Around,
-  { objects, parts }: DoomedObjects,
+  doomed: DoomedObjects,
   { name, found }: { readonly name: string; readonly found: readonly Found[] },
   at: Instant,
 ): Promise<DoomedObjects> {
@@ -69,21 +80,22 @@ async function addRelease(
       const because = await findUnrecorded(release, found, (kind, labelSelector) =>
         snapshot.list({ kind, namespace, labelSelector }),
       );
-      return { objects, parts, ...(because === undefined ? {} : { problem: { because } }) };
+      return { ...doomed, ...(because === undefined ? {} : { problem: { because } }) };
     }
     case 'busy':
       return {
-        objects,
-        parts,
+        ...doomed,
         problem: { because: `the release ${name} is ${plan.status}`, until: plan.until },
       };
     case 'corrupt':
-      return { objects, parts, problem: { because: `the release ${name} cannot be read: ${plan.why}` } };
+      return { ...doomed, problem: { because: `the release ${name} cannot be read: ${plan.why}` } };
     case 'uninstall': {
-      const owned = await releaseObjects(around, plan.steps, release);
+      const { owned, left } = await releaseObjects(around, plan.steps, release);
       return {
-        objects: [...objects, ...owned, ...records],
-        parts: { ...parts, release: { name, steps: plan.steps } },
+        objects: [...doomed.objects, ...owned],
+        records,
+        left,
+        parts: { ...doomed.parts, release: { name, steps: plan.steps } },
       };
     }
     default:
@@ -110,21 +122,28 @@ async function readRecords(
 }
 
 async function releaseObjects(
-  { outlook, rules }: Around,
+  around: Around,
   { removals }: UninstallSteps,
   release: ReleaseKey,
-): Promise<Doomed[]> {
-  const doomed: Doomed[] = [];
+): Promise<{ readonly owned: readonly Doomed[]; readonly left: readonly Left[] }> {
+  const { snapshot } = around.outlook;
+  const subject = subjectOf(around);
+  const owned: Doomed[] = [];
+  const left: Left[] = [];
   for (const object of removals) {
-    const kind = findKind(outlook.snapshot, object);
-    if (kind === undefined) continue;
-    if (!rules.helmAllowForeign && computeForeign(object, kind, release) !== undefined) continue;
-    const live = await findLive(outlook.snapshot, kind, object, release);
-    if (live === undefined || live.metadata.deletionTimestamp !== undefined) continue;
-    if (computeLeft(live, release) === undefined)
-      doomed.push({ object: nameOf(kind, live), why: `part of the release ${release.name}` });
+    const kind = findKind(snapshot, object);
+    const live = kind && (await findLive(snapshot, kind, object, release));
+    if (kind === undefined || live === undefined) continue;
+    const found = { object: nameOf(kind, live), why: `part of the release ${release.name}` };
+    const belonging = computeBelonging(live, release);
+    if (belonging === 'kept') left.push({ ...found, as: 'kept', why: 'helm.sh/resource-policy: keep' });
+    else if (belonging === 'notOwned') left.push({ ...found, as: 'notOwned', why: NOT_OWNED });
+    if (belonging !== 'owned' || live.metadata.deletionTimestamp !== undefined) continue;
+    const refusal = await findRefusal(snapshot, subject, kind, keyOf(live));
+    if (refusal === undefined) owned.push(found);
+    else left.push({ ...found, as: 'forbidden', why: refusal });
   }
-  return doomed;
+  return { owned, left };
 }
 
 function findKind({ served }: Snapshot, { apiVersion, kind }: ManifestObject): Kind | undefined {

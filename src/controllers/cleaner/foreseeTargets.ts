@@ -10,7 +10,7 @@ import { fromCache, sortKinds } from './targets.ts';
 
 export interface CleanerRules {
   readonly bindSecretData: boolean;
-  readonly helmAllowForeign: boolean;
+  readonly helmPurgeIncomplete: boolean;
   readonly requireAuthor: boolean;
   readonly defaultAccount?: string;
 }

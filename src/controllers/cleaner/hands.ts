@@ -104,6 +104,35 @@ export async function deleteUnchanged(
   }
 }
 
+/** Merges a patch into an object, only as it was read. `refused`: forbidden, or not accepted. */
+export async function patchUnchanged(
+  { client, namespace, signal }: Hands,
+  kind: Kind,
+  object: { readonly name: string; readonly uid: string; readonly resourceVersion?: string },
+  patch: object,
+): Promise<
+  | { readonly kind: 'patched' }
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'refused'; readonly why: string }
+> {
+  const { name, uid, resourceVersion } = object;
+  const premise = { ifUid: uid, ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }) };
+  try {
+    const answer = await client.patch(
+      kind,
+      { namespace, name },
+      { type: 'merge', patch },
+      { ...premise, signal },
+    );
+    if (answer.kind === 'patched') return { kind: 'patched' };
+    return answer.kind === 'invalid' ? { kind: 'refused', why: tell(answer.error) } : { kind: 'changed' };
+  } catch (error) {
+    if (error instanceof ApiError && error.code < 500 && error.code !== 429)
+      return { kind: 'refused', why: tell(error) };
+    throw error;
+  }
+}
+
 /** Labels as the text of a selector. */
 export const selectorOf = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)

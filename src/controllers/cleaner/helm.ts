@@ -4,12 +4,13 @@
 import { Cleaner } from '#api/kinds/cleaner';
 import { parseApiVersion } from '#api/object';
 import { assertNever } from '#base/assertNever';
-import type { Instant } from '#base/instant';
+import { type Instant, plus } from '#base/instant';
 import type { ManifestObject } from '#helm/manifest';
+import { buildUninstalling, UNINSTALLING } from '#helm/markUninstalling';
 import { openHistory, type Stored } from '#helm/storage';
 import { planUninstall, type UninstallPlan, type UninstallSteps } from '#helm/uninstall';
-import { deleteObject, type Read } from './hands.ts';
-import { type RemovalOptions, removeAll, type Stop, stopped } from './helmRemoval.ts';
+import { deleteObject, patchUnchanged, type Read } from './hands.ts';
+import { CONTENDED, type RemovalOptions, removeAll, type Stop, stopped } from './helmRemoval.ts';
 import { compareWithRecord, findNewer, type ReleaseKey, readRecorded, STORAGE } from './helmStorage.ts';
 
 /** A Cleaner that is part of its own release goes last, by its own hand. */
@@ -30,14 +31,25 @@ export async function planRelease(
 }
 
 export type Uninstalled =
-  /** `gone`: how many objects are, whoever deleted them and when; unset: its records were gone already. */
-  | { readonly kind: 'done'; readonly gone?: number; readonly left: readonly string[] }
+  /** `gone`: objects that do not exist any more, whoever deleted them; unset: its records were gone already. */
+  | {
+      readonly kind: 'done';
+      readonly gone?: number;
+      readonly kept: readonly string[];
+      readonly left: readonly string[];
+    }
+  /** Some objects are left, and so are the records. `unmarked`: why the newest does not say `uninstalling`, if so. */
+  | { readonly kind: 'incomplete'; readonly left: readonly string[]; readonly unmarked?: string }
   | { readonly kind: 'busy'; readonly status: string; readonly until: Instant }
   | { readonly kind: 'failed'; readonly why: string }
   | Stop;
 
 export interface UninstallOptions extends RemovalOptions {
   readonly self: string;
+  /** The records are purged even if objects are left. */
+  readonly purgeIncomplete: boolean;
+  /** Notes that there is no way back, if anything was deleted or a hook has run. */
+  readonly begin: () => Promise<'begun' | 'not begun' | 'stop'>;
   /** Runs the hooks of an event; undefined when they are done. */
   readonly runHooks: (
     event: 'pre-delete' | 'post-delete',
@@ -48,14 +60,12 @@ export interface UninstallOptions extends RemovalOptions {
 export async function uninstall(options: UninstallOptions): Promise<Uninstalled> {
   const { hands, record, now, self } = options;
   const release = { name: record.release, namespace: hands.namespace };
-  const read = await readRecorded(hands, record);
-  if (read.kind !== 'read') return unreadable(read);
-  const ours = compareWithRecord(read.value, record);
-  if (typeof ours === 'string') return { kind: 'changed', why: ours };
+  const ours = await readOurs(options);
+  if ('kind' in ours) return ours;
   const plan = await planRelease(ours, release, self, now);
   switch (plan.kind) {
     case 'absent':
-      return { kind: 'done', left: [] };
+      return { kind: 'done', kept: [], left: [] };
     case 'busy':
       return plan;
     case 'corrupt':
@@ -75,26 +85,62 @@ async function follow(
   if (!options.isWanted()) return { kind: 'unwanted' };
   const before = await options.runHooks('pre-delete', steps);
   if (before !== undefined) return before;
-  const { gone, left, problems, stop } = await removeAll(steps, release, options);
+  const { gone, kept, left, problems, stop } = await removeAll(steps, release, options);
   if (stop !== undefined) return stop;
-  if (problems.length > 0) return { kind: 'failed', why: problems.slice(0, 5).join('; ') };
+  if (problems.length > 0) return { kind: 'failed', why: [...problems, ...left].slice(0, 5).join('; ') };
+  if (left.length > 0 && !options.purgeIncomplete) return leaveIncomplete(left, options);
   const after = await options.runHooks('post-delete', steps);
   if (after !== undefined) return after;
   const purged = await purge(steps, options);
-  return purged ?? { kind: 'done', gone, left };
+  return purged ?? { kind: 'done', gone, kept, left };
+}
+
+const UNTOUCHED = 'nothing was deleted';
+
+/** Helm can finish what is left, from a record that says so. A release of which nothing was deleted is still deployed. */
+async function leaveIncomplete(left: readonly string[], options: UninstallOptions): Promise<Uninstalled> {
+  const begun = await options.begin();
+  if (begun === 'stop') return stopped(options);
+  if (begun === 'not begun') return { kind: 'incomplete', left, unmarked: UNTOUCHED };
+  const { hands, record, now } = options;
+  const read = await readOurs(options);
+  if ('kind' in read) return read;
+  const newest = read.find(({ revision }) => revision === record.revision);
+  if (newest === undefined || newest.status === UNINSTALLING) return { kind: 'incomplete', left };
+  const { driver, name } = newest;
+  const refusal = await options.refusalTo('patch', STORAGE[driver], { namespace: hands.namespace, name });
+  const patch = refusal === undefined ? await buildUninstalling(newest, now) : undefined;
+  if (patch === undefined) return { kind: 'incomplete', left, unmarked: refusal ?? 'it cannot be read' };
+  const answer = await patchUnchanged(hands, STORAGE[driver], newest, patch);
+  switch (answer.kind) {
+    case 'patched':
+      return { kind: 'incomplete', left };
+    case 'changed':
+      return { kind: 'waiting', until: plus(now, CONTENDED), why: 'contended' };
+    case 'refused':
+      return { kind: 'incomplete', left, unmarked: answer.why };
+    default:
+      return assertNever(answer);
+  }
+}
+
+/** The recorded part of what Helm has stored now, or why nothing may be done with it. */
+async function readOurs({ hands, record }: UninstallOptions): Promise<Stored[] | Uninstalled> {
+  const read = await readRecorded(hands, record);
+  if (read.kind !== 'read') return unreadable(read);
+  const ours = compareWithRecord(read.value, record);
+  return typeof ours === 'string' ? { kind: 'changed', why: ours } : ours;
 }
 
 /** Oldest first, by uid, and only as long as nobody writes a new revision. */
 async function purge(steps: UninstallSteps, options: UninstallOptions): Promise<Uninstalled | undefined> {
   const { hands, record } = options;
-  const read = await readRecorded(hands, record);
-  if (read.kind !== 'read') return unreadable(read);
-  const ours = compareWithRecord(read.value, record);
-  if (typeof ours === 'string') return { kind: 'changed', why: ours };
+  const ours = await readOurs(options);
+  if ('kind' in ours) return ours;
   for (const ref of steps.purge) {
     const kind = STORAGE[ref.driver];
-    if (!(await options.mayDelete(kind, { namespace: hands.namespace, name: ref.name })))
-      return { kind: 'failed', why: `the author may not delete ${kind.resource}` };
+    const refusal = await options.refusalTo('delete', kind, { namespace: hands.namespace, name: ref.name });
+    if (refusal !== undefined) return { kind: 'failed', why: refusal };
     const newer = ref === steps.purge[0] ? undefined : await findNewer(hands, record);
     if (newer !== undefined && newer.kind !== 'read') return unreadable(newer);
     if (newer?.value !== undefined) return { kind: 'changed', why: newer.value };

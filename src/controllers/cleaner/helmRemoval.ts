@@ -1,7 +1,7 @@
 // Removing the objects of a release, one after the other. What is read of an object is the premise of its DELETE, and the
 // release must be the one that was decided about until the last of them: whoever upgrades it meanwhile keeps it.
 
-import { type Kind, keyOf, type ObjectKey } from '#api/kind';
+import type { Kind, ObjectKey } from '#api/kind';
 import type { RecordedRelease } from '#api/kinds/cleaner';
 import { checkPathSegment } from '#api/names';
 import { type KubeObject, parseApiVersion } from '#api/object';
@@ -27,11 +27,14 @@ export interface RemovalOptions {
   readonly discovery: Discovery;
   readonly record: RecordedRelease;
   readonly now: Instant;
-  readonly allowForeign: boolean;
   /** Whether the Cleaner still wants anything deleted, as far as is known here. */
   readonly isWanted: () => boolean;
-  /** Whether the actor may delete this object; asked only where the server does not judge by itself. */
-  readonly mayDelete: (kind: Kind, key: ObjectKey) => Promise<boolean>;
+  /** Why this may not be done for the actor, if so; asked only where the server does not judge by itself. */
+  readonly refusalTo: (
+    verb: 'get' | 'patch' | 'delete',
+    kind: Kind,
+    key: ObjectKey,
+  ) => Promise<string | undefined>;
   /** Until when a deletion must wait for the operator's budget, if it must. */
   readonly heldUntil: (uid: string) => Instant | undefined;
   /** Something was deleted. `stop`: the Cleaner changed or went away meanwhile, and whoever decided must look again. */
@@ -40,11 +43,14 @@ export interface RemovalOptions {
 
 /** How often an object that changes is read again before it waits for its turn. */
 const ROUNDS = 5;
-const CONTENDED = seconds(1);
+export const CONTENDED = seconds(1);
 
 interface Removal {
   /** Objects that are, by this or an earlier try. */
   gone: number;
+  /** Objects with the resource policy `keep`: the chart asks for it. */
+  readonly kept: string[];
+  /** Objects that the release does not own, or that the actor may not delete, each with the reason. */
   readonly left: string[];
   readonly problems: string[];
   /** Stopped in the middle. */
@@ -65,7 +71,8 @@ export async function removeAll(
 ): Promise<Removal> {
   const removal: Removal = {
     gone: 0,
-    left: steps.kept.map((object) => `${nameOf(object)} (keep)`),
+    kept: steps.kept.map(nameOf),
+    left: [],
     problems: [],
   };
   for (const object of steps.removals) {
@@ -78,6 +85,9 @@ export async function removeAll(
         removal.gone++;
         if ((await options.onDeleted('release object')) === 'stop')
           return { ...removal, stop: stopped(options) };
+        break;
+      case 'kept':
+        removal.kept.push(nameOf(object));
         break;
       case 'left':
         removal.left.push(result.why);
@@ -94,14 +104,23 @@ export async function removeAll(
 
 const nameOf = ({ kind, name }: ManifestObject): string => `${kind}/${name}`;
 
+const LONGEST_REASON = 160;
+/** A refusal of the API server starts with the object, which is named already. */
+const shorten = (why: string): string => why.replace(/^.* is forbidden: /s, '').slice(0, LONGEST_REASON);
+
 type Removed =
   | { readonly kind: 'removed' }
   | { readonly kind: 'absent' }
+  | { readonly kind: 'kept' }
   | { readonly kind: 'left'; readonly why: string }
   | { readonly kind: 'problem'; readonly why: string }
   | Stop;
 
 const ABSENT = { kind: 'absent' } as const;
+const left = (object: ManifestObject, why: string): Removed => ({
+  kind: 'left',
+  why: `${nameOf(object)} (${shorten(why)})`,
+});
 const problem = (object: ManifestObject, why: string): Removed => ({
   kind: 'problem',
   why: `${nameOf(object)}: ${why}`,
@@ -116,16 +135,27 @@ async function remove(
   // What is not served, or cannot be a name, does not exist; Helm itself would refuse to uninstall at all.
   if (kind === 'unavailable') return problem(object, 'its API group is unavailable');
   if (kind === undefined || !canExist(object)) return ABSENT;
-  const foreign = options.allowForeign ? undefined : computeForeign(object, kind, release);
-  if (foreign !== undefined) return { kind: 'left', why: `${nameOf(object)} (${foreign})` };
   const hands = handsFor(options.hands, kind, object, release);
+  const { namespace } = hands;
+  const key = { ...(namespace === '' ? {} : { namespace }), name: object.name };
+  const refusal = await options.refusalTo('delete', kind, key);
+  // Status must not disclose whether an object exists that the author may neither delete nor read.
+  if (refusal !== undefined && (await options.refusalTo('get', kind, key)) !== undefined)
+    return left(object, refusal);
+  const where: Where = {
+    object,
+    kind,
+    hands,
+    release,
+    options,
+    ...(refusal === undefined ? {} : { refusal }),
+  };
   let refused: string | undefined;
   for (let round = 1; round <= ROUNDS; round++) {
     const live = await getMetadata(hands, kind, object.name);
     if (live.kind === 'notServed') return ABSENT;
-    if (live.kind === 'forbidden') return problem(object, live.why);
+    if (live.kind === 'forbidden') return left(object, live.why);
     if (live.value === undefined) return ABSENT;
-    const where: Where = { object, kind, hands, release, options };
     const result = await removeLive(live.value, refused, where);
     if (result !== 'conflict') return result;
     refused = live.value.metadata.resourceVersion;
@@ -136,22 +166,12 @@ async function remove(
 const canExist = ({ name, namespace }: ManifestObject): boolean =>
   [name, namespace].every((part) => checkPathSegment(part).length === 0);
 
-/** Why an object is not the release's alone to delete, if so. */
-export function computeForeign(
-  object: ManifestObject,
-  { namespaced }: Kind,
-  release: ReleaseKey,
-): string | undefined {
-  if (!namespaced) return 'not in a namespace';
-  return object.namespace !== '' && object.namespace !== release.namespace
-    ? 'in another namespace'
-    : undefined;
-}
+export const NOT_OWNED = 'not owned by the release';
 
-/** Why what is there under the name is left alone, if so. */
-export function computeLeft(live: KubeObject, release: ReleaseKey): string | undefined {
-  if (!isOwnedBy(live, release)) return 'not owned by the release';
-  return asksToStay(live.metadata.annotations) ? 'keep' : undefined;
+/** Whether a live object is deleted with the release, as far as the object itself decides. */
+export function computeBelonging(live: KubeObject, release: ReleaseKey): 'owned' | 'kept' | 'notOwned' {
+  if (asksToStay(live.metadata.annotations)) return 'kept';
+  return isOwnedBy(live, release) ? 'owned' : 'notOwned';
 }
 
 interface Where {
@@ -160,6 +180,8 @@ interface Where {
   readonly hands: Hands;
   readonly release: ReleaseKey;
   readonly options: RemovalOptions;
+  /** Why the actor may not delete the object, if so. */
+  readonly refusal?: string;
 }
 
 /**
@@ -171,12 +193,13 @@ async function removeLive(
   refused: string | undefined,
   where: Where,
 ): Promise<Removed | 'conflict'> {
-  const { object, kind, hands, release, options } = where;
+  const { object, kind, hands, release, options, refusal } = where;
   const { uid = '', deletionTimestamp, resourceVersion } = live.metadata;
-  const left = computeLeft(live, release);
-  if (left !== undefined) return { kind: 'left', why: `${nameOf(object)} (${left})` };
+  const belonging = computeBelonging(live, release);
+  if (belonging === 'kept') return { kind: 'kept' };
+  if (belonging === 'notOwned') return left(object, NOT_OWNED);
   if (deletionTimestamp !== undefined) return ABSENT;
-  if (!(await options.mayDelete(kind, keyOf(live)))) return problem(object, 'the author may not delete it');
+  if (refusal !== undefined) return left(object, refusal);
   const newer = await findNewer(options.hands, options.record);
   if (newer.kind === 'forbidden') return problem(object, newer.why);
   if (newer.kind === 'read' && newer.value !== undefined) return { kind: 'changed', why: newer.value };
@@ -194,6 +217,7 @@ async function removeLive(
     case 'changed':
       return 'conflict';
     case 'forbidden':
+      return left(object, answer.why);
     case 'refused':
       return problem(object, answer.why);
     default:

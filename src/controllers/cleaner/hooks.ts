@@ -25,8 +25,10 @@ export interface HookRunnerOptions {
   readonly enabled: boolean;
   /** For one hook. */
   readonly timeout: Millis;
-  /** Whether the actor may do this; asked only where the server does not judge by itself. */
-  readonly may: (verb: 'create' | 'delete', kind: Kind, name: string) => Promise<boolean>;
+  /** Why this may not be done for the actor, if so; asked only where the server does not judge by itself. */
+  readonly refusalTo: (verb: 'create' | 'delete', kind: Kind, name: string) => Promise<string | undefined>;
+  /** Why objects of a kind could not be created, if so: the actor may not, or Lapse itself. */
+  readonly refusalToCreate: (kind: Kind) => Promise<string | undefined>;
   /** Whose hooks these are: stamped on what is created, so that it is known again. */
   readonly decision: string;
   readonly progress: () => Progress;
@@ -47,7 +49,9 @@ const FIELD = { 'pre-delete': 'preDelete', 'post-delete': 'postDelete' } as cons
 export function createHookRunner(options: HookRunnerOptions) {
   return async (event: HookEvent, steps: UninstallSteps): Promise<Uninstalled | undefined> => {
     const hooks = hooksOf(event, steps);
-    if (!options.enabled || hooks.length === 0) return undefined;
+    if (!options.enabled) return undefined;
+    const obstacle = event === 'pre-delete' ? await findObstacle(steps, options) : undefined;
+    if (obstacle !== undefined) return { kind: 'failed', why: obstacle };
     for (;;) {
       const done = options.progress()[FIELD[event]] ?? 0;
       const hook = hooks[done];
@@ -63,6 +67,29 @@ export function createHookRunner(options: HookRunnerOptions) {
       if ((await options.note({ ...progress, [FIELD[event]]: done + 1 })) === 'stop') return stopped(options);
     }
   };
+}
+
+const WAY_OUT = 'to uninstall without hooks, set cleaner.helm.hooks: skip';
+
+/**
+ * Why a hook that has not run yet could not be created, if so. All are asked about before anything is deleted; not while
+ * one of them runs.
+ */
+async function findObstacle(steps: UninstallSteps, options: HookRunnerOptions): Promise<string | undefined> {
+  const { preDelete = 0, postDelete = 0, uid } = options.progress();
+  if (uid !== undefined) return undefined;
+  const asked = new Map<string, string | undefined>();
+  for (const hook of [...steps.preDelete.slice(preDelete), ...steps.postDelete.slice(postDelete)]) {
+    const located = await locate(hook, options);
+    let why = typeof located === 'string' ? located : undefined;
+    if (typeof located !== 'string') {
+      const id = `${located.kind.group}/${located.kind.resource}`;
+      if (!asked.has(id)) asked.set(id, await options.refusalToCreate(located.kind));
+      why = asked.get(id);
+    }
+    if (why !== undefined) return `hook ${hook.kind}/${hook.name}: ${why}; ${WAY_OUT}`;
+  }
+  return undefined;
 }
 
 const hooksOf = (event: HookEvent, steps: UninstallSteps): readonly Hook[] =>
@@ -119,15 +146,10 @@ async function removeHook(hook: Hook, options: HookRunnerOptions): Promise<void>
   if (typeof located === 'string') return;
   const read = await getObject(options.hands, located.kind, located.name);
   if (read.kind !== 'read' || read.value === undefined || !isOurs(read.value, options)) return;
-  if (!(await options.may('delete', located.kind, located.name))) return;
+  if ((await options.refusalTo('delete', located.kind, located.name)) !== undefined) return;
   const { uid = '' } = read.value.metadata;
   await deleteObject(options.hands, located.kind, { name: located.name, uid });
 }
-
-const notAllowed = (verb: 'create' | 'delete', { resource }: Kind): Step => ({
-  kind: 'failed',
-  why: `the author may not ${verb} ${resource}`,
-});
 
 const isOurs = ({ metadata }: KubeObject, { decision }: HookRunnerOptions): boolean =>
   metadata.annotations?.[DECISION_ANNOTATION] === decision;
@@ -157,7 +179,8 @@ async function makeWay(
   const { uid = '', deletionTimestamp } = live.metadata;
   if (deletionTimestamp === undefined) {
     if (!hasPolicy(hook, 'before-hook-creation')) return { kind: 'failed', why: `${name} exists already` };
-    if (!(await options.may('delete', kind, name))) return notAllowed('delete', kind);
+    const refusal = await options.refusalTo('delete', kind, name);
+    if (refusal !== undefined) return { kind: 'failed', why: `${refusal}; ${WAY_OUT}` };
     const answer = await deleteObject(options.hands, kind, { name, uid });
     if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
   }
@@ -165,7 +188,8 @@ async function makeWay(
 }
 
 async function start({ kind, object, name }: Located, options: HookRunnerOptions): Promise<Step> {
-  if (!(await options.may('create', kind, name))) return notAllowed('create', kind);
+  const refusal = await options.refusalTo('create', kind, name);
+  if (refusal !== undefined) return { kind: 'failed', why: `${refusal}; ${WAY_OUT}` };
   const { client, namespace, signal } = options.hands;
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const annotations = isObject(metadata.annotations) ? metadata.annotations : {};

@@ -3,9 +3,11 @@
 import { Cleaner } from '#api/kinds/cleaner';
 import type { KubeObject } from '#api/object';
 import type { Client } from '#client/client';
+import type { Driver } from '#helm/storage';
 import type { Need } from '#lifecycle/rights';
 import { checkAuthor, lackOf, type ObjectCheck, type ReviewNeeds } from '../objectCheck.ts';
-import { type Actors, needsForHelm, needsToDelete, needsToSee } from './actor.ts';
+import type { Actors } from './actor.ts';
+import { needsForHelm, needsToDelete, needsToSee, needToMark } from './needs.ts';
 import type { Resolved } from './snapshot.ts';
 import { type Meaning, understand } from './spec.ts';
 import { sortKinds } from './targets.ts';
@@ -15,11 +17,23 @@ export const needsOf = (resolved: readonly Resolved[], namespace: string): Need[
   ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
 ];
 
+type HelmNeeds = (namespace: string, driver: Driver) => Need[];
+
+/** Lapse itself also writes to the record of a release that it could not uninstall completely. */
+const ownNeedsForHelm: HelmNeeds = (namespace, driver) => [
+  ...needsForHelm(namespace, driver),
+  needToMark(namespace, driver),
+];
+
 /** Rights to one of the places where Helm keeps records are enough; without either, those to Secrets are missing. */
-export async function missingForHelm(namespace: string, review: ReviewNeeds): Promise<Need[]> {
-  const secrets = await review(needsForHelm(namespace, 'secret'));
+export async function missingForHelm(
+  namespace: string,
+  review: ReviewNeeds,
+  needsOfDriver: HelmNeeds = needsForHelm,
+): Promise<Need[]> {
+  const secrets = await review(needsOfDriver(namespace, 'secret'));
   if (secrets.length === 0) return [];
-  return (await review(needsForHelm(namespace, 'configmap'))).length === 0 ? [] : secrets;
+  return (await review(needsOfDriver(namespace, 'configmap'))).length === 0 ? [] : secrets;
 }
 
 export interface OwnRightsOptions {
@@ -44,7 +58,8 @@ export async function missingOfLapse(
   const isOther = meaning.account !== undefined || defaultAccount !== undefined || asAuthor;
   const seen = resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
   const missing = await review(isOther ? seen : needsOf(resolved, namespace));
-  if (meaning.release !== undefined && !isOther) missing.push(...(await missingForHelm(namespace, review)));
+  if (meaning.release !== undefined && !isOther)
+    missing.push(...(await missingForHelm(namespace, review, ownNeedsForHelm)));
   return missing;
 }
 

@@ -10,7 +10,7 @@ import { TransportError } from '#client/transport';
 import { type Outcome, settled, waitUntil } from '#runtime/outcome';
 import type { Pass } from '#runtime/pass';
 import { act } from './act.ts';
-import { type Acting, needsToSee } from './actor.ts';
+import type { Acting } from './actor.ts';
 import {
   computeGate,
   computeNextLook,
@@ -24,6 +24,7 @@ import { describeMissing, handsOf, TOO_MANY } from './decide.ts';
 import { Deletion } from './deletion.ts';
 import { type Gathered, gather } from './gather.ts';
 import { tell } from './hands.ts';
+import { needsToSee } from './needs.ts';
 import { memoKey, periodOf, Reporter } from './reporter.ts';
 import {
   bindingsOf,

@@ -23,6 +23,7 @@ export const REASONS = {
   Unavailable: 'False',
   ClockUnknown: 'False',
   HelmUninstallFailed: 'False',
+  HelmUninstallIncomplete: 'False',
   HelmOperationInProgress: 'False',
   HelmDriverNotSupported: 'False',
 } as const;

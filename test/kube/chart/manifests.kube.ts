@@ -124,14 +124,14 @@ describe.each<HelmMajor>([3, 4])('Helm %i', (major) => {
   test('what a chart that includes this one hands down is no mistake, nor is a whole configuration', async () => {
     const config = [
       'config.deletions.perSecond=50',
-      'config.cleaner.helm.hooks=run',
+      'config.cleaner.helm.hooks=skip',
       'config.log.format=text',
     ];
     const objects = documentsOf(await template('enabled=true', 'global.a=b', ...config));
     const map = objects.find(({ kind }) => kind === 'ConfigMap') as { data?: Record<string, string> };
     expect(parse(map.data!['lapse.yaml']!)).toMatchObject({
       deletions: { perSecond: 50 },
-      cleaner: { helm: { hooks: 'run' }, authorKeySecret: { namespace: NAMESPACE } },
+      cleaner: { helm: { hooks: 'skip' }, authorKeySecret: { namespace: NAMESPACE } },
       log: { format: 'text' },
     });
   });

@@ -199,7 +199,7 @@ describe('what has begun', () => {
 });
 
 scenario('a failed hook runs again with the next try, though targets are deleted already', async (scene) => {
-  begin(scene, { helm: { hooks: 'run' } });
+  begin(scene);
   const job = 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: before}\n';
   const spec = 'spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n';
   const hook = {
