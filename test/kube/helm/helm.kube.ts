@@ -83,17 +83,16 @@ async function survivors({ namespace, elsewhere }: Site): Promise<string[]> {
   return left.sort();
 }
 
+const PATIENT = { timeout: 60_000, interval: 200 };
+
 async function cleaned(namespace: string): Promise<void> {
   await create(cluster.client, cleaner(namespace));
   const key = { namespace, name: 'c' };
-  await vi.waitFor(
-    async () => {
-      const live = await cluster.client.get(Cleaner, key);
-      expect(live?.status?.conditions?.[0], 'the Cleaner is still there').toBeUndefined();
-      expect(live).toBeUndefined();
-    },
-    { timeout: 60_000, interval: 200 },
-  );
+  await vi.waitFor(async () => {
+    const live = await cluster.client.get(Cleaner, key);
+    expect(live?.status?.conditions?.[0], 'the Cleaner is still there').toBeUndefined();
+    expect(live).toBeUndefined();
+  }, PATIENT);
 }
 
 async function withCleaner<T>(options: object, work: () => Promise<T>): Promise<T> {
@@ -123,10 +122,8 @@ const MORE_CAREFUL = {
   'configmaps/listed-kept': 'keep counts inside a List too',
   'configmaps/kept-live': 'keep counts on the live object too',
 };
-const FOREIGN = {
-  'configmaps/foreign': 'another namespace: only with helm.allowForeign',
-  'clusterroles/web-ID': 'no namespace: only with helm.allowForeign',
-};
+/** As `--no-hooks` does. */
+const NO_HOOKS = { helm: { hooks: 'skip' } };
 
 describe.each([3, 4] as const)('Helm %i', (major) => {
   const unstamped = major === 3 ? ['configmaps/unstamped'] : [];
@@ -141,7 +138,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     const before = await survivors(ours);
     expect(before).toEqual(await survivors(theirs));
     expect(before).toContain('secrets/sh.helm.release.v1.shop.v3');
-    await withCleaner({ helm: { allowForeign: true } }, () => cleaned(ours.namespace));
+    await withCleaner({ helm: { hooks: 'skip', purgeIncomplete: true } }, () => cleaned(ours.namespace));
     await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace, '--no-hooks');
     const left = await survivors(theirs);
     expect(left).toContain('configmaps/kept');
@@ -151,21 +148,48 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     expect((await releases(ours)).trim()).toBe('');
   });
 
-  test('without allowForeign: objects elsewhere and cluster-wide ones stay', async () => {
-    const helm = await helmFor(major, bed);
-    const site = await prepare(helm, 'foreign');
-    await withCleaner({}, () => cleaned(site.namespace));
-    const left = await survivors(site);
-    for (const foreign of Object.keys(FOREIGN)) expect(left).toContain(foreign);
-    expect(left.filter((one) => one.includes('sh.helm.release'))).toEqual([]);
-  });
+  test.each(['secret', 'configmap'] as const)(
+    'an incomplete uninstall (%ss): helm list --uninstalling shows it, and helm uninstall finishes it',
+    async (driver) => {
+      const helm = await helmFor(major, bed, driver);
+      const site = await prepare(helm, `left-${driver}`);
+      const { namespace } = site;
+      await upgrade(site, 'count=2');
+      await bed.kubectl('annotate', 'configmap', 'unstamped', '-n', namespace, 'meta.helm.sh/release-name-');
+      const key = { namespace, name: 'c' };
+      await withCleaner(NO_HOOKS, async () => {
+        await create(cluster.client, cleaner(namespace));
+        await vi.waitFor(async () => {
+          const [ready] = (await cluster.client.get(Cleaner, key))?.status?.conditions ?? [];
+          expect(ready?.reason).toBe('HelmUninstallIncomplete');
+          expect(ready?.message).toContain('left: ConfigMap/unstamped (not owned by the release)');
+        }, PATIENT);
+      });
+      const left = await survivors(site);
+      expect(left).toContain('configmaps/unstamped');
+      expect(left).not.toContain('configmaps/plain');
+      expect(left).not.toContain('configmaps/foreign');
+      expect(left).not.toContain('clusterroles/web-ID');
+      expect(await helm.run('list', '-n', namespace, '--uninstalling', '--short')).toBe('shop\n');
+      expect(await helm.run('status', 'shop', '-n', namespace)).toContain('STATUS: uninstalling');
+      expect(await helm.run('get', 'values', 'shop', '-n', namespace)).toContain('count: 2');
+      expect(await helm.run('get', 'manifest', 'shop', '-n', namespace)).toContain('name: growing-1');
+      await helm.run('uninstall', 'shop', '-n', namespace, '--no-hooks');
+      expect((await releases(site)).trim()).toBe('');
+      // Started again, the Cleaner finds no record, and completes.
+      await withCleaner(NO_HOOKS, () =>
+        vi.waitFor(async () => expect(await cluster.client.get(Cleaner, key)).toBeUndefined(), PATIENT),
+      );
+      expect((await survivors(site)).filter((one) => one.includes('sh.helm.release'))).toEqual([]);
+    },
+  );
 
   test('a failed upgrade: Helm leaves the objects of the revision before, ours does not', async () => {
     const [ours, theirs] = await pair(major, 'failed');
     for (const site of [ours, theirs])
       await expect(upgrade(site, 'old=false', 'broken=true')).rejects.toThrow();
     expect(await releases(ours)).toContain('failed');
-    await withCleaner({ helm: { allowForeign: true } }, () => cleaned(ours.namespace));
+    await withCleaner(NO_HOOKS, () => cleaned(ours.namespace));
     await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace, '--no-hooks');
     const left = await survivors(theirs);
     expect(left).toContain('configmaps/only-old');
@@ -178,7 +202,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     const [ours, theirs] = await pair(major, 'unserved');
     for (const { namespace } of [ours, theirs])
       await bed.kubectl('delete', 'crd', `gadgets.${namespace}.example.com`, '--wait=true');
-    await withCleaner({ helm: { allowForeign: true } }, () => cleaned(ours.namespace));
+    await withCleaner(NO_HOOKS, () => cleaned(ours.namespace));
     const left = await survivors(ours);
     expect(left).not.toContain('configmaps/plain');
     expect(left.filter((one) => one.includes('sh.helm.release'))).toEqual([]);
@@ -190,9 +214,9 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     expect(left).toEqual(plus(await survivors(theirs), 'configmaps/listed-kept'));
   });
 
-  test('hooks, when they are run: the same survivors', async () => {
+  test('hooks are run by default: the same survivors', async () => {
     const [ours, theirs] = await pair(major, 'hooks');
-    await withCleaner({ helm: { hooks: 'run', allowForeign: true } }, () => cleaned(ours.namespace));
+    await withCleaner({}, () => cleaned(ours.namespace));
     await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace);
     const left = await survivors(theirs);
     expect(left).toContain('configmaps/hook-pre-delete');
@@ -204,7 +228,7 @@ describe.each([3, 4] as const)('Helm %i', (major) => {
     const [ours, theirs] = await pair(major, 'maps', 'configmap');
     for (const site of [ours, theirs]) await upgrade(site, 'count=2');
     expect(await survivors(ours)).toContain('configmaps/sh.helm.release.v1.shop.v2');
-    await withCleaner({ helm: { allowForeign: true } }, () => cleaned(ours.namespace));
+    await withCleaner(NO_HOOKS, () => cleaned(ours.namespace));
     await theirs.helm.run('uninstall', 'shop', '-n', theirs.namespace, '--no-hooks');
     expect(await survivors(ours)).toEqual(plus(await survivors(theirs), 'configmaps/listed-kept'));
   });
