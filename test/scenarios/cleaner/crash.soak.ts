@@ -29,13 +29,14 @@ const world: KubeObject[] = [
   }),
 ];
 
-async function begin(): Promise<Simulation> {
+/** Objects that take the name of a deleted one do not belong to the release: the records are purged all the same. */
+async function begin(objects = world, purgeIncomplete = true): Promise<Simulation> {
   const family = findFamily('cleaner');
-  const cleaner = { authorKeySecret: { namespace: 'kube-system' } };
+  const cleaner = { authorKeySecret: { namespace: 'kube-system' }, helm: { purgeIncomplete } };
   const configuration = { actAs: 'controller', cleaner };
   const compose = composeFamilies({ families: [family], controllers: [], configuration, gates: {} });
   const simulation = await simulate({ compose, kinds: family.kinds });
-  await simulation.apply(world);
+  await simulation.apply(objects);
   return simulation;
 }
 
@@ -143,6 +144,41 @@ describe('killed twice', () => {
       for (const name of [...TARGETS, ...CHART])
         expect(await simulation.get(`configmap/${name}`)).toBeUndefined();
       expect(await simulation.get('configmap/bystander')).toBeDefined();
+    } finally {
+      await simulation.close();
+    }
+  });
+});
+
+describe('killed while an uninstall is left incomplete', () => {
+  const left = storedRelease({ revision: 2, manifest: manifest + document('ConfigMap', 'bystander') });
+  const objects = world.map((one) => (one.metadata.name === left.metadata.name ? left : one));
+  // The key, the record, the note that it began, one for each object, the record of Helm, and the condition.
+  const writes = 3 + TARGETS.length + CHART.length + 2;
+  const each = (['before', 'after'] as const).flatMap((moment) =>
+    Array.from({ length: writes }, (_, i): [Moment, number] => [moment, i + 1]),
+  );
+  test.each(each)('%s write %i', async (moment, nth) => {
+    const simulation = await begin(objects, false);
+    try {
+      crashAt(simulation, nth, moment);
+      await simulation.timePasses(hours(1));
+      expect(simulation.running).toBe(false);
+      await simulation.restart();
+      await simulation.timePasses(minutes(20));
+      const { status } = (await simulation.get<Cleaner>('cleaner/c'))!;
+      expect(status?.conditions?.[0]?.reason).toBe('HelmUninstallIncomplete');
+      for (const name of [...TARGETS, ...CHART])
+        expect(await simulation.get(`configmap/${name}`)).toBeUndefined();
+      expect(await simulation.get('configmap/bystander')).toBeDefined();
+      const labels = [1, 2].map(
+        async (revision) =>
+          (await simulation.get(`secret/sh.helm.release.v1.shop.v${revision}`))?.metadata.labels,
+      );
+      expect((await Promise.all(labels)).map((one) => one?.status)).toEqual(['superseded', 'uninstalling']);
+      await simulation.delete('configmap/bystander');
+      await simulation.timePasses(minutes(20));
+      expect(await simulation.get('cleaner/c')).toBeUndefined();
     } finally {
       await simulation.close();
     }
