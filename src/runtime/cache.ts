@@ -183,7 +183,8 @@ const isSameVersion = <T extends KubeObject>({ before, after }: Change<T>): bool
 const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
 
 function checkKept(object: KubeObject, kept: KubeObject, projection: string): void {
+  const { metadata } = kept;
   for (const field of IDENTITY)
-    if (kept.metadata[field] !== object.metadata[field])
+    if (metadata[field] !== object.metadata[field])
       throw new Error(`the projection ${projection} does not keep metadata.${field}`);
 }

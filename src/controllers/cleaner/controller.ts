@@ -2,7 +2,6 @@
 // somebody looks at it.
 
 import { Cleaner } from '#api/kinds/cleaner';
-import { type Instant, parseTime, plus } from '#base/instant';
 import { deletionMetrics } from '#lifecycle/deletionMetrics';
 import { GuardedDeletes } from '#lifecycle/guardedDelete';
 import {
@@ -10,17 +9,16 @@ import {
   clusterImpersonation,
   type ImpersonationScope,
 } from '#lifecycle/impersonation';
-import type { AuthorSeal } from '#lifecycle/rightsAuthor';
+import { AUTHOR_ANNOTATION, type AuthorSeal } from '#lifecycle/rightsAuthor';
 import { type ControllerDefinition, defineController, type Right } from '#runtime/definition';
 import type { Services } from '../family.ts';
 import { Actors } from './actor.ts';
 import type { CleanerOptions, Context } from './context.ts';
 import { Interests } from './interests.ts';
 import { cleanerMetrics } from './metrics.ts';
+import { cleanerProjection, waitOf } from './projection.ts';
 import { createReconcile } from './reconcile.ts';
 import { RecordSeal } from './recordSeal.ts';
-import { readTtl } from './spec.ts';
-import { readyOf } from './status.ts';
 
 const NAME = 'cleaner';
 
@@ -49,8 +47,10 @@ export function cleanerController(options: CleanerControllerOptions): Controller
     name: NAME,
     for: Cleaner,
     concurrency,
+    projection: cleanerProjection,
     facts: cleanerFacts,
-    firstLook,
+    // After a restart a Cleaner whose status reports its deadline goes straight to the timers.
+    firstLook: waitOf,
     dynamic: { to: (object, source) => context.interests.concerned(object, source) },
     rights: [
       ...RIGHTS,
@@ -111,24 +111,11 @@ function createContext(options: CleanerControllerOptions): Context {
 }
 
 /**
- * What a look reads of a Cleaner. Its status is ours alone to write: a decision in it is followed by the pass that wrote
- * it, or after a restart, and its progress must not wake the one who makes it.
+ * What wakes a Cleaner. Each change of its spec changes the generation. Only Lapse writes its status: the reconcile that
+ * writes a decision follows it, or the first one after a restart, so progress in status wakes nothing.
  */
-export const cleanerFacts = ({ metadata, spec }: Cleaner) => ({
+const cleanerFacts = ({ metadata }: Cleaner) => ({
   generation: metadata.generation,
-  created: metadata.creationTimestamp,
   deleted: metadata.deletionTimestamp,
-  annotations: metadata.annotations,
-  spec,
+  author: metadata.annotations?.[AUTHOR_ANNOTATION],
 });
-
-/** After a restart a Cleaner whose status says all there is to say goes straight to the timers. */
-function firstLook(cleaner: Cleaner): Instant | undefined {
-  const { metadata, status } = cleaner;
-  const told =
-    readyOf(cleaner)?.reason === 'NotExpired' && status?.observedGeneration === metadata.generation;
-  if (!told || status?.deletion !== undefined || metadata.deletionTimestamp !== undefined) return undefined;
-  const ttl = readTtl(cleaner);
-  const created = parseTime(metadata.creationTimestamp ?? '');
-  return ttl === undefined || !Number.isFinite(created) ? undefined : plus(created, ttl);
-}

@@ -4,7 +4,7 @@
 import { Cleaner } from '#api/kinds/cleaner';
 import { ApiError } from '#api/status';
 import { assertNever } from '#base/assertNever';
-import { formatTime, type Instant, type Millis, minutes, plus, seconds } from '#base/instant';
+import { formatTime, type Instant, isDue, type Millis, minutes, plus, seconds } from '#base/instant';
 import { nextTurn } from '#base/turn';
 import { TransportError } from '#client/transport';
 import { type Outcome, settled, waitUntil } from '#runtime/outcome';
@@ -25,6 +25,7 @@ import { Deletion } from './deletion.ts';
 import { type Gathered, gather } from './gather.ts';
 import { tell } from './hands.ts';
 import { needsToSee } from './needs.ts';
+import { waitOf } from './projection.ts';
 import { memoKey, periodOf, Reporter } from './reporter.ts';
 import {
   bindingsOf,
@@ -46,18 +47,34 @@ const SOON: Millis = seconds(6);
 export const createReconcile =
   (context: Context) =>
   (pass: Pass): Promise<Outcome> | Outcome => {
-    const cleaner = pass.cache.get(Cleaner, pass.key);
-    // Whoever deletes a Cleaner, by hand or as the last step, ends it: nothing else is deleted.
-    if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
-      context.memos.delete(memoKey(pass.key));
-      context.holds.delete(memoKey(pass.key));
-      context.done.delete(memoKey(pass.key));
-      watchNothing(pass, context);
-      return settled();
-    }
-    const reporter = new Reporter(pass, context, cleaner);
-    return reporter.held() ?? visibly(reporter, () => look(reporter));
+    const cached = pass.cache.get(Cleaner, pass.key);
+    const until = waitOf(cached);
+    if (until === undefined) return reconcileWhole(pass, context, cached);
+    if (isDue(until, pass.now)) return reconcileDue(pass, context);
+    watchNothing(pass, context);
+    return waitUntil(until, 'ttl');
   };
+
+/** The cache has only the deadline: the object is read, and may have changed since. */
+const reconcileDue = async (pass: Pass, context: Context): Promise<Outcome> =>
+  reconcileWhole(pass, context, await pass.client.get(Cleaner, pass.key));
+
+function reconcileWhole(
+  pass: Pass,
+  context: Context,
+  cleaner: Cleaner | undefined,
+): Promise<Outcome> | Outcome {
+  // Deleting a Cleaner, by a user or as the last step, ends it: nothing else is deleted.
+  if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
+    context.memos.delete(memoKey(pass.key));
+    context.holds.delete(memoKey(pass.key));
+    context.done.delete(memoKey(pass.key));
+    watchNothing(pass, context);
+    return settled();
+  }
+  const reporter = new Reporter(pass, context, cleaner);
+  return reporter.held() ?? visibly(reporter, () => look(reporter));
+}
 
 /** Failures before status says so: one or two are retried by the queue within a second. */
 const QUIET_FAILURES = 2;

@@ -37,7 +37,7 @@ export const withoutSecrets: Projection<KubeObject> = {
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** kubectl keeps a copy of everything it applied. */
-function withoutLastApplied(metadata: KubeObject['metadata']): KubeObject['metadata'] {
+export function withoutLastApplied(metadata: KubeObject['metadata']): KubeObject['metadata'] {
   if (metadata.annotations?.[LAST_APPLIED] === undefined) return metadata;
   const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations;
   return { ...metadata, annotations };
