@@ -1,6 +1,7 @@
-// npm run bench -- cleaner [--quick]: what Cleaners cost. A million that wait for their TTL, in bytes; evaluations of the
-// proposal's condition over ten revisions per second, beside the same condition in hand-written JavaScript; and a restart
-// with ten thousand waiting Cleaners, in time, requests and looks.
+// npm run bench -- cleaner [--quick] [--built] [--only memory]: what Cleaners cost. The memory of `lapse run` with 100,000
+// that wait for their TTL; a million of them in the queue, in bytes; evaluations of the proposal's condition over ten
+// revisions per second, beside the same condition in hand-written JavaScript; and a restart with ten thousand waiting
+// Cleaners, in time, requests and looks.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +14,13 @@ import { simulate } from '#sim/simulate';
 import { composeFamilies, findFamily } from '../../test/scenarios/compose.ts';
 import { machine } from '../machine.ts';
 import { markdownTable } from '../table.ts';
+import { measureWaiting } from './memory.ts';
 import type { Waiting } from './waiting.ts';
 
 const EVALUATIONS_PER_SECOND = 10_000;
 const MEGABYTES = 60;
+const RESIDENT_MEGABYTES = 150;
+const BUILD = fileURLToPath(new URL('../../scripts/build.ts', import.meta.url));
 const NOW = instant(Date.parse('2026-03-01T00:00:00Z'));
 
 function waiting(count: number): Waiting {
@@ -101,6 +105,34 @@ async function restart(count: number): Promise<Restart> {
   return figures;
 }
 
+const megabytes = (bytes: number) => Math.round(bytes / 2 ** 20);
+
+/** `lapse run` beside few and beside very many waiting Cleaners. */
+async function memory(quick: boolean, built: boolean): Promise<void> {
+  if (built) execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
+  const sizes = quick ? [100, 2000] : [1000, 100_000];
+  const rows: string[][] = [];
+  let most = 0;
+  for (const count of sizes) {
+    const { rss, peak, heap = 0, synced, cpuToSync } = await measureWaiting(count, built);
+    const sizesInMegabytes = [rss, peak, heap].map((bytes) => `${megabytes(bytes)} MB`);
+    rows.push([
+      count.toLocaleString('en'),
+      ...sizesInMegabytes,
+      `${synced.toFixed(1)} s`,
+      `${cpuToSync.toFixed(1)} s`,
+    ]);
+    most = Math.max(most, megabytes(peak));
+  }
+  const header = ['waiting Cleaners, lapse run', 'RSS', 'peak', 'heap', 'synced after', 'CPU to sync'];
+  process.stdout.write(`${markdownTable(header, rows)}\n`);
+  if (!quick)
+    verdict(
+      most <= RESIDENT_MEGABYTES,
+      `peak RSS ${most} MB, 100,000 Cleaners (limit ${RESIDENT_MEGABYTES})`,
+    );
+}
+
 const verdict = (holds: boolean, text: string) => {
   process.stdout.write(`${holds ? 'holds' : 'FAILS'}: ${text}\n`);
   if (!holds) process.exitCode = 1;
@@ -109,6 +141,8 @@ const verdict = (holds: boolean, text: string) => {
 export default async function run(args: readonly string[]): Promise<void> {
   const quick = args.includes('--quick');
   process.stdout.write(`${machine()}\n\n`);
+  await memory(quick, args.includes('--built'));
+  if (args.includes('memory')) return;
   const timers = waiting(quick ? 100_000 : 1_000_000);
   const header = ['waiting Cleaners', 'MB of queue and timers', 'MB of keys', 'scheduled'];
   const row = [

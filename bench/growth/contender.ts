@@ -1,7 +1,7 @@
-// One controller, one size: started against a server of its own, watched until it has deleted the one Job that is due.
+// One controller, one size: started against a server of its own, watched until it has deleted the one object that is due.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,17 +16,22 @@ export interface Contender {
   readonly command: (kubeconfig: string) => readonly string[];
 }
 
-export interface Measured {
-  readonly contender: Contender['name'];
-  readonly jobs: number;
+export interface Usage {
   /** Bytes, a while after it knew everything; and the most it ever was. */
   readonly rss: number;
   readonly peak: number;
-  /** Seconds from the start of the process to the deletion of the Job that was due, and the CPU seconds until then. */
+  /** Bytes of the JavaScript heap; undefined for other processes. */
+  readonly heap?: number;
+  /** Seconds from the start of the process to the deletion of the object that was due, and the CPU seconds until then. */
   readonly synced: number;
   readonly cpuToSync: number;
   /** Share of one core while nothing happens. */
   readonly idle: number;
+}
+
+export interface Measured extends Usage {
+  readonly contender: Contender['name'];
+  readonly jobs: number;
 }
 
 const IDLE_MS = 5000;
@@ -71,19 +76,38 @@ async function pidSoon(text: string): Promise<number> {
   throw new Error('the controller did not start');
 }
 
-export async function measureOne(contender: Contender, jobs: number): Promise<Measured> {
+/** Asks a Node process that was started with `--report-on-signal` for its diagnostic report. */
+async function heapOf(pid: number, directory: string): Promise<number> {
+  process.kill(pid, 'SIGUSR2');
+  for (let attempt = 0; attempt < 200; attempt++) {
+    await sleep(50);
+    const report = readdirSync(directory).find((name) => name.startsWith('report.'));
+    const text = report === undefined ? '' : readFileSync(join(directory, report), 'utf8');
+    if (text.trimEnd().endsWith('}')) return JSON.parse(text).javascriptHeap.usedMemory as number;
+  }
+  throw new Error('the controller wrote no diagnostic report');
+}
+
+interface Measuring {
+  readonly count: number;
+  /** The server: called with the count and a directory, where it writes `kubeconfig`. Prints `ready` and `deleted`. */
+  readonly script: string;
+  readonly command: Contender['command'];
+  readonly isNode: boolean;
+}
+
+export async function measureController({ count, script, command, isNode }: Measuring): Promise<Usage> {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-growth-'));
-  const script = fileURLToPath(new URL('./server.ts', import.meta.url));
-  const server = spawn(process.execPath, [script, String(jobs), directory], {
+  const server = spawn(process.execPath, [script, String(count), directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
     await said(server, 'ready');
     const deleted = said(server, 'deleted');
     const kubeconfig = join(directory, 'kubeconfig');
-    const [binary = '', ...args] = contender.command(kubeconfig);
+    const options = `NODE_OPTIONS=--report-on-signal --report-directory=${directory}`;
     const start = performance.now();
-    const controller = supervise(binary, args, join(directory, 'log'));
+    const controller = supervise('/usr/bin/env', [options, ...command(kubeconfig)], join(directory, 'log'));
     try {
       const pid = await pidSoon(`--kubeconfig=${kubeconfig}`);
       await deleted;
@@ -93,9 +117,11 @@ export async function measureOne(contender: Contender, jobs: number): Promise<Me
       const settled = cpuOf(pid);
       await sleep(IDLE_MS);
       const idle = ((cpuOf(pid) - settled) * 1000) / IDLE_MS;
-      return { contender: contender.name, jobs, ...memoryOf(pid), synced, cpuToSync, idle };
+      const memory = memoryOf(pid);
+      const heap = isNode ? { heap: await heapOf(pid, directory) } : {};
+      return { ...memory, ...heap, synced, cpuToSync, idle };
     } catch (cause) {
-      throw new Error(`${contender.name}: ${controller.tail()}`, { cause });
+      throw new Error(`${count} objects: ${controller.tail()}`, { cause });
     } finally {
       await controller.kill();
     }
@@ -103,4 +129,10 @@ export async function measureOne(contender: Contender, jobs: number): Promise<Me
     server.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+export async function measureOne({ name, command }: Contender, jobs: number): Promise<Measured> {
+  const script = fileURLToPath(new URL('./server.ts', import.meta.url));
+  const usage = await measureController({ count: jobs, script, command, isNode: name === 'lapse' });
+  return { contender: name, jobs, ...usage };
 }

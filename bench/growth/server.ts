@@ -2,12 +2,11 @@
 // them, finished, waiting for ten years, and one that is due. Writes a kubeconfig, then says `ready`, and `deleted` when
 // the one that is due has gone. A real server could not hold a million Jobs on the machines this is measured on.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
 import type { KubeObject } from '#api/object';
 import { listen } from '#apiserver/listen';
 import { createServer } from '#apiserver/server';
+import { writeKubeconfig } from '../kubeconfig.ts';
 import { job } from '../runtime-memory/job.ts';
 import { encodeEvent, encodeList } from './protobuf.ts';
 
@@ -92,13 +91,5 @@ const handle: HttpHandler = async (request) => {
   return { status: 200, headers: { 'content-type': type }, body };
 };
 const { url } = await listen(handle);
-const kubeconfig = {
-  apiVersion: 'v1',
-  kind: 'Config',
-  clusters: [{ name: 'c', cluster: { server: url } }],
-  users: [{ name: 'u', user: {} }],
-  contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-  'current-context': 'x',
-};
-writeFileSync(join(directory, 'kubeconfig'), JSON.stringify(kubeconfig));
+writeKubeconfig(directory, url);
 process.stdout.write('ready\n');

@@ -56,15 +56,20 @@ const FROM_SOURCE = [join(root, 'bin/lapse')];
 const BUILT = [
   '/usr/bin/env',
   'MALLOC_ARENA_MAX=2',
+  'MALLOC_MMAP_THRESHOLD_=131072',
+  'MALLOC_TRIM_THRESHOLD_=131072',
   process.execPath,
   '--max-semi-space-size=4',
+  '--heap-growing-percent=40',
   join(root, 'dist/cmd/main.js'),
 ];
+
+export const program = (built: boolean): readonly string[] => (built ? BUILT : FROM_SOURCE);
 
 export const lapse = (built: boolean): Contender => ({
   name: 'lapse',
   command: (_bed, kubeconfig) => [
-    ...(built ? BUILT : FROM_SOURCE),
+    ...program(built),
     'run',
     `--kubeconfig=${kubeconfig}`,
     '--controllers=ttl-after-finished',

@@ -1,27 +1,30 @@
-// npm run bench -- runtime-memory [--quick]: what a cached Job costs, whole and in the TTL projection.
+// npm run bench -- runtime-memory [--quick]: what a cached Job costs, whole and in the TTL projection, and a waiting
+// Cleaner.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { machine } from '../machine.ts';
 import { markdownTable } from '../table.ts';
-import type { JobCost } from './measure.ts';
+import type { ObjectCost, SubjectName } from './measure.ts';
 
 export const LIMIT_BYTES = 700;
+export const CLEANER_LIMIT_BYTES = 350;
 
 /** In a process of its own: a heap that others used says nothing. */
-export function measureJob(count: number, projection: 'whole' | 'ttl'): JobCost {
+export function measureCost(count: number, projection: SubjectName): ObjectCost {
   const script = fileURLToPath(new URL('./measure.ts', import.meta.url));
   const options = ['--expose-gc', '--max-old-space-size=4096', script, String(count), projection];
-  return JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' })) as JobCost;
+  return JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' })) as ObjectCost;
 }
 
 export default async function run(args: readonly string[]): Promise<void> {
   const sizes = args.includes('--quick') ? [10_000] : [100_000, 1_000_000];
-  const rounds: [number, 'whole' | 'ttl'][] = [
+  const rounds: [number, SubjectName][] = [
     [sizes[0]!, 'whole'],
-    ...sizes.map((n): [number, 'ttl'] => [n, 'ttl']),
+    ...sizes.map((n): [number, SubjectName] => [n, 'ttl']),
+    [sizes[0]!, 'cleaner'],
   ];
-  const costs = rounds.map(([count, projection]) => measureJob(count, projection));
+  const costs = rounds.map(([count, projection]) => measureCost(count, projection));
   const rows = costs.map((c) => [
     c.count.toLocaleString('en'),
     c.projection,
@@ -32,7 +35,7 @@ export default async function run(args: readonly string[]): Promise<void> {
   ]);
   process.stdout.write(`${machine()}\n\n`);
   const header = [
-    'Jobs',
+    'objects',
     'projection',
     'bytes on the wire',
     'heap bytes each',

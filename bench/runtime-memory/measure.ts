@@ -1,34 +1,52 @@
-// `measure.ts COUNT whole|ttl`, alone in its process with --expose-gc: what a cached Job costs, as JSON. The Jobs arrive
-// as bytes through the client, in pages, like from a real server; each is about 2.6 kB with its managedFields.
+// `measure.ts COUNT whole|ttl|cleaner`, alone in its process with --expose-gc: what a cached Job (whole, in the TTL
+// projection) or a waiting Cleaner costs, as JSON. The objects arrive as bytes through the client, in pages, like from a
+// real server; each is 2 to 4 kB with its managedFields.
 
 import type { HttpHandler } from '#api/http';
 import { Job } from '#api/kinds/builtin';
+import { Cleaner } from '#api/kinds/cleaner';
+import { apiVersionOf, type KubeObject } from '#api/object';
 import { realClock } from '#base/clock';
 import { seededRandom } from '#base/random';
 import { createClient } from '#client/client';
 import { inProcessTransport } from '#client/inProcess';
+import { cleanerProjection } from '#controllers/cleaner/projection';
 import { jobs } from '#controllers/ttl-after-finished/job';
 import { Caches } from '#runtime/caches';
 import { Interner } from '#runtime/interner';
+import type { Source } from '#runtime/source';
+import { storedCleaner } from '../cleaner/waitingCleaner.ts';
 import { job } from './job.ts';
 
-export interface JobCost {
+export interface ObjectCost {
   readonly count: number;
-  readonly projection: string;
-  /** Of one Job as it arrives. */
+  readonly projection: SubjectName;
+  /** Of one object as it arrives. */
   readonly wireBytes: number;
   readonly heapBytesEach: number;
   readonly arrayBytesEach: number;
   readonly seconds: number;
 }
 
+interface Subject {
+  readonly source: Source;
+  make(i: number): KubeObject;
+}
+
+const SUBJECTS = {
+  whole: { source: { kind: Job }, make: (i: number) => job(i) },
+  ttl: { source: { kind: Job, projection: jobs.projection }, make: (i: number) => job(i) },
+  cleaner: { source: { kind: Cleaner, projection: cleanerProjection }, make: storedCleaner },
+} as unknown as Record<'whole' | 'ttl' | 'cleaner', Subject>;
+export type SubjectName = keyof typeof SUBJECTS;
+
 const random = seededRandom(3);
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
 
-/** Lists `count` Jobs in pages and keeps none of them; the watch stays silent. */
+/** Lists `count` objects in pages and keeps none of them; the watch stays silent. */
 const serverOf =
-  (count: number): HttpHandler =>
+  (count: number, { source: { kind }, make }: Subject): HttpHandler =>
   async ({ path, signal }) => {
     const query = new URL(path, 'http://x').searchParams;
     const headers = { 'content-type': 'application/json' };
@@ -40,12 +58,12 @@ const serverOf =
     }
     const from = Number(query.get('continue') ?? 0);
     const to = Math.min(count, from + Number(query.get('limit')));
-    const items = Array.from({ length: to - from }, (_, i) => job(from + i));
+    const items = Array.from({ length: to - from }, (_, i) => make(from + i));
     const metadata = { resourceVersion: '99999999', ...(to < count ? { continue: String(to) } : {}) };
     return {
       status: 200,
       headers,
-      body: encode({ kind: 'JobList', apiVersion: 'batch/v1', metadata, items }),
+      body: encode({ kind: `${kind.kind}List`, apiVersion: apiVersionOf(kind), metadata, items }),
     };
   };
 
@@ -56,10 +74,11 @@ function used(): { heap: number; arrays: number } {
   return { heap: heapUsed, arrays: arrayBuffers };
 }
 
-async function measure(count: number, projection: string): Promise<JobCost> {
-  const wireBytes = encode(job(0)).length;
+async function measure(count: number, projection: SubjectName): Promise<ObjectCost> {
+  const subject = SUBJECTS[projection];
+  const wireBytes = encode(subject.make(0)).length;
   const client = createClient({
-    transport: inProcessTransport(serverOf(count)),
+    transport: inProcessTransport(serverOf(count, subject)),
     clock: realClock,
     random,
     flow: 'none',
@@ -68,10 +87,7 @@ async function measure(count: number, projection: string): Promise<JobCost> {
   const before = used();
   const start = performance.now();
   const synced = Promise.withResolvers<void>();
-  const handle = caches.acquire<Job>({
-    kind: Job,
-    ...(projection === 'ttl' ? { projection: jobs.projection } : {}),
-  });
+  const handle = caches.acquire(subject.source);
   handle.onStatus((status) => (status.synced ? synced.resolve() : undefined));
   await synced.promise;
   const seconds = (performance.now() - start) / 1000;
@@ -88,5 +104,5 @@ async function measure(count: number, projection: string): Promise<JobCost> {
 }
 
 const [count = '100000', projection = 'ttl'] = process.argv.slice(2);
-process.stdout.write(JSON.stringify(await measure(Number(count), projection)));
+process.stdout.write(JSON.stringify(await measure(Number(count), projection as SubjectName)));
 process.exit();

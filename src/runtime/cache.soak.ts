@@ -1,14 +1,18 @@
-// Size: what a cached Job costs, and 100,000 objects through lists, faults and relists.
+// Size: what a cached Job and a waiting Cleaner cost, and 100,000 objects through lists, faults and relists.
 
 import { expect, test } from 'vitest';
-import { LIMIT_BYTES, measureJob } from '../../bench/runtime-memory/bench.ts';
+import { CLEANER_LIMIT_BYTES, LIMIT_BYTES, measureCost } from '../../bench/runtime-memory/bench.ts';
 import { reflectorKit } from './reflector.testkit.ts';
 
 const COUNT = 100_000;
 const name = (i: number) => `x${String(i).padStart(6, '0')}`;
 
 test(`a cached Job costs at most ${LIMIT_BYTES} bytes of heap in the TTL projection`, () => {
-  expect(measureJob(COUNT, 'ttl').heapBytesEach).toBeLessThanOrEqual(LIMIT_BYTES);
+  expect(measureCost(COUNT, 'ttl').heapBytesEach).toBeLessThanOrEqual(LIMIT_BYTES);
+});
+
+test(`a cached Cleaner that waits costs at most ${CLEANER_LIMIT_BYTES} bytes of heap`, () => {
+  expect(measureCost(COUNT, 'cleaner').heapBytesEach).toBeLessThanOrEqual(CLEANER_LIMIT_BYTES);
 });
 
 /** Real turns until the cache has what the server has. */
