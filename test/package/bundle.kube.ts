@@ -94,9 +94,12 @@ test('the Dockerfile runs what is in the bundle', () => {
 test('the image and the benchmarks run it as bin/lapse does', () => {
   const read = (path: string) => readFileSync(join(root, path), 'utf8');
   const [, young] = /^flags=(--\S+)$/m.exec(read('bin/lapse'))!;
-  const [, arenas] = /MALLOC_ARENA_MAX-(\d+)/.exec(read('bin/lapse'))!;
+  const [, growth] = /(--heap-growing-percent=\d+)/.exec(read('bin/lapse'))!;
+  const malloc = [...read('bin/lapse').matchAll(/\$\{(MALLOC_\w+)-(\d+)\}/g)];
+  expect(malloc).toHaveLength(3);
   for (const path of ['Dockerfile', 'bench/head-to-head/contenders.ts']) {
     expect(read(path)).toContain(young);
-    expect(read(path)).toContain(`MALLOC_ARENA_MAX=${arenas}`);
+    expect(read(path)).toContain(growth);
+    for (const [, name, value] of malloc) expect(read(path)).toContain(`${name}=${value}`);
   }
 });
