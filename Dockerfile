@@ -12,6 +12,7 @@ ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot
 FROM ${BUILD} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
+COPY --parents packages/*/package.json ./
 # With what is optional: the compiler and the joiner of modules are programs for this platform.
 RUN npm ci --ignore-scripts
 COPY . .
@@ -26,5 +27,5 @@ WORKDIR /app
 # threads ask for memory at once: a heap for each of them would only stay resident too. Early collections, and an
 # allocator that gives memory back, keep the peak of a list low.
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=4", "--heap-growing-percent=40", "/app/dist/cmd/main.js"]
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=4", "--heap-growing-percent=40", "/app/dist/lapse/src/cli/main.js"]
 CMD ["run"]

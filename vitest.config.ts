@@ -8,7 +8,7 @@ const round = (name: string, suffix: string, testTimeout: number) => ({
   test: {
     name,
     include: [
-      `{src,test,examples,scripts,bench}/**/*.${suffix}.ts`,
+      `{packages,test,examples,scripts,bench}/**/*.${suffix}.ts`,
       ...(name === 'check' ? ['test/architecture.test.ts'] : []),
     ],
     testTimeout,

@@ -11,12 +11,15 @@ interface Locked {
   readonly dev?: boolean;
   readonly optional?: boolean;
   readonly peer?: boolean;
+  /** A package of the workspace. */
+  readonly link?: boolean;
 }
 
 /** Where the packages are that are needed at run time, relative to the repository. Pure. */
 export function neededAtRunTime(packages: Readonly<Record<string, Locked>>): string[] {
   return Object.entries(packages)
-    .filter(([path, { dev, optional, peer }]) => path !== '' && !dev && !optional && !peer)
+    .filter(([path]) => path.startsWith('node_modules/'))
+    .filter(([, { dev, optional, peer, link }]) => !dev && !optional && !peer && !link)
     .map(([path]) => path)
     .sort();
 }

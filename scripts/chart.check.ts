@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import { RESOURCES } from 'lapse/cli/manifests/workload';
 import { describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { RESOURCES } from '#cmd/manifests/workload';
-import { Registry } from '#runtime/metrics/registry';
 import { metricsOfProcess } from './chart/processMetrics.ts';
 import { CHART, chartFiles, definitionFiles } from './chart.ts';
 

@@ -3,13 +3,13 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { VERSION } from '#base/version';
-import { kindsOf } from '#cmd/crds';
-import { OLDEST_MINOR } from '#cmd/doctor/reach';
-import { choicesOf } from '#cmd/manifests/choices';
-import { needsOf } from '#cmd/manifests/needs';
-import { yamlText } from '#cmd/yaml';
-import { FAMILIES } from '#controllers/registry';
+import { VERSION } from '@lapse/base/version';
+import { kindsOf } from 'lapse/cli/crds';
+import { OLDEST_MINOR } from 'lapse/cli/doctor/reach';
+import { choicesOf } from 'lapse/cli/manifests/choices';
+import { needsOf } from 'lapse/cli/manifests/needs';
+import { yamlText } from 'lapse/cli/yaml';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { buildDashboard } from './chart/dashboard.ts';
 import { fillValuesSchema } from './chart/valuesSchema.ts';
 

@@ -1,5 +1,5 @@
 // Regenerates every data file that comes from Kubernetes itself: `npm run generate` starts the test bed, asks its
-// kube-apiserver and its Go sources, and rewrites src/schema/data and src/apiserver/data. With a directory as argument
+// kube-apiserver and its Go sources, and rewrites packages/apiserver/src/schema/data and packages/apiserver/src/data. With a directory as argument
 // the files go there instead (the drift test compares).
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -26,12 +26,14 @@ export async function generate(root: string): Promise<string[]> {
   try {
     const types = await generateTypes(bed);
     const served = await generateResources(bed, types);
-    write('src/schema/data/types.json', `${stringifyByLine(types, 2)}\n`);
-    write('src/apiserver/data/resources.json', `${stringifyByLine(served, 2)}\n`);
+    write('packages/apiserver/src/schema/data/types.json', `${stringifyByLine(types, 2)}\n`);
+    write('packages/apiserver/src/data/resources.json', `${stringifyByLine(served, 2)}\n`);
     const columns = await generateColumns(bed, served.resources);
-    write('src/apiserver/data/columns.json', `${stringifyByLine(columns, 2)}\n`);
-    const { table, page } = await generateDefaults(join(root, 'src/schema/data/types.json'));
-    write('src/schema/data/defaults.json', `${stringifyByLine(table, 1)}\n`);
+    write('packages/apiserver/src/data/columns.json', `${stringifyByLine(columns, 2)}\n`);
+    const { table, page } = await generateDefaults(
+      join(root, 'packages/apiserver/src/schema/data/types.json'),
+    );
+    write('packages/apiserver/src/schema/data/defaults.json', `${stringifyByLine(table, 1)}\n`);
     write('test/kube/bed/gen/conditional-defaults.md', page);
   } finally {
     await bed.stop();

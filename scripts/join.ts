@@ -1,27 +1,23 @@
 // node scripts/join.ts FROM TO: joins compiled modules into few files. A server of the published program starts with 24
-// files of ours instead of 445, in half the time. Whoever imports a face shares its modules with the program: they are in
-// files of their own that both import, so there is never a second copy.
+// files of ours instead of 445, in half the time. A public export shares its modules with the program: they are in files
+// of their own that both import, so there is never a second copy.
 
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type Plugin, type RolldownOutput, rolldown } from 'rolldown';
-
-const root = join(import.meta.dirname, '..');
+import { publicExports } from './manifests.ts';
 
 /** Where joined modules are; one level deep, so that each knows the way to where it came from. */
 const SHARED = 'shared';
 
 /** Found by their path: the one is started in a thread, the others are put into a page as they are. */
-const WORKER = 'apiserver/store/sqliteWorker';
-const PAGE = /^cmd\/plan\/page\/browser\//;
+const WORKER = 'apiserver/src/store/sqliteWorker';
+const PAGE = /^lapse\/src\/cli\/plan\/page\/browser\//;
 
-/** What starts or is imported by name: the program, and what others may import. */
+/** What starts or is imported by name: the program, and the public exports. */
 function entries(): string[] {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    exports: Record<string, string>;
-  };
-  const faces = Object.values(exports).filter((path) => path.endsWith('.ts'));
-  return ['cmd/main', WORKER, ...faces.map((path) => path.replace('./src/', '').replace(/\.ts$/, ''))];
+  const modules = Object.values(publicExports()).filter((path) => path.endsWith('.ts'));
+  return ['lapse/src/cli/main', WORKER, ...modules.map((path) => join('lapse', path.replace(/\.ts$/, '')))];
 }
 
 /** A module that reads what lies beside it still finds it there. */
@@ -39,7 +35,7 @@ export async function joinModules(from: string, to: string): Promise<void> {
     input: Object.fromEntries(entries().map((name) => [name, join(from, `${name}.js`)])),
     platform: 'node',
     // Other people's packages stay where npm puts them.
-    external: (id) => !/^[./#]/.test(id),
+    external: (id) => !/^[./]/.test(id),
     plugins: [atHome(from)],
   });
   const output = await build.write({

@@ -7,39 +7,28 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { dirname, join } from 'node:path';
 import { compile } from './build.ts';
 import { keepLiveLinks } from './links.ts';
+import { externalDependencies, product, publicExports } from './manifests.ts';
 
 const root = join(import.meta.dirname, '..');
 
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly exports: Readonly<Record<string, string>>;
-  readonly imports: Readonly<Record<string, string>>;
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly [field: string]: unknown;
-}
+const KEPT = ['name', 'version', 'description', 'keywords', 'license', 'type'] as const;
 
-const KEPT = ['name', 'version', 'description', 'keywords', 'license', 'type', 'bin'] as const;
-
-/** What is published, from what is developed. Pure. */
-export function publishedManifest(repository: Manifest): Record<string, unknown> {
+/** The manifest of the published package: that of the product, with the compiled files of all packages. */
+export function publishedManifest(): Record<string, unknown> {
+  const manifest = product();
   return {
-    ...Object.fromEntries(
-      KEPT.filter((field) => field in repository).map((name) => [name, repository[name]]),
-    ),
+    ...Object.fromEntries(KEPT.map((name) => [name, manifest[name]])),
+    bin: { 'kubectl-lapse': 'bin/kubectl-lapse', lapse: 'bin/lapse' },
     exports: Object.fromEntries(
-      Object.entries(repository.exports).map(([face, source]) => [face, compiled(source)]),
-    ),
-    imports: Object.fromEntries(
-      Object.entries(repository.imports).map(([name, source]) => [name, `${inDist(source)}.js`]),
+      Object.entries(publicExports()).map(([name, source]) => [name, compiled(source)]),
     ),
     engines: { node: '>=24.12' },
     files: ['bin', 'dist', 'docs', 'examples', 'CHANGELOG.md'],
-    dependencies: repository.dependencies,
+    dependencies: externalDependencies(),
   };
 }
 
-const inDist = (source: string): string => source.replace('./src/', './dist/').replace(/\.ts$/, '');
+const inDist = (source: string): string => source.replace('./src/', './dist/lapse/src/').replace(/\.ts$/, '');
 
 function compiled(source: string): string | { types: string; default: string } {
   if (!source.endsWith('.ts')) return source;
@@ -51,10 +40,9 @@ export function stage(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   compile(join(directory, 'dist'));
-  // The package has one manifest, with the same map.
+  // The package has one manifest.
   rmSync(join(directory, 'dist/package.json'));
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
-  writeFileSync(join(directory, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
+  writeFileSync(join(directory, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
   for (const name of ['LICENSE', 'bin']) cpSync(join(root, name), join(directory, name), { recursive: true });
   for (const file of filesShipped()) {
     mkdirSync(dirname(join(directory, file)), { recursive: true });

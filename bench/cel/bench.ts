@@ -2,7 +2,7 @@
 // JavaScript and on the npm libraries. Contenders take turns, so that a busy machine disturbs all alike; ratios are
 // medians over the turns.
 
-import { compile, conditionEnvironment, DYN, timestampFromMillis } from '#cel/cel';
+import { compile, conditionEnvironment, DYN, timestampFromMillis } from '@lapse/cel/cel';
 import { handWritten, idleRevision, type Revision, SEED_CONDITION } from '../../test/cel/seed.ts';
 import { machine } from '../machine.ts';
 import { type Contender, peers } from '../peers/cel.ts';

@@ -1,7 +1,7 @@
 // ConfigMaps of about a kilobyte, as settings look: words that repeat, values that do not.
 
-import type { KubeObject } from '#api/object';
-import { sha256 } from '#base/codec';
+import { sha256 } from '@lapse/base/codec';
+import type { KubeObject } from '@lapse/kube/api/object';
 
 export const nameOf = (i: number): string => `settings-${String(i).padStart(5, '0')}`;
 

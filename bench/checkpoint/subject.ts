@@ -4,20 +4,20 @@
 //   node --expose-gc bench/checkpoint/subject.ts read|capture URL CA_FILE TOKEN COUNT
 
 import { readFileSync } from 'node:fs';
-import { ConfigMap } from '#api/kinds/builtin';
-import { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import { apiVersionOf } from '#api/object';
-import { realClock } from '#base/clock';
-import { silentLog } from '#base/log';
-import { systemRandom } from '#base/random';
-import { createClient } from '#client/client';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { undiciTransport } from '#client/undici';
-import { assemble } from '#cmd/assemble';
-import { readGeneral } from '#cmd/configuration/general';
-import { loadConfiguration } from '#cmd/configuration/load';
-import { manifestCapture } from '#controllers/manifest-capture/family';
-import { FAMILIES } from '#controllers/registry';
+import { realClock } from '@lapse/base/clock';
+import { silentLog } from '@lapse/base/log';
+import { systemRandom } from '@lapse/base/random';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { apiVersionOf } from '@lapse/kube/api/object';
+import { createClient } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { undiciTransport } from '@lapse/kube/client/undici';
+import { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
+import { assemble } from 'lapse/cli/assemble';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { loadConfiguration } from 'lapse/cli/configuration/load';
+import { manifestCapture } from 'lapse/controllers/manifest-capture/family';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { nameOf } from './objects.ts';
 
 export interface Figures {

@@ -5,12 +5,12 @@
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Cleaner } from '#api/kinds/cleaner';
-import { instant, minutes } from '#base/instant';
-import { compile, conditionEnvironment, DYN } from '#cel/cel';
-import { cleaner, revision, SEED_CONDITION } from '#controllers/cleaner/cleaner.testkit';
-import { computeNextLook, evaluate } from '#controllers/cleaner/compute';
-import { simulate } from '#sim/simulate';
+import { instant, minutes } from '@lapse/base/instant';
+import { compile, conditionEnvironment, DYN } from '@lapse/cel/cel';
+import { simulate } from '@lapse/simulation/simulate';
+import { Cleaner } from 'lapse/api/cleaner';
+import { cleaner, revision, SEED_CONDITION } from 'lapse/controllers/cleaner/cleaner.testkit';
+import { computeNextLook, evaluate } from 'lapse/controllers/cleaner/compute';
 import { composeFamilies, findFamily } from '../../test/scenarios/compose.ts';
 import { machine } from '../machine.ts';
 import { markdownTable } from '../table.ts';

@@ -2,15 +2,15 @@
 // API as kubectl and Lapse write them, and one that is due. Writes a kubeconfig, then prints `ready`, and `deleted` when
 // the due Cleaner is deleted.
 
-import type { HttpHandler } from '#api/http';
-import { Cleaner, CleanerDefinition } from '#api/kinds/cleaner';
-import { listen } from '#apiserver/listen';
-import { createServer } from '#apiserver/server';
-import { realClock } from '#base/clock';
-import { systemRandom } from '#base/random';
-import { createClient, objectOf } from '#client/client';
-import { inProcessTransport } from '#client/inProcess';
-import { createHands } from '#sim/hands';
+import { listen } from '@lapse/apiserver/listen';
+import { createServer } from '@lapse/apiserver/server';
+import { realClock } from '@lapse/base/clock';
+import { systemRandom } from '@lapse/base/random';
+import type { HttpHandler } from '@lapse/kube/api/http';
+import { createClient, objectOf } from '@lapse/kube/client/client';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { createHands } from '@lapse/simulation/hands';
+import { Cleaner, CleanerDefinition } from 'lapse/api/cleaner';
 import { writeKubeconfig } from '../kubeconfig.ts';
 import { dueCleaner, NAMESPACES, waitingCleaner, waitingStatus } from './waitingCleaner.ts';
 

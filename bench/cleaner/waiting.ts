@@ -1,12 +1,12 @@
 // A million Cleaners that wait for their TTL, as the controller's queue holds them, alone in a process: prints the figures
 // as JSON. `waiting.ts COUNT`.
 
-import { realClock } from '#base/clock';
-import { instant, plus } from '#base/instant';
-import { seededRandom } from '#base/random';
-import { Interner } from '#runtime/interner';
-import { Queue } from '#runtime/queue';
-import { Timers } from '#runtime/timers';
+import { realClock } from '@lapse/base/clock';
+import { instant, plus } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { Interner } from '@lapse/runtime/interner';
+import { Queue } from '@lapse/runtime/queue';
+import { Timers } from '@lapse/runtime/timers';
 
 export interface Waiting {
   readonly count: number;

@@ -1,11 +1,11 @@
 // Cleaners of preview environments as kubectl applies them: about 3 kB each, half of it managedFields and the copy that
 // kubectl keeps.
 
-import type { Cleaner, CleanerStatus } from '#api/kinds/cleaner';
-import { formatTime, type Instant, instant } from '#base/instant';
-import { seededRandom, uuid } from '#base/random';
-import { cleaner, SEED_CONDITION } from '#controllers/cleaner/cleaner.testkit';
-import { buildStatus } from '#controllers/cleaner/status';
+import { formatTime, type Instant, instant } from '@lapse/base/instant';
+import { seededRandom, uuid } from '@lapse/base/random';
+import type { Cleaner, CleanerStatus } from 'lapse/api/cleaner';
+import { cleaner, SEED_CONDITION } from 'lapse/controllers/cleaner/cleaner.testkit';
+import { buildStatus } from 'lapse/controllers/cleaner/status';
 
 export const NAMESPACES: readonly string[] = Array.from({ length: 100 }, (_, i) => `previews-${i}`);
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';

@@ -1,10 +1,10 @@
 // Objects of built-in kinds as protobuf, by the table of their Go structs: what a real API server answers to those who
 // ask for it. Only the types that a Job is made of.
 
-import type { JsonObject } from '#api/json';
-import type { BuiltinField } from '#schema/builtinTable';
-import { envelope, frame, type Message, type Value } from '../../src/client/protobuf/encode.testkit.ts';
-import { builtins, typeOf } from '../../src/schema/builtinFixture.ts';
+import { builtins, typeOf } from '@lapse/apiserver/schema/builtinFixture';
+import type { BuiltinField } from '@lapse/apiserver/schema/builtinTable';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { envelope, frame, type Message, type Value } from '@lapse/kube/client/protobuf/encode.testkit';
 
 interface Typed {
   readonly apiVersion: string;

@@ -2,10 +2,10 @@
 // them, finished, waiting for ten years, and one that is due. Writes a kubeconfig, then says `ready`, and `deleted` when
 // the one that is due has gone. A real server could not hold a million Jobs on the machines this is measured on.
 
-import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
-import type { KubeObject } from '#api/object';
-import { listen } from '#apiserver/listen';
-import { createServer } from '#apiserver/server';
+import { listen } from '@lapse/apiserver/listen';
+import { createServer } from '@lapse/apiserver/server';
+import type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { writeKubeconfig } from '../kubeconfig.ts';
 import { job } from '../runtime-memory/job.ts';
 import { encodeEvent, encodeList } from './protobuf.ts';

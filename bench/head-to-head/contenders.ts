@@ -61,7 +61,7 @@ const BUILT = [
   process.execPath,
   '--max-semi-space-size=4',
   '--heap-growing-percent=40',
-  join(root, 'dist/cmd/main.js'),
+  join(root, 'dist/lapse/src/cli/main.js'),
 ];
 
 export const program = (built: boolean): readonly string[] => (built ? BUILT : FROM_SOURCE);

@@ -2,11 +2,11 @@
 // their TTL, on the embedded server in virtual time. What it costs per request must not grow with their number; the
 // embedded server and the snapshot stand-in are part of every figure.
 
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { minutes, seconds } from '#base/instant';
-import { type Simulation, simulate } from '#sim/simulate';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
+import { minutes, seconds } from '@lapse/base/instant';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { composeFamilies, findFamily } from '../../test/scenarios/compose.ts';
 import { capture, claim, snapshotClass, storageClass, volume } from '../../test/scenarios/requests/kit.ts';
 import { machine } from '../machine.ts';

@@ -1,7 +1,7 @@
 // A finished Job as it arrives from a busy cluster: about 2.6 kB, a quarter of it managedFields.
 
-import type { KubeObject } from '#api/object';
-import { seededRandom, uuid } from '#base/random';
+import { seededRandom, uuid } from '@lapse/base/random';
+import type { KubeObject } from '@lapse/kube/api/object';
 
 const random = seededRandom(3);
 

@@ -2,19 +2,19 @@
 // projection) or a waiting Cleaner costs, as JSON. The objects arrive as bytes through the client, in pages, like from a
 // real server; each is 2 to 4 kB with its managedFields.
 
-import type { HttpHandler } from '#api/http';
-import { Job } from '#api/kinds/builtin';
-import { Cleaner } from '#api/kinds/cleaner';
-import { apiVersionOf, type KubeObject } from '#api/object';
-import { realClock } from '#base/clock';
-import { seededRandom } from '#base/random';
-import { createClient } from '#client/client';
-import { inProcessTransport } from '#client/inProcess';
-import { cleanerProjection } from '#controllers/cleaner/projection';
-import { jobs } from '#controllers/ttl-after-finished/job';
-import { Caches } from '#runtime/caches';
-import { Interner } from '#runtime/interner';
-import type { Source } from '#runtime/source';
+import { realClock } from '@lapse/base/clock';
+import { seededRandom } from '@lapse/base/random';
+import type { HttpHandler } from '@lapse/kube/api/http';
+import { Job } from '@lapse/kube/api/kinds/builtin';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import { createClient } from '@lapse/kube/client/client';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { Caches } from '@lapse/runtime/caches';
+import { Interner } from '@lapse/runtime/interner';
+import type { Source } from '@lapse/runtime/source';
+import { Cleaner } from 'lapse/api/cleaner';
+import { cleanerProjection } from 'lapse/controllers/cleaner/projection';
+import { jobs } from 'lapse/deletion/finish/job';
 import { storedCleaner } from '../cleaner/waitingCleaner.ts';
 import { job } from './job.ts';
 

@@ -3,11 +3,11 @@
 // controller people run (whose writes cost the embedded server several times as much). Goals: milliseconds, and less
 // than a second for 1,000 objects.
 
-import type { KubeObject } from '#api/object';
-import { hours, type Instant, instant, isDue, parseTime, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import { ConfigMap, defineController, formatTime, keyOf, settled, waitUntil } from '#runtime/library';
-import { type Compose, simulate } from '#sim/library';
+import { hours, type Instant, instant, isDue, parseTime, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { ConfigMap, defineController, formatTime, keyOf, settled, waitUntil } from '@lapse/runtime/library';
+import { type Compose, simulate } from '@lapse/simulation/library';
 import { composeFamilies, findFamily } from '../../test/scenarios/compose.ts';
 import { finishedJob } from '../../test/scenarios/kit.ts';
 import { machine } from '../machine.ts';

@@ -1,9 +1,9 @@
 // A fleet to measure with: nodes in groups, two volume groups and one agent on each, and pools of which each selects the
 // nodes of one group and refers to a few volume groups on them.
 
-import type { Node, Pod } from '#api/kinds/builtin';
-import type { LVMVolumeGroup } from '#api/kinds/lvmVolumeGroup';
-import type { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
+import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
+import type { LVMVolumeGroup } from 'lapse/api/lvmVolumeGroup';
+import type { ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
 
 export interface Size {
   readonly pools: number;

@@ -1,12 +1,12 @@
 // The peer: a pass as most controllers have it. It reads the full lists of nodes, volume groups and Pods, filters them,
 // compiles the selector, and then decides as we do. Linear in the size of the cluster, not of the pool.
 
-import type { LVMVolumeGroup } from '#api/kinds/lvmVolumeGroup';
-import type { EligibleNode, ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
-import { instant, minutes } from '#base/instant';
-import { computeActualEligibleNodes, isAgentReady } from '#controllers/storage-pool/compute';
-import type { Everything } from '#controllers/storage-pool/naive.testkit';
-import { compileNodeSelector } from '#controllers/storage-pool/nodeSelector';
+import { instant, minutes } from '@lapse/base/instant';
+import type { LVMVolumeGroup } from 'lapse/api/lvmVolumeGroup';
+import type { EligibleNode, ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
+import { computeActualEligibleNodes, isAgentReady } from 'lapse/controllers/storage-pool/compute';
+import type { Everything } from 'lapse/controllers/storage-pool/naive.testkit';
+import { compileNodeSelector } from 'lapse/controllers/storage-pool/nodeSelector';
 
 export function listingPass(rsp: ReplicatedStoragePool, all: Everything, now: number): EligibleNode[] {
   const wanted = new Set(rsp.spec.lvmVolumeGroups.map(({ name }) => name));

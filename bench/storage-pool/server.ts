@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { KubeObject } from '#api/object';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { agent, greedyPool, lvg, node, pool, type Size } from './fleet.ts';
 
 export type Order =

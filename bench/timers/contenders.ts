@@ -1,10 +1,10 @@
 // One contender, alone in its process: `contenders.ts NAME COUNT` prints its figures as JSON.
 
-import type { Clock } from '#base/clock';
-import { type Instant, instant, millis } from '#base/instant';
-import { seededRandom } from '#base/random';
-import { Interner, type KeyId } from '#runtime/interner';
-import { Timers } from '#runtime/timers';
+import type { Clock } from '@lapse/base/clock';
+import { type Instant, instant, millis } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { Interner, type KeyId } from '@lapse/runtime/interner';
+import { Timers } from '@lapse/runtime/timers';
 import type { Measured } from './bench.ts';
 import { ObjectHeap } from './objectHeap.ts';
 

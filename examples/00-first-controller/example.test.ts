@@ -2,12 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { millis, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { normalize } from '@lapse/simulation/timeline';
+import { rehearse } from 'lapse/cli/testing';
 import { expect, test } from 'vitest';
-import type { ConfigMap } from '#api/kinds/builtin';
-import { millis, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import { rehearse } from '#cmd/testing';
-import { normalize } from '#sim/timeline';
 import expiringConfigMaps, { computeEnd } from './expiring-config-maps.ts';
 
 const yaml = readFileSync(join(import.meta.dirname, 'config-map.yaml'), 'utf8');

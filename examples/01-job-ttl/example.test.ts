@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { millis, minutes, seconds } from '#base/instant';
-import { standinsNamed } from '#standins/standins';
+import { millis, minutes, seconds } from '@lapse/base/instant';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');

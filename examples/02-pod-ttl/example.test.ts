@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hours, seconds } from '@lapse/base/instant';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect } from 'vitest';
-import { hours, seconds } from '#base/instant';
-import { standinsNamed } from '#standins/standins';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
 const yaml = readFileSync(join(import.meta.dirname, 'pods.yaml'), 'utf8');

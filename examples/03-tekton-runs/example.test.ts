@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hours, type Millis, seconds } from '@lapse/base/instant';
+import type { TTLPolicy } from 'lapse/api/ttlPolicy';
 import { expect } from 'vitest';
-import type { TTLPolicy } from '#api/kinds/ttlPolicy';
-import { hours, type Millis, seconds } from '#base/instant';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');

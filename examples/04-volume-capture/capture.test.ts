@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { minutes, seconds } from '@lapse/base/instant';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import type { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect } from 'vitest';
-import type { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { minutes, seconds } from '#base/instant';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');

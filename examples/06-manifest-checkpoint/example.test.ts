@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { minutes, seconds } from '@lapse/base/instant';
+import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
 import { expect } from 'vitest';
-import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import { minutes, seconds } from '#base/instant';
 import { capturedObjects, checkpointOf, names } from '../../test/scenarios/manifest/kit.ts';
 import { scenario } from '../../test/scenarios/scenario.ts';
 

@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { millis, minutes, seconds } from '@lapse/base/instant';
+import type { ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect } from 'vitest';
-import type { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
-import { millis, minutes, seconds } from '#base/instant';
-import { standinsNamed } from '#standins/standins';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');

@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { millis, minutes } from '@lapse/base/instant';
+import type { Cleaner } from 'lapse/api/cleaner';
 import { expect } from 'vitest';
-import type { Cleaner } from '#api/kinds/cleaner';
-import { millis, minutes } from '#base/instant';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
 const yaml = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { millis, minutes } from '@lapse/base/instant';
 import { expect } from 'vitest';
-import { millis, minutes } from '#base/instant';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
 const yaml = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');

@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
-import type { JsonObject } from '#api/json';
-import { hours, minutes, seconds } from '#base/instant';
-import { standinsNamed } from '#standins/standins';
 import { scenario } from '../../test/scenarios/scenario.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');

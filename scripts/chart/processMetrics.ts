@@ -1,15 +1,15 @@
 // All metrics there are, from a process with every family that is started and stopped without a cluster.
 
-import { realClock } from '#base/clock';
-import { silentLog } from '#base/log';
-import { systemRandom } from '#base/random';
-import { anonymous } from '#client/credentials';
-import type { Transport } from '#client/transport';
-import { assemble } from '#cmd/assemble';
-import { readGeneral } from '#cmd/configuration/general';
-import { loadConfiguration } from '#cmd/configuration/load';
-import { FAMILIES } from '#controllers/registry';
-import { webhookHandler } from '#runtime/host/webhook';
+import { realClock } from '@lapse/base/clock';
+import { silentLog } from '@lapse/base/log';
+import { systemRandom } from '@lapse/base/random';
+import { anonymous } from '@lapse/kube/client/credentials';
+import type { Transport } from '@lapse/kube/client/transport';
+import { webhookHandler } from '@lapse/runtime/host/webhook';
+import { assemble } from 'lapse/cli/assemble';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { loadConfiguration } from 'lapse/cli/configuration/load';
+import { FAMILIES } from 'lapse/controllers/registry';
 
 export interface Metric {
   readonly name: string;

@@ -1,10 +1,10 @@
 // The parts of values.schema.json that the program knows: gates, and the configuration. A word that no process understands
 // is refused by Helm then, and not by a Pod that dies of it.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
-import { compileConfiguration } from '#cmd/configuration/schema';
-import type { Family } from '#controllers/family';
-import { IMPERSONATION_SCHEMA } from '#lifecycle/impersonation';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { compileConfiguration } from 'lapse/cli/configuration/schema';
+import type { Family } from 'lapse/controllers/family';
+import { IMPERSONATION_SCHEMA } from 'lapse/deletion/impersonation';
 
 /** There are values of the chart for these, and its template says so. */
 const OWN = ['apiVersion', 'kind', 'controllers', 'featureGates', 'actAs', 'dryRun', 'webhook', 'api'];

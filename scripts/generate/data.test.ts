@@ -1,17 +1,17 @@
 // What every reader of the generated data relies on: the tables are closed and agree with each other.
 
 import { readFileSync } from 'node:fs';
+import type { BuiltinTable, DefaultsTable } from '@lapse/apiserver/schema/builtinTable';
 import { expect, test } from 'vitest';
-import type { BuiltinTable, DefaultsTable } from '#schema/builtinTable';
 import { stringifyByLine } from './json.ts';
 import type { ServedResources } from './resources.ts';
 
 const read = <T>(path: string) =>
-  JSON.parse(readFileSync(new URL(`../../src/${path}`, import.meta.url), 'utf8')) as T;
+  JSON.parse(readFileSync(new URL(`../../packages/apiserver/src/${path}`, import.meta.url), 'utf8')) as T;
 const table = read<BuiltinTable>('schema/data/types.json');
 const defaults = read<DefaultsTable>('schema/data/defaults.json');
-const served = read<ServedResources>('apiserver/data/resources.json');
-const columns = read<Record<string, unknown[]>>('apiserver/data/columns.json');
+const served = read<ServedResources>('data/resources.json');
+const columns = read<Record<string, unknown[]>>('data/columns.json');
 
 const SCALARS = new Set(
   'string bool int32 int64 uint32 uint64 float64 bytes Time MicroTime Duration Quantity IntOrString'

@@ -2,7 +2,7 @@
 // for names, verbs and hashes, /apis for the order of groups. Cut down to the kinds of the type table, to v1, and to
 // subresources that make sense without kubelets.
 
-import type { BuiltinTable } from '#schema/builtinTable';
+import type { BuiltinTable } from '@lapse/apiserver/schema/builtinTable';
 import type { Bed } from '../../test/kube/bed/bed.ts';
 import { definedOnly } from './json.ts';
 

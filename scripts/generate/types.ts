@@ -1,7 +1,7 @@
 // The type table: what Go's reflection says about every struct, merged with what only the OpenAPI documents of the
 // running server say (required, enums, list and map types). The two must name the same fields, or generation stops.
 
-import type { BuiltinField, BuiltinTable, BuiltinType } from '#schema/builtinTable';
+import type { BuiltinField, BuiltinTable, BuiltinType } from '@lapse/apiserver/schema/builtinTable';
 import type { Bed } from '../../test/kube/bed/bed.ts';
 import { runGo } from '../../test/kube/bed/build.ts';
 import { definedOnly, sortedByKey } from './json.ts';

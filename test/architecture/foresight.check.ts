@@ -3,8 +3,8 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { describe, expect, test } from 'vitest';
-import { FAMILIES } from '#controllers/registry';
 import { importsOf } from './rules.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -19,10 +19,10 @@ const under = (directory: string): string[] =>
         .sort()
     : [];
 
-const folders = readdirSync(join(root, 'src/controllers'), { withFileTypes: true })
+const folders = readdirSync(join(root, 'packages/lapse/src/controllers'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-const foresights = under('src/controllers').filter((path) => /\/foresee\w*\.ts$/.test(path));
+const foresights = under('packages/lapse/src/controllers').filter((path) => /\/foresee\w*\.ts$/.test(path));
 
 /** What a file imports, and what the other foresights it imports do. */
 function reach(path: string, seen = new Set<string>()): Set<string> {
@@ -39,16 +39,14 @@ function reach(path: string, seen = new Set<string>()): Set<string> {
 describe('foresight', () => {
   test('every family has one', () => {
     expect(FAMILIES.filter(({ foresight }) => foresight === undefined).map(({ name }) => name)).toEqual([]);
-    expect(folders.filter((name) => !existsSync(join(root, `src/controllers/${name}/foresee.ts`)))).toEqual(
-      [],
-    );
+    expect(
+      folders.filter((name) => !existsSync(join(root, `packages/lapse/src/controllers/${name}/foresee.ts`))),
+    ).toEqual([]);
   });
 
   test.each(folders)('%s asks the functions that decide', (name) => {
-    const folder = `src/controllers/${name}`;
-    const compute = existsSync(join(root, `${folder}/compute.ts`))
-      ? `${folder}/compute.ts`
-      : '#lifecycle/requests/ttl';
+    const folder = `packages/lapse/src/controllers/${name}`;
+    const compute = existsSync(join(root, `${folder}/compute.ts`)) ? `${folder}/compute.ts` : '#requests/ttl';
     expect([...reach(`${folder}/foresee.ts`)]).toContain(compute);
   });
 });
@@ -59,11 +57,11 @@ const ARITHMETIC = ['plus', 'minus', 'isDue', 'millis', 'seconds', 'minutes', 'h
 function arithmeticIn(path: string, text: string): string[] {
   const found: string[] = [];
   for (const [, names, module] of text.matchAll(
-    /import\s*(?:type\s*)?\{([^}]*)\}\s*from\s*'(#base\/\w+)'/g,
+    /import\s*(?:type\s*)?\{([^}]*)\}\s*from\s*'(@lapse\/base\/\w+)'/g,
   )) {
     const imported = names!.split(',').map((name) => name.replace(/\btype\b|\bas\b.*/g, '').trim());
-    if (module === '#base/instant') found.push(...imported.filter((name) => ARITHMETIC.includes(name)));
-    if (module === '#base/goDuration') found.push(...imported);
+    if (module === '@lapse/base/instant') found.push(...imported.filter((name) => ARITHMETIC.includes(name)));
+    if (module === '@lapse/base/goDuration') found.push(...imported);
   }
   if (/\bcomputeExpiry\b|\bwhenTrue\b/.test(text)) found.push('a rule of the kernel');
   return found.map((name) => `${path}: ${name}`);
@@ -71,9 +69,15 @@ function arithmeticIn(path: string, text: string): string[] {
 
 describe('no second implementation', () => {
   /** How far ahead to look, and how far away something is. */
-  const TIMES = 'src/cmd/plan/times.ts';
-  const shows = ['src/cmd/plan.ts', 'src/cmd/explain.ts'].filter((path) => existsSync(join(root, path)));
-  const commands = [...shows, ...under('src/cmd/plan'), ...under('src/cmd/explain')];
+  const TIMES = 'packages/lapse/src/cli/plan/times.ts';
+  const shows = ['packages/lapse/src/cli/plan.ts', 'packages/lapse/src/cli/explain.ts'].filter((path) =>
+    existsSync(join(root, path)),
+  );
+  const commands = [
+    ...shows,
+    ...under('packages/lapse/src/cli/plan'),
+    ...under('packages/lapse/src/cli/explain'),
+  ];
 
   test('neither foresight nor plan nor explain calculates with times', () => {
     const files = [...foresights, ...commands].filter((path) => path !== TIMES);
@@ -90,12 +94,12 @@ describe('no second implementation', () => {
   });
 
   test.each([
-    ["import { type Instant, plus } from '#base/instant';", 1],
-    ["import {\n  isDue,\n  seconds,\n} from '#base/instant';", 2],
-    ["import { parseGoDuration } from '#base/goDuration';", 1],
-    ["import { computeExpiry } from '#lifecycle/expiry';", 1],
-    ["import type { Instant } from '#base/instant';", 0],
-    ["import { formatTime, type Millis } from '#base/instant';", 0],
+    ["import { type Instant, plus } from '@lapse/base/instant';", 1],
+    ["import {\n  isDue,\n  seconds,\n} from '@lapse/base/instant';", 2],
+    ["import { parseGoDuration } from '@lapse/base/goDuration';", 1],
+    ["import { computeExpiry } from 'lapse/deletion/expiry';", 1],
+    ["import type { Instant } from '@lapse/base/instant';", 0],
+    ["import { formatTime, type Millis } from '@lapse/base/instant';", 0],
   ])('the rule bites: %s', (text, count) => {
     expect(arithmeticIn('x.ts', text)).toHaveLength(count);
   });

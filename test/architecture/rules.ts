@@ -1,26 +1,31 @@
-// Who may import whom, and which globals are reserved. read by test/architecture.test.ts.
+// Import rules that package.json cannot express, and the globals that only one place may read. Used by
+// test/architecture.test.ts.
 
 import { dirname, join, normalize } from 'node:path';
 
-/** Folder of src → folders it may import. Its own folder is always allowed. */
-export const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'anything'>> = {
-  base: [],
-  api: ['base'],
-  cel: ['base'],
-  schema: ['base', 'api', 'cel'],
-  client: ['base', 'api'],
-  runtime: ['base', 'api', 'client'],
-  lifecycle: ['base', 'api', 'cel', 'client', 'runtime'],
-  helm: ['base', 'api', 'client'],
-  checkpoint: ['base', 'api', 'client'],
-  controllers: ['base', 'api', 'cel', 'schema', 'client', 'runtime', 'lifecycle', 'helm', 'checkpoint'],
-  apiserver: ['base', 'api', 'cel', 'schema'],
-  standins: ['base', 'api', 'client', 'runtime'],
-  sim: ['base', 'api', 'client', 'runtime', 'apiserver', 'standins'],
-  cmd: 'anything',
+/** Folder of packages/lapse/src → folders of it that it may import. Its own folder is always allowed. */
+export const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  api: [],
+  deletion: ['api'],
+  requests: ['api', 'deletion'],
+  helm: ['api'],
+  checkpoint: ['api'],
+  controllers: ['api', 'deletion', 'requests', 'helm', 'checkpoint'],
+  simulation: ['api'],
+  cli: ['api', 'deletion', 'requests', 'helm', 'checkpoint', 'controllers', 'simulation'],
+  public: ['api', 'deletion', 'controllers', 'simulation', 'cli'],
 };
 
-export const layerOf = (path: string): string => path.split('/')[1]!;
+/** Packages and modules that a layer of the product may not import although package.json lists them. */
+const BARRED: Readonly<Record<string, RegExp>> = {
+  api: /^@lapse\/(runtime|apiserver|simulation)\//,
+  deletion: /^@lapse\/(apiserver|simulation)\//,
+  requests: /^@lapse\/(apiserver|simulation)\//,
+  helm: /^@lapse\/(cel|runtime|apiserver|simulation)\//,
+  checkpoint: /^@lapse\/(cel|runtime|apiserver|simulation)\//,
+  // The table of built-in kinds is all that controllers need of the server.
+  controllers: /^node:|^@lapse\/simulation\/|^@lapse\/apiserver\/(?!schema\/builtinTable$)/,
+};
 
 const IMPORT =
   /(?:^|[;\n])\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[;\n])\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
@@ -28,45 +33,74 @@ const IMPORT =
 export const importsOf = (text: string): string[] =>
   [...withoutComments(text).matchAll(IMPORT)].map((m) => (m[1] ?? m[2] ?? m[3])!);
 
-/** The layer an import leads to; undefined for packages and node modules. */
-function targetLayer(path: string, specifier: string): string | undefined {
-  if (specifier.startsWith('#')) return specifier.slice(1).split('/')[0];
-  if (specifier.startsWith('.')) return layerOf(normalize(join(dirname(path), specifier)));
-  return undefined;
+/** `packages/kube/src/client/watch.ts` is in the package kube, in the folder client; a file of src itself has no folder. */
+export function placeOf(path: string): { readonly name: string; readonly folder: string } {
+  const [, name = '', , ...rest] = path.split('/');
+  return { name, folder: rest.length > 1 ? rest[0]! : '' };
 }
 
-export function violations(path: string, text: string): string[] {
-  const layer = layerOf(path);
-  const allowed = MAY_IMPORT[layer] ?? [];
-  const out: string[] = [];
-  for (const specifier of importsOf(text)) {
-    const target = targetLayer(path, specifier);
-    if (target === undefined) {
-      if (layer === 'controllers' && specifier.startsWith('node:'))
-        out.push(`${path} imports ${specifier}: controllers do no I/O`);
-      continue;
-    }
-    if (specifier.startsWith('.') && target !== layer) {
-      out.push(`${path} imports ${specifier}: another room is entered by its name (#${target}/…)`);
-    } else if (target !== layer && allowed !== 'anything' && !allowed.includes(target)) {
-      out.push(`${path} imports ${specifier}: ${layer} may not import ${target}`);
-    }
-  }
-  return out;
+/** The package that an import names: `@lapse/kube`, `undici`; undefined for files, folders and modules of Node. */
+export function packageOf(specifier: string): string | undefined {
+  if (/^([.#]|node:)/.test(specifier)) return undefined;
+  return /^(@[^/]+\/)?[^/]+/.exec(specifier)![0];
+}
+
+export interface Listed {
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+export function violations(path: string, text: string, manifest: Listed): string[] {
+  return importsOf(text).flatMap((specifier) => {
+    const why = whyBarred(path, specifier, manifest);
+    return why === undefined ? [] : [`${path} imports ${specifier}: ${why}`];
+  });
+}
+
+function whyBarred(path: string, specifier: string, manifest: Listed): string | undefined {
+  const needed = packageOf(specifier);
+  if (needed !== undefined && !Object.hasOwn(manifest.dependencies ?? {}, needed))
+    return `package.json does not list ${needed}`;
+  const { name, folder } = placeOf(path);
+  const target = specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : undefined;
+  if (target !== undefined && !target.startsWith(`packages/${name}/`))
+    return 'a relative path leaves the package';
+  return name === 'lapse' ? whyBarredInProduct(path, folder, specifier, target) : undefined;
+}
+
+function whyBarredInProduct(
+  path: string,
+  folder: string,
+  specifier: string,
+  target: string | undefined,
+): string | undefined {
+  if (BARRED[folder]?.test(specifier)) return `${folder} may not import it`;
+  const layer = target === undefined ? /^#(\w+)\//.exec(specifier)?.[1] : placeOf(target).folder;
+  if (layer === undefined) return undefined;
+  if (layer !== folder)
+    return LAYERS[folder]?.includes(layer) ? undefined : `${folder} may not import ${layer}`;
+  if (folder !== 'controllers' || target === undefined) return undefined;
+  const [own, other] = [path, target].map((file) => file.split('/').slice(4, -1)[0]);
+  return own !== undefined && other !== undefined && own !== other
+    ? `the controller ${own} may not import the controller ${other}`
+    : undefined;
 }
 
 const RESERVED: readonly { pattern: RegExp; only: string; what: string }[] = [
-  { pattern: /\bnew Date\b|\bDate\.\w+/, only: 'base', what: 'Date' },
-  { pattern: /(?<![\w.#])(setTimeout|setInterval|setImmediate)\s*\(/, only: 'base', what: 'timers' },
-  { pattern: /\bperformance\.\w+/, only: 'base', what: 'performance' },
-  { pattern: /\bMath\.random\b|\brandomUUID\b/, only: 'base', what: 'chance' },
-  { pattern: /\bprocess\.(env|argv)\b/, only: 'cmd', what: 'process.env and argv' },
+  { pattern: /\bnew Date\b|\bDate\.\w+/, only: 'packages/base/', what: 'Date' },
+  {
+    pattern: /(?<![\w.#])(setTimeout|setInterval|setImmediate)\s*\(/,
+    only: 'packages/base/',
+    what: 'timers',
+  },
+  { pattern: /\bperformance\.\w+/, only: 'packages/base/', what: 'performance' },
+  { pattern: /\bMath\.random\b|\brandomUUID\b/, only: 'packages/base/', what: 'randomness' },
+  { pattern: /\bprocess\.(env|argv)\b/, only: 'packages/lapse/src/cli/', what: 'process.env and argv' },
 ];
 
 export function bannedGlobals(path: string, text: string): string[] {
   const code = withoutStrings(withoutComments(text));
-  return RESERVED.filter(({ pattern, only }) => layerOf(path) !== only && pattern.test(code)).map(
-    ({ what, only }) => `${path} uses ${what}, which belongs to src/${only}`,
+  return RESERVED.filter(({ pattern, only }) => !path.startsWith(only) && pattern.test(code)).map(
+    ({ what, only }) => `${path} uses ${what}, which belongs to ${only}`,
   );
 }
 

@@ -1,14 +1,14 @@
 // The page of a plan, as people meet it: in a real browser, with mouse, wheel and keys, light and dark, wide and narrow,
 // with nothing to show and with ten thousand ends. Whatever happens, it asks no network for anything.
 
+import { columnsOf, type Placed, placeLane } from 'lapse/cli/plan/page/browser/layout';
+import { itemsOf, lanesOf } from 'lapse/cli/plan/page/browser/model';
+import { wholeOf } from 'lapse/cli/plan/page/browser/view';
+import { pageData } from 'lapse/cli/plan/page/data';
+import { at, end, HOSTILE, held, hostilePlan, manyEnds, plan } from 'lapse/cli/plan/page/plan.testkit';
+import type { Plan } from 'lapse/cli/plan/plan';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { columnsOf, type Placed, placeLane } from '../../src/cmd/plan/page/browser/layout.ts';
-import { itemsOf, lanesOf } from '../../src/cmd/plan/page/browser/model.ts';
-import { wholeOf } from '../../src/cmd/plan/page/browser/view.ts';
-import { pageData } from '../../src/cmd/plan/page/data.ts';
-import { at, end, HOSTILE, held, hostilePlan, manyEnds, plan } from '../../src/cmd/plan/page/plan.testkit.ts';
-import type { Plan } from '../../src/cmd/plan/plan.ts';
 import { isCI } from '../ci.ts';
 import { findChromium } from './chromium.ts';
 import { type Opened, type Pages, startPages } from './pages.ts';

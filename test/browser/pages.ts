@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { planPage } from 'lapse/cli/plan/page/page';
+import type { Plan } from 'lapse/cli/plan/plan';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { planPage } from '../../src/cmd/plan/page/page.ts';
-import type { Plan } from '../../src/cmd/plan/plan.ts';
 import type { Chromium } from './chromium.ts';
 
 export interface Opened {

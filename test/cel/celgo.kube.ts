@@ -1,9 +1,9 @@
 // The engine beside cel-go itself: the recorded answers are still what it says, and 5,000 random programs give the same
 // value, or an error on both sides, at the same cost. Needs Go.
 
+import { BOOL, compile, INT, kubernetesEnvironment, listOf, mapOf, STRING } from '@lapse/cel/cel';
+import { BINDINGS as BIND } from '@lapse/cel/lib/small';
 import { describe, expect, it } from 'vitest';
-import { BOOL, compile, INT, kubernetesEnvironment, listOf, mapOf, STRING } from '#cel/cel';
-import { BINDINGS as BIND } from '#cel/lib/small';
 import { type Answer, askCelGo } from './celgo.ts';
 import { BINDINGS, generate } from './fuzz.ts';
 import { VARIABLES } from './generator.ts';

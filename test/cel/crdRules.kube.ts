@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer } from '@lapse/apiserver/server';
 import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
-import { createServer } from '#apiserver/server';
 import { startBed } from '../kube/bed/bed.ts';
 import { RULE_CASES, type RuleCase } from './crdRules.ts';
 

@@ -1,8 +1,17 @@
 // Random programs through the engine and the tree walker: same value, or an error on both sides; cost within the
 // budget; time on the thread within bounds.
 
-import { type Random, seededRandom } from '#base/random';
-import { BOOL, compile, conditionEnvironment, INT, listOf, mapOf, PER_CALL_LIMIT, STRING } from '#cel/cel';
+import { type Random, seededRandom } from '@lapse/base/random';
+import {
+  BOOL,
+  compile,
+  conditionEnvironment,
+  INT,
+  listOf,
+  mapOf,
+  PER_CALL_LIMIT,
+  STRING,
+} from '@lapse/cel/cel';
 import { type Generated, Generator, VARIABLES } from './generator.ts';
 import { encode, encodeDouble } from './specValues.ts';
 import { type Ref, type Scope, walk } from './treeWalker.ts';

@@ -2,7 +2,7 @@
 // Types are chosen first, so most of a program is well typed; `dyn(…)` hides the type of some operands, and behind it
 // anything may hide, so that run-time errors and their absorption are met as often as values.
 
-import type { Random } from '#base/random';
+import type { Random } from '@lapse/base/random';
 import { number, type Ref, type Tree, text } from './treeWalker.ts';
 
 export interface Generated {

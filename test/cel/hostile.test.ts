@@ -1,7 +1,7 @@
 // Programs and data made to hurt: each ends in an error that says where, or in an answer, and within bounds.
 
+import { compile, conditionEnvironment, DYN, type Evaluation, kubernetesEnvironment } from '@lapse/cel/cel';
 import { describe, expect, it } from 'vitest';
-import { compile, conditionEnvironment, DYN, type Evaluation, kubernetesEnvironment } from '#cel/cel';
 
 const env = conditionEnvironment({ x: DYN });
 

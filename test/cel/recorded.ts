@@ -22,7 +22,7 @@ import {
   parseTimestamp,
   STRING,
   TIMESTAMP,
-} from '#cel/cel';
+} from '@lapse/cel/cel';
 import { type Answer, askCelGo } from './celgo.ts';
 import { encode } from './specValues.ts';
 

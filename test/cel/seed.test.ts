@@ -1,7 +1,7 @@
 // The condition of the Cleaner's proposal on every kind of data it may meet.
 
+import { compile, conditionEnvironment, DYN, parseTimestamp, timestampFromMillis } from '@lapse/cel/cel';
 import { describe, expect, it } from 'vitest';
-import { compile, conditionEnvironment, DYN, parseTimestamp, timestampFromMillis } from '#cel/cel';
 import { handWritten, idleRevision, type Revision, ROUTES, SEED_CONDITION } from './seed.ts';
 
 const compiled = compile(SEED_CONDITION, conditionEnvironment({ revisions: DYN }));

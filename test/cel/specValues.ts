@@ -4,9 +4,9 @@ import type { Type } from '@bufbuild/cel-spec/cel/expr/checked_pb.js';
 import type { Value as SpecValue } from '@bufbuild/cel-spec/cel/expr/value_pb.js';
 import type { Message } from '@bufbuild/protobuf';
 import type { Any } from '@bufbuild/protobuf/wkt';
-import { toInt } from '#cel/numbers';
-import { canonicalKey } from '#cel/select';
-import { durationNanos } from '#cel/time';
+import { toInt } from '@lapse/cel/numbers';
+import { canonicalKey } from '@lapse/cel/select';
+import { durationNanos } from '@lapse/cel/time';
 import {
   ANY,
   BOOL,
@@ -29,7 +29,7 @@ import {
   TYPE,
   typeOf,
   UINT,
-} from '#cel/types';
+} from '@lapse/cel/types';
 import {
   type CelKey,
   CelMap,
@@ -42,8 +42,8 @@ import {
   TypeValue,
   Uint,
   type Value,
-} from '#cel/values';
-import { wellKnownStruct } from '#cel/wellKnown';
+} from '@lapse/cel/values';
+import { wellKnownStruct } from '@lapse/cel/wellKnown';
 
 type Unpack = (any: Any) => Message | undefined;
 

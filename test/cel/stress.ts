@@ -3,7 +3,7 @@
 // runner rewrites it. Prints a report as JSON.
 
 import { fileURLToPath } from 'node:url';
-import { compile, conditionEnvironment, PER_CALL_LIMIT, type Program } from '#cel/cel';
+import { compile, conditionEnvironment, PER_CALL_LIMIT, type Program } from '@lapse/cel/cel';
 import { BINDINGS, generate, TYPES } from './fuzz.ts';
 
 export interface StressReport {

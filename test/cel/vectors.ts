@@ -8,11 +8,11 @@ import { getTestRegistry } from '@bufbuild/cel-spec/testdata/registry.js';
 import { getConformanceSuite, type IncrementalTestSuite } from '@bufbuild/cel-spec/testdata/tests.js';
 import type { Message } from '@bufbuild/protobuf';
 import { type Any, anyUnpack } from '@bufbuild/protobuf/wkt';
-import { type Bindings, compile, Environment, type Evaluation } from '#cel/cel';
-import { type FunctionDecl, member, overload } from '#cel/declarations';
-import { ALL_LIBRARIES } from '#cel/libraries';
-import { type CelType, formatType } from '#cel/types';
-import type { Value } from '#cel/values';
+import { type Bindings, compile, Environment, type Evaluation } from '@lapse/cel/cel';
+import { type FunctionDecl, member, overload } from '@lapse/cel/declarations';
+import { ALL_LIBRARIES } from '@lapse/cel/libraries';
+import { type CelType, formatType } from '@lapse/cel/types';
+import type { Value } from '@lapse/cel/values';
 import { encode, fromSpec, typeFromSpec } from './specValues.ts';
 
 export interface Vector {

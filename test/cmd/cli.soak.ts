@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
 import { afterAll, describe, expect, test } from 'vitest';
-import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { startServerProcess } from '../robustness/serverProcess.ts';
 
 const lapse = join(import.meta.dirname, '../../bin/lapse');

@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { exitCodesHelp, exitCodesTable } from 'lapse/cli/exitCodes';
+import { withManners } from 'lapse/cli/help';
 import { expect, test } from 'vitest';
-import { exitCodesHelp, exitCodesTable } from '#cmd/exitCodes';
-import { withManners } from '#cmd/help';
 
-const cmd = join(import.meta.dirname, '../../src/cmd');
+const cmd = join(import.meta.dirname, '../../packages/lapse/src/cli');
 const names = [
   ...readFileSync(join(cmd, 'cli.ts'), 'utf8').matchAll(
     /^ {2}(\w+): async \(\) => \(await import\('\.\/\1\.ts'\)\)/gm,
@@ -31,7 +31,7 @@ test.each(names)('lapse %s loads, and its help says what it is for', async (name
 test.each(['plan', 'explain', 'simulate'])(
   'the exit codes of lapse %s are one table, also on its page',
   (name) => {
-    const page = readFileSync(join(cmd, `../../docs/${name}.md`), 'utf8');
+    const page = readFileSync(join(cmd, `../../../../docs/${name}.md`), 'utf8');
     expect(page).toContain(`\n${exitCodesTable()}\n`);
     const source = readFileSync(join(cmd, `${name}.ts`), 'utf8');
     expect(source).toMatch(/\$\{exitCodesHelp\(\)\}/);

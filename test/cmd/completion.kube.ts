@@ -6,11 +6,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
+import { bashScript } from 'lapse/cli/completion/bash';
+import { fishScript } from 'lapse/cli/completion/fish';
+import { describeCommands } from 'lapse/cli/completion/tree';
+import { zshScript } from 'lapse/cli/completion/zsh';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bashScript } from '#cmd/completion/bash';
-import { fishScript } from '#cmd/completion/fish';
-import { describeCommands } from '#cmd/completion/tree';
-import { zshScript } from '#cmd/completion/zsh';
 import { type FoundShell, findShell, type Shell } from './shells.ts';
 
 const lapse = join(import.meta.dirname, '../../bin/lapse');

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
 import { afterAll, describe, expect, test } from 'vitest';
-import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { ODD_TEXTS, runQuietly, writeOddFile } from './mistakes.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lapse-mistakes-'));

@@ -4,11 +4,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
-import { explainCommand } from '#cmd/explain';
-import { computeFailure } from '#cmd/failures';
-import { withManners } from '#cmd/help';
-import { planCommand } from '#cmd/plan';
-import { simulateCommand } from '#cmd/simulate';
+import { explainCommand } from 'lapse/cli/explain';
+import { computeFailure } from 'lapse/cli/failures';
+import { withManners } from 'lapse/cli/help';
+import { planCommand } from 'lapse/cli/plan';
+import { simulateCommand } from 'lapse/cli/simulate';
 
 const COMMANDS: Readonly<Record<string, () => Command>> = {
   plan: planCommand,

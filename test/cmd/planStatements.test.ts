@@ -4,15 +4,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseTime } from '@lapse/base/instant';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { compileConfiguration } from 'lapse/cli/configuration/schema';
+import { openManifests } from 'lapse/cli/plan/files';
+import { type Foretold, foretell, NOTHING_FOREKNOWN } from 'lapse/cli/plan/foretell';
+import { createSnapshot, type Focus, readingFrom } from 'lapse/cli/plan/snapshot';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseTime } from '#base/instant';
-import { VirtualClock } from '#base/virtualClock';
-import { readGeneral } from '#cmd/configuration/general';
-import { compileConfiguration } from '#cmd/configuration/schema';
-import { openManifests } from '#cmd/plan/files';
-import { type Foretold, foretell, NOTHING_FOREKNOWN } from '#cmd/plan/foretell';
-import { createSnapshot, type Focus, readingFrom } from '#cmd/plan/snapshot';
-import { FAMILIES } from '#controllers/registry';
 
 const NOW = parseTime('2026-03-01T10:00:00Z');
 const MANIFESTS = `

@@ -3,14 +3,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { realClock } from '@lapse/base/clock';
+import { systemRandom } from '@lapse/base/random';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { type Client, createClient, objectOf } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { type Embedded, startEmbedded } from 'lapse/cli/embedded';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { ConfigMap } from '#api/kinds/builtin';
-import { realClock } from '#base/clock';
-import { systemRandom } from '#base/random';
-import { type Client, createClient, objectOf } from '#client/client';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { inProcessTransport } from '#client/inProcess';
-import { type Embedded, startEmbedded } from '#cmd/embedded';
 import { LapseProcess } from './lapseProcess.ts';
 
 /** Takes its time with every ConfigMap, fails over `bad`, and never ends with `endless`. */

@@ -1,27 +1,27 @@
 // The demo: the examples play through a week in a minute, on one clock for server, controllers and stand-ins. The minute
 // itself is virtual here, so nothing is measured and nothing sleeps.
 
+import { tokenAuthenticator } from '@lapse/apiserver/auth';
+import { createServer } from '@lapse/apiserver/server';
+import { hours, instant, type Millis, millis, minus, minutes, seconds } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { seededRandom } from '@lapse/base/random';
+import { nextTurn } from '@lapse/base/turn';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { createHands } from '@lapse/simulation/hands';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { loadConfiguration } from 'lapse/cli/configuration/load';
+import { Everything } from 'lapse/cli/up/everything';
+import { LiveTimeline } from 'lapse/cli/up/liveTimeline';
+import { panelLines } from 'lapse/cli/up/panel';
+import { createTempo } from 'lapse/cli/up/speed';
+import type { Overview } from 'lapse/cli/up/tally';
+import { WEEK_DEFAULTS, Week } from 'lapse/cli/up/week/week';
+import { FAMILIES } from 'lapse/controllers/registry';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect, test } from 'vitest';
-import { tokenAuthenticator } from '#apiserver/auth';
-import { createServer } from '#apiserver/server';
-import { hours, instant, type Millis, millis, minus, minutes, seconds } from '#base/instant';
-import { silentLog } from '#base/log';
-import { seededRandom } from '#base/random';
-import { nextTurn } from '#base/turn';
-import { VirtualClock } from '#base/virtualClock';
-import { readGeneral } from '#cmd/configuration/general';
-import { loadConfiguration } from '#cmd/configuration/load';
-import { Everything } from '#cmd/up/everything';
-import { LiveTimeline } from '#cmd/up/liveTimeline';
-import { panelLines } from '#cmd/up/panel';
-import { createTempo } from '#cmd/up/speed';
-import type { Overview } from '#cmd/up/tally';
-import { WEEK_DEFAULTS, Week } from '#cmd/up/week/week';
-import { FAMILIES } from '#controllers/registry';
-import { KubeEvent } from '#runtime/events/build';
-import { createHands } from '#sim/hands';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
 
 const DEFAULTS = {
   ...WEEK_DEFAULTS,

@@ -4,10 +4,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { frontProxyCertificate } from '@lapse/apiserver/certificates';
+import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
+import { realClock } from '@lapse/base/clock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { frontProxyCertificate } from '#apiserver/certificates';
-import { httpsOutbound } from '#apiserver/webhooks/outbound';
-import { realClock } from '#base/clock';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
 import { converse, type Heard } from './aggregation/conversation.ts';
 import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { servingCertificate } from '@lapse/apiserver/certificates';
+import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
+import { realClock } from '@lapse/base/clock';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { expect, test, vi } from 'vitest';
-import type { JsonObject } from '#api/json';
-import { servingCertificate } from '#apiserver/certificates';
-import { httpsOutbound } from '#apiserver/webhooks/outbound';
-import { realClock } from '#base/clock';
 import { startEmbeddedSocket } from './embeddedSocket.ts';
 import { asker } from './model/ask.ts';
 

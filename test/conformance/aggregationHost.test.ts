@@ -4,21 +4,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { JsonObject } from '#api/json';
-import { asJson } from '#api/object';
-import { localOutbound } from '#apiserver/aggregation/localOutbound';
-import { frontProxyCertificate } from '#apiserver/certificates';
-import { httpsOutbound, noOutbound } from '#apiserver/webhooks/outbound';
-import type { Pem } from '#base/certificates';
-import { realClock } from '#base/clock';
-import { silentLog } from '#base/log';
-import { systemRandom } from '#base/random';
-import { type Client, createClient } from '#client/client';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { inProcessTransport } from '#client/inProcess';
-import { aggregatedHandler } from '#runtime/aggregated';
-import { reviewingAuthorizer } from '#runtime/aggregated/access';
+import { localOutbound } from '@lapse/apiserver/aggregation/localOutbound';
+import { frontProxyCertificate } from '@lapse/apiserver/certificates';
+import { httpsOutbound, noOutbound } from '@lapse/apiserver/webhooks/outbound';
+import type { Pem } from '@lapse/base/certificates';
+import { realClock } from '@lapse/base/clock';
+import { silentLog } from '@lapse/base/log';
+import { systemRandom } from '@lapse/base/random';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { asJson } from '@lapse/kube/api/object';
+import { type Client, createClient } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { aggregatedHandler } from '@lapse/runtime/aggregated';
+import { reviewingAuthorizer } from '@lapse/runtime/aggregated/access';
 import {
   DEMO_API_SERVICE,
   DEMO_BASE,
@@ -29,7 +28,8 @@ import {
   demoRegistration,
   openDemoHost,
   readText,
-} from '#runtime/aggregated/demo.testkit';
+} from '@lapse/runtime/aggregated/demo.testkit';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { access, type Embedded, startEmbedded } from './embeddedTarget.ts';
 import { type Ask, asker } from './model/ask.ts';
 

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { JsonObject } from '#api/json';
 import { ensureBinaries } from '../kube/bed/build.ts';
 import { type Supervised, supervise } from '../kube/bed/processes.ts';
 import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';

@@ -3,11 +3,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HttpHandler } from '#api/http';
-import { servingCertificate } from '#apiserver/certificates';
-import { listen } from '#apiserver/listen';
-import { realClock } from '#base/clock';
-import { renderKubeconfig } from '#client/kubeconfigWrite';
+import { servingCertificate } from '@lapse/apiserver/certificates';
+import { listen } from '@lapse/apiserver/listen';
+import { realClock } from '@lapse/base/clock';
+import type { HttpHandler } from '@lapse/kube/api/http';
+import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
 import { access, type Embedded, type EmbeddedOptions, startEmbedded } from './embeddedTarget.ts';
 import { socketTarget } from './replay/targets.ts';
 import type { Target } from './replay/types.ts';

@@ -1,7 +1,7 @@
 // The embedded server as a target: in memory, with the two users the recorded cases know.
 
-import { tokenAuthenticator } from '#apiserver/auth';
-import { type ApiServer, createServer, type ServerOptions } from '#apiserver/server';
+import { tokenAuthenticator } from '@lapse/apiserver/auth';
+import { type ApiServer, createServer, type ServerOptions } from '@lapse/apiserver/server';
 import { inProcessTarget } from './replay/targets.ts';
 import type { Target } from './replay/types.ts';
 

@@ -2,8 +2,8 @@
 // upgraded, rolled back and uninstalled. They send what they send to a real server, protobuf included.
 
 import { dirname } from 'node:path';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { JsonObject } from '#api/json';
 import { type Helm, helmFor } from '../kube/helm/build.ts';
 import { writeChart } from '../kube/helm/chart.ts';
 import { type EmbeddedSocket, startEmbeddedSocket } from './embeddedSocket.ts';

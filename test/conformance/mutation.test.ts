@@ -2,8 +2,8 @@
 // pass; then one thing in one answer is made wrong, and the replayer must fail at that step. A sample over all
 // cases here; every mutation there is in mutation.soak.ts.
 
+import { seededRandom } from '@lapse/base/random';
 import { expect, test } from 'vitest';
-import { seededRandom } from '#base/random';
 import { replayByHeart, unnoticed } from './byHeart/check.ts';
 import { mutationsOf } from './byHeart/mutations.ts';
 import { loadCases } from './replay/cases.ts';

@@ -1,8 +1,8 @@
 // The embedded server calls webhooks as the real one does: the same webhooks, the same writes, the same answers, and the
 // same questions asked.
 
+import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { httpsOutbound } from '#apiserver/webhooks/outbound';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';
 import { bedTarget } from './replay/targets.ts';

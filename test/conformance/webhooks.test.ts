@@ -2,8 +2,8 @@
 // with RECORD=1 to write it anew, and then the kube round.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
 import { expect, test } from 'vitest';
-import { httpsOutbound } from '#apiserver/webhooks/outbound';
 import { startEmbedded } from './embeddedTarget.ts';
 import { CASES } from './webhooks/cases.ts';
 import { startHooks } from './webhooks/hooks.ts';

@@ -24,7 +24,9 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 };
 
 const commands = [
-  ...readFileSync(join(root, 'src/cmd/cli.ts'), 'utf8').matchAll(/^ {2}'?([a-z][\w-]*)'?: async \(\) =>/gm),
+  ...readFileSync(join(root, 'packages/lapse/src/cli/cli.ts'), 'utf8').matchAll(
+    /^ {2}'?([a-z][\w-]*)'?: async \(\) =>/gm,
+  ),
 ].map((m) => m[1]!);
 const SHOWN = new RegExp(
   `(?:^|[\\s\`(])(?:bin/)?lapse (${commands.join('|')})((?: --?[a-z][\\w-]*(?:[ =][^\\s\`-]\\S*)?)*)`,

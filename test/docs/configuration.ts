@@ -3,11 +3,11 @@
 
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isObject, type JsonObject } from '#api/json';
-import { settingsOf } from '#cmd/configuration/load';
-import { compileConfiguration, schemaAt } from '#cmd/configuration/schema';
-import { FAMILIES } from '#controllers/registry';
-import { STANDINS } from '#standins/standins';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import { settingsOf } from 'lapse/cli/configuration/load';
+import { compileConfiguration, schemaAt } from 'lapse/cli/configuration/schema';
+import { FAMILIES } from 'lapse/controllers/registry';
+import { STANDINS } from 'lapse/simulation/standins';
 
 export const REFERENCE = fileURLToPath(new URL('../../docs/reference/configuration.md', import.meta.url));
 

@@ -3,17 +3,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hours, parseTime, plus } from '@lapse/base/instant';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { compileConfiguration } from 'lapse/cli/configuration/schema';
+import { Owners } from 'lapse/cli/plan/cascade/read';
+import { openManifests } from 'lapse/cli/plan/files';
+import { makePlan } from 'lapse/cli/plan/makePlan';
+import { createSnapshot, readingFrom } from 'lapse/cli/plan/snapshot';
+import { planText } from 'lapse/cli/plan/text';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { expect, test } from 'vitest';
-import { hours, parseTime, plus } from '#base/instant';
-import { VirtualClock } from '#base/virtualClock';
-import { readGeneral } from '#cmd/configuration/general';
-import { compileConfiguration } from '#cmd/configuration/schema';
-import { Owners } from '#cmd/plan/cascade/read';
-import { openManifests } from '#cmd/plan/files';
-import { makePlan } from '#cmd/plan/makePlan';
-import { createSnapshot, readingFrom } from '#cmd/plan/snapshot';
-import { planText } from '#cmd/plan/text';
-import { FAMILIES } from '#controllers/registry';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/plan.md'), 'utf8');
 const block = (language: string) =>

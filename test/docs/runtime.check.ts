@@ -40,7 +40,7 @@ test('there is nothing on the page that no test looks at', () => {
 });
 
 test('every program loads, and the test in it passes', () => {
-  const faces = pathToFileURL(join(root, 'src/cmd/faces.ts')).href;
+  const faces = pathToFileURL(join(root, 'packages/lapse/src/cli/faces.ts')).href;
   const imports = programs.map(
     ({ file }) => `await import(${JSON.stringify(pathToFileURL(join(own, file!)).href)});`,
   );

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 
 /** Of a clone, what commands of a page look for. */
-const CLONE = ['bin', 'config', 'examples', 'node_modules', 'package.json', 'src'];
+const CLONE = ['bin', 'config', 'examples', 'node_modules', 'package.json', 'packages'];
 
 /** Longer than anything takes that is waited for here, also on a busy machine. */
 const PATIENCE_MS = 180_000;

@@ -3,18 +3,18 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ApiServer, createServer } from '@lapse/apiserver/server';
+import { realClock } from '@lapse/base/clock';
+import { systemRandom } from '@lapse/base/random';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Client, createClient } from '@lapse/kube/client/client';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { createHands } from '@lapse/simulation/hands';
+import { loadConfiguration } from 'lapse/cli/configuration/load';
+import { applyCrds, kindsOf } from 'lapse/cli/crds';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '#api/object';
-import { type ApiServer, createServer } from '#apiserver/server';
-import { realClock } from '#base/clock';
-import { systemRandom } from '#base/random';
-import { type Client, createClient } from '#client/client';
-import { inProcessTransport } from '#client/inProcess';
-import { loadConfiguration } from '#cmd/configuration/load';
-import { applyCrds, kindsOf } from '#cmd/crds';
-import { FAMILIES } from '#controllers/registry';
-import { createHands } from '#sim/hands';
 import { blocksOf } from './blocks.ts';
 
 const root = join(import.meta.dirname, '../..');

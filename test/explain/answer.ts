@@ -1,17 +1,17 @@
 // What `lapse explain` answers in a situation, without a process around it.
 
+import { parseTime } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { Command } from 'commander';
-import type { JsonObject } from '#api/json';
-import { parseTime } from '#base/instant';
-import { FAMILIES } from '#controllers/registry';
-import { readGeneral } from '../../src/cmd/configuration/general.ts';
-import { loadConfiguration } from '../../src/cmd/configuration/load.ts';
-import { explainObject } from '../../src/cmd/explain/explainObject.ts';
-import type { Explanation } from '../../src/cmd/explain/explanation.ts';
-import { findObject } from '../../src/cmd/explain/find.ts';
-import { parseTarget, resolveKind } from '../../src/cmd/explain/resolve.ts';
-import { withSettings } from '../../src/cmd/flags.ts';
-import { selectFamilies } from '../../src/cmd/selection.ts';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { loadConfiguration } from 'lapse/cli/configuration/load';
+import { explainObject } from 'lapse/cli/explain/explainObject';
+import type { Explanation } from 'lapse/cli/explain/explanation';
+import { findObject } from 'lapse/cli/explain/find';
+import { parseTarget, resolveKind } from 'lapse/cli/explain/resolve';
+import { withSettings } from 'lapse/cli/flags';
+import { selectFamilies } from 'lapse/cli/selection';
+import { FAMILIES } from 'lapse/controllers/registry';
 import type { World } from './world.ts';
 
 export const NOW = parseTime('2026-03-01T12:00:00Z');

@@ -1,12 +1,12 @@
 // `lapse explain`, situation by situation, with its exact words; and what it says to what it cannot explain.
 
+import { explanationJson, explanationYaml } from 'lapse/cli/explain/document';
+import { Refused } from 'lapse/cli/explain/find';
+import { namingAmong, parseTarget, resolveKind } from 'lapse/cli/explain/resolve';
+import { explanationText } from 'lapse/cli/explain/text';
+import { UsageError } from 'lapse/cli/usage';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { explanationJson, explanationYaml } from '../../src/cmd/explain/document.ts';
-import { Refused } from '../../src/cmd/explain/find.ts';
-import { namingAmong, parseTarget, resolveKind } from '../../src/cmd/explain/resolve.ts';
-import { explanationText } from '../../src/cmd/explain/text.ts';
-import { UsageError } from '../../src/cmd/usage.ts';
 import { explainIn } from './answer.ts';
 import { readSituations, rewriteAnswer } from './situations.ts';
 import { makeWorld, parseObjects, SERVED } from './world.ts';

@@ -1,12 +1,12 @@
 // What `next` says is done, in every situation, on a server: commands find what they name, are accepted, and have the
 // effect that they are given for. What is only suggested is what admission takes.
 
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { loadConfiguration } from 'lapse/cli/configuration/load';
+import { findPolicyFor } from 'lapse/cli/explain/endable';
+import type { Explanation } from 'lapse/cli/explain/explanation';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FAMILIES } from '#controllers/registry';
-import { readGeneral } from '../../src/cmd/configuration/general.ts';
-import { loadConfiguration } from '../../src/cmd/configuration/load.ts';
-import { findPolicyFor } from '../../src/cmd/explain/endable.ts';
-import type { Explanation } from '../../src/cmd/explain/explanation.ts';
 import { explainIn, NOW } from './answer.ts';
 import { ServedWorld } from './server.ts';
 import { readSituations, type Situation } from './situations.ts';

@@ -1,22 +1,22 @@
 // A situation on the embedded server, where what is advised can be done: by `lapse explain` as it is, and by what kubectl
 // would do for the few commands of kubectl that are ever advised.
 
+import { type ApiServer, createServer } from '@lapse/apiserver/server';
+import { millis, plus } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import type { Kind } from '@lapse/kube/api/kind';
+import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Client, createClient, objectOf } from '@lapse/kube/client/client';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { applyCrds, kindsOf } from 'lapse/cli/crds';
+import { resolveKind } from 'lapse/cli/explain/resolve';
+import { readingFrom } from 'lapse/cli/plan/snapshot';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { expect } from 'vitest';
-import type { Kind } from '#api/kind';
-import { CustomResourceDefinition } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
-import { type ApiServer, createServer } from '#apiserver/server';
-import { millis, plus } from '#base/instant';
-import { seededRandom } from '#base/random';
-import { VirtualClock } from '#base/virtualClock';
-import { type Client, createClient, objectOf } from '#client/client';
-import type { ServedKind } from '#client/discovery';
-import { inProcessTransport } from '#client/inProcess';
-import { FAMILIES } from '#controllers/registry';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { applyCrds, kindsOf } from '../../src/cmd/crds.ts';
-import { resolveKind } from '../../src/cmd/explain/resolve.ts';
-import { readingFrom } from '../../src/cmd/plan/snapshot.ts';
 import { NOW } from './answer.ts';
 import { CUSTOM } from './world.ts';
 

@@ -1,20 +1,37 @@
 // A cluster that is only looked at: some objects, read as a server would let them be read. Cheaper than a server by far,
 // and able to refuse.
 
+import { isObject, type Json } from '@lapse/kube/api/json';
+import { defineKind, type Kind, type ObjectKey } from '@lapse/kube/api/kind';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Job,
+  Namespace,
+  Node,
+  Pod,
+  Secret,
+} from '@lapse/kube/api/kinds/builtin';
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VolumeSnapshotContent,
+} from '@lapse/kube/api/kinds/volumes';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import {
+  matchesFields,
+  matchesLabels,
+  parseFieldSelector,
+  parseLabelSelector,
+} from '@lapse/kube/api/selectors';
+import { ApiError } from '@lapse/kube/api/status';
+import type { Client } from '@lapse/kube/client/client';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import { kindsOf } from 'lapse/cli/crds';
+import type { Read } from 'lapse/cli/plan/snapshot';
+import { Unreadable } from 'lapse/controllers/foresight';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { parseAllDocuments } from 'yaml';
-import { isObject, type Json } from '#api/json';
-import { defineKind, type Kind, type ObjectKey } from '#api/kind';
-import { ConfigMap, CustomResourceDefinition, Job, Namespace, Node, Pod, Secret } from '#api/kinds/builtin';
-import { PersistentVolume, PersistentVolumeClaim, VolumeSnapshotContent } from '#api/kinds/volumes';
-import { apiVersionOf, type KubeObject } from '#api/object';
-import { matchesFields, matchesLabels, parseFieldSelector, parseLabelSelector } from '#api/selectors';
-import { ApiError } from '#api/status';
-import type { Client } from '#client/client';
-import type { ServedKind } from '#client/discovery';
-import { Unreadable } from '#controllers/foresight';
-import { FAMILIES } from '#controllers/registry';
-import { kindsOf } from '../../src/cmd/crds.ts';
-import type { Read } from '../../src/cmd/plan/snapshot.ts';
 
 const PipelineRun = defineKind({
   group: 'tekton.dev',

@@ -4,8 +4,8 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { KubeObject } from '#api/object';
 import { isCI } from '../ci.ts';
 import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { type Bed, startBed } from './bed/bed.ts';

@@ -4,8 +4,8 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { type Bed, startBed } from './bed/bed.ts';
 
 const lapse = join(import.meta.dirname, '../../bin/lapse');

@@ -3,14 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
+import { realClock } from '@lapse/base/clock';
+import { systemRandom } from '@lapse/base/random';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { type Client, createClient } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { undiciTransport } from '@lapse/kube/client/undici';
+import { Lease } from '@lapse/runtime/election/lease';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { ConfigMap } from '#api/kinds/builtin';
-import { realClock } from '#base/clock';
-import { systemRandom } from '#base/random';
-import { type Client, createClient } from '#client/client';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { undiciTransport } from '#client/undici';
-import { Lease } from '#runtime/election/lease';
 import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { type Bed, startBed } from './bed/bed.ts';
 

@@ -21,26 +21,26 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /** Files that decide. */
 const DECISIONS = [
-  'src/lifecycle/authorAdmission.ts',
-  'src/lifecycle/expiry.ts',
-  'src/lifecycle/rightsAuthor.ts',
-  'src/controllers/ttl-after-finished/compute.ts',
-  'src/controllers/ttl-after-finished/podFinish.ts',
-  'src/controllers/ttl-policy/combine.ts',
-  'src/controllers/ttl-policy/compute.ts',
-  'src/controllers/ttl-policy/ownTtl.ts',
-  'src/controllers/object-keeper/compute.ts',
-  'src/controllers/storage-pool/compute.ts',
-  'src/controllers/volume-capture/compute.ts',
-  'src/controllers/volume-capture/computeDetach.ts',
-  'src/controllers/volume-restore/compute.ts',
-  'src/controllers/manifest-capture/compute.ts',
-  'src/controllers/cleaner/compute.ts',
-  'src/controllers/cleaner/decide.ts',
-  'src/controllers/cleaner/record.ts',
-  'src/helm/order.ts',
-  'src/helm/ownership.ts',
-  'src/helm/uninstall.ts',
+  'packages/lapse/src/deletion/authorAdmission.ts',
+  'packages/lapse/src/deletion/expiry.ts',
+  'packages/lapse/src/deletion/rightsAuthor.ts',
+  'packages/lapse/src/controllers/ttl-after-finished/compute.ts',
+  'packages/lapse/src/deletion/finish/podFinish.ts',
+  'packages/lapse/src/controllers/ttl-policy/combine.ts',
+  'packages/lapse/src/controllers/ttl-policy/compute.ts',
+  'packages/lapse/src/controllers/ttl-policy/ownTtl.ts',
+  'packages/lapse/src/controllers/object-keeper/compute.ts',
+  'packages/lapse/src/controllers/storage-pool/compute.ts',
+  'packages/lapse/src/controllers/volume-capture/compute.ts',
+  'packages/lapse/src/controllers/volume-capture/computeDetach.ts',
+  'packages/lapse/src/controllers/volume-restore/compute.ts',
+  'packages/lapse/src/controllers/manifest-capture/compute.ts',
+  'packages/lapse/src/controllers/cleaner/compute.ts',
+  'packages/lapse/src/controllers/cleaner/decide.ts',
+  'packages/lapse/src/controllers/cleaner/record.ts',
+  'packages/lapse/src/helm/order.ts',
+  'packages/lapse/src/helm/ownership.ts',
+  'packages/lapse/src/helm/uninstall.ts',
 ];
 
 const COPIED = [
@@ -64,10 +64,10 @@ function copySources(): string {
 
 /** Where the tests of a file have other names, or are in another folder. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
-  'src/controllers/ttl-policy/combine.ts': ['combine', 'compute'].map(
-    (name) => `src/controllers/ttl-policy/${name}.test.ts`,
+  'packages/lapse/src/controllers/ttl-policy/combine.ts': ['combine', 'compute'].map(
+    (name) => `packages/lapse/src/controllers/ttl-policy/${name}.test.ts`,
   ),
-  'src/controllers/cleaner/decide.ts': ['deletion', 'helm', 'rights', 'targets'].map(
+  'packages/lapse/src/controllers/cleaner/decide.ts': ['deletion', 'helm', 'rights', 'targets'].map(
     (name) => `test/scenarios/cleaner/${name}.test.ts`,
   ),
 };

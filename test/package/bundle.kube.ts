@@ -28,7 +28,7 @@ function digest(directory: string): string {
 
 /** As the entry point of the image: nothing of this machine's environment. */
 const run = (...args: string[]): string =>
-  execFileSync(process.execPath, [join(app, 'dist/cmd/main.js'), ...args], {
+  execFileSync(process.execPath, [join(app, 'dist/lapse/src/cli/main.js'), ...args], {
     cwd: scratch,
     env: { HOME: '/nowhere' },
     encoding: 'utf8',

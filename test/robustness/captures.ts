@@ -1,11 +1,11 @@
 // Requests for snapshots: they come to an end of their own (Ready, once and for all) and are deleted a while later, with
 // what they made. Nobody can move that.
 
-import type { RequestObject } from '#api/kinds/storage/request';
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { type Instant, parseTime, plus, seconds } from '#base/instant';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
+import { type Instant, parseTime, plus, seconds } from '@lapse/base/instant';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import type { RequestObject } from 'lapse/api/storage/request';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { composeFamilies, findFamily } from '../scenarios/compose.ts';
 import { capture, usualObjects } from '../scenarios/requests/kit.ts';
 import type { Subject } from './subject.ts';

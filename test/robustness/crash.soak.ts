@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openSqliteJournal } from '@lapse/apiserver/store/sqlite';
+import { seededRandom } from '@lapse/base/random';
 import { afterAll, expect, test } from 'vitest';
-import { openSqliteJournal } from '#apiserver/store/sqlite';
-import { seededRandom } from '#base/random';
 import { type Answer, type ServerProcess, startServerProcess } from './serverProcess.ts';
 
 const ROUNDS = Number(process.env['LAPSE_CRASH_ROUNDS'] ?? 200);

@@ -1,12 +1,12 @@
 // The promises about controllers that end things, by name. Each is a function from what happened to the ways in which it
 // was broken: pure, so that a history can be judged again. Times are the server's.
 
-import { equal, isObject, type Json } from '#api/json';
-import { asJson, type KubeObject } from '#api/object';
-import { type Instant, type Millis, millis, plus } from '#base/instant';
-import type { Change } from '#sim/history';
-import { isWrite } from '#sim/seen';
-import type { RequestRecord } from '#sim/wire';
+import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
+import { equal, isObject, type Json } from '@lapse/kube/api/json';
+import { asJson, type KubeObject } from '@lapse/kube/api/object';
+import type { Change } from '@lapse/simulation/history';
+import { isWrite } from '@lapse/simulation/seen';
+import type { RequestRecord } from '@lapse/simulation/wire';
 import type { Subject } from './subject.ts';
 
 export interface Evidence {

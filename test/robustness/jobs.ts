@@ -1,7 +1,7 @@
 // Finished Jobs and the controller that ends them, as people run it.
 
-import { Job } from '#api/kinds/builtin';
-import { type Instant, parseTime, plus, seconds } from '#base/instant';
+import { type Instant, parseTime, plus, seconds } from '@lapse/base/instant';
+import { Job } from '@lapse/kube/api/kinds/builtin';
 import { composeFamilies, findFamily } from '../scenarios/compose.ts';
 import { finishedJob } from '../scenarios/kit.ts';
 import type { Subject } from './subject.ts';

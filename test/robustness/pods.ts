@@ -1,9 +1,9 @@
 // Finished Pods that ask for their end by annotation. Some say when they finished, some say it of one container only,
 // and some say nothing: those count from when the process first saw them.
 
-import { Pod } from '#api/kinds/builtin';
-import { formatTime, type Instant, millis, minutes, parseTime, plus, seconds } from '#base/instant';
-import { POD_TTL_ANNOTATION } from '#controllers/ttl-after-finished/pod';
+import { formatTime, type Instant, millis, minutes, parseTime, plus, seconds } from '@lapse/base/instant';
+import { Pod } from '@lapse/kube/api/kinds/builtin';
+import { POD_TTL_ANNOTATION } from 'lapse/deletion/finish/pod';
 import { composeFamilies, findFamily } from '../scenarios/compose.ts';
 import type { Subject } from './subject.ts';
 

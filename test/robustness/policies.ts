@@ -1,8 +1,8 @@
 // Finished PipelineRuns under several policies that select by label: the longest wins. Some are moved by their labels, into
 // and out of policies, and some by their annotation.
 
-import type { KubeObject } from '#api/object';
-import { formatTime, type Instant, millis, parseTime, plus, seconds } from '#base/instant';
+import { formatTime, type Instant, millis, parseTime, plus, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { composeFamilies, findFamily } from '../scenarios/compose.ts';
 import { PipelineRun, PipelineRunKind, ttlPolicy } from '../scenarios/pipelineRuns.ts';
 import type { Subject } from './subject.ts';

@@ -1,9 +1,9 @@
 // What happens in a round: traffic (a user's doings) mixed with weather (faults), drawn from a seed. Plain data, so that
 // it can be printed, replayed and read.
 
-import type { Random } from '#base/random';
-import type { Fault } from '#sim/faults';
-import type { WatchBreak } from '#sim/streams';
+import type { Random } from '@lapse/base/random';
+import type { Fault } from '@lapse/simulation/faults';
+import type { WatchBreak } from '@lapse/simulation/streams';
 
 export type Step =
   | { readonly do: 'put' | 'move' | 'replace'; readonly name: string; readonly endsIn: number }

@@ -1,10 +1,10 @@
 // One round: a program is played in a simulation, then the faults stop, everything gets time to catch up, and what
 // happened is judged. A broken promise is reported with its name, its seed and the command that plays it again.
 
-import { ApiError } from '#api/status';
-import { type Instant, instant, type Millis, millis, minutes, plus, seconds } from '#base/instant';
-import { seededRandom } from '#base/random';
-import { type Simulation, simulate } from '#sim/simulate';
+import { type Instant, instant, type Millis, millis, minutes, plus, seconds } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { ApiError } from '@lapse/kube/api/status';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { type Evidence, GUARANTEES, type GuaranteeName } from './guarantees.ts';
 import { drawProgram, type ProgramOptions, type Step } from './program.ts';
 import type { Subject } from './subject.ts';

@@ -1,11 +1,11 @@
 // What a robustness round is about: objects that end, and the process that ends them.
 
-import type { Kind } from '#api/kind';
-import type { CustomKind } from '#api/kinds/customKind';
-import type { KubeObject } from '#api/object';
-import type { Instant } from '#base/instant';
-import type { ControllerDefinition } from '#runtime/definition';
-import type { Compose } from '#sim/process';
+import type { Instant } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import type { Compose } from '@lapse/simulation/process';
 
 export interface Subject {
   readonly name: string;

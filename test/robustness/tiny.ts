@@ -2,17 +2,17 @@
 // both written in them. It is built of the same parts as the real controllers, and it can be broken on purpose, one
 // promise at a time, to see whether the promise notices.
 
-import { keyOf } from '#api/kind';
-import { ConfigMap } from '#api/kinds/builtin';
-import { type Instant, instant, isDue, millis, plus } from '#base/instant';
-import { type Deletion, outcomeOf } from '#lifecycle/deletion';
-import { deletionMetrics } from '#lifecycle/deletionMetrics';
-import { type Decision, GuardedDeletes } from '#lifecycle/guardedDelete';
-import { createSkewGuard } from '#lifecycle/skewGuard';
-import { type ControllerDefinition, defineController } from '#runtime/definition';
-import { again, type Outcome, settled, waitUntil } from '#runtime/outcome';
-import type { Pass } from '#runtime/pass';
-import type { Composition, Process } from '#sim/process';
+import { type Instant, instant, isDue, millis, plus } from '@lapse/base/instant';
+import { keyOf } from '@lapse/kube/api/kind';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import type { Composition, Process } from '@lapse/simulation/process';
+import { type Deletion, outcomeOf } from 'lapse/deletion/deletion';
+import { deletionMetrics } from 'lapse/deletion/deletionMetrics';
+import { type Decision, GuardedDeletes } from 'lapse/deletion/guardedDelete';
+import { createSkewGuard } from 'lapse/deletion/skewGuard';
 import type { Subject } from './subject.ts';
 
 /**

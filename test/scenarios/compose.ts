@@ -1,12 +1,12 @@
 // Puts families of controllers together for a scenario: by name, with a configuration as in the file.
 
-import type { JsonObject } from '#api/json';
-import { composeFamilies as compose } from '#cmd/compose';
-import { compileConfiguration } from '#cmd/configuration/schema';
-import type { Family } from '#controllers/family';
-import { FAMILIES } from '#controllers/registry';
-import type { ControllerDefinition } from '#runtime/definition';
-import type { Compose } from '#sim/process';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import type { Compose } from '@lapse/simulation/process';
+import { composeFamilies as compose } from 'lapse/cli/compose';
+import { compileConfiguration } from 'lapse/cli/configuration/schema';
+import type { Family } from 'lapse/controllers/family';
+import { FAMILIES } from 'lapse/controllers/registry';
 
 export interface Ensemble {
   readonly families: readonly Family[];

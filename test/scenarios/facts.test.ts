@@ -1,6 +1,6 @@
+import { minutes } from '@lapse/base/instant';
+import type { Job } from '@lapse/kube/api/kinds/builtin';
 import { describe, expect, test } from 'vitest';
-import type { Job } from '#api/kinds/builtin';
-import { minutes } from '#base/instant';
 import { expectFactsCover, expectFactsDecide, type FactsCase, missedFacts } from './facts.ts';
 import { finishedJob, job } from './kit.ts';
 import { readsOf } from './reads.ts';

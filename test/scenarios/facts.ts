@@ -3,10 +3,10 @@
 //   expectFactsCover     every field that `compute` reads, `facts` reads or returns too (seen through a Proxy)
 //   expectFactsDecide    objects that differ in one field that was read, and have equal facts, have the same outcome
 
+import { clone, equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
+import type { Facts } from '@lapse/runtime/facts';
 import { expect } from 'vitest';
-import { clone, equal, isObject, type Json, type JsonObject } from '#api/json';
-import { asJson, asObject, type KubeObject } from '#api/object';
-import type { Facts } from '#runtime/facts';
 import { aroundOf, readsOf, stepsOf } from './reads.ts';
 
 export interface FactsCase<T extends KubeObject> {

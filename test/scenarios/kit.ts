@@ -1,8 +1,8 @@
 // Objects that scenarios are about, as short as they can be said.
 
-import type { Job } from '#api/kinds/builtin';
-import { formatTime, type Instant, type Millis } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
+import { formatTime, type Instant, type Millis } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { Job } from '@lapse/kube/api/kinds/builtin';
 
 /** A time of the scenario: so long after it began. */
 export const at = (since: Millis): Instant => (VIRTUAL_START + since) as Instant;

@@ -1,10 +1,10 @@
 // For scenarios about policies: a kind that finishes, as small as it can be, and policies about it.
 
-import { defineKind } from '#api/kind';
-import { type CustomKind, defineCustomKind } from '#api/kinds/customKind';
-import type { ClusterTTLPolicySpec } from '#api/kinds/ttlPolicy';
-import type { KubeObject, ObjectMeta } from '#api/object';
-import { formatTime, type Millis, millis } from '#base/instant';
+import { formatTime, type Millis, millis } from '@lapse/base/instant';
+import { defineKind } from '@lapse/kube/api/kind';
+import { type CustomKind, defineCustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
+import type { ClusterTTLPolicySpec } from 'lapse/api/ttlPolicy';
 import { at } from './kit.ts';
 
 export const PipelineRun = defineKind<KubeObject>({

@@ -1,11 +1,11 @@
 // A Cleaner that uninstalls a Helm release: the plan names what the release owns, Helm's records and the Cleaner, and no
 // more; then that is what goes.
 
+import { formatTime, hours, instant, minutes, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { document, installed, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
-import type { KubeObject } from '#api/object';
-import { formatTime, hours, instant, minutes, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import { document, installed, storedRelease } from '#helm/release.testkit';
 import { begin, cleaner, configMap } from './cleaner/kit.ts';
 import { planOf } from './planRound.ts';
 import { scenario } from './scenario.ts';

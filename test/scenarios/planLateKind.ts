@@ -1,8 +1,8 @@
 // A kind that is defined while plans are made, and after the policy that means it: the policy waits for it, and plans
 // speak of its objects from then on.
 
-import type { KubeObject } from '#api/object';
-import type { Simulation } from '#sim/simulate';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Simulation } from '@lapse/simulation/simulate';
 import type { Dice } from './planWorld.ts';
 import { widgetOf, widgetsOf } from './widgets.ts';
 

@@ -2,9 +2,9 @@
 // cannot succeed, and what they are about. None of them has ended: when each of them goes is known only once it has, and
 // so do the keepers and artifacts it makes.
 
-import type { KubeObject } from '#api/object';
-import { formatTime, type Instant } from '#base/instant';
-import type { Change } from '#sim/history';
+import { formatTime, type Instant } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Change } from '@lapse/simulation/history';
 import { type Dice, NAMESPACES } from './planWorld.ts';
 import { capture, claim, content, restore, snapshotClass, storageClass, volume } from './requests/kit.ts';
 

@@ -2,20 +2,20 @@
 // them. Whatever a controller deletes was planned for that second; whatever was planned happens, unless somebody changed
 // something since; what the garbage collector takes is what the plan said it would take.
 
-import type { JsonObject } from '#api/json';
-import type { KubeObject } from '#api/object';
-import { type Instant, type Millis, millis, plus } from '#base/instant';
-import { readGeneral } from '#cmd/configuration/general';
-import { compileConfiguration } from '#cmd/configuration/schema';
-import { Owners } from '#cmd/plan/cascade/read';
-import { makePlan } from '#cmd/plan/makePlan';
-import type { Plan } from '#cmd/plan/plan';
-import { createSnapshot, readingFrom } from '#cmd/plan/snapshot';
-import { FAMILIES } from '#controllers/registry';
-import type { Change } from '#sim/history';
-import { type Simulation, simulate } from '#sim/simulate';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
+import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import type { Change } from '@lapse/simulation/history';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { compileConfiguration } from 'lapse/cli/configuration/schema';
+import { Owners } from 'lapse/cli/plan/cascade/read';
+import { makePlan } from 'lapse/cli/plan/makePlan';
+import type { Plan } from 'lapse/cli/plan/plan';
+import { createSnapshot, readingFrom } from 'lapse/cli/plan/snapshot';
+import { FAMILIES } from 'lapse/controllers/registry';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { composeFamilies, findFamily } from './compose.ts';
 import { bringLate, drawLatePolicy } from './planLateKind.ts';
 import { drawRequest, drawRequests, newsIn } from './planRequests.ts';

@@ -1,9 +1,9 @@
 // A random cluster for plans: Jobs, Pods, ConfigMaps, requests and keepers of all ages, policies and Cleaners about them,
 // and owners at random. The same seed draws the same cluster.
 
-import type { KubeObject, ObjectMeta, OwnerReference } from '#api/object';
-import { formatTime, type Instant, millis, plus } from '#base/instant';
-import { type Random, seededRandom, uuid } from '#base/random';
+import { formatTime, type Instant, millis, plus } from '@lapse/base/instant';
+import { type Random, seededRandom, uuid } from '@lapse/base/random';
+import type { KubeObject, ObjectMeta, OwnerReference } from '@lapse/kube/api/object';
 
 const MINUTE = 60_000;
 export const NAMESPACES = ['ci', 'prod'];

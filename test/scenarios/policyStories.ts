@@ -1,11 +1,11 @@
 // Stories about policies that are told in more than one round, and the words they share.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Fault } from '@lapse/simulation/faults';
+import type { WatchBreak } from '@lapse/simulation/streams';
+import type { TTLPolicyStatus } from 'lapse/api/ttlPolicy';
 import { expect } from 'vitest';
-import type { TTLPolicyStatus } from '#api/kinds/ttlPolicy';
-import type { KubeObject } from '#api/object';
-import { hours, minutes, seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
-import type { WatchBreak } from '#sim/streams';
 import { PipelineRunKind, run, ttlPolicy } from './pipelineRuns.ts';
 import type { Given, Scene, Then } from './words.ts';
 

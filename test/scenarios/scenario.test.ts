@@ -1,4 +1,4 @@
-import { minutes } from '#base/instant';
+import { minutes } from '@lapse/base/instant';
 import { finishedJob } from './kit.ts';
 import { scenario } from './scenario.ts';
 

@@ -1,8 +1,8 @@
 // Scenarios that read aloud. `given` sets the world, `when` is a user, time or a fault, `then` looks at the world through
 // the API. After each scenario everything is reconciled once more: whoever has done the work has nothing left to write.
 
+import type { WatchBreak } from '@lapse/simulation/streams';
 import { test } from 'vitest';
-import type { WatchBreak } from '#sim/streams';
 import { play } from './stage.ts';
 import type { Scene } from './words.ts';
 

@@ -1,10 +1,10 @@
 // The stage itself: what it refuses, what it notices, what its words do.
 
+import { millis, minutes, seconds } from '@lapse/base/instant';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { settled } from '@lapse/runtime/outcome';
 import { describe, expect, test } from 'vitest';
-import { ConfigMap } from '#api/kinds/builtin';
-import { millis, minutes, seconds } from '#base/instant';
-import { type ControllerDefinition, defineController } from '#runtime/definition';
-import { settled } from '#runtime/outcome';
 import { finishedJob, finishedStatus, job } from './kit.ts';
 import { scenario } from './scenario.ts';
 import { play } from './stage.ts';

@@ -1,19 +1,19 @@
 // Where a scenario is played: the words of words.ts on a simulation. The cluster comes into being with the first word
 // that needs it; until then `given` only takes notes.
 
+import { type Millis, millis } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import { parseRef } from '@lapse/simulation/refs';
+import { compileMatcher } from '@lapse/simulation/seen';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import { normalize } from '@lapse/simulation/timeline';
+import type { Family } from 'lapse/controllers/family';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect } from 'vitest';
-import type { JsonObject } from '#api/json';
-import type { CustomKind } from '#api/kinds/customKind';
-import { type Millis, millis } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import type { Family } from '#controllers/family';
-import type { ControllerDefinition } from '#runtime/definition';
-import { KubeEvent } from '#runtime/events/build';
-import { parseRef } from '#sim/refs';
-import { compileMatcher } from '#sim/seen';
-import { type Simulation, simulate } from '#sim/simulate';
-import { normalize } from '#sim/timeline';
-import { standinsNamed } from '#standins/standins';
 import { composeFamilies, findFamily } from './compose.ts';
 import type { Given, Scene, Then, When } from './words.ts';
 

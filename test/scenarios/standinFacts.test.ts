@@ -1,19 +1,19 @@
 // What wakes the stand-ins is what they decide on.
 
+import { minutes, plus, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { Job, Namespace, Node, Pod } from '@lapse/kube/api/kinds/builtin';
+import type { Facts } from '@lapse/runtime/facts';
+import { FINISH } from '@lapse/simulation/controllers/finish';
+import { computeJobStep } from '@lapse/simulation/controllers/jobFinisher/compute';
+import { jobFinisher } from '@lapse/simulation/controllers/jobFinisher/controller';
+import { computeNamespaceStep } from '@lapse/simulation/controllers/namespaceGc/compute';
+import { namespaceGc } from '@lapse/simulation/controllers/namespaceGc/controller';
+import { computeNodeStep, HEARTBEAT } from '@lapse/simulation/controllers/nodeHeartbeat/compute';
+import { nodeHeartbeat } from '@lapse/simulation/controllers/nodeHeartbeat/controller';
+import { computePodStep } from '@lapse/simulation/controllers/podFinisher/compute';
+import { podFinisher } from '@lapse/simulation/controllers/podFinisher/controller';
 import { test } from 'vitest';
-import type { Job, Namespace, Node, Pod } from '#api/kinds/builtin';
-import { minutes, plus, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import type { Facts } from '#runtime/facts';
-import { FINISH } from '#standins/finish';
-import { computeJobStep } from '#standins/jobFinisher/compute';
-import { jobFinisher } from '#standins/jobFinisher/controller';
-import { computeNamespaceStep } from '#standins/namespaceGc/compute';
-import { namespaceGc } from '#standins/namespaceGc/controller';
-import { computeNodeStep, HEARTBEAT } from '#standins/nodeHeartbeat/compute';
-import { nodeHeartbeat } from '#standins/nodeHeartbeat/controller';
-import { computePodStep } from '#standins/podFinisher/compute';
-import { podFinisher } from '#standins/podFinisher/controller';
 import { expectFactsCover, expectFactsDecide, type FactsCase } from './facts.ts';
 import { at, finishedJob, job } from './kit.ts';
 

@@ -1,6 +1,6 @@
 // Stand-ins and controllers together: what a user of the embedded cluster sees.
 
-import { hours, minutes, seconds } from '#base/instant';
+import { hours, minutes, seconds } from '@lapse/base/instant';
 import { job } from './kit.ts';
 import { scenario } from './scenario.ts';
 

@@ -1,8 +1,8 @@
 // Very many pools due at one instant: one write each, at that instant.
 
+import { formatTime, millis, minutes } from '@lapse/base/instant';
+import { ReplicatedStoragePool as Pool, type ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
 import { expect } from 'vitest';
-import { ReplicatedStoragePool as Pool, type ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
-import { formatTime, millis, minutes } from '#base/instant';
 import { at } from './kit.ts';
 import { scenario } from './scenario.ts';
 

@@ -1,9 +1,9 @@
 // Storage pools: the standing scenarios every controller must survive, and those that are its own.
 
+import { formatTime, hours, type Millis, millis, minutes, seconds } from '@lapse/base/instant';
+import type { Node } from '@lapse/kube/api/kinds/builtin';
+import type { ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
 import { expect } from 'vitest';
-import type { Node } from '#api/kinds/builtin';
-import type { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
-import { formatTime, hours, type Millis, millis, minutes, seconds } from '#base/instant';
 import { at } from './kit.ts';
 import { scenario, WATCH_ENDS } from './scenario.ts';
 import type { Scene } from './words.ts';

@@ -1,11 +1,11 @@
 // Jobs and Pods that end, told alike: the standing scenarios are played with both.
 
+import { formatTime, type Instant, type Millis, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { Kind } from '@lapse/kube/api/kind';
+import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { expect } from 'vitest';
-import type { Kind } from '#api/kind';
-import { Job, Pod } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
-import { formatTime, type Instant, type Millis, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
 import { at, finishedJob } from './kit.ts';
 import type { Scene } from './words.ts';
 

@@ -1,8 +1,8 @@
 // Pods that end: opted in by annotation, behind a gate of their own.
 
+import { formatTime, hours, millis, minutes, seconds } from '@lapse/base/instant';
+import type { Pod } from '@lapse/kube/api/kinds/builtin';
 import { expect } from 'vitest';
-import type { Pod } from '#api/kinds/builtin';
-import { formatTime, hours, millis, minutes, seconds } from '#base/instant';
 import { at } from './kit.ts';
 import { scenario } from './scenario.ts';
 import { container, PODS, type PodParts, pod, POD_TTL as TTL } from './ttl-after-finished-kit.ts';

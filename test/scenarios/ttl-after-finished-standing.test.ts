@@ -1,9 +1,9 @@
 // The standing scenarios that every controller must survive, with Jobs and with Pods.
 
+import { hours, millis, minutes, seconds } from '@lapse/base/instant';
+import type { Fault } from '@lapse/simulation/faults';
+import type { Verb } from '@lapse/simulation/seen';
 import { describe, expect } from 'vitest';
-import { hours, millis, minutes, seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
-import type { Verb } from '#sim/seen';
 import { at } from './kit.ts';
 import { scenario, WATCH_ENDS } from './scenario.ts';
 import { askedOf, countOf, type Ending, expectCounted, JOBS, PODS } from './ttl-after-finished-kit.ts';

@@ -1,7 +1,7 @@
 // The same, large.
 
+import { hours, millis, minutes } from '@lapse/base/instant';
 import { expect } from 'vitest';
-import { hours, millis, minutes } from '#base/instant';
 import { finishedJob } from './kit.ts';
 import { scenario } from './scenario.ts';
 import { askedOf, countOf, type Ending, expectCounted, JOBS, PODS } from './ttl-after-finished-kit.ts';

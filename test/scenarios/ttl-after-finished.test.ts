@@ -1,7 +1,7 @@
 // Jobs that end: what people see of it. What every controller must survive is in ttl-after-finished-standing.test.ts.
 
+import { hours, millis, minutes } from '@lapse/base/instant';
 import { expect } from 'vitest';
-import { hours, millis, minutes } from '#base/instant';
 import { finishedJob, job } from './kit.ts';
 import { scenario } from './scenario.ts';
 import { JOBS } from './ttl-after-finished-kit.ts';

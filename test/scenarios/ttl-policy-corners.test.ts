@@ -1,7 +1,7 @@
 // Policies in corners: on their way out, led by another replica for a while, about Namespaces, refused late, unanswered.
 
+import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
-import { hours, millis, minutes, seconds } from '#base/instant';
 import { clusterTtlPolicy, namespace, run, ttlPolicy } from './pipelineRuns.ts';
 import { deletes, start, statusOf } from './policyStories.ts';
 import { scenario } from './scenario.ts';

@@ -1,7 +1,7 @@
 // Policies beside other policies and beside what objects ask for themselves.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
-import { hours, minutes, seconds } from '#base/instant';
 import { finishedJob } from './kit.ts';
 import { run, ttlPolicy } from './pipelineRuns.ts';
 import { start, statusOf } from './policyStories.ts';

@@ -1,7 +1,7 @@
 // Deletions by a policy that the API server refuses: somebody else's rule about one object, or rights that were lost.
 
+import { minutes, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
-import { minutes, seconds } from '#base/instant';
 import { clusterTtlPolicy, run, ttlPolicy } from './pipelineRuns.ts';
 import { deletes, readyOf, start, statusOf } from './policyStories.ts';
 import { scenario } from './scenario.ts';

@@ -1,9 +1,9 @@
 // Several policies for one kind: whoever may keep an object longer is heard before it ends, also when its watch is behind,
 // its rights cannot be reviewed, or its kind came a moment ago.
 
+import { hours, millis, minutes, seconds } from '@lapse/base/instant';
+import type { Fault } from '@lapse/simulation/faults';
 import { describe, expect } from 'vitest';
-import { hours, millis, minutes, seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
 import { PipelineRunKind, run, ttlPolicy } from './pipelineRuns.ts';
 import { deletes, readyOf, start, statusOf } from './policyStories.ts';
 import { scenario } from './scenario.ts';

@@ -1,10 +1,10 @@
 // Ten thousand objects of a policy: due at one instant, overdue at a start, and a change of mind about all of them.
 
+import { millis, minutes, seconds } from '@lapse/base/instant';
+import type { Fault } from '@lapse/simulation/faults';
+import type { Simulation } from '@lapse/simulation/simulate';
+import type { TTLPolicy } from 'lapse/api/ttlPolicy';
 import { expect } from 'vitest';
-import type { TTLPolicy } from '#api/kinds/ttlPolicy';
-import { millis, minutes, seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
-import type { Simulation } from '#sim/simulate';
 import { PipelineRun, PipelineRunKind, run, ttlPolicy } from './pipelineRuns.ts';
 import { breakWatches, forbidReading, loseDelete, refuseDelete } from './policyStories.ts';
 import { scenario } from './scenario.ts';

@@ -1,11 +1,11 @@
 // Policies about PipelineRuns, played on the virtual clock.
 
+import { hours, type Millis, minutes, seconds } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { objectOf } from '@lapse/kube/client/client';
+import { TTLPolicy } from 'lapse/api/ttlPolicy';
 import { describe, expect } from 'vitest';
-import type { Kind } from '#api/kind';
-import { TTLPolicy } from '#api/kinds/ttlPolicy';
-import type { KubeObject } from '#api/object';
-import { hours, type Millis, minutes, seconds } from '#base/instant';
-import { objectOf } from '#client/client';
 import { clusterTtlPolicy, namespace, PipelineRunKind, run, runStatus, ttlPolicy } from './pipelineRuns.ts';
 import {
   breakWatches,

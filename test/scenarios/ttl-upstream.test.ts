@@ -1,11 +1,11 @@
 // The cases of upstream's own tests that need an API server or a process, by their numbers in its list: what the server
 // accepts, how many workers a person may ask for, and its one end-to-end test. The others are tables
-// (src/controllers/ttl-after-finished/compute.test.ts, family.test.ts).
+// (packages/lapse/src/controllers/ttl-after-finished/compute.test.ts, family.test.ts).
 
+import { hours, millis, minutes, seconds } from '@lapse/base/instant';
+import type { Job } from '@lapse/kube/api/kinds/builtin';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Job } from '#api/kinds/builtin';
-import { hours, millis, minutes, seconds } from '#base/instant';
-import { standinsNamed } from '#standins/standins';
 import { LapseProcess } from '../cmd/lapseProcess.ts';
 import { at, finishedStatus, job } from './kit.ts';
 import { scenario } from './scenario.ts';

@@ -1,14 +1,14 @@
 // What Jobs and Pods are decided by, and what wakes their controller, are the same fields; also in what is kept of them.
 
+import { minutes, seconds } from '@lapse/base/instant';
+import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { computeVerdict } from 'lapse/controllers/ttl-after-finished/compute';
+import { factsOf } from 'lapse/controllers/ttl-after-finished/controller';
+import type { Finishable } from 'lapse/deletion/finish/finishable';
+import { jobs } from 'lapse/deletion/finish/job';
+import { POD_TTL_ANNOTATION, pods } from 'lapse/deletion/finish/pod';
 import { describe, expect, test } from 'vitest';
-import type { Job, Pod } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
-import { minutes, seconds } from '#base/instant';
-import { computeVerdict } from '#controllers/ttl-after-finished/compute';
-import { factsOf } from '#controllers/ttl-after-finished/controller';
-import type { Finishable } from '#controllers/ttl-after-finished/finishable';
-import { jobs } from '#controllers/ttl-after-finished/job';
-import { POD_TTL_ANNOTATION, pods } from '#controllers/ttl-after-finished/pod';
 import { expectFactsCover, expectFactsDecide } from './facts.ts';
 import { at, finishedJob, job } from './kit.ts';
 

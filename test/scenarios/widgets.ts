@@ -1,7 +1,7 @@
 // A kind that nobody knows of beforehand: Widgets, which hold whatever they like.
 
-import type { Json } from '#api/json';
-import type { KubeObject } from '#api/object';
+import type { Json } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
 
 interface Definition extends KubeObject {
   spec: {

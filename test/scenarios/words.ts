@@ -1,17 +1,17 @@
 // The words of a scenario: what can be given, what can happen, and what can be looked at.
 
-import type { JsonObject } from '#api/json';
-import type { CustomKind } from '#api/kinds/customKind';
-import type { KubeObject } from '#api/object';
-import type { Instant, Millis } from '#base/instant';
-import type { ControllerDefinition } from '#runtime/definition';
-import type { KubeEvent } from '#runtime/events/build';
-import type { Fault, FaultOptions } from '#sim/faults';
-import type { Hands, Manifests } from '#sim/hands';
-import type { Matcher, SeenRequest } from '#sim/seen';
-import type { Simulation } from '#sim/simulate';
-import type { WatchBreak } from '#sim/streams';
-import type { RequestRecord } from '#sim/wire';
+import type { Instant, Millis } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import type { KubeEvent } from '@lapse/runtime/events/build';
+import type { Fault, FaultOptions } from '@lapse/simulation/faults';
+import type { Hands, Manifests } from '@lapse/simulation/hands';
+import type { Matcher, SeenRequest } from '@lapse/simulation/seen';
+import type { Simulation } from '@lapse/simulation/simulate';
+import type { WatchBreak } from '@lapse/simulation/streams';
+import type { RequestRecord } from '@lapse/simulation/wire';
 
 export interface Given {
   /** Families by name, or controllers of the test's own. */

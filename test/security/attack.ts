@@ -1,10 +1,10 @@
 // One row of the attack table: who attacks, what they do, and what they must not obtain. docs/security.md shows the
 // table; attacks.test.ts runs it on the embedded server, attacks.kube.ts on a real API server.
 
-import type { KubeObject } from '#api/object';
-import type { Client } from '#client/client';
-import type { Rule } from '#cmd/rbac';
-import type { Hands } from '#sim/hands';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Client } from '@lapse/kube/client/client';
+import type { Hands } from '@lapse/simulation/hands';
+import type { Rule } from 'lapse/cli/rbac';
 import type { LapseProcess } from '../cmd/lapseProcess.ts';
 
 interface Described {

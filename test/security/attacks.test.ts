@@ -1,8 +1,8 @@
 // The attack table on the embedded server with RBAC; attacks.kube.ts is the same on a real API server.
 
 import { dirname } from 'node:path';
+import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
 import { test } from 'vitest';
-import { httpsOutbound } from '#apiserver/webhooks/outbound';
 import { startEmbeddedSocket } from '../conformance/embeddedSocket.ts';
 import { ATTACKS } from './attacks.ts';
 import { describeAttacks } from './describeAttacks.ts';

@@ -1,17 +1,17 @@
 // The cluster of the attack table: an API server with RBAC, users who have exactly the rights a row names, and one
 // `lapse run` with the roles and webhooks of the chart.
 
+import { isObject } from '@lapse/kube/api/json';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Client } from '@lapse/kube/client/client';
+import { createHands, type Hands } from '@lapse/simulation/hands';
+import { type TTLPolicy, TTLPolicy as TTLPolicyKind } from 'lapse/api/ttlPolicy';
+import { buildInstallationAccess } from 'lapse/cli/manifests/access';
+import type { Rule } from 'lapse/cli/rbac';
+import { FAMILIES } from 'lapse/controllers/registry';
+import { AUTHOR_ANNOTATION } from 'lapse/deletion/rightsAuthor';
 import { vi } from 'vitest';
-import { isObject } from '#api/json';
-import type { Kind } from '#api/kind';
-import { type TTLPolicy, TTLPolicy as TTLPolicyKind } from '#api/kinds/ttlPolicy';
-import type { KubeObject } from '#api/object';
-import type { Client } from '#client/client';
-import { buildInstallationAccess } from '#cmd/manifests/access';
-import type { Rule } from '#cmd/rbac';
-import { FAMILIES } from '#controllers/registry';
-import { AUTHOR_ANNOTATION } from '#lifecycle/rightsAuthor';
-import { createHands, type Hands } from '#sim/hands';
 import { freePorts } from '../kube/bed/ports.ts';
 import { openFamilyCluster, type Place } from '../kube/rbac/cluster.ts';
 import { localWebhooks, webhookFlags } from '../kube/rbac/webhooks.ts';

@@ -2,7 +2,7 @@
 // process of its own, so that time and memory are those of the reader.
 
 import { fileURLToPath } from 'node:url';
-import { seededRandom } from '#base/random';
+import { seededRandom } from '@lapse/base/random';
 import { FUZZ_TARGETS, type FuzzTarget } from './fuzzTargets.ts';
 
 export interface FuzzInputReport {

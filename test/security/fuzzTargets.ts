@@ -1,23 +1,23 @@
 // Readers of bytes and texts that users control, and how to make inputs for each: valid ones, changed a little.
 
 import { gzipSync } from 'node:zlib';
-import { Job } from '#api/kinds/builtin';
-import { IDENTITY, one } from '#api/shape';
-import { BodyError, parseBody } from '#apiserver/body';
-import { encodeBase64, utf8 } from '#base/codec';
-import type { Random } from '#base/random';
-import { compile, conditionEnvironment, DYN } from '#cel/cel';
-import { ConfigError } from '#client/configFields';
-import { parseKubeconfig } from '#client/kubeconfigFile';
-import { ProtobufError } from '#client/protobuf/cursor';
-import { envelope, type Message } from '#client/protobuf/encode.testkit';
-import { decodeList } from '#client/protobuf/envelope';
-import { parseManifest } from '#helm/manifest';
-import { decodeRelease } from '#helm/release';
-import { document, releaseJson } from '#helm/release.testkit';
-import { builtins, typeOf } from '#schema/builtinFixture';
-import { DecodeError } from '#schema/decodeError';
-import { decodeEnvelope, decodeMessage } from '#schema/protobuf';
+import { BodyError, parseBody } from '@lapse/apiserver/body';
+import { builtins, typeOf } from '@lapse/apiserver/schema/builtinFixture';
+import { DecodeError } from '@lapse/apiserver/schema/decodeError';
+import { decodeEnvelope, decodeMessage } from '@lapse/apiserver/schema/protobuf';
+import { encodeBase64, utf8 } from '@lapse/base/codec';
+import type { Random } from '@lapse/base/random';
+import { compile, conditionEnvironment, DYN } from '@lapse/cel/cel';
+import { Job } from '@lapse/kube/api/kinds/builtin';
+import { IDENTITY, one } from '@lapse/kube/api/shape';
+import { ConfigError } from '@lapse/kube/client/configFields';
+import { parseKubeconfig } from '@lapse/kube/client/kubeconfigFile';
+import { ProtobufError } from '@lapse/kube/client/protobuf/cursor';
+import { envelope, type Message } from '@lapse/kube/client/protobuf/encode.testkit';
+import { decodeList } from '@lapse/kube/client/protobuf/envelope';
+import { parseManifest } from 'lapse/helm/manifest';
+import { decodeRelease } from 'lapse/helm/release';
+import { document, releaseJson } from 'lapse/helm/release.testkit';
 import { aliases } from './hostileInputs.ts';
 import { changedBytes, changedText, pick } from './mutate.ts';
 

@@ -2,16 +2,16 @@
 // what becomes of each; hostile.soak.ts measures what each takes, in a process of its own.
 
 import { gzipSync } from 'node:zlib';
-import { parseBody } from '#apiserver/body';
-import { encodeBase64, utf8 } from '#base/codec';
-import { compile, conditionEnvironment, DYN, kubernetesEnvironment } from '#cel/cel';
-import { parseKubeconfig } from '#client/kubeconfigFile';
-import { understand } from '#controllers/cleaner/spec';
-import { compilePolicy } from '#controllers/ttl-policy/compile';
-import { policy } from '#controllers/ttl-policy/policy.testkit';
-import { releaseJson } from '#helm/release.testkit';
-import { openHistory, type Stored } from '#helm/storage';
-import { isStructural } from '#schema/structural/structural';
+import { parseBody } from '@lapse/apiserver/body';
+import { isStructural } from '@lapse/apiserver/schema/structural/structural';
+import { encodeBase64, utf8 } from '@lapse/base/codec';
+import { compile, conditionEnvironment, DYN, kubernetesEnvironment } from '@lapse/cel/cel';
+import { parseKubeconfig } from '@lapse/kube/client/kubeconfigFile';
+import { understand } from 'lapse/controllers/cleaner/spec';
+import { compilePolicy } from 'lapse/controllers/ttl-policy/compile';
+import { policy } from 'lapse/controllers/ttl-policy/policy.testkit';
+import { releaseJson } from 'lapse/helm/release.testkit';
+import { openHistory, type Stored } from 'lapse/helm/storage';
 
 export interface HostileInput {
   readonly name: string;

@@ -3,16 +3,16 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:https';
 import { connect } from 'node:tls';
+import { issueCertificate, makeAuthority } from '@lapse/base/certificates';
+import { realClock } from '@lapse/base/clock';
+import { hours } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { type Random, seededRandom } from '@lapse/base/random';
+import { selfSigned } from '@lapse/kube/client/certificate.testkit';
+import { aggregatedHandler, refuseStrangers } from '@lapse/runtime/aggregated';
+import { parseFrontProxy } from '@lapse/runtime/aggregated/requestHeader';
+import { listen } from '@lapse/runtime/host/listen';
 import { expect, test } from 'vitest';
-import { issueCertificate, makeAuthority } from '#base/certificates';
-import { realClock } from '#base/clock';
-import { hours } from '#base/instant';
-import { silentLog } from '#base/log';
-import { type Random, seededRandom } from '#base/random';
-import { selfSigned } from '#client/certificate.testkit';
-import { aggregatedHandler, refuseStrangers } from '#runtime/aggregated';
-import { parseFrontProxy } from '#runtime/aggregated/requestHeader';
-import { listen } from '#runtime/host/listen';
 import { forgedReview } from './forgedReview.ts';
 import { forkReviewHost, send } from './reviewHost.ts';
 

@@ -3,7 +3,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { nextTurn } from '#base/turn';
+import { nextTurn } from '@lapse/base/turn';
 import { hostileInput } from './hostileInputs.ts';
 
 export interface Measured {

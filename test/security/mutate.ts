@@ -1,6 +1,6 @@
 // Changes inputs at random: pieces are removed, doubled, swapped, cut, and replaced by pieces that readers stumble over.
 
-import type { Random } from '#base/random';
+import type { Random } from '@lapse/base/random';
 
 export const pick = <T>(from: readonly T[], random: Random): T =>
   from[Math.floor(random.next() * from.length)]!;

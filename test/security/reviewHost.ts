@@ -5,19 +5,19 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { realClock } from '#base/clock';
-import { silentLog } from '#base/log';
-import { systemRandom } from '#base/random';
-import { anonymous } from '#client/credentials';
-import type { Transport } from '#client/transport';
-import { readGeneral } from '#cmd/configuration/general';
-import { loadConfiguration } from '#cmd/configuration/load';
-import { REVIEW_BOUNDS } from '#cmd/webhookHost';
-import { listen } from '#runtime/host/listen';
-import type { AdmissionFunction } from '#runtime/host/review';
-import { reviewPath } from '#runtime/host/reviewPaths';
-import { webhookHandler } from '#runtime/host/webhook';
-import { Registry } from '#runtime/metrics/registry';
+import { realClock } from '@lapse/base/clock';
+import { silentLog } from '@lapse/base/log';
+import { systemRandom } from '@lapse/base/random';
+import { anonymous } from '@lapse/kube/client/credentials';
+import type { Transport } from '@lapse/kube/client/transport';
+import { listen } from '@lapse/runtime/host/listen';
+import type { AdmissionFunction } from '@lapse/runtime/host/review';
+import { reviewPath } from '@lapse/runtime/host/reviewPaths';
+import { webhookHandler } from '@lapse/runtime/host/webhook';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { loadConfiguration } from 'lapse/cli/configuration/load';
+import { REVIEW_BOUNDS } from 'lapse/cli/webhookHost';
 
 const FILE = fileURLToPath(import.meta.url);
 const SECRET = 'secret';
@@ -42,8 +42,8 @@ export interface ReviewHost {
 
 /** The admission functions of all families, without a cluster. */
 async function familyFunctions(): Promise<readonly AdmissionFunction[]> {
-  const { FAMILIES } = await import('#controllers/registry');
-  const { assemble } = await import('#cmd/assemble');
+  const { FAMILIES } = await import('lapse/controllers/registry');
+  const { assemble } = await import('lapse/cli/assemble');
   const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
   const transport = (async () => {
     throw new Error('no cluster');

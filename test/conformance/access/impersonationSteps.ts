@@ -1,7 +1,7 @@
 // Acting as somebody else, as a conversation: a service account gets rights to it one by one, for single requests and
 // for all. Played on the real server and on the embedded one.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { type AccessStep, acting, admin, granted, MAPS, robot, rule } from './stepKit.ts';
 
 const authentication = { apiGroups: ['authentication.k8s.io'] };

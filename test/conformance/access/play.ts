@@ -1,8 +1,8 @@
 // Plays the conversation on a server and keeps what was answered, without what differs by nature.
 
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type Json, type JsonObject } from '#api/json';
-import { realClock } from '#base/clock';
+import { realClock } from '@lapse/base/clock';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { buildRequest, exchange, pause } from '../replay/exchange.ts';
 import type { Target } from '../replay/types.ts';
 import { IMPERSONATION_STEPS } from './impersonationSteps.ts';

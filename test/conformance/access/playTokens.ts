@@ -1,6 +1,6 @@
 // Plays the conversation about tokens on a server and keeps what was answered, without what differs by nature.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { buildRequest, exchange } from '../replay/exchange.ts';
 import type { Answered, Play } from './play.ts';
 import { TOKEN_STEPS, type TokenStep } from './tokenSteps.ts';

@@ -1,7 +1,7 @@
 // Which right a request takes, as a conversation: paths, deep subresources, names that are only selected; and which
 // changes of a role take the rights in it. Played on the real server and on the embedded one.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import {
   type AccessStep,
   account,

@@ -1,6 +1,6 @@
 // What the conversations about access are made of: who asks, roles, bindings and reviews.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 
 export interface AccessStep {
   /** `admin`, `nobody`, `account`: a service account, or `agent`: the same with a token that ends with a node. */

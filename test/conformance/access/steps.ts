@@ -1,7 +1,7 @@
 // Who may do what, as a conversation: an administrator hands out roles, a service account and an impersonated user try
 // what they may and what they may not. Played on the real server and on the embedded one.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import {
   type AccessStep,
   account,

@@ -1,7 +1,7 @@
 // Tokens of service accounts, as a conversation: for whom they are good, what they are bound to, and which requests for
 // one, and which questions about rights, are refused. Played on the real server and on the embedded one.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 
 export interface TokenStep {
   readonly method: string;

@@ -1,7 +1,7 @@
 // What is said to a server about an aggregated API, and through it; kept as text, so that two servers can be compared.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isObject, type Json, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
 import { type Call, GROUP, SERVICE, type Stranger, startStranger } from './stranger.ts';

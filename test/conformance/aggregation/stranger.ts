@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { servingCertificate } from '#apiserver/certificates';
-import { realClock } from '#base/clock';
+import { servingCertificate } from '@lapse/apiserver/certificates';
+import { realClock } from '@lapse/base/clock';
 
 export const GROUP = 'stranger.example.com';
 export const SERVICE = { name: 'stranger', namespace: 'default' };

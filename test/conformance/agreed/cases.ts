@@ -1,7 +1,7 @@
 // Small sequences that random ones once stumbled over, each about one rule. The last answer is what counts. `{ns}` is a
 // namespace of the case's own, `{version}` the newest version that the server has told.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { DEFINITION_CASES } from './definitions.ts';
 import { WRITE_CASES } from './writeCases.ts';
 

@@ -1,6 +1,6 @@
 // The part of the cases that is about definitions, and the definitions that the other cases use.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Case, Step } from './cases.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

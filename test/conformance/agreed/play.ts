@@ -1,6 +1,6 @@
 // Plays the cases on a server, and says what the last answer of each was.
 
-import { isObject, type JsonObject } from '#api/json';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { Normaliser, type Seen } from '../differential/normalise.ts';
 import { buildRequest, exchange } from '../replay/exchange.ts';
 import type { Answer, Target } from '../replay/types.ts';

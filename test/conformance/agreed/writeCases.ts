@@ -1,6 +1,6 @@
 // The part of the cases that is about writes: whoever may change is not yet allowed to create, and an owner counts once.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Case, Step } from './cases.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';

@@ -1,7 +1,7 @@
 // Random histories of one object that several managers apply, update and patch, as requests.
 
-import type { Json, JsonObject } from '#api/json';
-import { type Random, seededRandom } from '#base/random';
+import { type Random, seededRandom } from '@lapse/base/random';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 
 export interface Write {
   readonly method: 'PATCH' | 'PUT';

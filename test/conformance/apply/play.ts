@@ -1,6 +1,6 @@
 // Plays a history on a server and keeps what it answers, without what differs by nature.
 
-import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
 import type { Subject, Write } from './histories.ts';

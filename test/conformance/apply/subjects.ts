@@ -1,6 +1,6 @@
 // What is applied to: a custom resource with every kind of list and map, and built-in kinds with the usual ones.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import type { Picker, Subject } from './histories.ts';
 
 export const GROUP = 'apply.example.com';

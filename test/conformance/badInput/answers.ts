@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject, type Json } from '#api/json';
+import { isObject, type Json } from '@lapse/kube/api/json';
 import type { Answer } from '../replay/types.ts';
 
 export interface Recorded {

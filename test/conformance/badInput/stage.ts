@@ -1,6 +1,6 @@
 // The stage for bad requests: a namespace with one ConfigMap and one Widget that must survive them unchanged.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { asker } from '../model/ask.ts';
 import { exchange } from '../replay/exchange.ts';
 import type { Answer, Target } from '../replay/types.ts';

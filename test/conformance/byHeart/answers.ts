@@ -1,7 +1,7 @@
 // Answers that fit an expectation exactly: placeholders get fitting values, what must be absent is left out.
 // The mutation test changes one thing in them and expects the replayer to notice.
 
-import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { fillText, PLACEHOLDER } from '../replay/templates.ts';
 import type { Expectation, Step, Vars } from '../replay/types.ts';
 

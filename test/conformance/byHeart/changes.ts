@@ -1,6 +1,6 @@
 // The ways in which a JSON value can stop fitting an expectation, each as a change at one place.
 
-import { isObject, type Json, setOwn } from '#api/json';
+import { isObject, type Json, setOwn } from '@lapse/kube/api/json';
 import { synthesise } from './answers.ts';
 
 export interface Change {

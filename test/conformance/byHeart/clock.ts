@@ -1,8 +1,8 @@
 // A clock for replays in which nothing waits for the outside world: when no promise can proceed, it jumps to the
 // earliest timer.
 
-import { type Clock, realClock } from '#base/clock';
-import { type Instant, instant, millis } from '#base/instant';
+import { type Clock, realClock } from '@lapse/base/clock';
+import { type Instant, instant, millis } from '@lapse/base/instant';
 
 export function jumpingClock(): Clock {
   let now = realClock.now();

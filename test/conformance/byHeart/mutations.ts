@@ -1,7 +1,7 @@
 // Every single thing in a recorded answer that can be wrong, as a change to an answer that fits.
 // Only what the expectation pins down is listed: each of these must make the replayer fail at that very step.
 
-import type { Json } from '#api/json';
+import type { Json } from '@lapse/kube/api/json';
 import type { ExpectedEvent, Step, WireCase } from '../replay/types.ts';
 import type { FakeAnswer } from './answers.ts';
 import { type Change, changesOf } from './changes.ts';

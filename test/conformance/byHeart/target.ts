@@ -2,7 +2,7 @@
 // that a test may spoil.
 
 import { gzipSync } from 'node:zlib';
-import type { HttpRequest, HttpResponse } from '#api/http';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import { needsNamespace } from '../replay/runCase.ts';
 import type { Step, Target, Vars, WireCase } from '../replay/types.ts';
 import { answerTo, type FakeAnswer } from './answers.ts';

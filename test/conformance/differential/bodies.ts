@@ -1,6 +1,6 @@
 // Bodies of writes: objects with changes, and patches of every type made from them.
 
-import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { Picker } from '../apply/histories.ts';
 import { replacesAll } from './exceptions.ts';
 import { editMetadata, placesOf } from './maimed.ts';

@@ -1,6 +1,6 @@
 // Random CustomResourceDefinitions, and subjects for the objects they define.
 
-import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { Picker } from '../apply/histories.ts';
 import { maimed } from './maimed.ts';
 import { fitting, nudge, object } from './schemas.ts';

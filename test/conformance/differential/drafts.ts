@@ -1,6 +1,6 @@
 // Requests from steps: one function per verb.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { Picker } from '../apply/histories.ts';
 import {
   demand,

@@ -1,10 +1,7 @@
 // What random sequences leave out because the servers are known to differ there, by name; differences.md lists it.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
-import {
-  INCOMPARABLE_CAUSES,
-  INCOMPARABLE_REQUESTS,
-} from '../../../src/apiserver/strategies/fuzz.testkit.ts';
+import { INCOMPARABLE_CAUSES, INCOMPARABLE_REQUESTS } from '@lapse/apiserver/strategies/fuzz.testkit';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Seen } from './normalise.ts';
 
 interface Exception {

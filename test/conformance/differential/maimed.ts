@@ -1,6 +1,6 @@
 // Changes that no schema knows of: another type, an unknown field, null, odd metadata.
 
-import { clone, isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { clone, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { Picker } from '../apply/histories.ts';
 
 /** The share of changes that follow the schema. */

@@ -1,7 +1,7 @@
 // Answers without what differs by nature: names and addresses given by chance, versions, times. What is given by chance
 // is numbered by its first appearance, so that a version that should not have changed is still noticed.
 
-import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { Answer } from '../replay/types.ts';
 
 export interface Seen {

@@ -1,7 +1,7 @@
 // Plays a sequence on both servers in lockstep and says where they part.
 
-import { isObject, type JsonObject } from '#api/json';
-import { sortKeys } from '#api/sortKeys';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import { sortKeys } from '@lapse/kube/api/sortKeys';
 import { buildRequest, exchange } from '../replay/exchange.ts';
 import type { Answer, Target } from '../replay/types.ts';
 import { nameOf } from './bodies.ts';

@@ -1,7 +1,7 @@
 // Gives both servers the same random definitions and compares what they say to them. Those that are good become
 // subjects.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { asker } from '../model/ask.ts';
 import type { Answer, Target } from '../replay/types.ts';
 import { definitionSubject, randomDefinition } from './definitions.ts';

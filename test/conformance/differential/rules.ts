@@ -1,6 +1,6 @@
 // Random CEL rules for a schema: about its type, about its past, with every field a rule may have.
 
-import { isObject, type JsonObject } from '#api/json';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import type { Picker } from '../apply/histories.ts';
 
 const TEXT = [

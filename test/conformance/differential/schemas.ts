@@ -1,6 +1,6 @@
 // Random structural schemas with every kind of validation, and values that fit them or nearly do.
 
-import { clone, isObject, type Json, type JsonObject } from '#api/json';
+import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Picker } from '../apply/histories.ts';
 import { randomRules } from './rules.ts';
 

@@ -1,8 +1,8 @@
 // The kinds that random requests are made for: the validated built-in ones. `{ns}` stands for the namespace of a
 // sequence, which is also part of the names of objects without one, so that sequences run side by side.
 
-import { clone, type JsonObject } from '#api/json';
-import { FUZZ_KINDS, Fuzzer, type FuzzKind } from '../../../src/apiserver/strategies/fuzz.testkit.ts';
+import { FUZZ_KINDS, Fuzzer, type FuzzKind } from '@lapse/apiserver/strategies/fuzz.testkit';
+import { clone, type JsonObject } from '@lapse/kube/api/json';
 import { withoutEmptyBundles } from './exceptions.ts';
 import { GENTLE_CHANCE, maimed } from './maimed.ts';
 import type { Subject } from './types.ts';

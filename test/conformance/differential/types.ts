@@ -1,6 +1,6 @@
 // What a random sequence of requests is, as data.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Picker } from '../apply/histories.ts';
 
 /** A kind of object, and how to make and change objects of it. */

@@ -1,6 +1,6 @@
 // Compares what kubectl printed on the two servers.
 
-import { assertNever } from '#base/assertNever';
+import { assertNever } from '@lapse/base/assertNever';
 import { normalise, withoutProse } from './normalise.ts';
 import type { Command, Outcome } from './types.ts';
 

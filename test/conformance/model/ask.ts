@@ -1,6 +1,6 @@
 // Plain requests with JSON in and out, for tests that talk to a target directly.
 
-import type { Json } from '#api/json';
+import type { Json } from '@lapse/kube/api/json';
 import { buildRequest, exchange } from '../replay/exchange.ts';
 import type { Answer, Target } from '../replay/types.ts';
 

@@ -1,6 +1,6 @@
 // Runs a history against a server and the model side by side; throws at the first disagreement.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Answer, Target } from '../replay/types.ts';
 import { type Ask, asker } from './ask.ts';
 import { type Kind, toItem, toObject } from './kinds.ts';

@@ -1,7 +1,7 @@
 // Servers with one fault each, to show that the model would notice.
 
-import type { HttpRequest } from '#api/http';
-import { isObject, type JsonObject } from '#api/json';
+import type { HttpRequest } from '@lapse/kube/api/http';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { parseJson } from '../replay/exchange.ts';
 import type { Target } from '../replay/types.ts';
 

@@ -1,6 +1,6 @@
 // The two kinds the model is run on: a built-in one and a custom one, which differ in a few rules.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Target } from '../replay/types.ts';
 import { type Ask, asker } from './ask.ts';
 import type { KindRules } from './predict.ts';

@@ -1,6 +1,6 @@
 // What a correct server answers to a write, and what the object is afterwards. Pure.
 
-import { assertNever } from '#base/assertNever';
+import { assertNever } from '@lapse/base/assertNever';
 import type { Demand, Operation } from './operations.ts';
 import { type Content, type Item, sameContent, type World } from './world.ts';
 

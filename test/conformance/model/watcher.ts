@@ -1,6 +1,6 @@
 // A watcher that can be cut off and resume: it must see every change once, in order, whatever happens to its streams.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { buildRequest, parseJson } from '../replay/exchange.ts';
 import type { Target } from '../replay/types.ts';
 import { type Kind, toItem } from './kinds.ts';

@@ -1,6 +1,6 @@
 // Which writes a policy and its bindings are for.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { create, MAPS, map, named, PODS, rule } from '../webhooks/words.ts';
 import { condition, maps, matching, type PolicyCase, policy } from './words.ts';
 

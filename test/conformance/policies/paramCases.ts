@@ -1,6 +1,6 @@
 // Parameters: which objects a binding refers to, and what happens when they are missing.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { create, MAPS, map, named, rule, type WriteStep } from '../webhooks/words.ts';
 import { failing, type PolicyCase, policy } from './words.ts';
 

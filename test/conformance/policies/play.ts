@@ -1,6 +1,6 @@
 // Stores the policies of all cases on a server, waits until the server knows them, writes, and keeps the answers.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
 import { essence } from '../webhooks/play.ts';

@@ -1,6 +1,6 @@
 // Policies and bindings that are refused when they are written.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { annotations, condition, failing, type PolicyCase, policy, variables } from './words.ts';
 
 const refused = (

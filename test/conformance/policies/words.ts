@@ -1,6 +1,6 @@
 // The words in which cases about ValidatingAdmissionPolicies are written.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import { rule, type WriteStep } from '../webhooks/words.ts';
 
 export interface PolicyCase {

@@ -1,6 +1,6 @@
 // The smallest object of every served kind that a server accepts, by `resource.group`. `{{name}}` is its name.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 
 const selector = { matchLabels: { app: 'a' } };
 const podSpec = { containers: [{ name: 'a', image: 'a' }] };

@@ -1,6 +1,6 @@
 // The kinds a server says it serves and lets people create and delete, from its discovery documents.
 
-import { isObject, type JsonObject } from '#api/json';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import type { Ask } from '../model/ask.ts';
 
 export interface Served {

@@ -1,7 +1,7 @@
 // A DELETE whose preconditions do not hold is 409 and deletes nothing, for one kind on any target.
 
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { expect } from 'vitest';
-import { isObject, type Json, type JsonObject } from '#api/json';
 import type { Ask } from '../model/ask.ts';
 import { fill } from '../replay/templates.ts';
 import { MINIMAL, nameOf } from './minimal.ts';

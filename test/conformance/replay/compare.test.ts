@@ -1,5 +1,5 @@
+import type { Json } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';
-import type { Json } from '#api/json';
 import { diff } from './compare.ts';
 import { fill, textFits } from './templates.ts';
 import { tidy } from './tidy.ts';

@@ -1,6 +1,6 @@
 // Finds the first difference between an expected and an actual value, as a sentence that names the place.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { fill, fillText, textFits } from './templates.ts';
 import type { Vars } from './types.ts';
 

@@ -1,10 +1,10 @@
 // One request and its answer: default headers, credentials and bodies on the way out, decoding on the way back.
 
 import { gunzipSync } from 'node:zlib';
-import type { HttpRequest, HttpResponse } from '#api/http';
-import type { Json } from '#api/json';
-import { type Clock, realClock } from '#base/clock';
-import { millis, plus } from '#base/instant';
+import { type Clock, realClock } from '@lapse/base/clock';
+import { millis, plus } from '@lapse/base/instant';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import type { Json } from '@lapse/kube/api/json';
 import { fill, fillText } from './templates.ts';
 import type { Answer, Identity, RequestAction, Target, Vars, WatchAction } from './types.ts';
 

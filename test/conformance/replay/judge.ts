@@ -1,6 +1,6 @@
 // Compares an answer with an expectation: status, headers, body, events, who closed.
 
-import { isObject, type Json } from '#api/json';
+import { isObject, type Json } from '@lapse/kube/api/json';
 import { diff, show } from './compare.ts';
 import { fill } from './templates.ts';
 import type { Answer, Expectation, ExpectedEvent, Vars, WatchedEvent } from './types.ts';

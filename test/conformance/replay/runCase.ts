@@ -1,7 +1,7 @@
 // Replays one recorded case against a target, in a namespace of its own, and says how it went.
 
 import { randomBytes } from 'node:crypto';
-import { type Clock, realClock } from '#base/clock';
+import { type Clock, realClock } from '@lapse/base/clock';
 import { show } from './compare.ts';
 import { buildRequest, exchange } from './exchange.ts';
 import { runStep, runSteps, type StepContext } from './steps.ts';

@@ -1,8 +1,8 @@
 // One step of a case: do it (again and again, when it polls), compare the answer, capture variables from it.
 
-import { isObject, type Json } from '#api/json';
-import type { Clock } from '#base/clock';
-import { isDue, millis, plus } from '#base/instant';
+import type { Clock } from '@lapse/base/clock';
+import { isDue, millis, plus } from '@lapse/base/instant';
+import { isObject, type Json } from '@lapse/kube/api/json';
 import { show } from './compare.ts';
 import { buildRequest, exchange, pause } from './exchange.ts';
 import { judge } from './judge.ts';

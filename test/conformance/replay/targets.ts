@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
+import type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import type { Target } from './types.ts';
 
 type Access = Pick<Target, 'name' | 'adminToken' | 'nobodyToken' | 'compact'>;

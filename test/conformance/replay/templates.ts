@@ -1,7 +1,7 @@
 // Placeholders. `{{name}}` is a variable; in expectations `{{any:…}}`, `{{gt:…}}` and `{{not:…}}` stand for values
 // that differ from run to run.
 
-import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { Vars } from './types.ts';
 
 export const PATTERNS: Readonly<Record<string, string>> = {

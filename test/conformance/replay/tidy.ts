@@ -1,6 +1,6 @@
 // Removes from an answer what no case looks at, before it is compared.
 
-import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
+import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 
 /** Drops managedFields (or sorts its entries, when kept) and the descriptions of table columns. */
 export function tidy(value: Json, keepManagedFields: boolean): Json {

@@ -1,7 +1,7 @@
 // The format of a recorded case, as the files in fixtures/wire hold it. README.md explains it with an example.
 
-import type { HttpRequest, HttpResponse } from '#api/http';
-import type { Json } from '#api/json';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import type { Json } from '@lapse/kube/api/json';
 
 export interface WireFile {
   readonly topic: string;

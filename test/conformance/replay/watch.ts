@@ -1,10 +1,10 @@
 // A watch: opens the stream, runs the steps that happen meanwhile, and collects events until enough have come, the
 // server closes, or the time is up. Whichever comes first, the steps are finished (unless the time is up).
 
-import type { HttpRequest, HttpResponse } from '#api/http';
-import { isObject, type Json } from '#api/json';
-import type { Clock } from '#base/clock';
-import { millis, plus } from '#base/instant';
+import type { Clock } from '@lapse/base/clock';
+import { millis, plus } from '@lapse/base/instant';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import { isObject, type Json } from '@lapse/kube/api/json';
 import { headersOf, parseJson, pause, readAnswer } from './exchange.ts';
 import type { Answer, ClosedBy, Target, WatchAction, WatchedEvent } from './types.ts';
 

@@ -1,7 +1,7 @@
 // Corners that clients meet and recorded cases do not: where watches begin, rights to one name, a scale that is applied,
 // refusals while a namespace ends.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { Step, WireFile } from '../replay/types.ts';
 
 const SPACE = '/api/v1/namespaces/{{ns}}';

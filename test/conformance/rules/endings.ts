@@ -1,7 +1,7 @@
 // What a watch shows of an object that ends, from its creation on: marks that are written before the removal are events
 // of their own, and informers count on them.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import type { ExpectedEvent, Step, WireCase, WireFile } from '../replay/types.ts';
 
 const PODS = '/api/v1/namespaces/{{ns}}/pods';

@@ -5,9 +5,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '#api/json';
-import { servingCertificate } from '#apiserver/certificates';
-import { realClock } from '#base/clock';
+import { servingCertificate } from '@lapse/apiserver/certificates';
+import { realClock } from '@lapse/base/clock';
+import type { JsonObject } from '@lapse/kube/api/json';
 
 export interface Hooks {
   readonly url: string;

@@ -1,6 +1,6 @@
 // When webhooks are asked, how often, as what and for how long.
 
-import type { JsonObject } from '#api/json';
+import type { JsonObject } from '@lapse/kube/api/json';
 import {
   create,
   type HookCase,

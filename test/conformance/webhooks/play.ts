@@ -1,6 +1,6 @@
 // Registers the webhooks of a case on a server, writes, and keeps answers and questions.
 
-import { isObject, type Json, type JsonObject } from '#api/json';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Ask, asker } from '../model/ask.ts';
 import type { Target } from '../replay/types.ts';
 import type { Hooks } from './hooks.ts';

@@ -1,6 +1,6 @@
 // The words in which cases about webhooks are written.
 
-import type { Json, JsonObject } from '#api/json';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
 
 export interface HookCase {
   readonly name: string;

@@ -3,9 +3,9 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import type { KubeObject } from '#api/object';
-import { renderKubeconfig } from '#client/kubeconfigWrite';
 import { LapseProcess } from '../../cmd/lapseProcess.ts';
 import type { Bed } from '../bed/bed.ts';
 import { freePorts } from '../bed/ports.ts';

@@ -3,9 +3,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import type { KubeObject } from '#api/object';
 import { type Bed, startBed } from '../bed/bed.ts';
 import { type Helm, type HelmMajor, helmFor } from '../helm/build.ts';
 import { CHART, documentsOf, NAMESPACE, type Objects, objectsOf } from './chartBed.ts';

@@ -3,8 +3,8 @@
 // that a word of ours which they do not know is found out.
 // https://prometheus-operator.dev/docs/api-reference/api/, https://cert-manager.io/docs/reference/api-docs/
 
-import type { JsonObject } from '#api/json';
-import type { KubeObject } from '#api/object';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
 
 const text: JsonObject = { type: 'string' };
 const texts: JsonObject = { type: 'object', additionalProperties: text };

@@ -3,13 +3,13 @@
 // test/scenarios/rbac.
 
 import { readFileSync } from 'node:fs';
+import { buildInstallationAccess } from 'lapse/cli/manifests/access';
+import { familyRules, hooksOf, type Installation } from 'lapse/cli/manifests/installation';
+import type { Rule } from 'lapse/cli/rbac';
+import { readExamples } from 'lapse/cli/up/examples';
+import type { Family } from 'lapse/controllers/family';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildInstallationAccess } from '#cmd/manifests/access';
-import { familyRules, hooksOf, type Installation } from '#cmd/manifests/installation';
-import type { Rule } from '#cmd/rbac';
-import { readExamples } from '#cmd/up/examples';
-import type { Family } from '#controllers/family';
-import { FAMILIES } from '#controllers/registry';
 import type { LapseProcess } from '../../cmd/lapseProcess.ts';
 import { installationOf, NAMESPACE } from '../../scenarios/rbac/installation.ts';
 import { grantOf } from '../../scenarios/rbac/play.ts';

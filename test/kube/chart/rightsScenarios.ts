@@ -1,7 +1,7 @@
 // What has to happen for a family to need each of its rights, where the examples do not make it happen.
 
-import type { KubeObject } from '#api/object';
-import type { Hands } from '#sim/hands';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Hands } from '@lapse/simulation/hands';
 import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 import type { Bed } from '../bed/bed.ts';
 

@@ -2,8 +2,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { yamlDocuments } from 'lapse/cli/yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { yamlDocuments } from '#cmd/yaml';
 import { type Bed, startBed } from '../bed/bed.ts';
 
 let bed: Bed;

@@ -1,9 +1,9 @@
 // Cleaners on a real API server: its RBAC judges service accounts, its discovery knows the kinds, its watches wake.
 
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { Cleaner, type CleanerSpec } from 'lapse/api/cleaner';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ConfigMap } from '#api/kinds/builtin';
-import { Cleaner, type CleanerSpec } from '#api/kinds/cleaner';
-import type { KubeObject } from '#api/object';
 import { type Bed, startBed } from '../bed/bed.ts';
 import { type Cluster, create, openCluster } from './cluster.ts';
 

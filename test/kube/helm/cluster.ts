@@ -1,27 +1,27 @@
 // The Cleaner family against a real API server, put together as the command does, for one test file.
 
 import { readFileSync } from 'node:fs';
+import { realClock } from '@lapse/base/clock';
+import { silentLog } from '@lapse/base/log';
+import { systemRandom } from '@lapse/base/random';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Client, createClient, objectOf } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials, impersonating } from '@lapse/kube/client/credentials';
+import { createSkew } from '@lapse/kube/client/skew';
+import type { Transport } from '@lapse/kube/client/transport';
+import { undiciTransport } from '@lapse/kube/client/undici';
+import { EventSender } from '@lapse/runtime/events/outbox';
+import { SOCKET_LIVENESS } from '@lapse/runtime/liveness';
+import { Manager } from '@lapse/runtime/manager';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import { compileConfiguration } from 'lapse/cli/configuration/schema';
+import { applyCrds } from 'lapse/cli/crds';
+import { cleanerFamily } from 'lapse/controllers/cleaner/family';
+import type { Services } from 'lapse/controllers/family';
+import { createSkewGuard } from 'lapse/deletion/skewGuard';
 import { vi } from 'vitest';
-import type { JsonObject } from '#api/json';
-import type { Kind } from '#api/kind';
-import type { KubeObject } from '#api/object';
-import { realClock } from '#base/clock';
-import { silentLog } from '#base/log';
-import { systemRandom } from '#base/random';
-import { type Client, createClient, objectOf } from '#client/client';
-import { bearer, fixedCredentials, impersonating } from '#client/credentials';
-import { createSkew } from '#client/skew';
-import type { Transport } from '#client/transport';
-import { undiciTransport } from '#client/undici';
-import { compileConfiguration } from '#cmd/configuration/schema';
-import { applyCrds } from '#cmd/crds';
-import { cleanerFamily } from '#controllers/cleaner/family';
-import type { Services } from '#controllers/family';
-import { createSkewGuard } from '#lifecycle/skewGuard';
-import { EventSender } from '#runtime/events/outbox';
-import { SOCKET_LIVENESS } from '#runtime/liveness';
-import { Manager } from '#runtime/manager';
-import { Registry } from '#runtime/metrics/registry';
 import type { Bed } from '../bed/bed.ts';
 
 export interface Cluster {

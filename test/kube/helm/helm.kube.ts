@@ -2,10 +2,10 @@
 // must be the same, but for the differences named here.
 
 import { join } from 'node:path';
+import { metadataOf } from '@lapse/kube/api/kind';
+import { Namespace } from '@lapse/kube/api/kinds/builtin';
+import { Cleaner } from 'lapse/api/cleaner';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { metadataOf } from '#api/kind';
-import { Namespace } from '#api/kinds/builtin';
-import { Cleaner } from '#api/kinds/cleaner';
 import { type Bed, startBed } from '../bed/bed.ts';
 import { type Helm, type HelmMajor, helmFor } from './build.ts';
 import { writeChart } from './chart.ts';

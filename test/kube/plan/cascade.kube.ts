@@ -1,19 +1,19 @@
 // What a plan says goes along, beside what the real garbage collector takes: random graphs, of each of which up to three
 // objects are deleted at once, in any manner.
 
+import { instant } from '@lapse/base/instant';
+import { type Random, seededRandom } from '@lapse/base/random';
+import { type Kind, metadataOf } from '@lapse/kube/api/kind';
+import type { Client } from '@lapse/kube/client/client';
+import type { Propagation } from '@lapse/kube/client/delete';
+import { realCluster, sleep } from '@lapse/simulation/controllers/cluster.testkit';
+import { Bench, type Graph, KINDS } from '@lapse/simulation/controllers/ownerGc/graphs.testkit';
+import { randomGraph } from '@lapse/simulation/controllers/ownerGc/random.testkit';
+import { Cascade } from 'lapse/cli/plan/cascade/cascade';
+import { readOwnership } from 'lapse/cli/plan/cascade/read';
+import { createSnapshot, readingFrom } from 'lapse/cli/plan/snapshot';
+import { nameOf, type ObjectName } from 'lapse/controllers/foresight';
 import { expect, test } from 'vitest';
-import { type Kind, metadataOf } from '#api/kind';
-import { instant } from '#base/instant';
-import { type Random, seededRandom } from '#base/random';
-import type { Client } from '#client/client';
-import type { Propagation } from '#client/delete';
-import { Cascade } from '#cmd/plan/cascade/cascade';
-import { readOwnership } from '#cmd/plan/cascade/read';
-import { createSnapshot, readingFrom } from '#cmd/plan/snapshot';
-import { nameOf, type ObjectName } from '#controllers/foresight';
-import { realCluster, sleep } from '../../../src/standins/cluster.testkit.ts';
-import { Bench, type Graph, KINDS } from '../../../src/standins/ownerGc/graphs.testkit.ts';
-import { randomGraph } from '../../../src/standins/ownerGc/random.testkit.ts';
 
 const SEED = Number(process.env.LAPSE_SEED ?? 1);
 const GRAPHS = Number(process.env.GRAPHS ?? 250);

@@ -3,20 +3,20 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KubeObject } from '#api/object';
-import { realClock } from '#base/clock';
-import { systemRandom } from '#base/random';
-import { type Client, createClient } from '#client/client';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { renderKubeconfig } from '#client/kubeconfigWrite';
-import type { Transport } from '#client/transport';
-import { undiciTransport } from '#client/undici';
-import { applyCrds, kindsOf } from '#cmd/crds';
-import { FAMILIES } from '#controllers/registry';
-import { Manager } from '#runtime/manager';
-import { createHands, type Hands } from '#sim/hands';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
+import { realClock } from '@lapse/base/clock';
+import { systemRandom } from '@lapse/base/random';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Client, createClient } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
+import type { Transport } from '@lapse/kube/client/transport';
+import { undiciTransport } from '@lapse/kube/client/undici';
+import { Manager } from '@lapse/runtime/manager';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { createHands, type Hands } from '@lapse/simulation/hands';
+import { applyCrds, kindsOf } from 'lapse/cli/crds';
+import { FAMILIES } from 'lapse/controllers/registry';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { LapseProcess } from '../../cmd/lapseProcess.ts';
 import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 

@@ -3,11 +3,11 @@
 // every server that has RBAC.
 
 import { get } from 'node:http';
+import { partsOf } from 'lapse/cli/manifests/needs';
+import { buildAccess } from 'lapse/cli/rbac';
+import { readExamples } from 'lapse/cli/up/examples';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { partsOf } from '#cmd/manifests/needs';
-import { buildAccess } from '#cmd/rbac';
-import { readExamples } from '#cmd/up/examples';
-import { FAMILIES } from '#controllers/registry';
 import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 import { type FamilyCluster, openFamilyCluster, type Place } from './cluster.ts';
 

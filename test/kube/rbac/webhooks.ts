@@ -1,8 +1,8 @@
 // The webhooks of an installation on a machine without Services: the same configurations, with a loopback address.
 
-import type { KubeObject } from '#api/object';
-import type { Installation } from '#cmd/manifests/installation';
-import { buildWebhooks } from '#cmd/manifests/webhooks';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Installation } from 'lapse/cli/manifests/installation';
+import { buildWebhooks } from 'lapse/cli/manifests/webhooks';
 
 export interface WebhookConfiguration extends KubeObject {
   readonly webhooks: readonly object[];

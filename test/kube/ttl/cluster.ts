@@ -3,19 +3,19 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Job, Pod } from '#api/kinds/builtin';
-import { realClock } from '#base/clock';
-import { formatTime, instant } from '#base/instant';
-import { silentLog } from '#base/log';
-import { systemRandom } from '#base/random';
-import { type Client, createClient, objectOf } from '#client/client';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { undiciTransport } from '#client/undici';
-import type { Services } from '#controllers/family';
-import { ttlAfterFinishedFamily } from '#controllers/ttl-after-finished/family';
-import { trustedTime } from '#lifecycle/skewGuard';
-import { rightsOf } from '#runtime/definition';
-import { Registry } from '#runtime/metrics/registry';
+import { realClock } from '@lapse/base/clock';
+import { formatTime, instant } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { systemRandom } from '@lapse/base/random';
+import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
+import { type Client, createClient, objectOf } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { undiciTransport } from '@lapse/kube/client/undici';
+import { rightsOf } from '@lapse/runtime/definition';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import type { Services } from 'lapse/controllers/family';
+import { ttlAfterFinishedFamily } from 'lapse/controllers/ttl-after-finished/family';
+import { trustedTime } from 'lapse/deletion/skewGuard';
 import { LapseProcess } from '../../cmd/lapseProcess.ts';
 import type { Bed } from '../bed/bed.ts';
 

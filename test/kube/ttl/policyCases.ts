@@ -1,9 +1,9 @@
 // What the admission policies for Pods with a TTL refuse and admit: one table, played on the embedded server and on a real
 // one.
 
-import type { Json, JsonObject } from '#api/json';
-import { policyObjects } from '#cmd/manifests/policies';
-import { POD_POLICIES } from '#controllers/ttl-after-finished/podPolicies';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
+import { policyObjects } from 'lapse/cli/manifests/policies';
+import { POD_POLICIES } from 'lapse/controllers/ttl-after-finished/podPolicies';
 import type { Ask } from '../../conformance/model/ask.ts';
 
 const TTL = 'lapse.dev/ttl-seconds-after-finished';

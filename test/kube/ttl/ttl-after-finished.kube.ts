@@ -3,10 +3,10 @@
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
+import type { Client } from '@lapse/kube/client/client';
+import { POD_TTL_ANNOTATION as TTL } from 'lapse/deletion/finish/pod';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Job, Pod } from '#api/kinds/builtin';
-import type { Client } from '#client/client';
-import { POD_TTL_ANNOTATION as TTL } from '#controllers/ttl-after-finished/pod';
 import type { LapseProcess } from '../../cmd/lapseProcess.ts';
 import { type Bed, startBed } from '../bed/bed.ts';
 import { type Supervised, supervise } from '../bed/processes.ts';

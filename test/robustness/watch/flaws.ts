@@ -1,7 +1,7 @@
 // Watches that are broken on purpose, one promise at a time: a handler between the server and the watchers that tampers
 // with the lines of a stream.
 
-import type { HttpHandler, HttpRequest } from '#api/http';
+import type { HttpHandler, HttpRequest } from '@lapse/kube/api/http';
 
 /**
  * - `swapping`: two events change places

@@ -1,14 +1,14 @@
 // One round about watches: somebody writes, watchers follow over a wire that breaks, the server forgets its history now
 // and then; what each watcher heard is compared with what was committed.
 
-import { ConfigMap } from '#api/kinds/builtin';
-import { millis, minutes } from '#base/instant';
-import { type Random, seededRandom } from '#base/random';
-import { createClient } from '#client/client';
-import { inProcessTransport } from '#client/inProcess';
-import { Faults } from '#sim/faults';
-import { type Simulation, simulate } from '#sim/simulate';
-import { Wire } from '#sim/wire';
+import { millis, minutes } from '@lapse/base/instant';
+import { type Random, seededRandom } from '@lapse/base/random';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { createClient } from '@lapse/kube/client/client';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { Faults } from '@lapse/simulation/faults';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import { Wire } from '@lapse/simulation/wire';
 import { flawed, type WatchFlaw } from './flaws.ts';
 import {
   type Committed,

@@ -1,12 +1,12 @@
 // A watcher as plain as can be: it lists, follows, resumes, and writes down what it hears. It trusts nothing and repairs
 // nothing, so that whatever the server or the wire does wrong is seen.
 
-import { ConfigMap } from '#api/kinds/builtin';
-import type { Clock } from '#base/clock';
-import { seconds } from '#base/instant';
-import { sleep } from '#base/sleep';
-import type { Client } from '#client/client';
-import { isExpired } from '#client/errors';
+import type { Clock } from '@lapse/base/clock';
+import { seconds } from '@lapse/base/instant';
+import { sleep } from '@lapse/base/sleep';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import type { Client } from '@lapse/kube/client/client';
+import { isExpired } from '@lapse/kube/client/errors';
 import type { Heard } from './guarantees.ts';
 
 export class Watcher {

@@ -1,7 +1,7 @@
 // Cleaners and a clock that is wrong for a while: never early, and not late for ever.
 
+import { hours, millis, minutes, seconds } from '@lapse/base/instant';
 import { describe } from 'vitest';
-import { hours, millis, minutes, seconds } from '#base/instant';
 import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, target } from './kit.ts';
 

@@ -1,13 +1,13 @@
 // A process that is killed before or after every single write of a deletion with targets and a release, and started
 // again. Whatever the moment: everything recorded is deleted, nothing else, and Helm's records go last, oldest first.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { isWrite } from '@lapse/simulation/seen';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import type { Cleaner } from 'lapse/api/cleaner';
+import { document, installed, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect, test } from 'vitest';
-import type { Cleaner } from '#api/kinds/cleaner';
-import type { KubeObject } from '#api/object';
-import { hours, minutes, seconds } from '#base/instant';
-import { document, installed, storedRelease } from '#helm/release.testkit';
-import { isWrite } from '#sim/seen';
-import { type Simulation, simulate } from '#sim/simulate';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { cleaner, configMap, target } from './kit.ts';
 

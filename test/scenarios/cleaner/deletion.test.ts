@@ -1,10 +1,10 @@
 // What a Cleaner deletes, in which order, and what becomes of a decision when something comes in between.
 
+import { hours, millis, minutes, seconds } from '@lapse/base/instant';
+import type { Matcher } from '@lapse/simulation/seen';
+import type { Cleaner } from 'lapse/api/cleaner';
+import { document, installed, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
-import type { Cleaner } from '#api/kinds/cleaner';
-import { hours, millis, minutes, seconds } from '#base/instant';
-import { document, installed, storedRelease } from '#helm/release.testkit';
-import type { Matcher } from '#sim/seen';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';

@@ -1,7 +1,7 @@
 // Targets that are neither included nor deleted are display only; included ones that another actor deleted.
 
+import { minutes } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
-import { minutes } from '#base/instant';
 import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
 

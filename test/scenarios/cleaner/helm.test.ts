@@ -1,11 +1,11 @@
 // Cleaners and Helm releases: what goes, what stays, what is purged when, and what stops an uninstall.
 
+import { formatTime, hours, instant, minutes, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { SeenRequest } from '@lapse/simulation/seen';
+import { document, installed, type ReleaseFixture, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
-import type { KubeObject } from '#api/object';
-import { formatTime, hours, instant, minutes, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import { document, installed, type ReleaseFixture, storedRelease } from '#helm/release.testkit';
-import type { SeenRequest } from '#sim/seen';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';

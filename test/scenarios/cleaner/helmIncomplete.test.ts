@@ -1,13 +1,13 @@
 // A Helm release of which some objects may not be deleted: the others are, the records stay and say `uninstalling`, and the
 // Cleaner tries again until everything is deleted or the user has finished it with Helm.
 
+import { formatTime, instant, minutes, plus, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Cleaner } from 'lapse/api/cleaner';
+import { document, installed, type ReleaseFixture, storedRelease } from 'lapse/helm/release.testkit';
+import { openStored, readStored } from 'lapse/helm/storage';
 import { describe, expect, test } from 'vitest';
-import type { Cleaner } from '#api/kinds/cleaner';
-import type { KubeObject } from '#api/object';
-import { formatTime, instant, minutes, plus, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import { document, installed, type ReleaseFixture, storedRelease } from '#helm/release.testkit';
-import { openStored, readStored } from '#helm/storage';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, ready, statusOf } from './kit.ts';
@@ -38,7 +38,7 @@ const isThere = async ({ simulation }: Court, ref: string): Promise<boolean> => 
   const live = await simulation.get(ref);
   return live !== undefined && live.metadata.deletionTimestamp === undefined;
 };
-/** What src/helm reads from a stored record. */
+/** What packages/lapse/src/helm reads from a stored record. */
 function readRelease(object: KubeObject) {
   const stored = readStored(object, object.kind === 'ConfigMap' ? 'configmap' : 'secret', 'shop');
   const { decoded } = openStored(stored!, { name: 'shop', namespace: 'default' });

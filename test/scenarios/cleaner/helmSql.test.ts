@@ -1,8 +1,8 @@
 // A release whose records are in no Secret and no ConfigMap, while its objects exist: Helm's SQL storage driver.
 
+import { minutes } from '@lapse/base/instant';
+import { installed } from 'lapse/helm/release.testkit';
 import { expect } from 'vitest';
-import { minutes } from '#base/instant';
-import { installed } from '#helm/release.testkit';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, ready, target } from './kit.ts';

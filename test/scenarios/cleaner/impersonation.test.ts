@@ -1,8 +1,8 @@
 // Service accounts that Cleaners name, and authors, as far as the operator lets Lapse impersonate them.
 
+import { minutes } from '@lapse/base/instant';
+import type { Cleaner } from 'lapse/api/cleaner';
 import { describe, expect, test } from 'vitest';
-import type { Cleaner } from '#api/kinds/cleaner';
-import { minutes } from '#base/instant';
 import { cleaner, configMap, target } from './kit.ts';
 import { type Court, inCourt } from './rbac.ts';
 

@@ -1,10 +1,10 @@
 // What comes in between while a decision is carried out: people who change their minds, upgrades, and answers that are lost.
 
+import { formatTime, hours, minutes, seconds } from '@lapse/base/instant';
+import type { Matcher } from '@lapse/simulation/seen';
+import type { CleanerSpec } from 'lapse/api/cleaner';
+import { document, installed, type ReleaseFixture, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect } from 'vitest';
-import type { CleanerSpec } from '#api/kinds/cleaner';
-import { formatTime, hours, minutes, seconds } from '#base/instant';
-import { document, installed, type ReleaseFixture, storedRelease } from '#helm/release.testkit';
-import type { Matcher } from '#sim/seen';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';

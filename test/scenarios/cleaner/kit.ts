@@ -1,10 +1,10 @@
 // Cleaners in scenarios: the proposal's own YAML, kinds shaped like Knative's, and objects for them.
 
-import { defineKind } from '#api/kind';
-import type { Condition } from '#api/kinds/builtin';
-import type { Cleaner, CleanerSpec } from '#api/kinds/cleaner';
-import { defineCustomKind } from '#api/kinds/customKind';
-import type { KubeObject } from '#api/object';
+import { defineKind } from '@lapse/kube/api/kind';
+import type { Condition } from '@lapse/kube/api/kinds/builtin';
+import { defineCustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Cleaner, CleanerSpec } from 'lapse/api/cleaner';
 import type { Scene } from '../words.ts';
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

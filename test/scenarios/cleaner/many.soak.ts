@@ -1,7 +1,7 @@
 // As many as the limits are about.
 
+import { hours } from '@lapse/base/instant';
 import { expect } from 'vitest';
-import { hours } from '#base/instant';
 import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, ready, target } from './kit.ts';
 import { restartWith } from './many.ts';

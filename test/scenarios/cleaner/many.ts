@@ -1,8 +1,8 @@
 // Many Cleaners at once.
 
+import { hours, minutes } from '@lapse/base/instant';
+import { Cleaner } from 'lapse/api/cleaner';
 import { expect } from 'vitest';
-import { Cleaner } from '#api/kinds/cleaner';
-import { hours, minutes } from '#base/instant';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, target } from './kit.ts';
 

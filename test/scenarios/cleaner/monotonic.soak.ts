@@ -1,11 +1,11 @@
 // Conditions that come and go, asserted to be monotonic: whatever the assertion is worth, nothing is deleted at a time at
 // which its condition is false, before its TTL, or by anything but an evaluation at that time.
 
+import { formatTime, hours, instant, type Millis, millis } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import { simulate } from '@lapse/simulation/simulate';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatTime, hours, instant, type Millis, millis } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import { simulate } from '#sim/simulate';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { cleaner, configMap, target } from './kit.ts';
 

@@ -1,12 +1,12 @@
 // Rights for scenarios: the embedded server allows everybody everything, so a table of who may do what stands in front of
 // it, for requests made in somebody's name and for reviews.
 
-import type { Kind, ObjectKey } from '#api/kind';
-import type { KubeObject } from '#api/object';
-import { ApiError } from '#api/status';
-import type { Client } from '#client/client';
-import type { Compose } from '#sim/process';
-import { type Simulation, simulate } from '#sim/simulate';
+import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { ApiError } from '@lapse/kube/api/status';
+import type { Client } from '@lapse/kube/client/client';
+import type { Compose } from '@lapse/simulation/process';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import { composeFamilies, type Ensemble, findFamily } from '../compose.ts';
 
 interface Asked {

@@ -1,10 +1,10 @@
 // Decision records in status: only those that Lapse wrote are carried out, with rights that are reviewed again.
 
+import { formatTime, hours, minutes } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import type { Cleaner, DeletionRecord } from 'lapse/api/cleaner';
 import { describe, expect, test } from 'vitest';
-import type { Cleaner, DeletionRecord } from '#api/kinds/cleaner';
-import type { KubeObject } from '#api/object';
-import { formatTime, hours, minutes } from '#base/instant';
-import { KubeEvent } from '#runtime/events/build';
 import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, statusOf, target } from './kit.ts';
 import { type Court, inCourt } from './rbac.ts';

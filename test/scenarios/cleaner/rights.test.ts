@@ -1,11 +1,11 @@
 // Whose rights a Cleaner is carried out with, and what somebody with few of them can make of it: nothing.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import type { Cleaner } from 'lapse/api/cleaner';
+import { document, installed, storedRelease } from 'lapse/helm/release.testkit';
 import { describe, expect, test } from 'vitest';
-import type { Cleaner } from '#api/kinds/cleaner';
-import type { KubeObject } from '#api/object';
-import { hours, minutes, seconds } from '#base/instant';
-import { document, installed, storedRelease } from '#helm/release.testkit';
-import { KubeEvent } from '#runtime/events/build';
 import { scenario } from '../scenario.ts';
 import { begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';
 import { type Court, inCourt } from './rbac.ts';

@@ -3,18 +3,18 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
-import type { CleanerSpec } from '#api/kinds/cleaner';
-import type { KubeObject } from '#api/object';
-import { formatTime, hours, instant, minutes, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
+import { formatTime, hours, instant, minutes, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { CleanerSpec } from 'lapse/api/cleaner';
 import {
   GUARDED_CONDITION,
   type RevisionGiven,
   revision,
   SEED_CONDITION,
-} from '#controllers/cleaner/cleaner.testkit';
-import { installed, storedRelease } from '#helm/release.testkit';
+} from 'lapse/controllers/cleaner/cleaner.testkit';
+import { installed, storedRelease } from 'lapse/helm/release.testkit';
+import { describe, expect } from 'vitest';
 import { scenario } from '../scenario.ts';
 import { widgetOf, widgetsOf } from '../widgets.ts';
 import type { Scene } from '../words.ts';

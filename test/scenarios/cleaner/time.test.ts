@@ -1,8 +1,8 @@
 // When a Cleaner is looked at: its TTL, changes of what it looks at, its period, and the time it found.
 
+import { formatTime, hours, instant, type Millis, millis, minutes, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
 import { describe, expect } from 'vitest';
-import { formatTime, hours, instant, type Millis, millis, minutes, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { askedAboutTargets, begin, cleaner, configMap, ready, reasonOf, statusOf, target } from './kit.ts';

@@ -1,7 +1,7 @@
 // Every state in which a Cleaner waits is visible: in its condition, with a next evaluation in the future.
 
+import { hours, millis, minutes, parseTime, seconds } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
-import { hours, millis, minutes, parseTime, seconds } from '#base/instant';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, ready, statusOf, target } from './kit.ts';

@@ -1,7 +1,7 @@
 // While a Cleaner waits for its TTL, the cache has its identity and its deadline only. At the deadline the object is read.
 
+import { hours, minutes } from '@lapse/base/instant';
 import { describe, expect } from 'vitest';
-import { hours, minutes } from '#base/instant';
 import { scenario } from '../scenario.ts';
 import type { Scene } from '../words.ts';
 import { begin, cleaner, configMap, reasonOf, statusOf, target } from './kit.ts';

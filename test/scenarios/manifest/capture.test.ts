@@ -1,8 +1,8 @@
 // What a capture writes down, end to end.
 
+import { minutes, seconds } from '@lapse/base/instant';
+import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
 import { expect } from 'vitest';
-import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import { minutes, seconds } from '#base/instant';
 import { requestScenario } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';
 import { capturedObjects, checkpointOf, FAMILIES, manifests, manifestWorld, names, REF } from './kit.ts';

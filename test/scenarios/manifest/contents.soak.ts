@@ -1,19 +1,19 @@
 // What is captured comes out as it was: whatever objects hold, however many there are, however large they are. And what
 // the API server takes and refuses of the kinds.
 
+import { encodeBase64, sha256 } from '@lapse/base/codec';
+import { minutes, seconds } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { equal, type Json } from '@lapse/kube/api/json';
+import { asJson } from '@lapse/kube/api/object';
 import fc from 'fast-check';
+import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
+import { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointContentChunk';
+import { chunkObject, encodeAll, noise, configMap as plain } from 'lapse/checkpoint/checkpoint.testkit';
+import { decodeChunk } from 'lapse/checkpoint/decode';
+import { MAX_CHUNK_BYTES } from 'lapse/checkpoint/limits';
 import { expect, test } from 'vitest';
-import { equal, type Json } from '#api/json';
-import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
-import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
-import { asJson } from '#api/object';
-import { encodeBase64, sha256 } from '#base/codec';
-import { minutes, seconds } from '#base/instant';
-import { seededRandom } from '#base/random';
-import { chunkObject, encodeAll, noise, configMap as plain } from '#checkpoint/checkpoint.testkit';
-import { decodeChunk } from '#checkpoint/decode';
-import { MAX_CHUNK_BYTES } from '#checkpoint/limits';
 import { requestScenario } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';
 import { play } from '../stage.ts';

@@ -2,20 +2,20 @@
 // was one keeper, one checkpoint, every chunk once, one end with one time; no request ever said Completed before its
 // checkpoint was complete; and in the end nothing is left.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Change } from '@lapse/simulation/history';
+import { isWrite, type SeenRequest } from '@lapse/simulation/seen';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
+import { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointContentChunk';
+import { ObjectKeeper } from 'lapse/api/objectKeeper';
+import { noise } from 'lapse/checkpoint/checkpoint.testkit';
+import { decodeChunk } from 'lapse/checkpoint/decode';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { describe, expect, test } from 'vitest';
-import type { Kind } from '#api/kind';
-import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
-import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
-import { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { KubeObject } from '#api/object';
-import { hours, minutes, seconds } from '#base/instant';
-import { noise } from '#checkpoint/checkpoint.testkit';
-import { decodeChunk } from '#checkpoint/decode';
-import type { Change } from '#sim/history';
-import { isWrite, type SeenRequest } from '#sim/seen';
-import { type Simulation, simulate } from '#sim/simulate';
-import { standinsNamed } from '#standins/standins';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { arm, type Way } from '../requests/faultAt.ts';
 import { checkHistory } from '../requests/invariants.ts';

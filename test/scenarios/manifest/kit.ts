@@ -1,11 +1,11 @@
 // Objects of the scenarios about manifest checkpoints, and a look into what was captured.
 
-import { ManifestCaptureRequest, type ManifestTarget } from '#api/kinds/manifestCaptureRequest';
-import type { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
-import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
-import { apiVersionOf, type KubeObject } from '#api/object';
-import { decodeChunk } from '#checkpoint/decode';
-import type { Simulation } from '#sim/simulate';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import type { Simulation } from '@lapse/simulation/simulate';
+import { ManifestCaptureRequest, type ManifestTarget } from 'lapse/api/manifestCaptureRequest';
+import type { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointContentChunk';
+import { decodeChunk } from 'lapse/checkpoint/decode';
 import type { Given, Then } from '../words.ts';
 
 export const configMap = (

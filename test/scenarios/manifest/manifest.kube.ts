@@ -1,16 +1,16 @@
 // Captures of manifests on a real Kubernetes: the definitions are taken, with their rules within the cost limit; RBAC is as
 // declared; integers survive the real server's encoding; the real garbage collector ends what a request made.
 
+import { equal, type Json } from '@lapse/kube/api/json';
+import { asJson, type KubeObject } from '@lapse/kube/api/object';
+import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
+import type { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointContentChunk';
+import { noise } from 'lapse/checkpoint/checkpoint.testkit';
+import { decodeChunk } from 'lapse/checkpoint/decode';
+import { reviewTargets } from 'lapse/controllers/manifest-capture/rights';
+import { findTargets, type Target } from 'lapse/controllers/manifest-capture/targets';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { equal, type Json } from '#api/json';
-import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import type { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
-import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
-import { asJson, type KubeObject } from '#api/object';
-import { noise } from '#checkpoint/checkpoint.testkit';
-import { decodeChunk } from '#checkpoint/decode';
-import { reviewTargets } from '#controllers/manifest-capture/rights';
-import { findTargets, type Target } from '#controllers/manifest-capture/targets';
 import { type Cluster, eventually, startCluster } from '../requests/cluster.testkit.ts';
 import { widgetOf, widgetsOf } from '../widgets.ts';
 import { configMap, FAMILIES, manifests, secret, target } from './kit.ts';

@@ -1,17 +1,17 @@
 // Every reason a capture of manifests can end with, reached by what a cluster can really look like. What was not started
 // leaves nothing behind: no keeper, no checkpoint, no chunk.
 
+import { seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Fault } from '@lapse/simulation/faults';
+import type { Matcher } from '@lapse/simulation/seen';
+import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
+import { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointContentChunk';
+import { ObjectKeeper } from 'lapse/api/objectKeeper';
+import { chunkObject, encodeAll, noise } from 'lapse/checkpoint/checkpoint.testkit';
+import { checkpointName } from 'lapse/checkpoint/names';
 import { expect } from 'vitest';
-import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
-import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
-import { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { KubeObject } from '#api/object';
-import { seconds } from '#base/instant';
-import { chunkObject, encodeAll, noise } from '#checkpoint/checkpoint.testkit';
-import { checkpointName } from '#checkpoint/names';
-import type { Fault } from '#sim/faults';
-import type { Matcher } from '#sim/seen';
 import { requestScenario } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';
 import type { Scene } from '../words.ts';

@@ -2,16 +2,16 @@
 // ../requests/rules.test.ts; the history of every test here is checked by ../requests/invariants.ts as well (rules 3, 11,
 // 20, 22, 30, 56). Rule 19 is ../requests/words.test.ts, rule 54 compute.test.ts and reasons.test.ts.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import { rightsOf } from '@lapse/runtime/definition';
+import type { Simulation } from '@lapse/simulation/simulate';
+import type { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
+import { ManifestCheckpoint } from 'lapse/api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from 'lapse/api/manifestCheckpointContentChunk';
+import { ObjectKeeper } from 'lapse/api/objectKeeper';
+import { manifestCaptureController } from 'lapse/controllers/manifest-capture/controller';
 import { describe, expect, test } from 'vitest';
-import type { Kind } from '#api/kind';
-import type { ManifestCaptureRequest } from '#api/kinds/manifestCaptureRequest';
-import { ManifestCheckpoint } from '#api/kinds/manifestCheckpoint';
-import { ManifestCheckpointContentChunk } from '#api/kinds/manifestCheckpointContentChunk';
-import { ObjectKeeper } from '#api/kinds/objectKeeper';
-import { hours, minutes, seconds } from '#base/instant';
-import { manifestCaptureController } from '#controllers/manifest-capture/controller';
-import { rightsOf } from '#runtime/definition';
-import type { Simulation } from '#sim/simulate';
 import { servicesForRights } from '../requests/built.ts';
 import { requestScenario as rule } from '../requests/invariants.ts';
 import { readyOf } from '../requests/kit.ts';

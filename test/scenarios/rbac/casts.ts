@@ -1,15 +1,15 @@
 // Who plays: every family with its role and its play, one process for what all of them need, and the read API. Each answers for the
 // rights that are its own; together they answer for all that the chart gives.
 
+import { parseTime, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Lease } from '@lapse/runtime/election/lease';
+import { buildInstallationAccess } from 'lapse/cli/manifests/access';
+import type { Installation } from 'lapse/cli/manifests/installation';
+import { buildWebhooks } from 'lapse/cli/manifests/webhooks';
+import type { Family } from 'lapse/controllers/family';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { expect } from 'vitest';
-import type { KubeObject } from '#api/object';
-import { parseTime, seconds } from '#base/instant';
-import { buildInstallationAccess } from '#cmd/manifests/access';
-import type { Installation } from '#cmd/manifests/installation';
-import { buildWebhooks } from '#cmd/manifests/webhooks';
-import type { Family } from '#controllers/family';
-import { FAMILIES } from '#controllers/registry';
-import type { Lease } from '#runtime/election/lease';
 import { CHOSEN, chosenRules, withChosen } from './chosen.ts';
 import { cleaners, storagePools, ttlAfterFinished, ttlPolicy } from './endings.ts';
 import { impersonatingInstallationOf, installationOf } from './installation.ts';

@@ -1,11 +1,11 @@
 // Plays with another configuration than the usual one, in which families need what a choice adds to their rights.
 
+import { minutes, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { choicesOf, ITEM } from 'lapse/cli/manifests/choices';
+import type { Rule } from 'lapse/cli/rbac';
+import type { Family } from 'lapse/controllers/family';
 import { expect } from 'vitest';
-import type { KubeObject } from '#api/object';
-import { minutes, seconds } from '#base/instant';
-import { choicesOf, ITEM } from '#cmd/manifests/choices';
-import type { Rule } from '#cmd/rbac';
-import type { Family } from '#controllers/family';
 import { configMap } from '../manifest/kit.ts';
 import { expectGone, type Play } from './play.ts';
 import { keeperOf, manifestCapture, volumeCapture, volumeRestore } from './requests.ts';

@@ -1,11 +1,11 @@
 // The plays of the families that end Jobs, Pods and whatever policies and Cleaners are about, and of storage pools.
 
+import { formatTime, minutes, seconds } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { ReplicatedStoragePool } from 'lapse/api/replicatedStoragePool';
+import { lvg, node, pool } from 'lapse/controllers/storage-pool/pool.testkit';
 import { expect } from 'vitest';
-import type { ReplicatedStoragePool } from '#api/kinds/replicatedStoragePool';
-import type { KubeObject } from '#api/object';
-import { formatTime, minutes, seconds } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import { lvg, node, pool } from '#controllers/storage-pool/pool.testkit';
 import { cleaner, configMap, KNATIVE, target } from '../cleaner/kit.ts';
 import { finishedJob } from '../kit.ts';
 import { NAMESPACE } from './installation.ts';

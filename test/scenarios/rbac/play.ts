@@ -1,12 +1,12 @@
 // What a play is: something that happens to a family, in which it needs each of its rights, and what must come of it.
 
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { Condition } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { RequestRecord } from '@lapse/simulation/wire';
+import type { Installation } from 'lapse/cli/manifests/installation';
+import type { Family } from 'lapse/controllers/family';
 import { expect } from 'vitest';
-import type { JsonObject } from '#api/json';
-import type { Condition } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
-import type { Installation } from '#cmd/manifests/installation';
-import type { Family } from '#controllers/family';
-import type { RequestRecord } from '#sim/wire';
 import type { World } from './world.ts';
 
 export interface Play {

@@ -1,25 +1,25 @@
 // One life of `lapse run` in this process, on a virtual clock: everything as the command puts it together, with the
 // configuration of the chart, except that reviews are asked for without a socket.
 
-import type { JsonObject } from '#api/json';
-import type { ApiServer } from '#apiserver/server';
-import { silentLog } from '#base/log';
-import type { Random } from '#base/random';
-import type { VirtualClock } from '#base/virtualClock';
-import { bearer, fixedCredentials } from '#client/credentials';
-import { inProcessTransport } from '#client/inProcess';
-import { type Assembly, assemble } from '#cmd/assemble';
-import { readGeneral } from '#cmd/configuration/general';
-import { loadConfiguration } from '#cmd/configuration/load';
-import { overlay } from '#cmd/configuration/values';
-import { configurationOf, type Installation } from '#cmd/manifests/installation';
-import { FAMILIES } from '#controllers/registry';
-import type { Activity } from '#runtime/activity';
-import { openSelfManaged, type SelfManagedCertificate } from '#runtime/host/selfManaged';
-import { countInFlight } from '#runtime/inFlight';
-import type { Faults } from '#sim/faults';
-import { SkewedClock } from '#sim/skewedClock';
-import { type RequestRecord, Wire } from '#sim/wire';
+import type { ApiServer } from '@lapse/apiserver/server';
+import { silentLog } from '@lapse/base/log';
+import type { Random } from '@lapse/base/random';
+import type { VirtualClock } from '@lapse/base/virtualClock';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import type { Activity } from '@lapse/runtime/activity';
+import { openSelfManaged, type SelfManagedCertificate } from '@lapse/runtime/host/selfManaged';
+import { countInFlight } from '@lapse/runtime/inFlight';
+import type { Faults } from '@lapse/simulation/faults';
+import { SkewedClock } from '@lapse/simulation/skewedClock';
+import { type RequestRecord, Wire } from '@lapse/simulation/wire';
+import { type Assembly, assemble } from 'lapse/cli/assemble';
+import { readGeneral } from 'lapse/cli/configuration/general';
+import { loadConfiguration } from 'lapse/cli/configuration/load';
+import { overlay } from 'lapse/cli/configuration/values';
+import { configurationOf, type Installation } from 'lapse/cli/manifests/installation';
+import { FAMILIES } from 'lapse/controllers/registry';
 
 export interface ProcessOptions {
   readonly server: ApiServer;

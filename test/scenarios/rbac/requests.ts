@@ -1,11 +1,11 @@
 // The plays of the families of requests: captures, restores, checkpoints, their keepers, and their end.
 
+import { formatTime, minutes, plus, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { ObjectKeeper } from 'lapse/api/objectKeeper';
+import type { RequestObject } from 'lapse/api/storage/request';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { expect } from 'vitest';
-import type { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { RequestObject } from '#api/kinds/storage/request';
-import type { KubeObject } from '#api/object';
-import { formatTime, minutes, plus, seconds } from '#base/instant';
-import { FAMILIES } from '#controllers/registry';
 import { configMap, manifests } from '../manifest/kit.ts';
 import { capture, claim, content, detach, restore, usualObjects, volume } from '../requests/kit.ts';
 import { conditionOf, expectGone, loseRace, type Play } from './play.ts';

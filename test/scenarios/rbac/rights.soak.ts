@@ -1,9 +1,9 @@
 // No right too many, and none too few: every right of the roles that the chart gives is taken away alone, and the play of
 // the family it belongs to must fail for want of exactly it. With all of them nothing is refused.
 
+import { buildInstallationAccess } from 'lapse/cli/manifests/access';
+import { FAMILIES } from 'lapse/controllers/registry';
 import { describe, expect, test } from 'vitest';
-import { buildInstallationAccess } from '#cmd/manifests/access';
-import { FAMILIES } from '#controllers/registry';
 import { allCasts } from './casts.ts';
 import { chosenRules, withChosen } from './chosen.ts';
 import { impersonatingInstallationOf } from './installation.ts';

@@ -1,5 +1,5 @@
+import type { KubeObject } from '@lapse/kube/api/object';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '#api/object';
 import { familyCast } from './casts.ts';
 import { rightsIn, withoutRight } from './rights.ts';
 

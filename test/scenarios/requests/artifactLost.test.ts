@@ -1,8 +1,8 @@
 // A snapshot is taken once: what the controller began is on record before it begins, and is never begun again.
 
+import { minutes, seconds } from '@lapse/base/instant';
+import type { RequestObject } from 'lapse/api/storage/request';
 import { expect } from 'vitest';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { minutes, seconds } from '#base/instant';
 import type { Scene } from '../words.ts';
 import { requestScenario } from './invariants.ts';
 import { capture, readyOf, snapshotClass, usualObjects, volumeWorld } from './kit.ts';

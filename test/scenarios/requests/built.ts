@@ -1,21 +1,21 @@
 // Controllers of requests built by hand, without a process around them.
 
-import { AnnotationKeyTTL } from '#api/kinds/storage/conditions';
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { minutes } from '#base/instant';
-import { silentLog } from '#base/log';
-import { seededRandom } from '#base/random';
-import { VirtualClock } from '#base/virtualClock';
-import type { Client } from '#client/client';
-import type { Services } from '#controllers/family';
-import { FAMILIES } from '#controllers/registry';
-import type { CaptureOptions } from '#controllers/volume-capture/policy';
-import { deletionMetrics } from '#lifecycle/deletionMetrics';
-import { GuardedDeletes } from '#lifecycle/guardedDelete';
-import { directReader } from '#lifecycle/requests/direct';
-import { trustedTime } from '#lifecycle/skewGuard';
-import type { ControllerDefinition } from '#runtime/definition';
-import { Registry } from '#runtime/metrics/registry';
+import { minutes } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { seededRandom } from '@lapse/base/random';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import type { Client } from '@lapse/kube/client/client';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import { AnnotationKeyTTL } from 'lapse/api/storage/conditions';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import type { Services } from 'lapse/controllers/family';
+import { FAMILIES } from 'lapse/controllers/registry';
+import type { CaptureOptions } from 'lapse/controllers/volume-capture/policy';
+import { deletionMetrics } from 'lapse/deletion/deletionMetrics';
+import { GuardedDeletes } from 'lapse/deletion/guardedDelete';
+import { trustedTime } from 'lapse/deletion/skewGuard';
+import { directReader } from 'lapse/requests/direct';
 
 export function captureOptions(more: Partial<CaptureOptions> = {}): CaptureOptions {
   const clock = new VirtualClock();

@@ -1,12 +1,12 @@
 // Every reason a capture can end with, reached by what a cluster can really look like. What was not started leaves
 // nothing behind: no keeper, no artifact.
 
+import { seconds } from '@lapse/base/instant';
+import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Fault } from '@lapse/simulation/faults';
+import type { Matcher } from '@lapse/simulation/seen';
 import { expect } from 'vitest';
-import { CustomResourceDefinition } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
-import { seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
-import type { Matcher } from '#sim/seen';
 import { requestScenario } from './invariants.ts';
 import {
   capture,

@@ -1,10 +1,19 @@
 // Times that countdowns start from are the server's: a clock that was behind when one was written, and is put right
 // afterwards, ends nothing early.
 
+import {
+  formatTime,
+  type Millis,
+  millis,
+  minus,
+  minutes,
+  parseTime,
+  plus,
+  seconds,
+} from '@lapse/base/instant';
+import type { ObjectKeeper } from 'lapse/api/objectKeeper';
+import type { RequestObject } from 'lapse/api/storage/request';
 import { expect } from 'vitest';
-import type { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { formatTime, type Millis, millis, minus, minutes, parseTime, plus, seconds } from '#base/instant';
 import { FAMILIES, REF as MANIFESTS, manifests, manifestWorld } from '../manifest/kit.ts';
 import type { Scene } from '../words.ts';
 import { requestScenario } from './invariants.ts';

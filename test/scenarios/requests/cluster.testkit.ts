@@ -2,26 +2,26 @@
 // declares; the storage system is stood in for by an administrator.
 
 import { readFileSync } from 'node:fs';
+import { realClock } from '@lapse/base/clock';
+import { seconds } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { systemRandom } from '@lapse/base/random';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { defineKind } from '@lapse/kube/api/kind';
+import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Client, createClient, objectOf } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials, impersonating } from '@lapse/kube/client/credentials';
+import { createSkew } from '@lapse/kube/client/skew';
+import { undiciTransport } from '@lapse/kube/client/undici';
+import { type ControllerDefinition, rightsOf } from '@lapse/runtime/definition';
+import { SOCKET_LIVENESS } from '@lapse/runtime/liveness';
+import { Manager } from '@lapse/runtime/manager';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { createHands, type Hands } from '@lapse/simulation/hands';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { vi } from 'vitest';
-import type { JsonObject } from '#api/json';
-import { defineKind } from '#api/kind';
-import { CustomResourceDefinition } from '#api/kinds/builtin';
-import type { KubeObject } from '#api/object';
-import { realClock } from '#base/clock';
-import { seconds } from '#base/instant';
-import { silentLog } from '#base/log';
-import { systemRandom } from '#base/random';
-import { type Client, createClient, objectOf } from '#client/client';
-import { bearer, fixedCredentials, impersonating } from '#client/credentials';
-import { createSkew } from '#client/skew';
-import { undiciTransport } from '#client/undici';
-import { type ControllerDefinition, rightsOf } from '#runtime/definition';
-import { SOCKET_LIVENESS } from '#runtime/liveness';
-import { Manager } from '#runtime/manager';
-import { Registry } from '#runtime/metrics/registry';
-import { createHands, type Hands } from '#sim/hands';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
 import { type Bed, startBed } from '../../kube/bed/bed.ts';
 import { composeFamilies, findFamily } from '../compose.ts';
 

@@ -2,16 +2,16 @@
 // twice. Whatever happened, in the end there was one keeper, one artifact, one end with one time, and nothing is left. A
 // process that is killed between the record of a content and its creation leaves no artifact: ArtifactLost.
 
+import { hours, seconds } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import { ObjectKeeper } from 'lapse/api/objectKeeper';
+import type { RequestObject } from 'lapse/api/storage/request';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '#api/json';
-import { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { VolumeSnapshotContent } from '#api/kinds/volumes';
-import type { KubeObject } from '#api/object';
-import { hours, seconds } from '#base/instant';
-import { type Simulation, simulate } from '#sim/simulate';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { arm, FAULTS, type Way } from './faultAt.ts';
 import { checkHistory } from './invariants.ts';

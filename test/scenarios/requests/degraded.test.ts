@@ -1,10 +1,10 @@
 // Without the snapshot API or a right, only the requests that need it are affected.
 
+import { minutes, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect } from 'vitest';
-import type { KubeObject } from '#api/object';
-import { minutes, seconds } from '#base/instant';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
 import type { Scene } from '../words.ts';
 import { requestScenario } from './invariants.ts';
 import {

@@ -1,11 +1,11 @@
 // Detaching a volume: the claim goes, the volume stays, and nobody else gets it.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { PersistentVolume } from '@lapse/kube/api/kinds/volumes';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Fault } from '@lapse/simulation/faults';
+import type { SeenRequest } from '@lapse/simulation/seen';
 import { expect } from 'vitest';
-import type { PersistentVolume } from '#api/kinds/volumes';
-import type { KubeObject } from '#api/object';
-import { hours, minutes, seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
-import type { SeenRequest } from '#sim/seen';
 import { requestScenario } from './invariants.ts';
 import {
   claim,
@@ -92,7 +92,7 @@ requestScenario('with clearClaimRef the volume lets go of its claim', async ({ g
 requestScenario('a claim that is protected is waited for', async ({ given, when, then, simulation }) => {
   given.controllers('volume-capture');
   given.configuration({ actAs: 'controller' });
-  const { SNAPSHOT_KINDS } = await import('#standins/snapshotKinds');
+  const { SNAPSHOT_KINDS } = await import('@lapse/simulation/controllers/snapshotKinds');
   given.kinds(...SNAPSHOT_KINDS);
   await given.object(OBJECTS);
   await when.user.apply(detach());

@@ -1,14 +1,14 @@
 // Whose rights a detach has: those of its author, who must be allowed to delete the claim.
 
+import { seconds } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import type { RequestObject } from 'lapse/api/storage/request';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '#api/json';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import type { KubeObject } from '#api/object';
-import { seconds } from '#base/instant';
-import { type Simulation, simulate } from '#sim/simulate';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
 import { Rbac } from '../cleaner/rbac.ts';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { capture, claim, claimProtection, detach, usualObjects, volume } from './kit.ts';

@@ -1,18 +1,18 @@
 // What wakes the controllers of requests is what they decide by.
 
+import { instant } from '@lapse/base/instant';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import type { PersistentVolumeClaim, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Facts } from '@lapse/runtime/facts';
+import type { ObjectKeeper } from 'lapse/api/objectKeeper';
+import type { RequestObject } from 'lapse/api/storage/request';
+import type { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
+import { computePlan, computeRule } from 'lapse/controllers/object-keeper/compute';
+import { computeProgress, contentProblem } from 'lapse/controllers/volume-capture/compute';
+import { computeContentState, computeTargetState } from 'lapse/controllers/volume-restore/compute';
+import { computeScannedExpiry } from 'lapse/requests/ttl';
 import { test } from 'vitest';
-import type { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { RequestObject } from '#api/kinds/storage/request';
-import type { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
-import type { PersistentVolumeClaim, VolumeSnapshotContent } from '#api/kinds/volumes';
-import type { KubeObject } from '#api/object';
-import { instant } from '#base/instant';
-import { VIRTUAL_START } from '#base/virtualClock';
-import { computePlan, computeRule } from '#controllers/object-keeper/compute';
-import { computeProgress, contentProblem } from '#controllers/volume-capture/compute';
-import { computeContentState, computeTargetState } from '#controllers/volume-restore/compute';
-import { computeScannedExpiry } from '#lifecycle/requests/ttl';
-import type { Facts } from '#runtime/facts';
 import { expectFactsCover, expectFactsDecide } from '../facts.ts';
 import { captureOptions, servicesForRights } from './built.ts';
 import { capture, claim, content, restore } from './kit.ts';

@@ -1,8 +1,8 @@
 // One fault at one request of a story, by its number: what a crash matrix goes through.
 
-import type { Fault } from '#sim/faults';
-import { isWrite, type SeenRequest } from '#sim/seen';
-import type { Simulation } from '#sim/simulate';
+import type { Fault } from '@lapse/simulation/faults';
+import { isWrite, type SeenRequest } from '@lapse/simulation/seen';
+import type { Simulation } from '@lapse/simulation/simulate';
 
 export type Way = 'killed before' | 'killed after' | 'lost before' | 'lost after' | 'twice';
 export const FAULTS: Record<Way, Fault> = {

@@ -1,10 +1,10 @@
 // How keepers find what they follow: under another version of its kind, and wherever its kind really lives.
 
+import { hours, minutes } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { ObjectKeeper } from 'lapse/api/objectKeeper';
 import { expect } from 'vitest';
-import type { Kind } from '#api/kind';
-import type { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { KubeObject } from '#api/object';
-import { hours, minutes } from '#base/instant';
 import { widgetOf, widgetsOf } from '../widgets.ts';
 import { requestScenario } from './invariants.ts';
 

@@ -1,8 +1,8 @@
 // Every verb the controllers of requests use, forbidden for an hour in the middle of a detach: tried again ever more
 // rarely, or the request ends; nothing is done by halves.
 
+import { hours } from '@lapse/base/instant';
 import { expect } from 'vitest';
-import { hours } from '#base/instant';
 import { requestScenario } from './invariants.ts';
 import { claim, detach, volume, volumeWorld } from './kit.ts';
 

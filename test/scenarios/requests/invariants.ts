@@ -1,12 +1,12 @@
 // What is true of every history in which there are requests, whatever happened: checked after each scenario.
 
+import { equal, type Json } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Change } from '@lapse/simulation/history';
+import type { Simulation } from '@lapse/simulation/simulate';
+import { PROGRESS_REASONS } from 'lapse/api/storage/conditions';
+import type { RequestObject } from 'lapse/api/storage/request';
 import { expect, test } from 'vitest';
-import { equal, type Json } from '#api/json';
-import { PROGRESS_REASONS } from '#api/kinds/storage/conditions';
-import type { RequestObject } from '#api/kinds/storage/request';
-import type { KubeObject } from '#api/object';
-import type { Change } from '#sim/history';
-import type { Simulation } from '#sim/simulate';
 import { play } from '../stage.ts';
 import type { Scene } from '../words.ts';
 

@@ -1,12 +1,12 @@
 // ObjectKeepers: what they follow, how they know that it is gone, and what they never take for gone.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { ObjectKeeper } from 'lapse/api/objectKeeper';
+import { volumeCaptureRequestKind } from 'lapse/api/volumeCaptureRequest';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect } from 'vitest';
-import { CustomResourceDefinition } from '#api/kinds/builtin';
-import type { ObjectKeeper } from '#api/kinds/objectKeeper';
-import { volumeCaptureRequestKind } from '#api/kinds/volumeCaptureRequest';
-import type { KubeObject } from '#api/object';
-import { hours, minutes, seconds } from '#base/instant';
-import { standinsNamed } from '#standins/standins';
 import type { Given, Then, When } from '../words.ts';
 import { requestScenario } from './invariants.ts';
 

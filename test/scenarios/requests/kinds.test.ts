@@ -1,10 +1,10 @@
 // What the API server takes and refuses of our kinds, and what kubectl shows of them.
 
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
 import { expect } from 'vitest';
-import type { Kind } from '#api/kind';
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
-import type { KubeObject } from '#api/object';
 import { requestScenario } from './invariants.ts';
 import { capture, restore } from './kit.ts';
 

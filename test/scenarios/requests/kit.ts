@@ -1,16 +1,16 @@
 // Objects of the scenarios about volume requests: one claim `data` bound to volume `pv-data` of driver `csi.example`,
 // whose storage class leads to the snapshot class `snap`.
 
-import { Pod } from '#api/kinds/builtin';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { VolumeRestoreRequest } from '#api/kinds/volumeRestoreRequest';
-import { PersistentVolumeClaim } from '#api/kinds/volumes';
-import { apiVersionOf, type KubeObject } from '#api/object';
-import { type ControllerDefinition, defineController } from '#runtime/definition';
-import { again, settled } from '#runtime/outcome';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
+import { Pod } from '@lapse/kube/api/kinds/builtin';
+import { PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { again, settled } from '@lapse/runtime/outcome';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import type { RequestObject } from 'lapse/api/storage/request';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import { VolumeRestoreRequest } from 'lapse/api/volumeRestoreRequest';
+import { standinsNamed } from 'lapse/simulation/standins';
 import type { Given, Then } from '../words.ts';
 
 export const DRIVER = 'csi.example';

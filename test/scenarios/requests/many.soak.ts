@@ -1,15 +1,15 @@
 // Five thousand requests that end in the same second: all of them are finished, nothing is written twice, and the server
 // never sees more at once than the client's limit.
 
+import { minutes, seconds } from '@lapse/base/instant';
+import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import { ObjectKeeper } from 'lapse/api/objectKeeper';
+import type { RequestObject } from 'lapse/api/storage/request';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import { standinsNamed } from 'lapse/simulation/standins';
 import { expect, test } from 'vitest';
-import { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { VolumeSnapshotContent } from '#api/kinds/volumes';
-import { minutes, seconds } from '#base/instant';
-import { type Simulation, simulate } from '#sim/simulate';
-import { SNAPSHOT_KINDS } from '#standins/snapshotKinds';
-import { standinsNamed } from '#standins/standins';
 import { composeFamilies, findFamily } from '../compose.ts';
 import { checkHistory } from './invariants.ts';
 import { capture, claim, snapshotClass, storageClass, volume } from './kit.ts';

@@ -1,10 +1,10 @@
 // Two ways to decide when a request ends, one policy: the same world, the same deletions. By the controller each to the
 // second; by the annotation at most 34 seconds later.
 
+import { minus, minutes, parseTime, plus, seconds } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import type { RequestObject } from 'lapse/api/storage/request';
 import { expect, test } from 'vitest';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { minus, minutes, parseTime, plus, seconds } from '#base/instant';
-import { seededRandom } from '#base/random';
 import { play } from '../stage.ts';
 import { checkHistory } from './invariants.ts';
 import { capture, content, restore, usualObjects, volumeWorld } from './kit.ts';

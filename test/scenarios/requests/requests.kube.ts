@@ -1,17 +1,17 @@
 // Requests on a real Kubernetes: the real garbage collector, the real protection of claims and volumes, and real RBAC,
 // under which each controller may do what it declares and nothing else.
 
+import { realClock } from '@lapse/base/clock';
+import { seconds } from '@lapse/base/instant';
+import { sleep } from '@lapse/base/sleep';
+import { defineKind } from '@lapse/kube/api/kind';
+import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import { PersistentVolumeClaim, StorageClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { ApiError } from '@lapse/kube/api/status';
+import type { ObjectKeeper } from 'lapse/api/objectKeeper';
+import type { RequestObject } from 'lapse/api/storage/request';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { defineKind } from '#api/kind';
-import { CustomResourceDefinition } from '#api/kinds/builtin';
-import type { ObjectKeeper } from '#api/kinds/objectKeeper';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { PersistentVolumeClaim, StorageClass, VolumeSnapshotContent } from '#api/kinds/volumes';
-import type { KubeObject } from '#api/object';
-import { ApiError } from '#api/status';
-import { realClock } from '#base/clock';
-import { seconds } from '#base/instant';
-import { sleep } from '#base/sleep';
 import { widgetOf, widgetsOf } from '../widgets.ts';
 import { applyKinds, type Cluster, eventually, startCluster } from './cluster.testkit.ts';
 import { capture, claim, content, detach, restore, snapshotClass, storageClass, volume } from './kit.ts';

@@ -1,10 +1,10 @@
 // Restores: what others make is observed, and every reason a restore can end with.
 
+import { hours, type Millis, minutes, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Fault } from '@lapse/simulation/faults';
+import type { Matcher } from '@lapse/simulation/seen';
 import { expect } from 'vitest';
-import type { KubeObject } from '#api/object';
-import { hours, type Millis, minutes, seconds } from '#base/instant';
-import type { Fault } from '#sim/faults';
-import type { Matcher } from '#sim/seen';
 import { requestScenario } from './invariants.ts';
 import { claim, content, readyOf, restore, volume, volumeWorld, type WorldOptions } from './kit.ts';
 

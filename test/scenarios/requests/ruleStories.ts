@@ -1,7 +1,7 @@
 // Rules of fire-and-forget requests that are the same for every kind of them.
 
+import type { RequestRecord } from '@lapse/simulation/wire';
 import { expect } from 'vitest';
-import type { RequestRecord } from '#sim/wire';
 import type { Scene } from '../words.ts';
 
 /** `create objectkeepers`, `patch volumecapturerequests/status`. */

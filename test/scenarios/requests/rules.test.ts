@@ -1,17 +1,17 @@
 // The pattern of fire-and-forget requests as numbered rules, each a test. ManifestCaptureRequests have theirs in
 // ../manifest/rules.soak.ts; the history of every test here is checked by invariants.ts as well (rules 3, 11, 20, 22, 30).
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import { type ControllerDefinition, rightsOf } from '@lapse/runtime/definition';
+import type { Simulation } from '@lapse/simulation/simulate';
+import type { RequestObject } from 'lapse/api/storage/request';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
+import { FAMILIES } from 'lapse/controllers/registry';
+import { requestTtlController } from 'lapse/controllers/request-ttl/controller';
+import { volumeCaptureController } from 'lapse/controllers/volume-capture/controller';
+import { volumeRestoreController } from 'lapse/controllers/volume-restore/controller';
+import { type DirectReader, directReader } from 'lapse/requests/direct';
 import { describe, expect, test } from 'vitest';
-import type { RequestObject } from '#api/kinds/storage/request';
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { hours, minutes, seconds } from '#base/instant';
-import { FAMILIES } from '#controllers/registry';
-import { requestTtlController } from '#controllers/request-ttl/controller';
-import { volumeCaptureController } from '#controllers/volume-capture/controller';
-import { volumeRestoreController } from '#controllers/volume-restore/controller';
-import { type DirectReader, directReader } from '#lifecycle/requests/direct';
-import { type ControllerDefinition, rightsOf } from '#runtime/definition';
-import type { Simulation } from '#sim/simulate';
 import type { Scene } from '../words.ts';
 import { captureOptions, servicesForRights } from './built.ts';
 import { requestScenario } from './invariants.ts';

@@ -1,7 +1,7 @@
 // Snapshots of volumes, from the request to the last trace of it.
 
+import { minutes, seconds } from '@lapse/base/instant';
 import { expect } from 'vitest';
-import { minutes, seconds } from '#base/instant';
 import { requestScenario } from './invariants.ts';
 import { capture, readyOf, volumeWorld } from './kit.ts';
 

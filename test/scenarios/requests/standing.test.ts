@@ -1,8 +1,8 @@
 // The scenarios every controller has to stand: breakage of all sorts in the middle of a request, and it ends as it should.
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
 import { expect } from 'vitest';
-import type { KubeObject } from '#api/object';
-import { hours, minutes, seconds } from '#base/instant';
 import type { Scene } from '../words.ts';
 import { requestScenario } from './invariants.ts';
 import {

@@ -1,9 +1,9 @@
 // Requests that another controller began: a progress condition of that controller is not an end, whatever decides the TTL.
 
+import { minutes, parseTime, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { RequestObject } from 'lapse/api/storage/request';
 import { expect } from 'vitest';
-import type { RequestObject } from '#api/kinds/storage/request';
-import type { KubeObject } from '#api/object';
-import { minutes, parseTime, seconds } from '#base/instant';
 import { requestScenario } from './invariants.ts';
 import { capture, content, readyOf, restore, usualObjects, volumeWorld } from './kit.ts';
 

@@ -1,10 +1,10 @@
 // The TTL mechanism where the annotation decides: the nine testing requirements of its document, by number, each for both
 // kinds of requests. (The tenth row is its rule on what is final.)
 
+import { hours, minutes, seconds } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { RequestObject } from 'lapse/api/storage/request';
 import { describe, expect, test } from 'vitest';
-import type { RequestObject } from '#api/kinds/storage/request';
-import type { KubeObject } from '#api/object';
-import { hours, minutes, seconds } from '#base/instant';
 import { play } from '../stage.ts';
 import type { Scene } from '../words.ts';
 import { checkHistory } from './invariants.ts';

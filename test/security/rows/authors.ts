@@ -1,14 +1,14 @@
 // Attacks on authors: to have a spec carried out with the rights of another user.
 
+import { hours, parseTime, plus } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import { objectOf } from '@lapse/kube/client/client';
+import { Cleaner } from 'lapse/api/cleaner';
+import { TTLPolicy } from 'lapse/api/ttlPolicy';
+import { computeProof, type SealedAuthor } from 'lapse/deletion/rightsAuthor';
 import { expect, vi } from 'vitest';
-import type { Kind } from '#api/kind';
-import { ConfigMap } from '#api/kinds/builtin';
-import { Cleaner } from '#api/kinds/cleaner';
-import { TTLPolicy } from '#api/kinds/ttlPolicy';
-import { apiVersionOf, type KubeObject } from '#api/object';
-import { hours, parseTime, plus } from '#base/instant';
-import { objectOf } from '#client/client';
-import { computeProof, type SealedAuthor } from '#lifecycle/rightsAuthor';
 import { type Attack, type AttackCluster, type AttackUser, configMap } from '../attack.ts';
 
 const patient = { timeout: 30_000, interval: 100 };

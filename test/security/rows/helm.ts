@@ -1,12 +1,12 @@
 // Attacks with forged records of Helm releases: a user who may write Secrets decides what they contain.
 
+import { defineKind } from '@lapse/kube/api/kind';
+import { Job } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { objectOf } from '@lapse/kube/client/client';
+import { Cleaner } from 'lapse/api/cleaner';
+import { installed, type ReleaseFixture, storedRelease } from 'lapse/helm/release.testkit';
 import { expect, vi } from 'vitest';
-import { defineKind } from '#api/kind';
-import { Job } from '#api/kinds/builtin';
-import { Cleaner } from '#api/kinds/cleaner';
-import type { KubeObject } from '#api/object';
-import { objectOf } from '#client/client';
-import { installed, type ReleaseFixture, storedRelease } from '#helm/release.testkit';
 import type { Attack, AttackCluster } from '../attack.ts';
 
 const patient = { timeout: 30_000, interval: 100 };

@@ -1,16 +1,16 @@
+import { instant } from '@lapse/base/instant';
+import { MAX_PATTERN_SIZE, Patterns } from '@lapse/base/patterns';
+import { type Compilation, messageWithoutData } from '@lapse/cel/cel';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { rememberingDesk } from 'lapse/cli/checkpoint/checkpoint.testkit';
+import { terminalText } from 'lapse/cli/terminalText';
+import type { Understood } from 'lapse/controllers/cleaner/spec';
+import type { Compiled } from 'lapse/controllers/ttl-policy/compile';
+import { computeFinish } from 'lapse/controllers/ttl-policy/finish';
+import { compiled } from 'lapse/controllers/ttl-policy/policy.testkit';
+import type { Revision } from 'lapse/helm/storage';
+import { planUninstall } from 'lapse/helm/uninstall';
 import { expect } from 'vitest';
-import type { KubeObject } from '#api/object';
-import { instant } from '#base/instant';
-import { MAX_PATTERN_SIZE, Patterns } from '#base/patterns';
-import { type Compilation, messageWithoutData } from '#cel/cel';
-import { rememberingDesk } from '#cmd/checkpoint/checkpoint.testkit';
-import { terminalText } from '#cmd/terminalText';
-import type { Understood } from '#controllers/cleaner/spec';
-import type { Compiled } from '#controllers/ttl-policy/compile';
-import { computeFinish } from '#controllers/ttl-policy/finish';
-import { compiled } from '#controllers/ttl-policy/policy.testkit';
-import type { Revision } from '#helm/storage';
-import { planUninstall } from '#helm/uninstall';
 import type { Attack } from '../attack.ts';
 import { hostileInput } from '../hostileInputs.ts';
 

@@ -1,10 +1,10 @@
 // Attacks on decision records and on the account that deletes.
 
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import { Cleaner } from 'lapse/api/cleaner';
+import { accountSubject, impersonationOf, reviewSubject } from 'lapse/deletion/rights';
 import { expect, vi } from 'vitest';
-import { ConfigMap } from '#api/kinds/builtin';
-import { Cleaner } from '#api/kinds/cleaner';
-import { accountSubject, impersonationOf, reviewSubject } from '#lifecycle/rights';
-import { KubeEvent } from '#runtime/events/build';
 import { type Attack, type AttackCluster, configMap } from '../attack.ts';
 
 const patient = { timeout: 30_000, interval: 100 };

@@ -1,9 +1,9 @@
 // Attacks through requests for volumes.
 
+import { PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { VolumeCaptureRequest } from 'lapse/api/volumeCaptureRequest';
 import { expect, vi } from 'vitest';
-import { VolumeCaptureRequest } from '#api/kinds/volumeCaptureRequest';
-import { PersistentVolumeClaim } from '#api/kinds/volumes';
-import type { KubeObject } from '#api/object';
 import type { Attack, AttackCluster, AttackUser } from '../attack.ts';
 
 const patient = { timeout: 30_000, interval: 100 };

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A fieldRow and a typeRow are BuiltinField and BuiltinType of src/schema/builtinTable.ts, as far as Go knows them.
+// A fieldRow and a typeRow are BuiltinField and BuiltinType of packages/apiserver/src/schema/builtinTable.ts, as far as Go knows them.
 type fieldRow struct {
 	Name string `json:"name"`
 	T    string `json:"t"`

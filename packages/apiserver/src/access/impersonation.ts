@@ -1,0 +1,150 @@
+// Acting as somebody else: the Impersonate-* headers. There are several ways to be allowed that (impersonationModes.ts);
+// one that is open suffices. The way that was open to the caller last is tried first, and of several refusals the first
+// is told, so what somebody is told depends on what they did before, as on the real server.
+
+import { badRequest } from '@lapse/kube/api/errors';
+import { quoteGo } from '@lapse/kube/api/fieldErrors';
+import type { RequestHeaders } from '@lapse/kube/api/http';
+import type { ApiError } from '@lapse/kube/api/status';
+import type { UserInfo } from '../resources/resource.ts';
+import { type Attributes, refused } from './attributes.ts';
+import type { Authorizer } from './authorizer.ts';
+import { type Demand, demandsOf, MODES, type Mode, type Wanted, wantedGroups } from './impersonationModes.ts';
+
+const EXTRA = 'impersonate-extra-';
+
+/** How many callers' last ways are remembered. */
+const MOST_REMEMBERED = 10_000;
+const lastModes = new WeakMap<object, Map<string, Mode>>();
+
+/** The server's parts that decide; the memory of last ways lives as long as they do. */
+export interface Deciding {
+  readonly authorizer: Authorizer;
+}
+
+/** The user the request is made as; throws when the caller may not be that user. */
+export function impersonated(
+  headers: RequestHeaders,
+  caller: UserInfo,
+  attributes: Attributes,
+  server: Deciding,
+): UserInfo {
+  const wanted = wantedUser(headers);
+  if (wanted === undefined) return caller;
+  const last = lastModesOf(server);
+  const applicable = MODES.filter((mode) => mode.applies(wanted, caller));
+  const remembered = applicable.find((mode) => mode === last.get(caller.username));
+  const others = applicable.filter((mode) => mode !== remembered);
+  let first: ApiError | undefined;
+  for (const mode of remembered ? [remembered, ...others] : others) {
+    const refusal = findRefusal(demandsOf(mode, wanted, attributes), caller, server.authorizer);
+    if (refusal === undefined) {
+      remember(last, caller.username, mode);
+      return userOf(wanted, mode);
+    }
+    first ??= refusal;
+  }
+  throw first!;
+}
+
+function lastModesOf(server: Deciding): Map<string, Mode> {
+  let last = lastModes.get(server);
+  if (last === undefined) {
+    last = new Map();
+    lastModes.set(server, last);
+  }
+  return last;
+}
+
+function remember(last: Map<string, Mode>, username: string, mode: Mode): void {
+  last.delete(username);
+  if (last.size >= MOST_REMEMBERED) last.delete(last.keys().next().value!);
+  last.set(username, mode);
+}
+
+function userOf(wanted: Wanted, mode: Mode): UserInfo {
+  const { user, uid, extra } = wanted;
+  return {
+    username: user,
+    ...(uid === '' ? {} : { uid }),
+    groups: withEverybody(user, wantedGroups(mode, wanted)),
+    // Whatever the key is called: `__proto__` is one, too.
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
+  };
+}
+
+/** Undefined when all demands are met. */
+function findRefusal(
+  demands: Iterable<Demand>,
+  caller: UserInfo,
+  authorizer: Authorizer,
+): ApiError | undefined {
+  const refuse = (right: Attributes): ApiError | undefined => {
+    const { allowed, reason } = authorizer.authorize(caller, right);
+    return allowed ? undefined : refused(caller, right, reason);
+  };
+  for (const demand of demands) {
+    if (demand.kind === 'never') return refused(caller, demand.right, demand.why);
+    if (demand.kind === 'each' && demand.all !== undefined && refuse(demand.all) === undefined) continue;
+    const rights = demand.kind === 'each' ? demand.rights : [demand.right];
+    for (const right of rights) {
+      const refusal = refuse(right);
+      if (refusal !== undefined) return refusal;
+    }
+  }
+  return undefined;
+}
+
+function wantedUser(headers: RequestHeaders): Wanted | undefined {
+  const wanted: Wanted = {
+    user: headers['impersonate-user'] ?? '',
+    uid: headers['impersonate-uid'] ?? '',
+    groups: valuesOf(headers['impersonate-group']),
+    extra: extrasOf(headers),
+  };
+  if (wanted.user !== '') return wanted;
+  if (wanted.uid !== '' || wanted.groups.length > 0 || wanted.extra.size > 0)
+    throw badRequest(`requested ${describe(wanted)} without impersonating a user name`);
+  return undefined;
+}
+
+/** One value per line: a comma is part of it, groups may have one. */
+const valuesOf = (header: string | readonly string[] | undefined): readonly string[] => {
+  if (header === undefined) return [];
+  return typeof header === 'string' ? [header] : header;
+};
+
+function extrasOf(headers: RequestHeaders): Map<string, readonly string[]> {
+  const extra = new Map<string, readonly string[]>();
+  for (const [name, value] of Object.entries(headers)) {
+    if (!name.startsWith(EXTRA)) continue;
+    const key = unescaped(name.slice(EXTRA.length));
+    extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(value)]);
+  }
+  return extra;
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** As Go prints a user with its types. */
+function describe({ uid, groups, extra }: Wanted): string {
+  const list = (values: readonly string[]): string =>
+    values.length === 0 ? '[]string(nil)' : `[]string{${values.map(quoteGo).join(', ')}}`;
+  const keys = [...extra.keys()].sort();
+  const entries = keys.map((key) => `${quoteGo(key)}:${list(extra.get(key)!)}`).join(', ');
+  const extras = keys.length === 0 ? 'map[string][]string(nil)' : `map[string][]string{${entries}}`;
+  return `&user.DefaultInfo{Name:"", UID:${quoteGo(uid)}, Groups:${list(groups)}, Extra:${extras}}`;
+}
+
+/** Who is known is in one group, who is not in another; whoever asks for the second is not put into the first. */
+function withEverybody(user: string, groups: readonly string[]): readonly string[] {
+  const unknown = 'system:unauthenticated';
+  const everybody = user === 'system:anonymous' ? unknown : 'system:authenticated';
+  return groups.includes(everybody) || groups.includes(unknown) ? groups : [...groups, everybody];
+}

@@ -1,0 +1,142 @@
+// Questions about access: reviews are answered, by the same authoriser that judges requests, and never stored.
+
+import { formatTime } from '@lapse/base/instant';
+import { badRequest } from '@lapse/kube/api/errors';
+import { type FieldError, invalidError } from '@lapse/kube/api/fieldErrors';
+import type { HttpResponse } from '@lapse/kube/api/http';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import { checkDns1123Subdomain } from '@lapse/kube/api/names';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Call } from '../context.ts';
+import { decodeBody } from '../decode.ts';
+import { parseWriteOptions } from '../query.ts';
+import { type Strategy, specOf, type UserInfo } from '../resources/resource.ts';
+import { objectResponse } from '../respond.ts';
+import { pathAttributesOf, resourceAttributesOf } from './attributes.ts';
+import { audiencesOf } from './bearer.ts';
+import { ruleJson } from './policyRule.ts';
+import { checkEmptyMeta, checkLocal, checkSpec } from './reviewChecks.ts';
+import { userJson } from './userJson.ts';
+
+const NO_TOKEN = 'invalid bearer token';
+
+/** The status of a review, or why the question is none. */
+type Review = (
+  call: Call,
+  spec: JsonObject,
+  review: KubeObject,
+) => { status: JsonObject } | { errors: FieldError[] };
+
+function judged({ core }: Call, user: UserInfo, spec: JsonObject): JsonObject {
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  const attributes = isObject(resourceAttributes)
+    ? resourceAttributesOf(resourceAttributes)
+    : pathAttributesOf(isObject(nonResourceAttributes) ? nonResourceAttributes : {});
+  const { allowed, reason } = core.authorizer.authorize(user, attributes);
+  return { allowed, ...(reason === '' ? {} : { reason }) };
+}
+
+/** The user a review asks about. */
+function subjectOf(spec: JsonObject): UserInfo {
+  const { user, groups, uid } = spec;
+  return {
+    username: typeof user === 'string' ? user : '',
+    ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
+    groups: Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [],
+  };
+}
+
+const answered = (errors: FieldError[], status: () => JsonObject) =>
+  errors.length > 0 ? { errors } : { status: status() };
+
+const selfSubjectAccess: Review = (call, spec, review) =>
+  answered([...checkSpec(spec, { self: true }), ...checkEmptyMeta(review, { local: false })], () =>
+    judged(call, call.user, spec),
+  );
+
+const subjectAccess: Review = (call, spec, review) =>
+  answered([...checkSpec(spec, { self: false }), ...checkEmptyMeta(review, { local: false })], () =>
+    judged(call, subjectOf(spec), spec),
+  );
+
+const localSubjectAccess: Review = (call, spec, review) => {
+  const errors = [
+    ...checkSpec(spec, { self: false }),
+    ...checkEmptyMeta(review, { local: true }),
+    ...checkLocal(spec, call.namespace),
+  ];
+  return answered(errors, () => judged(call, subjectOf(spec), spec));
+};
+
+const selfSubjectRules: Review = (call, spec) => {
+  const { namespace } = spec;
+  if (typeof namespace !== 'string' || namespace === '') throw badRequest('no namespace on request');
+  const rules = call.core.authorizer.rulesFor(call.user, namespace);
+  const missing = call.core.authorizer.unresolved(call.user, namespace);
+  return {
+    status: {
+      resourceRules: rules.filter((rule) => rule.resources.length > 0).map(ruleJson),
+      nonResourceRules: rules.filter((rule) => rule.nonResourceURLs.length > 0).map(ruleJson),
+      incomplete: false,
+      ...(missing === '' ? {} : { evaluationError: missing }),
+    },
+  };
+};
+
+const tokenReview: Review = (call, spec) => {
+  const { token, audiences } = spec;
+  if (!token) throw badRequest('token is required for TokenReview in authentication');
+  const named = Array.isArray(audiences) ? audiences.filter((name) => typeof name === 'string') : [];
+  // Where everybody is the administrator, the tokens of service accounts are still known.
+  const { authenticator, tokens } = call.core;
+  const verdict = (authenticator ?? tokens).judge(String(token), audiencesOf(named));
+  switch (verdict.kind) {
+    case 'user':
+      return {
+        status: { authenticated: true, user: userJson(verdict.user), audiences: [...verdict.audiences] },
+      };
+    case 'refused':
+      return { status: { user: {}, error: `[${NO_TOKEN}, ${verdict.why}]` } };
+    case 'foreign':
+      return { status: { user: {}, error: NO_TOKEN } };
+  }
+};
+
+const selfSubject: Review = (call) => ({ status: { userInfo: userJson(call.user) } });
+
+async function answer(call: Call, review: Review): Promise<HttpResponse> {
+  const options = parseWriteOptions(call.query, 'CreateOptions');
+  const object = decodeBody(call, options);
+  const { namespace } = call;
+  if ((object.metadata.namespace ?? namespace) !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  if (namespace !== undefined) object.metadata.namespace = namespace;
+  const outcome = review(call, specOf(object), object);
+  if ('errors' in outcome) throw invalidError({ group: call.resource.group, kind: '' }, '', outcome.errors);
+  const reviewed = {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      ...(review === selfSubject ? { creationTimestamp: formatTime(call.core.clock.now()) } : {}),
+    },
+    // The real server forgets what it was asked.
+    ...(review === selfSubjectRules ? { spec: {} } : {}),
+    status: outcome.status,
+  };
+  return objectResponse(call, 201, reviewed as unknown as KubeObject);
+}
+
+const strategy = (review: Review): Strategy => ({
+  nameRule: checkDns1123Subdomain,
+  answer: (call) => answer(call, review),
+});
+
+/** By store table, like the strategies of kinds that are stored. */
+export const REVIEWS: Readonly<Record<string, Strategy>> = {
+  'localsubjectaccessreviews.authorization.k8s.io': strategy(localSubjectAccess),
+  'selfsubjectaccessreviews.authorization.k8s.io': strategy(selfSubjectAccess),
+  'selfsubjectrulesreviews.authorization.k8s.io': strategy(selfSubjectRules),
+  'selfsubjectreviews.authentication.k8s.io': strategy(selfSubject),
+  'subjectaccessreviews.authorization.k8s.io': strategy(subjectAccess),
+  'tokenreviews.authentication.k8s.io': strategy(tokenReview),
+};

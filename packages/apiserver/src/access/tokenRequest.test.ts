@@ -1,0 +1,54 @@
+// In which order a request for a token is judged.
+
+import type { AdmissionRequest } from '@lapse/kube/api/admission';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { expect, test } from 'vitest';
+import { createServer } from '../server.ts';
+import { ISSUER } from './accountTokens.ts';
+
+async function asked(spec: JsonObject, { refuses = false } = {}) {
+  const server = await createServer();
+  const reviewed: AdmissionRequest[] = [];
+  server.admit({
+    name: 'judge',
+    resources: ['serviceaccounts/token'],
+    phase: 'validating',
+    review: (request) => {
+      reviewed.push(request);
+      return refuses ? { allowed: false, message: 'not today' } : { allowed: true };
+    },
+  });
+  const post = async (path: string, body: JsonObject) => {
+    const answer = await server.handle({
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(body)),
+    });
+    return { status: answer.status, body: JSON.parse(Buffer.from(answer.body as Uint8Array).toString()) };
+  };
+  await post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'robot' } });
+  const answer = await post('/api/v1/namespaces/default/serviceaccounts/robot/token', { spec });
+  await server.close();
+  return { ...answer, reviewed };
+}
+
+test('what is no request is not judged', async () => {
+  const { status, reviewed } = await asked({ expirationSeconds: 10 }, { refuses: true });
+  expect([status, reviewed.length]).toEqual([422, 0]);
+});
+
+test('what it should end with is looked for after the judgement', async () => {
+  const bound = { boundObjectRef: { apiVersion: 'v1', kind: 'Secret', name: 'missing' } };
+  expect((await asked(bound, { refuses: true })).body.message).toContain('not today');
+  expect((await asked(bound)).status).toBe(404);
+});
+
+test('the judge sees the request filled in, without a token', async () => {
+  const { body, reviewed } = await asked({});
+  expect(reviewed[0]!.object).toMatchObject({
+    metadata: { name: 'robot', namespace: 'default', uid: body.metadata.uid },
+    spec: { audiences: [ISSUER], expirationSeconds: 3600 },
+    status: { token: '' },
+  });
+});

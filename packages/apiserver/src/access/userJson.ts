@@ -1,0 +1,13 @@
+// A user as reviews and webhooks show it.
+
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { UserInfo } from '../resources/resource.ts';
+
+export const userJson = (user: UserInfo): JsonObject => ({
+  username: user.username,
+  ...(user.uid ? { uid: user.uid } : {}),
+  groups: [...user.groups],
+  ...(user.extra
+    ? { extra: Object.fromEntries(Object.entries(user.extra).map(([k, v]) => [k, [...v]])) }
+    : {}),
+});

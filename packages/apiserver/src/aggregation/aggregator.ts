@@ -1,0 +1,213 @@
+// Keeps in step with the registered APIServices: who is behind each, whether they answer, and what they serve. Looks again
+// when a registration, a Service or its endpoints change, every half minute, and sooner after a failure.
+
+import type { Cancel, Clock } from '@lapse/base/clock';
+import { type Millis, millis, seconds } from '@lapse/base/instant';
+import { wakeAfter } from '@lapse/base/monotonic';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { Path } from '../path.ts';
+import type { Change } from '../store/history.ts';
+import { checkAvailability, withVerdict } from './availability.ts';
+import type { Wires } from './call.ts';
+import { API_SERVICES, parseRegistration, type Registration } from './registration.ts';
+import { documentName, fetchDocumentUrl, fetchVersion } from './remoteDiscovery.ts';
+
+const LOOK_EVERY = seconds(30);
+const FIRST_RETRY = millis(100);
+// What a Service leads to is written down in one of these.
+const PLACES = new Set(['services', 'endpoints', 'endpointslices.discovery.k8s.io']);
+
+interface Remote {
+  registration: Registration;
+  /** An APIVersionDiscovery; undefined before anybody was asked. */
+  entry: JsonObject | undefined;
+  /** Of its OpenAPI document; undefined: it has none. */
+  documentUrl: string | undefined;
+  failures: number;
+  looking: Promise<void> | undefined;
+  again: boolean;
+  cancel: Cancel | undefined;
+}
+
+export class Aggregator {
+  /** Changes with everything that discovery shows of others. */
+  generation = 0;
+  readonly wires: Wires;
+  readonly #clock: Clock;
+  /** By the name of the APIService. */
+  readonly #remotes = new Map<string, Remote>();
+  #unlisten: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(wires: Wires, clock: Clock) {
+    this.wires = wires;
+    this.#clock = clock;
+  }
+
+  start(): void {
+    const { store } = this.wires;
+    for (const { object } of store.view(API_SERVICES)!.entries('')) {
+      const registration = parseRegistration(object);
+      if (registration) this.#add(registration);
+    }
+    this.#unlisten = store.listen((change) => this.#observe(change));
+  }
+
+  /** Resolves when nobody is being asked any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#unlisten?.();
+    const remotes = [...this.#remotes.values()];
+    for (const remote of remotes) remote.cancel?.();
+    await Promise.all(remotes.map((remote) => remote.looking));
+  }
+
+  /** Who else serves what the path asks for; undefined when that is this server's own matter. */
+  find(path: Path): Registration | undefined {
+    if (this.#remotes.size === 0) return undefined;
+    if (path.kind === 'other') return this.#documented(path.path);
+    const isTheirs = path.kind === 'resource' || (path.kind === 'discovery' && path.level === 'version');
+    return isTheirs ? this.#remote(path.group, path.version)?.registration : undefined;
+  }
+
+  #documented(path: string): Registration | undefined {
+    const [, group = '', version = ''] = /^\/openapi\/v3\/apis\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    const remote = this.#remote(group, version);
+    return remote?.documentUrl === undefined ? undefined : remote.registration;
+  }
+
+  /** Names and URLs of the OpenAPI documents that others have. */
+  documents(): [name: string, url: string][] {
+    return [...this.#remotes.values()].flatMap(({ registration, documentUrl }) =>
+      documentUrl === undefined ? [] : [[documentName(registration), documentUrl] as [string, string]],
+    );
+  }
+
+  registrations(): Registration[] {
+    return [...this.#remotes.values()].map(({ registration }) => registration);
+  }
+
+  /** What somebody else says about a group version: an APIVersionDiscovery; undefined when nobody was asked yet. */
+  entryOf(group: string, version: string): JsonObject | undefined {
+    return this.#remote(group, version)?.entry;
+  }
+
+  isRemote(group: string, version: string): boolean {
+    return this.#remote(group, version) !== undefined;
+  }
+
+  /** Versions in paths may have dots, too: the name alone could be another's. */
+  #remote(group: string, version: string): Remote | undefined {
+    const found = this.#remotes.get(`${version}.${group}`);
+    return found?.registration.version === version ? found : undefined;
+  }
+
+  #observe(change: Change): void {
+    if (PLACES.has(change.resource)) {
+      const namespace = change.key.slice(0, change.key.indexOf('/'));
+      for (const remote of this.#remotes.values())
+        if (remote.registration.service.namespace === namespace) this.#look(remote);
+      return;
+    }
+    if (change.resource !== API_SERVICES) return;
+    const registration = change.next && parseRegistration(change.next.object);
+    const known = this.#remotes.get(change.key);
+    if (registration === undefined) this.#drop(change.key);
+    else if (known === undefined) this.#add(registration);
+    else this.#replace(known, registration);
+  }
+
+  #add(registration: Registration): void {
+    const remote: Remote = {
+      registration,
+      entry: undefined,
+      documentUrl: undefined,
+      failures: 0,
+      looking: undefined,
+      again: false,
+      cancel: undefined,
+    };
+    this.#remotes.set(registration.name, remote);
+    this.generation++;
+    this.#look(remote);
+  }
+
+  #replace(remote: Remote, registration: Registration): void {
+    const before = remote.registration;
+    remote.registration = registration;
+    this.generation++;
+    // Its condition is our own writing; anything else is a reason to look.
+    if (
+      JSON.stringify({ ...before, available: true }) !== JSON.stringify({ ...registration, available: true })
+    )
+      this.#look(remote);
+  }
+
+  #drop(name: string): void {
+    const remote = this.#remotes.get(name);
+    if (remote === undefined) return;
+    remote.cancel?.();
+    this.#remotes.delete(name);
+    this.generation++;
+  }
+
+  #look(remote: Remote): void {
+    if (this.#stopped) return;
+    remote.again = true;
+    remote.looking ??= this.#lookUntilQuiet(remote);
+  }
+
+  async #lookUntilQuiet(remote: Remote): Promise<void> {
+    // Not inside the commit that woke us: its other listeners have not seen it yet.
+    await Promise.resolve();
+    while (remote.again && this.#isCurrent(remote)) {
+      remote.again = false;
+      remote.cancel?.();
+      const isFine = await this.#lookOnce(remote);
+      remote.failures = isFine ? 0 : remote.failures + 1;
+    }
+    remote.looking = undefined;
+    if (!this.#isCurrent(remote)) return;
+    remote.cancel = wakeAfter(this.#clock, pauseAfter(remote.failures), () => this.#look(remote));
+  }
+
+  #isCurrent(remote: Remote): boolean {
+    return !this.#stopped && this.#remotes.get(remote.registration.name) === remote;
+  }
+
+  async #lookOnce(remote: Remote): Promise<boolean> {
+    const { registration } = remote;
+    const [verdict, entry, documentUrl] = await Promise.all([
+      checkAvailability(this.wires, registration),
+      fetchVersion(this.wires, registration).catch(() => undefined),
+      fetchDocumentUrl(this.wires, registration).catch(() => remote.documentUrl),
+    ]);
+    if (!this.#isCurrent(remote)) return true;
+    remote.documentUrl = documentUrl;
+    const stale = remote.entry ?? { version: registration.version };
+    const next = entry ? { ...entry, freshness: 'Current' } : { ...stale, freshness: 'Stale' };
+    if (JSON.stringify(next) !== JSON.stringify(remote.entry)) {
+      remote.entry = next;
+      this.generation++;
+    }
+    const isWritten = await this.#write(registration.name, verdict);
+    return isWritten && verdict.status === 'True' && entry !== undefined;
+  }
+
+  /** False when somebody was faster or the store failed: worth another look. */
+  async #write(name: string, verdict: Parameters<typeof withVerdict>[1]): Promise<boolean> {
+    const { store } = this.wires;
+    const stored = store.getHead(API_SERVICES, name);
+    const next = stored && withVerdict(stored.object, verdict, this.#clock.now());
+    if (next === undefined) return true;
+    try {
+      await store.put(API_SERVICES, name, stored!.revision, next);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+const pauseAfter = (failures: number): Millis =>
+  failures === 0 ? LOOK_EVERY : millis(Math.min(LOOK_EVERY, FIRST_RETRY * 2 ** (failures - 1)));

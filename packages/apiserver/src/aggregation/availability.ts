@@ -1,0 +1,74 @@
+// Whether the server behind a registration can be asked: its Service leads somewhere, and there somebody says what the
+// group version holds. The answer is the Available condition of the APIService.
+
+import { formatTime, type Instant, seconds } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { clone } from '@lapse/kube/api/json';
+import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
+import { objects, part } from '../strategies/values.ts';
+import { discard } from '../webhooks/outbound.ts';
+import { callRemote, urlOf, type Wires } from './call.ts';
+import { AGGREGATOR } from './identity.ts';
+import { whyUnreachable } from './reach.ts';
+import { availableCondition, type Registration } from './registration.ts';
+import { resolveService } from './resolve.ts';
+
+export interface Verdict {
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export const LOCAL: Verdict = {
+  status: 'True',
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+};
+const PASSED: Verdict = { status: 'True', reason: 'Passed', message: 'all checks passed' };
+const TIMEOUT = seconds(5);
+
+export async function checkAvailability(wires: Wires, registration: Registration): Promise<Verdict> {
+  const where = resolveService(wires.store, registration.service);
+  if (where.kind === 'missing') return { status: 'False', reason: where.reason, message: where.message };
+  const { group, version } = registration;
+  const path = `/apis/${group}/${version}`;
+  const url = urlOf(where, path);
+  const failed = (why: string): Verdict => ({
+    status: 'False',
+    reason: 'FailedDiscoveryCheck',
+    message: `failing or missing response from ${url}: ${why}`,
+  });
+  try {
+    const { status, body } = await callRemote(wires, registration, where, {
+      method: 'GET',
+      path,
+      user: AGGREGATOR,
+      headers: { accept: 'application/json' },
+      timeout: TIMEOUT,
+    });
+    await discard(body);
+    return status >= 200 && status <= 299 ? PASSED : failed(`bad status from ${url}: ${status}`);
+  } catch (cause) {
+    return failed(`Get ${JSON.stringify(url)}: ${whyUnreachable(cause)}`);
+  }
+}
+
+/** The object with the verdict in its status; undefined when it says so already. */
+export function withVerdict(object: KubeObject, verdict: Verdict, now: Instant): KubeObject | undefined {
+  const old = availableCondition(object);
+  if (old !== undefined && isSaid(old, verdict)) return undefined;
+  const condition: JsonObject = {
+    type: 'Available',
+    status: verdict.status,
+    lastTransitionTime: old?.['status'] === verdict.status ? old['lastTransitionTime']! : formatTime(now),
+    reason: verdict.reason,
+    message: verdict.message,
+  };
+  const others = objects(part(object, 'status'), 'conditions').filter((other) => other !== old);
+  const next = clone(asJson(object)) as JsonObject;
+  next['status'] = { conditions: [...others, condition] };
+  return asObject(next);
+}
+
+const isSaid = (condition: JsonObject, { status, reason, message }: Verdict): boolean =>
+  condition['status'] === status && condition['reason'] === reason && condition['message'] === message;

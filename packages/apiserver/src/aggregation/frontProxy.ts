@@ -1,0 +1,76 @@
+// How servers behind this one know it: by a client certificate of an authority that a ConfigMap publishes, together with
+// the names of the headers in which users are named. Every cluster has that ConfigMap, and a Role to read it.
+
+import { formatTime } from '@lapse/base/instant';
+import { uuid } from '@lapse/base/random';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { equal } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Core } from '../context.ts';
+import { part } from '../strategies/values.ts';
+import type { ClientCertificate } from '../webhooks/outbound.ts';
+import { EXTRA_PREFIX, GROUP_HEADER, UID_HEADER, USER_HEADER } from './identity.ts';
+
+export interface FrontProxy {
+  /** PEM of the authority that servers behind this one are to believe. */
+  readonly authority: string;
+  /** The common name in the certificate. */
+  readonly name: string;
+  readonly certificate: ClientCertificate;
+}
+
+const NAMESPACE = 'kube-system';
+const CONFIG = 'extension-apiserver-authentication';
+const READER = `${CONFIG}-reader`;
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** Written at every start: the authority may be another one. */
+export async function publishFrontProxy(core: Core, { authority, name }: FrontProxy): Promise<void> {
+  const data: JsonObject = {
+    'requestheader-allowed-names': JSON.stringify([name]),
+    'requestheader-client-ca-file': authority,
+    'requestheader-extra-headers-prefix': JSON.stringify([EXTRA_PREFIX]),
+    'requestheader-group-headers': JSON.stringify([GROUP_HEADER]),
+    'requestheader-uid-headers': JSON.stringify([UID_HEADER]),
+    'requestheader-username-headers': JSON.stringify([USER_HEADER]),
+  };
+  const key = `${NAMESPACE}/${CONFIG}`;
+  const known = core.store.get('configmaps', key);
+  if (known && equal(part(known.object, 'data'), data)) return;
+  const object = { kind: 'ConfigMap', apiVersion: 'v1', data, metadata: metadataOf(core, CONFIG) };
+  await core.store.put('configmaps', key, known?.revision ?? 0, {
+    ...object,
+    ...(known ? { metadata: { ...known.object.metadata } } : {}),
+  });
+}
+
+/** Whoever hosts an API may be bound to it. */
+export async function publishReader(core: Core): Promise<void> {
+  const table = `roles.${RBAC}`;
+  const key = `${NAMESPACE}/${READER}`;
+  if (core.store.get(table, key)) return;
+  const role: KubeObject = {
+    kind: 'Role',
+    apiVersion: `${RBAC}/v1`,
+    metadata: {
+      ...metadataOf(core, READER),
+      labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
+    },
+    rules: [
+      {
+        apiGroups: [''],
+        resourceNames: [CONFIG],
+        resources: ['configmaps'],
+        verbs: ['get', 'list', 'watch'],
+      },
+    ],
+  };
+  await core.store.put(table, key, 0, role);
+}
+
+const metadataOf = ({ random, clock }: Core, name: string): KubeObject['metadata'] => ({
+  name,
+  namespace: NAMESPACE,
+  uid: uuid(random),
+  creationTimestamp: formatTime(clock.now()),
+});

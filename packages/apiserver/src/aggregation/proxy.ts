@@ -1,0 +1,107 @@
+// A request for a group version that somebody else serves: passed on as the user it came from, after this server has
+// decided that the user may. The answer is passed back as it comes, in pieces no larger than they arrive.
+
+import { type Millis, seconds } from '@lapse/base/instant';
+import { badRequest } from '@lapse/kube/api/errors';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import type { Path } from '../path.ts';
+import { booleanParam, parseQuery } from '../query.ts';
+import type { UserInfo } from '../resources/resource.ts';
+import { textResponse } from '../respond.ts';
+import { discard, type OutboundResponse } from '../webhooks/outbound.ts';
+import { callRemote, type Wires } from './call.ts';
+import { answeredHeaders, forwardedHeaders, type Headers } from './identity.ts';
+import { whyUnreachable } from './reach.ts';
+import type { Registration } from './registration.ts';
+import { Relayed } from './relayed.ts';
+import { resolveService } from './resolve.ts';
+
+/** Of silence: as long as this server takes for a request of its own. Watches are silent for as long as they like. */
+const TIMEOUT = seconds(60);
+/** Discovery is asked often and by everybody: nobody waits long for it. */
+const DISCOVERY_TIMEOUT = seconds(5);
+
+export interface Asked {
+  readonly request: HttpRequest;
+  readonly path: Path;
+  readonly user: UserInfo;
+}
+
+export async function proxy(
+  wires: Wires,
+  registration: Registration,
+  { request, path, user }: Asked,
+): Promise<HttpResponse> {
+  if (!registration.available) return unavailable('service unavailable');
+  const where = resolveService(wires.store, registration.service);
+  if (where.kind === 'missing') return unavailable('service unavailable');
+  checkPath(request.path);
+  const { method, body, signal } = request;
+  try {
+    const answer = await callRemote(wires, registration, where, {
+      method,
+      path: request.path,
+      user,
+      headers: onTheWay(request),
+      ...timeoutOf(path, request),
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return isRedirect(answer) ? await refuseRedirect(answer) : relay(answer);
+  } catch (cause) {
+    return unavailable(`error trying to reach service: ${whyUnreachable(cause)}`);
+  }
+}
+
+function timeoutOf(path: Path, { path: text }: HttpRequest): { timeout?: Millis } {
+  if (path.kind !== 'resource') return { timeout: DISCOVERY_TIMEOUT };
+  const query = parseQuery(text.split('?', 2)[1] ?? '');
+  return path.watch || booleanParam(query, 'watch') ? {} : { timeout: TIMEOUT };
+}
+
+// Dots, backslashes and the rest would lead to another path than the one that the user was allowed.
+const MISLEADING = /[\\#]|(^|\/)(\.|%2e){1,2}(\/|$)/i;
+
+function checkPath(path: string): void {
+  const mark = path.indexOf('?');
+  if (MISLEADING.test(mark < 0 ? path : path.slice(0, mark)))
+    throw badRequest('the path must not contain ".", "..", "\\" or "#"');
+}
+
+function onTheWay({ path, headers, body }: HttpRequest): Headers {
+  const { host } = headers;
+  return {
+    ...forwardedHeaders(headers),
+    'x-forwarded-uri': path.split('?')[0]!,
+    'x-forwarded-proto': 'https',
+    ...(host === undefined ? {} : { 'x-forwarded-host': host }),
+    ...(body === undefined ? {} : { 'content-length': String(body.length) }),
+  };
+}
+
+const relay = ({ status, headers, body }: OutboundResponse): HttpResponse => ({
+  status,
+  headers: withOwnCaching(answeredHeaders(headers)),
+  body: new Relayed(body),
+});
+
+/** Both servers have a say in it. */
+const withOwnCaching = (headers: Headers): Headers => {
+  const { 'cache-control': theirs = [] } = headers;
+  return theirs.length === 0
+    ? headers
+    : { ...headers, 'cache-control': ['no-cache, private', theirs].flat() };
+};
+
+const isRedirect = ({ status, headers }: OutboundResponse): boolean =>
+  status >= 300 && status <= 399 && headers['location'] !== undefined;
+
+async function refuseRedirect({ body }: OutboundResponse): Promise<HttpResponse> {
+  await discard(body);
+  return textResponse(502, 'the backend attempted to redirect this request, which is not permitted');
+}
+
+function unavailable(why: string): HttpResponse {
+  const answer = textResponse(503, `${why}\n`);
+  return { ...answer, headers: { ...answer.headers, 'x-content-type-options': 'nosniff' } };
+}

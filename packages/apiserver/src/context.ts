@@ -1,0 +1,76 @@
+// What every verb is handed: the parts of the server and one call.
+
+import type { Clock } from '@lapse/base/clock';
+import type { Random } from '@lapse/base/random';
+import type { HttpRequest } from '@lapse/kube/api/http';
+import type { AccountTokens } from './access/accountTokens.ts';
+import type { Authorizer } from './access/authorizer.ts';
+import type { Bearers } from './access/bearer.ts';
+import type { Admission } from './admission.ts';
+import type { Aggregator } from './aggregation/aggregator.ts';
+import type { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import type { Negotiated } from './negotiate.ts';
+import type { Query } from './query.ts';
+import type { Registry } from './registry.ts';
+import type { Resource, StrategyContext, UserInfo } from './resources/resource.ts';
+import type { Store } from './store/store.ts';
+import type { WatchHub } from './watchHub.ts';
+import type { Outbound } from './webhooks/outbound.ts';
+
+export interface Core {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly registry: Registry;
+  readonly admission: Admission;
+  readonly hub: WatchHub;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** Undefined when everybody is the administrator (in process). */
+  readonly authenticator: Bearers | undefined;
+  readonly authorizer: Authorizer;
+  readonly tokens: AccountTokens;
+  /** Group versions that others serve. */
+  readonly aggregator: Aggregator;
+  /** Calls to webhooks and aggregated APIs. */
+  readonly outbound: Outbound;
+}
+
+export interface Call {
+  readonly core: Core;
+  readonly request: HttpRequest;
+  readonly query: Query;
+  readonly user: UserInfo;
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+  readonly negotiated: Negotiated;
+  /** Becomes Warning headers. */
+  readonly warnings: string[];
+}
+
+/** The namespace a write is in, as rights and admission see it: a Namespace is in itself. */
+export const namespaceOf = ({ namespace, resource }: Call, name: string): string =>
+  namespace ?? (resource.storage === 'namespaces' ? name : '');
+
+/** The write deletes one object of a collection: the request names no object. */
+export const isOfCollection = ({ name }: Call, { operation }: { readonly operation: string }): boolean =>
+  operation === 'DELETE' && name === undefined;
+
+export function strategyContext(call: Call, dryRun: boolean): StrategyContext {
+  return {
+    now: call.core.clock.now(),
+    random: call.core.random,
+    user: call.user,
+    get: (resource, key) => call.core.store.get(resource, key)?.object,
+    list: function* (resource) {
+      for (const stored of call.core.store.heads(resource)) yield stored.object;
+    },
+    warn: (text) => {
+      if (!call.warnings.includes(text)) call.warnings.push(text);
+    },
+    dryRun,
+  };
+}

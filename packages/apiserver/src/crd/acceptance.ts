@@ -1,0 +1,132 @@
+// Which names a definition gets, and the conditions that follow from its text alone. All pure: objects in, verdict out.
+
+import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Condition, findCondition } from './conditions.ts';
+import { type Definition, type Names, objectAt } from './definition.ts';
+import { approvalOf, isProtectedGroup } from './validate/approval.ts';
+import { isCaBundle } from './validate/conversion.ts';
+import { structuralViolations } from './validate/structure.ts';
+
+export interface NamesVerdict {
+  /** The wished names where they are free, the old ones where they are not. */
+  readonly names: Names;
+  readonly accepted: Condition;
+}
+
+/** Plurals, singulars and short names share one space in a group; kinds and list kinds another. */
+export function computeNames(wished: Names, held: Names, others: readonly Names[]): NamesVerdict {
+  const resources = new Set(others.flatMap((n) => [n.plural, n.singular, ...n.shortNames]));
+  const kinds = new Set(others.flatMap((n) => [n.kind, n.listKind]));
+  let conflict: { reason: string; message: string } | undefined;
+  const choose = (
+    field: 'plural' | 'singular' | 'kind' | 'listKind',
+    used: ReadonlySet<string>,
+    reason: string,
+  ) => {
+    const name = wished[field];
+    if (name === held[field] || !used.has(name)) return name;
+    conflict = { reason, message: inUse(name) };
+    return held[field];
+  };
+  const plural = choose('plural', resources, 'PluralConflict');
+  const singular = choose('singular', resources, 'SingularConflict');
+  const taken = wished.shortNames.filter((n) => !held.shortNames.includes(n) && resources.has(n));
+  if (taken.length > 0) conflict = { reason: 'ShortNamesConflict', message: aggregate(taken.map(inUse)) };
+  const kind = choose('kind', kinds, 'KindConflict');
+  const listKind = choose('listKind', kinds, 'ListKindConflict');
+  return {
+    names: {
+      plural,
+      singular,
+      kind,
+      listKind,
+      shortNames: taken.length > 0 ? held.shortNames : wished.shortNames,
+      categories: wished.categories,
+    },
+    accepted: conflict
+      ? { type: 'NamesAccepted', status: 'False', ...conflict }
+      : { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' },
+  };
+}
+
+const inUse = (name: string) => `${JSON.stringify(name)} is already in use`;
+const aggregate = (texts: readonly string[]) => (texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`);
+
+export const sameNames = (a: Names, b: Names): boolean => equal(a as unknown as Json, b as unknown as Json);
+
+/** Names as they stand in the status: empty lists are left out. */
+export const namesJson = (names: Names): JsonObject => ({
+  plural: names.plural,
+  ...(names.singular ? { singular: names.singular } : {}),
+  ...(names.shortNames.length > 0 ? { shortNames: [...names.shortNames] } : {}),
+  kind: names.kind,
+  ...(names.listKind ? { listKind: names.listKind } : {}),
+  ...(names.categories.length > 0 ? { categories: [...names.categories] } : {}),
+});
+
+/** Established once names are accepted; what it says before that. */
+export function computeInstalling(object: KubeObject, namesAccepted: boolean): Condition {
+  const old = findCondition(object, 'Established');
+  if (old?.status !== 'True' && namesAccepted) {
+    return {
+      type: 'Established',
+      status: 'False',
+      reason: 'Installing',
+      message: 'the initial names have been accepted',
+    };
+  }
+  if (old) return old;
+  return {
+    type: 'Established',
+    status: 'False',
+    reason: 'NotAccepted',
+    message: 'not all names are accepted',
+  };
+}
+
+export function computeEstablished({ spec }: Definition): Condition {
+  const config = objectAt(objectAt(spec.conversion ?? {}, 'webhook'), 'clientConfig');
+  const bundle = config['caBundle'];
+  if (typeof bundle === 'string' && bundle !== '' && !isCaBundle(bundle)) {
+    const message = 'The conversion webhook CABundle is invalid';
+    return { type: 'Established', status: 'False', reason: 'InvalidCABundle', message };
+  }
+  const message = 'the initial names have been accepted';
+  return { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message };
+}
+
+const APPROVAL = {
+  approved: ['True', 'ApprovedAnnotation'],
+  bypassed: ['False', 'UnapprovedAnnotation'],
+  missing: ['False', 'MissingAnnotation'],
+  invalid: ['False', 'InvalidAnnotation'],
+} as const;
+
+/** Only definitions in groups of the Kubernetes community have this condition. */
+export function computeApproval(object: KubeObject, { spec }: Definition): Condition | undefined {
+  if (!isProtectedGroup(spec.group)) return undefined;
+  const { state, reason } = approvalOf(object);
+  const [status, why] = APPROVAL[state];
+  return { type: 'KubernetesAPIApprovalPolicyConformant', status, reason: why, message: reason };
+}
+
+/** A definition that could not be created today, but was stored when it could. */
+export function computeNonStructural({ spec }: Definition): Condition | undefined {
+  const violations = spec.preserveUnknownFields
+    ? ['spec.preserveUnknownFields: Invalid value: true: must be false']
+    : [];
+  for (const [i, version] of spec.versions.entries()) {
+    const schema = version.schema?.openAPIV3Schema;
+    if (!schema) continue;
+    const at = `spec.versions[${i}].schema.openAPIV3Schema`;
+    violations.push(...structuralViolations(schema, at).map((e) => `${e.field}: ${e.message}`));
+  }
+  if (violations.length === 0) return undefined;
+  return {
+    type: 'NonStructuralSchema',
+    status: 'True',
+    reason: 'Violations',
+    message: aggregate(violations),
+  };
+}

@@ -1,0 +1,238 @@
+import { VirtualClock } from '@lapse/base/virtualClock';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Journal, type JournalRecord, Store } from '../store/store.ts';
+import {
+  type Answer,
+  DEFINITIONS_PATH,
+  definition,
+  GROUP,
+  startServer,
+  type TestServer,
+  WIDGETS,
+  widget,
+} from './testkit.ts';
+
+const WIDGET_DEFINITION = `${DEFINITIONS_PATH}/widgets.${GROUP}`;
+
+let api: TestServer;
+beforeEach(async () => {
+  api = await startServer();
+});
+afterEach(async () => {
+  expect(api.unexpected).toEqual([]);
+  await api.close();
+});
+
+const statusOf = ({ body }: Answer) => (body['status'] ?? {}) as JsonObject;
+/** `Established=True/InitialNamesAccepted` */
+const conditionsOf = (answer: Answer) =>
+  ((statusOf(answer)['conditions'] ?? []) as JsonObject[]).map(
+    (c) => `${c['type']}=${c['status']}/${c['reason']}`,
+  );
+
+describe('the end of a definition', () => {
+  beforeEach(async () => {
+    await api.post(DEFINITIONS_PATH, definition());
+    await api.get(WIDGET_DEFINITION);
+  });
+
+  test('takes its objects with it', async () => {
+    await api.post(WIDGETS, widget('a'));
+    const response = await api.send('GET', `${WIDGETS}?watch=1&resourceVersion=0`);
+    const deleted = await api.delete(WIDGET_DEFINITION);
+    expect(deleted.body['metadata']).toMatchObject({
+      finalizers: ['customresourcecleanup.apiextensions.k8s.io'],
+    });
+    expect(conditionsOf(deleted)).toContain('Terminating=True/InstanceDeletionPending');
+    await api.settle();
+    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    expect((await api.get(WIDGETS)).text).toBe('404 page not found\n');
+    let seen = '';
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) seen += String(chunk);
+    expect(seen.match(/"type":"[A-Z]+"/g)).toEqual(['"type":"ADDED"', '"type":"DELETED"']);
+    // What comes back later starts empty.
+    await api.post(DEFINITIONS_PATH, definition());
+    await api.get(WIDGET_DEFINITION);
+    expect((await api.get(WIDGETS)).body['items']).toEqual([]);
+  });
+
+  test('waits for objects with finalizers, lets them be edited, and refuses new ones', async () => {
+    await api.post(WIDGETS, {
+      ...widget('kept'),
+      metadata: { name: 'kept', finalizers: ['a.example.com/b'] },
+    });
+    await api.delete(WIDGET_DEFINITION);
+    await api.settle();
+    expect(conditionsOf(await api.get(WIDGET_DEFINITION))).toContain(
+      'Terminating=True/InstanceDeletionInProgress',
+    );
+    expect(await api.post(WIDGETS, widget('new'))).toMatchObject({
+      status: 403,
+      body: {
+        message: `widgets.${GROUP} "new" is forbidden: create not allowed while custom resource definition is terminating`,
+      },
+    });
+    const kept = await api.patch(`${WIDGETS}/kept`, { metadata: { labels: { a: 'b' } } });
+    expect(kept.body['metadata']).toMatchObject({ generation: 2, deletionGracePeriodSeconds: 0 });
+    await api.wait(60);
+    expect(conditionsOf(await api.get(WIDGET_DEFINITION))).toContain(
+      'Terminating=True/InstanceDeletionCheck',
+    );
+    await api.patch(`${WIDGETS}/kept`, { metadata: { finalizers: null } });
+    await api.settle();
+    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+  });
+
+  test('waits for its own finalizers, too, but its objects go first', async () => {
+    await api.patch(WIDGET_DEFINITION, { metadata: { finalizers: ['a.example.com/b'] } });
+    await api.post(WIDGETS, widget('a'));
+    await api.delete(WIDGET_DEFINITION);
+    await api.settle();
+    const waiting = await api.get(WIDGET_DEFINITION);
+    expect(waiting.body['metadata']).toMatchObject({ finalizers: ['a.example.com/b'] });
+    expect(conditionsOf(waiting)).toContain('Terminating=False/InstanceDeletionCompleted');
+    await api.patch(WIDGET_DEFINITION, { metadata: { finalizers: null } });
+    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    expect((await api.get(WIDGETS)).status).toBe(404);
+  });
+
+  test('can be forced by taking the finalizer away; objects then wait for the next definition', async () => {
+    await api.post(WIDGETS, {
+      ...widget('kept'),
+      metadata: { name: 'kept', finalizers: ['a.example.com/b'] },
+    });
+    await api.delete(WIDGET_DEFINITION);
+    await api.settle();
+    await api.patch(WIDGET_DEFINITION, { metadata: { finalizers: null } });
+    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    await api.post(DEFINITIONS_PATH, definition());
+    await api.get(WIDGET_DEFINITION);
+    expect((await api.get(`${WIDGETS}/kept`)).status).toBe(200);
+  });
+
+  test('of a definition that never was one is quick', async () => {
+    const rival = {
+      ...definition({
+        more: { names: { plural: 'rivals', singular: 'rival', kind: 'Widget', listKind: 'RivalList' } },
+      }),
+      metadata: { name: `rivals.${GROUP}`, finalizers: ['a.example.com/b'] },
+    };
+    await api.post(DEFINITIONS_PATH, rival);
+    await api.settle();
+    await api.delete(`${DEFINITIONS_PATH}/rivals.${GROUP}`);
+    await api.settle();
+    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/rivals.${GROUP}`))).toContain(
+      'Terminating=False/NeverEstablished',
+    );
+  });
+
+  test('a dry run marks nothing', async () => {
+    expect(conditionsOf(await api.delete(`${WIDGET_DEFINITION}?dryRun=All`))).toContain(
+      'Terminating=True/InstanceDeletionPending',
+    );
+    expect((await api.get(WIDGET_DEFINITION)).body['metadata']).not.toHaveProperty('deletionTimestamp');
+  });
+
+  test('a wrong uid or version is a conflict in the words of the definition store', async () => {
+    expect(await api.ask('DELETE', WIDGET_DEFINITION, { preconditions: { uid: 'x' } })).toMatchObject({
+      status: 409,
+      body: {
+        details: { kind: 'customresourcedefinitions' },
+        message: expect.stringContaining('UID in precondition: x'),
+      },
+    });
+  });
+});
+
+/** Keeps records in memory, so that a store can be opened again. */
+class MemoryJournal implements Journal {
+  readonly records = new Map<string, JournalRecord>();
+  revision = 0;
+  async load() {
+    return { revision: this.revision, records: [...this.records.values()] };
+  }
+  async append(batch: readonly JournalRecord[]) {
+    for (const record of batch) {
+      this.records.set(`${record.resource}/${record.key}`, record);
+      this.revision = record.revision;
+    }
+  }
+  async close() {}
+}
+
+describe('a restart', () => {
+  const restart = async (journal: MemoryJournal) => {
+    await api.close();
+    const clock = new VirtualClock();
+    api = await startServer({ clock, store: await Store.open(clock, journal) });
+  };
+  /** Journals commit after the turn. */
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+  test('serves what is stored at once', async () => {
+    const journal = new MemoryJournal();
+    await restart(journal);
+    await api.post(DEFINITIONS_PATH, definition());
+    await turn();
+    await api.post(WIDGETS, widget('a', { spec: { size: 1 } }));
+    await restart(journal);
+    expect((await api.get(`${WIDGETS}/a`)).body).toMatchObject({ kind: 'Widget', spec: { size: 1 } });
+  });
+
+  test('goes on with a deletion', async () => {
+    const journal = new MemoryJournal();
+    await restart(journal);
+    await api.post(DEFINITIONS_PATH, definition());
+    await turn();
+    await api.post(WIDGETS, {
+      ...widget('kept'),
+      metadata: { name: 'kept', finalizers: ['a.example.com/b'] },
+    });
+    await api.delete(WIDGET_DEFINITION);
+    await turn();
+    await restart(journal);
+    await api.patch(`${WIDGETS}/kept`, { metadata: { finalizers: null } });
+    await turn();
+    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+  });
+
+  test('creations that race with the end of their definition leave nothing behind', async () => {
+    const journal = new MemoryJournal();
+    await restart(journal);
+    await api.post(DEFINITIONS_PATH, definition());
+    await turn();
+    const race = ['a', 'b', 'c'].map((name) => api.post(WIDGETS, widget(name)));
+    race.push(api.delete(WIDGET_DEFINITION), api.post(WIDGETS, widget('d')), api.post(WIDGETS, widget('e')));
+    await Promise.all(race);
+    for (let i = 0; i < 10; i++) await turn();
+    expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+    const left = [...journal.records.values()].filter((r) => r.resource === `widgets.${GROUP}` && r.bytes);
+    expect(left).toEqual([]);
+  });
+});
+
+test('a creation that a webhook holds up until the definition is gone is refused', async () => {
+  await api.post(DEFINITIONS_PATH, definition());
+  await api.get(WIDGET_DEFINITION);
+  const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();
+  api.server.admit({
+    name: 'slow.example.com',
+    resources: [`widgets.${GROUP}`],
+    phase: 'validating',
+    async review() {
+      await gone;
+      return { allowed: true };
+    },
+  });
+  const creation = api.post(WIDGETS, widget('late'));
+  await api.settle();
+  await api.delete(WIDGET_DEFINITION);
+  await api.settle();
+  expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
+  goOn();
+  expect((await creation).status).toBe(403);
+  await api.post(DEFINITIONS_PATH, definition());
+  await api.get(WIDGET_DEFINITION);
+  expect((await api.get(WIDGETS)).body['items']).toEqual([]);
+});

@@ -1,0 +1,163 @@
+// The end of a definition: its objects are deleted first, those with finalizers are waited for, and only then does the
+// clean-up finalizer go, and the definition with it. No creation slips in between: those that come before the mark is
+// committed are in the journal before our first write, and those after it are refused.
+
+import type { Cancel } from '@lapse/base/clock';
+import { plus, seconds } from '@lapse/base/instant';
+import { clone } from '@lapse/kube/api/json';
+import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
+import type { Core } from '../context.ts';
+import { type Codec, storageName } from '../resources/resource.ts';
+import { RevisionMismatch } from '../store/store.ts';
+import type { Stored } from '../store/stored.ts';
+import { markDeleted } from '../verbs/delete.ts';
+import { type Condition, findCondition, isConditionTrue, sameCondition, setCondition } from './conditions.ts';
+import { DEFINITIONS, readDefinition } from './definition.ts';
+import { CLEANUP_FINALIZER } from './definitionStrategy.ts';
+
+// As upstream: objects that are still there after this long are reported in the condition.
+const PATIENCE = seconds(60);
+
+const terminating = (status: 'True' | 'False', reason: string, message: string): Condition => ({
+  type: 'Terminating',
+  status,
+  reason,
+  message,
+});
+
+const IN_PROGRESS = terminating(
+  'True',
+  'InstanceDeletionInProgress',
+  'CustomResource deletion is in progress',
+);
+const STILL_THERE = terminating(
+  'True',
+  'InstanceDeletionCheck',
+  'could not confirm zero CustomResources remaining: context deadline exceeded',
+);
+const COMPLETED = terminating('False', 'InstanceDeletionCompleted', 'removed all instances');
+const NEVER = terminating('False', 'NeverEstablished', 'resource was never established');
+
+interface Wait {
+  /** The definition whose objects are waited for. */
+  readonly name: string;
+  readonly cancel: Cancel;
+  overdue: boolean;
+}
+
+export interface CleanerHooks {
+  /** Brings a definition back to `step`. */
+  readonly wake: (name: string) => void;
+  /** How objects of a definition are stored; undefined when it is not served. */
+  readonly codec: (name: string) => Codec | undefined;
+}
+
+export class Cleaner {
+  readonly #core: Core;
+  readonly #hooks: CleanerHooks;
+  /** By store table. */
+  readonly #waits = new Map<string, Wait>();
+
+  constructor(core: Core, hooks: CleanerHooks) {
+    this.#core = core;
+    this.#hooks = hooks;
+  }
+
+  /** Whether this definition is on its way out and waits for us. */
+  wants({ metadata }: KubeObject): boolean {
+    return (
+      metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(CLEANUP_FINALIZER) ?? false)
+    );
+  }
+
+  /** An object of this table is gone: perhaps the last one. */
+  removed(table: string): void {
+    const wait = this.#waits.get(table);
+    if (wait && this.#core.store.table(table).size === 0) this.#hooks.wake(wait.name);
+  }
+
+  stop(): void {
+    for (const wait of this.#waits.values()) wait.cancel();
+    this.#waits.clear();
+  }
+
+  async step(head: Stored): Promise<void> {
+    const { object } = head;
+    const { spec } = readDefinition(object);
+    const table = storageName(spec.group, spec.names.plural);
+    const said = findCondition(object, 'Terminating');
+    if (!sameCondition(IN_PROGRESS, said) && !sameCondition(STILL_THERE, said)) {
+      return this.#say(head, IN_PROGRESS);
+    }
+    if (!isConditionTrue(object, 'Established')) return this.#release(head, NEVER, table);
+    await this.#deleteObjects(table, head.key);
+    if (this.#core.store.table(table).size === 0) return this.#release(head, COMPLETED, table);
+    const wait = this.#waitFor(table, head.key);
+    if (wait.overdue && !sameCondition(STILL_THERE, said)) await this.#say(head, STILL_THERE);
+  }
+
+  #waitFor(table: string, name: string): Wait {
+    const present = this.#waits.get(table);
+    if (present) return present;
+    const { clock } = this.#core;
+    const wait: Wait = {
+      name,
+      overdue: false,
+      cancel: clock.wakeAt(plus(clock.now(), PATIENCE), () => {
+        wait.overdue = true;
+        this.#hooks.wake(name);
+      }),
+    };
+    this.#waits.set(table, wait);
+    return wait;
+  }
+
+  async #say(head: Stored, condition: Condition): Promise<void> {
+    const next = asObject(clone(asJson(head.object)));
+    setCondition(next, condition, this.#core.clock.now());
+    await this.#core.store.put(DEFINITIONS, head.key, head.revision, next);
+  }
+
+  async #release(head: Stored, condition: Condition, table: string): Promise<void> {
+    this.#waits.get(table)?.cancel();
+    this.#waits.delete(table);
+    const next = asObject(clone(asJson(head.object)));
+    setCondition(next, condition, this.#core.clock.now());
+    const finalizers = (next.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
+    const { store } = this.#core;
+    if (finalizers.length === 0) {
+      await store.remove(DEFINITIONS, head.key, head.revision);
+      return;
+    }
+    next.metadata.finalizers = finalizers;
+    await store.put(DEFINITIONS, head.key, head.revision, next);
+  }
+
+  /** Straight to the store: admission has no say in this, as upstream. */
+  async #deleteObjects(table: string, name: string): Promise<void> {
+    const codec = this.#hooks.codec(name);
+    const stored = [...this.#core.store.view(table)!.entries('')];
+    await Promise.all(stored.map((one) => this.#deleteObject(table, one.key, codec)));
+  }
+
+  async #deleteObject(table: string, key: string, codec: Codec | undefined): Promise<void> {
+    const { store, clock } = this.#core;
+    for (;;) {
+      const head = store.getHead(table, key);
+      if (!head) return;
+      try {
+        if ((head.object.metadata.finalizers ?? []).length === 0) {
+          await store.remove(table, key, head.revision);
+          return;
+        }
+        const next = asObject(clone(asJson(codec?.show(head) ?? head.object)));
+        if (!markDeleted(next, clock.now())) return;
+        await store.put(table, key, head.revision, codec?.toStorage(next) ?? next);
+        return;
+      } catch (cause) {
+        // Somebody wrote it meanwhile: look again.
+        if (!(cause instanceof RevisionMismatch)) throw cause;
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// Conditions in the status of a definition.
+
+import { formatTime, type Instant } from '@lapse/base/instant';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { objectAt, objectsAt } from './definition.ts';
+
+export type ConditionType =
+  | 'NamesAccepted'
+  | 'Established'
+  | 'Terminating'
+  | 'NonStructuralSchema'
+  | 'KubernetesAPIApprovalPolicyConformant';
+
+export interface Condition {
+  readonly type: ConditionType;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+const conditionsOf = (object: KubeObject): JsonObject[] =>
+  objectsAt(objectAt(object as unknown as JsonObject, 'status'), 'conditions');
+
+export function findCondition(object: KubeObject, type: ConditionType): Condition | undefined {
+  return conditionsOf(object).find((c) => c['type'] === type) as unknown as Condition | undefined;
+}
+
+export const isConditionTrue = (object: KubeObject, type: ConditionType): boolean =>
+  findCondition(object, type)?.status === 'True';
+
+/** Equal in everything but time. */
+export const sameCondition = (a: Condition, b: Condition | undefined): boolean =>
+  b !== undefined && a.status === b.status && a.reason === b.reason && a.message === b.message;
+
+/** Adds or replaces a condition; the time of transition moves only when the status does. Edits `object`. */
+export function setCondition(object: KubeObject, next: Condition, now: Instant): void {
+  const old = conditionsOf(object).find((c) => c['type'] === next.type);
+  const kept = old?.['status'] === next.status ? old['lastTransitionTime'] : undefined;
+  const fresh: JsonObject = {
+    type: next.type,
+    status: next.status,
+    lastTransitionTime: kept ?? formatTime(now),
+    reason: next.reason,
+    message: next.message,
+  };
+  const conditions = conditionsOf(object);
+  const replaced = conditions.map((c) => (c === old ? fresh : c));
+  writeConditions(object, old ? replaced : [...conditions, fresh]);
+}
+
+export function removeCondition(object: KubeObject, type: ConditionType): void {
+  writeConditions(
+    object,
+    conditionsOf(object).filter((c) => c['type'] !== type),
+  );
+}
+
+function writeConditions(object: KubeObject, conditions: JsonObject[]): void {
+  const status = objectAt(object as unknown as JsonObject, 'status');
+  const { conditions: _old, ...rest } = status;
+  (object as unknown as JsonObject)['status'] = { conditions: conditions as Json, ...rest };
+}

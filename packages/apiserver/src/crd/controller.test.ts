@@ -1,0 +1,191 @@
+import type { JsonObject } from '@lapse/kube/api/json';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Answer,
+  DEFINITIONS_PATH,
+  definition,
+  GROUP,
+  startServer,
+  type TestServer,
+  WIDGETS,
+  widget,
+} from './testkit.ts';
+
+const WIDGET_DEFINITION = `${DEFINITIONS_PATH}/widgets.${GROUP}`;
+
+let api: TestServer;
+beforeEach(async () => {
+  api = await startServer();
+});
+afterEach(async () => {
+  expect(api.unexpected).toEqual([]);
+  await api.close();
+});
+
+const statusOf = ({ body }: Answer) => (body['status'] ?? {}) as JsonObject;
+/** `Established=True/InitialNamesAccepted` */
+const conditionsOf = (answer: Answer) =>
+  ((statusOf(answer)['conditions'] ?? []) as JsonObject[]).map(
+    (c) => `${c['type']}=${c['status']}/${c['reason']}`,
+  );
+
+const gadget = (names: JsonObject) => ({
+  ...definition({ more: { names: { plural: 'gadgets', kind: 'Gadget', ...names } } }),
+  metadata: { name: `gadgets.${GROUP}` },
+});
+
+describe('a new definition', () => {
+  test('is answered without conditions, and established before the next request', async () => {
+    const created = await api.post(DEFINITIONS_PATH, definition());
+    expect(created.status).toBe(201);
+    expect(statusOf(created)).toEqual({
+      conditions: null,
+      acceptedNames: { plural: '', kind: '' },
+      storedVersions: ['v1'],
+    });
+    const read = await api.get(WIDGET_DEFINITION);
+    expect(conditionsOf(read)).toEqual([
+      'NamesAccepted=True/NoConflicts',
+      'Established=True/InitialNamesAccepted',
+    ]);
+    expect(statusOf(read)['acceptedNames']).toEqual({
+      plural: 'widgets',
+      singular: 'widget',
+      kind: 'Widget',
+      listKind: 'WidgetList',
+    });
+    expect((await api.get(WIDGETS)).body).toMatchObject({ kind: 'WidgetList', items: [] });
+  });
+
+  test('has no history: a watch from before it is too old', async () => {
+    const before = (await api.get('/api/v1/namespaces')).body['metadata'] as JsonObject;
+    await api.post(DEFINITIONS_PATH, definition());
+    await api.get(WIDGET_DEFINITION);
+    const watch = await api.get(`${WIDGETS}?watch=1&resourceVersion=${before['resourceVersion']}`);
+    expect(watch.text).toMatch(/"type":"ERROR".*too old resource version/);
+  });
+
+  test('may not take the place of a built-in resource', async () => {
+    const jobs = {
+      ...definition({
+        more: { group: 'storage.k8s.io', scope: 'Cluster', names: { plural: 'csinodes', kind: 'CSINode' } },
+      }),
+      metadata: {
+        name: 'csinodes.storage.k8s.io',
+        annotations: { 'api-approved.kubernetes.io': 'unapproved, a test' },
+      },
+    };
+    expect((await api.post(DEFINITIONS_PATH, jobs)).status).toBe(201);
+    const created = await api.post('/apis/storage.k8s.io/v1/csinodes', {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'CSINode',
+      metadata: { name: 'n' },
+      spec: { drivers: [] },
+    });
+    expect(created.status).toBe(201);
+    expect((await api.delete(`${DEFINITIONS_PATH}/csinodes.storage.k8s.io`)).status).toBe(200);
+    await api.settle();
+    expect((await api.get('/apis/storage.k8s.io/v1/csinodes')).status).toBe(200);
+  });
+
+  test('of a community group carries a condition about its approval', async () => {
+    const approved = {
+      ...definition({ more: { group: 'toys.k8s.io' } }),
+      metadata: {
+        name: 'widgets.toys.k8s.io',
+        annotations: { 'api-approved.kubernetes.io': 'https://example.com/1' },
+      },
+    };
+    await api.post(DEFINITIONS_PATH, approved);
+    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/widgets.toys.k8s.io`))).toContain(
+      'KubernetesAPIApprovalPolicyConformant=True/ApprovedAnnotation',
+    );
+  });
+});
+
+describe('names', () => {
+  test('of another definition are refused, and taken over when it goes', async () => {
+    await api.post(DEFINITIONS_PATH, definition());
+    await api.post(DEFINITIONS_PATH, gadget({ kind: 'Widget', listKind: 'GadgetList', singular: 'gadget' }));
+    const refused = await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`);
+    expect(conditionsOf(refused)).toEqual([
+      'NamesAccepted=False/KindConflict',
+      'Established=False/NotAccepted',
+    ]);
+    expect((await api.get(`/apis/${GROUP}/v1/gadgets`)).status).toBe(404);
+    await api.delete(WIDGET_DEFINITION);
+    await api.settle();
+    const accepted = await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`);
+    expect(conditionsOf(accepted)).toEqual([
+      'NamesAccepted=True/NoConflicts',
+      'Established=True/InitialNamesAccepted',
+    ]);
+    expect((await api.get(`/apis/${GROUP}/v1/gadgets`)).status).toBe(200);
+  });
+
+  test('given up by a change are free for others', async () => {
+    await api.post(
+      DEFINITIONS_PATH,
+      definition({ more: { names: { plural: 'widgets', kind: 'Widget', shortNames: ['x'] } } }),
+    );
+    await api.post(DEFINITIONS_PATH, gadget({ shortNames: ['x'] }));
+    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`))[0]).toBe(
+      'NamesAccepted=False/ShortNamesConflict',
+    );
+    await api.patch(WIDGET_DEFINITION, { spec: { names: { shortNames: null } } });
+    await api.settle();
+    expect(conditionsOf(await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`))[0]).toBe(
+      'NamesAccepted=True/NoConflicts',
+    );
+  });
+
+  test('an established definition is served under its old names while new ones are refused', async () => {
+    await api.post(DEFINITIONS_PATH, gadget({}));
+    await api.post(
+      DEFINITIONS_PATH,
+      definition({ more: { names: { plural: 'widgets', kind: 'Widget', shortNames: ['w'] } } }),
+    );
+    await api.get(WIDGET_DEFINITION);
+    await api.patch(WIDGET_DEFINITION, { spec: { names: { shortNames: ['gadget'] } } });
+    const read = await api.get(WIDGET_DEFINITION);
+    expect(conditionsOf(read)).toEqual([
+      'NamesAccepted=False/ShortNamesConflict',
+      'Established=True/InitialNamesAccepted',
+    ]);
+    expect(statusOf(read)['acceptedNames']).toMatchObject({ shortNames: ['w'] });
+    expect((await api.get(WIDGETS)).status).toBe(200);
+  });
+});
+
+describe('a change of the definition', () => {
+  test('ends the watches, which would show objects by the old schema', async () => {
+    await api.post(DEFINITIONS_PATH, definition());
+    await api.get(WIDGET_DEFINITION);
+    const response = await api.send('GET', `${WIDGETS}?watch=1`);
+    await api.patch(WIDGET_DEFINITION, { spec: { names: { categories: ['all'] } } });
+    const events: string[] = [];
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) events.push(String(chunk));
+    expect(events).toEqual([]);
+  });
+
+  test('of its labels leaves them alone', async () => {
+    await api.post(DEFINITIONS_PATH, definition());
+    await api.get(WIDGET_DEFINITION);
+    const response = await api.send('GET', `${WIDGETS}?watch=1`);
+    await api.patch(WIDGET_DEFINITION, { metadata: { labels: { a: 'b' } } });
+    await api.post(WIDGETS, widget('w'));
+    const events = response.body as AsyncIterable<Uint8Array>;
+    expect(String((await events[Symbol.asyncIterator]().next()).value)).toContain('"type":"ADDED"');
+  });
+
+  test('that serves a version no longer makes its path unknown', async () => {
+    await api.post(DEFINITIONS_PATH, definition());
+    await api.get(WIDGET_DEFINITION);
+    await api.patch(
+      WIDGET_DEFINITION,
+      [{ op: 'replace', path: '/spec/versions/0/served', value: false }],
+      'json',
+    );
+    expect(await api.get(WIDGETS)).toMatchObject({ status: 404, text: '404 page not found\n' });
+  });
+});

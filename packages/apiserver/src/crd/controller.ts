@@ -1,0 +1,205 @@
+// Keeps what is served in step with the stored definitions. Two halves: `#serve` runs inside the commit of a definition,
+// so a definition that reads Established is served; everything that writes (names, conditions, clean-up) runs after it,
+// one definition at a time, one write per step, until there is nothing left to write.
+
+import { formatTime, plus, seconds } from '@lapse/base/instant';
+import { clone, type JsonObject } from '@lapse/kube/api/json';
+import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
+import type { Core } from '../context.ts';
+import { recordOwnStatus } from '../managedFields.ts';
+import type { Resource } from '../resources/resource.ts';
+import type { Change } from '../store/history.ts';
+import { RevisionMismatch } from '../store/store.ts';
+import type { Stored } from '../store/stored.ts';
+import {
+  computeApproval,
+  computeEstablished,
+  computeInstalling,
+  computeNames,
+  computeNonStructural,
+  namesJson,
+  sameNames,
+} from './acceptance.ts';
+import { Cleaner } from './cleanup.ts';
+import {
+  type Condition,
+  findCondition,
+  isConditionTrue,
+  removeCondition,
+  sameCondition,
+  setCondition,
+} from './conditions.ts';
+import { DEFINITIONS, type Definition, type Names, objectAt, readDefinition } from './definition.ts';
+import { Serving } from './serving.ts';
+
+// After a write that could not be stored: the disk may be full for a while.
+const RETRY = seconds(1);
+
+export class DefinitionController {
+  readonly #core: Core;
+  readonly #serving: Serving;
+  readonly #cleaner: Cleaner;
+  readonly #pending = new Set<string>();
+  /** The generation of each definition whose schemas were looked at. */
+  readonly #structural = new Map<string, number>();
+  #working: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(core: Core) {
+    this.#core = core;
+    this.#serving = new Serving(core);
+    this.#cleaner = new Cleaner(core, {
+      wake: (name) => this.#enqueue(name),
+      codec: (name) => this.#serving.storageCodec(name),
+    });
+  }
+
+  /** Serves what is stored and follows every change from then on. */
+  start(): void {
+    for (const { key, object } of this.#definitions()) {
+      this.#serving.update(key, object);
+      if (isConditionTrue(object, 'Established')) this.#structural.set(key, object.metadata.generation ?? 0);
+      this.#enqueue(key);
+    }
+    this.#core.store.listen((change) => this.#observe(change));
+  }
+
+  /** No more writes: the store is about to close. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#pending.clear();
+    this.#cleaner.stop();
+    await this.#working;
+  }
+
+  *#definitions(): Iterable<Stored> {
+    yield* this.#core.store.view(DEFINITIONS)!.entries('');
+  }
+
+  #observe(change: Change): void {
+    if (change.resource !== DEFINITIONS) {
+      if (!change.next) this.#cleaner.removed(change.resource);
+      return;
+    }
+    this.#serving.update(change.key, change.next?.object);
+    this.#enqueue(change.key);
+    if (change.prev) this.#releaseNames(change.prev.object, change.next?.object);
+  }
+
+  /** Names that went away may be what others of the group are waiting for. */
+  #releaseNames(prev: KubeObject, next: KubeObject | undefined): void {
+    const before = readDefinition(prev);
+    if (next && sameNames(before.acceptedNames, readDefinition(next).acceptedNames)) return;
+    for (const stored of this.#definitions()) {
+      if (stored.key !== before.name && groupOf(stored.object) === before.spec.group) {
+        this.#enqueue(stored.key);
+      }
+    }
+  }
+
+  #enqueue(name: string): void {
+    if (this.#stopped) return;
+    this.#pending.add(name);
+    // Not inside the commit that woke us: its other listeners have not seen it yet.
+    this.#working ??= Promise.resolve().then(() => this.#work());
+  }
+
+  async #work(): Promise<void> {
+    for (const name of this.#pending) {
+      this.#pending.delete(name);
+      try {
+        await this.#step(name);
+      } catch (cause) {
+        if (cause instanceof RevisionMismatch) this.#pending.add(name);
+        else this.#retryLater(name);
+      }
+    }
+    this.#working = undefined;
+  }
+
+  #retryLater(name: string): void {
+    const { clock } = this.#core;
+    clock.wakeAt(plus(clock.now(), RETRY), () => this.#enqueue(name));
+  }
+
+  /** At most one write; its commit brings the definition back here. */
+  async #step(name: string): Promise<void> {
+    const { store } = this.#core;
+    const head = store.getHead(DEFINITIONS, name);
+    if (!head) {
+      this.#structural.delete(name);
+      return;
+    }
+    if (this.#cleaner.wants(head.object)) return this.#cleaner.step(head);
+    const next = this.#compute(head.object);
+    if (!next) return;
+    recordOwnStatus(this.#ownKind(), next, head.object, formatTime(this.#now()));
+    await store.put(DEFINITIONS, name, head.revision, next);
+  }
+
+  /** The definition with the next thing its status should say; undefined when it says everything. */
+  #compute(object: KubeObject): KubeObject | undefined {
+    const definition = readDefinition(object);
+    return (
+      this.#withNames(object, definition) ??
+      this.#withCondition(object, computeApproval(object, definition)) ??
+      this.#withNonStructural(object, definition) ??
+      this.#withEstablished(object, definition)
+    );
+  }
+
+  #withNames(object: KubeObject, definition: Definition): KubeObject | undefined {
+    const { spec, acceptedNames } = definition;
+    if (sameNames(spec.names, acceptedNames)) return undefined;
+    const { names, accepted } = computeNames(spec.names, acceptedNames, this.#namesHeld(definition));
+    if (sameNames(names, acceptedNames) && sameCondition(accepted, findCondition(object, 'NamesAccepted')))
+      return undefined;
+    const next = copyOf(object);
+    const status = objectAt(next as unknown as JsonObject, 'status');
+    status['acceptedNames'] = namesJson(names);
+    setCondition(next, accepted, this.#now());
+    setCondition(next, computeInstalling(object, accepted.status === 'True'), this.#now());
+    return next;
+  }
+
+  #namesHeld({ spec }: Definition): Names[] {
+    return [...this.#definitions()]
+      .map((stored) => readDefinition(stored.object))
+      .filter((other) => other.spec.group === spec.group)
+      .map((other) => other.acceptedNames);
+  }
+
+  #withCondition(object: KubeObject, wanted: Condition | undefined): KubeObject | undefined {
+    if (!wanted || sameCondition(wanted, findCondition(object, wanted.type))) return undefined;
+    const next = copyOf(object);
+    setCondition(next, wanted, this.#now());
+    return next;
+  }
+
+  #withNonStructural(object: KubeObject, definition: Definition): KubeObject | undefined {
+    const generation = object.metadata.generation ?? 0;
+    if (this.#structural.get(definition.name) === generation) return undefined;
+    this.#structural.set(definition.name, generation);
+    const wanted = computeNonStructural(definition);
+    if (wanted || !findCondition(object, 'NonStructuralSchema')) return this.#withCondition(object, wanted);
+    const next = copyOf(object);
+    removeCondition(next, 'NonStructuralSchema');
+    return next;
+  }
+
+  #withEstablished(object: KubeObject, definition: Definition): KubeObject | undefined {
+    if (!isConditionTrue(object, 'NamesAccepted') || isConditionTrue(object, 'Established')) return undefined;
+    return this.#withCondition(object, computeEstablished(definition));
+  }
+
+  #ownKind(): Resource {
+    return this.#core.registry.byKind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition')!;
+  }
+
+  #now() {
+    return this.#core.clock.now();
+  }
+}
+
+const groupOf = (object: KubeObject): string => readDefinition(object).spec.group;
+const copyOf = (object: KubeObject): KubeObject => asObject(clone(asJson(object)));

@@ -1,0 +1,256 @@
+import type { JsonObject } from '@lapse/kube/api/json';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Answer,
+  DEFINITIONS_PATH,
+  definition,
+  GROUP,
+  object,
+  startServer,
+  type TestServer,
+  version,
+  WIDGETS,
+  widget,
+} from './testkit.ts';
+
+const WIDGET_DEFINITION = `${DEFINITIONS_PATH}/widgets.${GROUP}`;
+const text = { type: 'string' };
+
+let api: TestServer;
+beforeEach(async () => {
+  api = await startServer();
+});
+afterEach(async () => {
+  expect(api.unexpected).toEqual([]);
+  await api.close();
+});
+
+async function define(made: object): Promise<void> {
+  const answer = await api.post(DEFINITIONS_PATH, made);
+  expect(answer.body['message']).toBeUndefined();
+  await api.get(WIDGET_DEFINITION);
+}
+
+const specOf = ({ body }: Answer) => body['spec'];
+const metaOf = ({ body }: Answer) => body['metadata'] as JsonObject;
+
+describe('what is stored and what is shown', () => {
+  const schemaPath = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties';
+
+  test('objects of before a change of the schema are shown by the new one, everywhere', async () => {
+    await define(definition({ spec: object({ a: text, gone: text }) }));
+    await api.post(WIDGETS, widget('old', { spec: { a: 'x', gone: 'y' } }));
+    await api.patch(
+      WIDGET_DEFINITION,
+      [
+        { op: 'add', path: `${schemaPath}/fresh`, value: { ...text, default: 'new' } },
+        { op: 'remove', path: `${schemaPath}/gone` },
+      ],
+      'json',
+    );
+    const shown = { a: 'x', fresh: 'new' };
+    expect(specOf(await api.get(`${WIDGETS}/old`))).toEqual(shown);
+    expect((await api.get(WIDGETS)).body['items']).toMatchObject([{ spec: shown }]);
+    const watch = await api.send('GET', `${WIDGETS}?watch=1&resourceVersion=0`);
+    const events = (watch.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+    const next = async () => JSON.parse(String((await events.next()).value)) as JsonObject;
+    expect(await next()).toMatchObject({ type: 'ADDED', object: { spec: shown } });
+    // Its last state, too, though that is written anew for the event.
+    await api.delete(`${WIDGETS}/old`);
+    const deleted = await next();
+    expect(deleted).toMatchObject({ type: 'DELETED', object: { spec: shown } });
+    const { metadata: _, ...rest } = deleted['object'] as JsonObject;
+    expect(JSON.stringify(rest)).not.toContain('gone');
+  });
+
+  test('a write that was on its way while the schema changed is stored by the new one', async () => {
+    await define(definition({ spec: object({ a: text, gone: text }) }));
+    let changed = false;
+    api.server.admit({
+      name: 'slow.example.com',
+      resources: [`widgets.${GROUP}`],
+      phase: 'validating',
+      async review() {
+        if (!changed) {
+          changed = true;
+          await api.patch(
+            WIDGET_DEFINITION,
+            [
+              { op: 'add', path: `${schemaPath}/fresh`, value: { ...text, default: 'new' } },
+              { op: 'remove', path: `${schemaPath}/gone` },
+            ],
+            'json',
+          );
+        }
+        return { allowed: true };
+      },
+    });
+    await api.post(WIDGETS, widget('w', { spec: { a: 'x', gone: 'y' } }));
+    expect(specOf(await api.get(`${WIDGETS}/w`))).toEqual({ a: 'x', fresh: 'new' });
+  });
+
+  test('versions without conversion: pruned by both schemas, defaults of the stored version', async () => {
+    const first = object({ spec: object({ both: text, one: { ...text, default: 'd1' } }) });
+    const second = object({ spec: object({ both: text, two: { ...text, default: 'd2' } }) });
+    await define(definition({ versions: [version('v1', first, { storage: true }), version('v2', second)] }));
+    const path = WIDGETS.replace('/v1/', '/v2/');
+    const made = await api.post(path, widget('w', { spec: { both: 'b' } }, `${GROUP}/v2`));
+    expect(made.body).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { both: 'b' } });
+    expect(specOf(await api.get(`${WIDGETS}/w`))).toEqual({ both: 'b', one: 'd1' });
+    expect(specOf(await api.get(`${path}/w`))).toEqual({ both: 'b' });
+    const dry = await api.post(`${path}?dryRun=All`, widget('x', { spec: { two: 't' } }, `${GROUP}/v2`));
+    expect(specOf(dry)).toEqual({});
+  });
+
+  test('a definition with a conversion webhook is served in its storage version, and says why in no other', async () => {
+    const conversion = {
+      strategy: 'Webhook',
+      webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://example.com/convert' } },
+    };
+    const versions = [
+      version('v1', object({}), { storage: true }),
+      version('v2', object({ spec: { type: 'object' } })),
+    ];
+    await define(definition({ versions, more: { conversion } }));
+    expect((await api.post(WIDGETS, widget('w'))).status).toBe(201);
+    expect(await api.get(WIDGETS.replace('/v1/', '/v2/'))).toMatchObject({
+      status: 500,
+      body: {
+        message: `conversion webhook for ${GROUP}/v1, Kind=Widget failed: this server does not call conversion webhooks`,
+      },
+    });
+  });
+
+  test('keys come in alphabetical order, whatever order they were sent in', async () => {
+    await define(definition({ spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }));
+    const sent = `{"spec":{"b":{"z":1,"a":2},"a":1},"metadata":{"name":"w","labels":{"b":"1","a":"2"}},"kind":"Widget","apiVersion":"${GROUP}/v1"}`;
+    await api.post(WIDGETS, sent);
+    const { text: shown } = await api.get(`${WIDGETS}/w`);
+    expect(shown.replace(/"(creationTimestamp|uid|resourceVersion|time)":"[^"]*"/g, '"$1"')).toBe(
+      `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"creationTimestamp","generation":1,"labels":{"a":"2","b":"1"},"managedFields":[{"apiVersion":"${GROUP}/v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{},"f:a":{},"f:b":{}}},"f:spec":{".":{},"f:a":{},"f:b":{".":{},"f:a":{},"f:z":{}}}},"manager":"unknown","operation":"Update","time"}],"name":"w","namespace":"default","resourceVersion","uid"},"spec":{"a":1,"b":{"a":2,"z":1}}}`,
+    );
+  });
+
+  test('integers beyond 2^53 survive', async () => {
+    await define(definition({ spec: object({ n: { type: 'integer' } }) }));
+    await api.post(
+      WIDGETS,
+      `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"n":9007199254740993}}`,
+    );
+    expect((await api.get(`${WIDGETS}/w`)).text).toContain('"n":9007199254740993');
+    expect((await api.get(WIDGETS)).text).toContain('"n":9007199254740993');
+  });
+});
+
+describe('generation and status', () => {
+  const withStatus = (subresources: JsonObject | undefined) =>
+    definition({
+      versions: [
+        version(
+          'v1',
+          object({ spec: object({ n: { type: 'integer' } }), status: object({ ok: { type: 'boolean' } }) }),
+          {
+            storage: true,
+            ...(subresources ? { subresources } : {}),
+          },
+        ),
+      ],
+    });
+
+  test.each<[string, JsonObject | undefined, string, JsonObject, number, JsonObject]>([
+    ['the spec counts', { status: {} }, '', { spec: { n: 2 } }, 2, { spec: { n: 2 } }],
+    ['labels do not', { status: {} }, '', { metadata: { labels: { a: 'b' } } }, 1, { spec: { n: 1 } }],
+    [
+      'the status is ignored outside its endpoint',
+      { status: {} },
+      '',
+      { status: { ok: true } },
+      1,
+      { spec: { n: 1 } },
+    ],
+    [
+      'everything else is ignored inside it',
+      { status: {} },
+      '/status',
+      { spec: { n: 3 }, metadata: { labels: { a: 'b' } }, status: { ok: true } },
+      1,
+      { spec: { n: 1 }, status: { ok: true } },
+    ],
+    [
+      'without the subresource the status counts',
+      undefined,
+      '',
+      { status: { ok: true } },
+      2,
+      { spec: { n: 1 }, status: { ok: true } },
+    ],
+  ])('%s', async (_, subresources, endpoint, patch, generation, shown) => {
+    await define(withStatus(subresources));
+    await api.post(WIDGETS, widget('w', { spec: { n: 1 } }));
+    const answer = await api.patch(`${WIDGETS}/w${endpoint}`, patch);
+    expect(metaOf(answer)['generation']).toBe(generation);
+    const { apiVersion: _a, kind: _k, metadata: _m, ...rest } = answer.body;
+    expect(rest).toEqual(shown);
+  });
+
+  test('labels cannot come in through /status', async () => {
+    await define(withStatus({ status: {} }));
+    await api.post(WIDGETS, widget('w'));
+    const answer = await api.patch(`${WIDGETS}/w/status`, {
+      metadata: { labels: { a: 'b' } },
+      status: { ok: true },
+    });
+    expect(metaOf(answer)).not.toHaveProperty('labels');
+  });
+
+  test('a bad status is refused where it is written', async () => {
+    await define(withStatus({ status: {} }));
+    await api.post(WIDGETS, widget('w'));
+    expect(await api.patch(`${WIDGETS}/w/status`, { status: { ok: 'yes' } })).toMatchObject({
+      status: 422,
+      body: { details: { causes: [{ field: 'status.ok' }] } },
+    });
+  });
+});
+
+describe('field selectors of a definition', () => {
+  beforeEach(async () => {
+    const spec = object({
+      color: { ...text, default: 'red' },
+      n: { type: 'integer' },
+      b: { type: 'boolean' },
+    });
+    const selectableFields = ['.spec.color', '.spec.n', '.spec.b'].map((jsonPath) => ({ jsonPath }));
+    await define(definition({ spec, v1: { selectableFields } }));
+    await api.post(WIDGETS, widget('a', { spec: { n: 1, b: true } }));
+    await api.post(WIDGETS, widget('b', { spec: { color: 'blue', n: 2 } }));
+    await api.post(WIDGETS, widget('c', { spec: { color: 'red' } }));
+    await api.post(WIDGETS, widget('d'));
+  });
+
+  test.each([
+    ['spec.color=red', ['a', 'c']],
+    ['spec.color!=red', ['b', 'd']],
+    ['spec.n=2', ['b']],
+    ['spec.b=true', ['a']],
+    ['spec.n=', ['c', 'd']],
+    ['spec.color=red,metadata.name=c', ['c']],
+  ])('%s selects %j', async (selector, names) => {
+    const { body } = await api.get(`${WIDGETS}?fieldSelector=${encodeURIComponent(selector)}`);
+    expect((body['items'] as JsonObject[]).map((i) => (i['metadata'] as JsonObject)['name'])).toEqual(names);
+  });
+
+  test('values that a later default supplies count', async () => {
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/n/default';
+    await api.patch(WIDGET_DEFINITION, [{ op: 'add', path, value: 7 }], 'json');
+    const { body } = await api.get(`${WIDGETS}?fieldSelector=spec.n%3D7`);
+    expect(body['items']).toMatchObject([{ metadata: { name: 'c' } }]);
+  });
+
+  test('others are refused', async () => {
+    expect(await api.get(`${WIDGETS}?fieldSelector=spec.other=1`)).toMatchObject({
+      status: 400,
+      body: { message: 'field label not supported: spec.other' },
+    });
+  });
+});

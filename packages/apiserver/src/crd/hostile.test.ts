@@ -1,0 +1,75 @@
+import type { JsonObject } from '@lapse/kube/api/json';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  DEFINITIONS_PATH,
+  definition,
+  GROUP,
+  object,
+  startServer,
+  type TestServer,
+  WIDGETS,
+  widget,
+} from './testkit.ts';
+
+let api: TestServer;
+beforeEach(async () => {
+  api = await startServer();
+});
+afterEach(async () => {
+  expect(api.unexpected).toEqual([]);
+  await api.close();
+});
+
+async function define(made: object): Promise<void> {
+  const answer = await api.post(DEFINITIONS_PATH, made);
+  expect(answer.body['message']).toBeUndefined();
+  await api.get(`${DEFINITIONS_PATH}/widgets.${GROUP}`);
+}
+
+describe('hostile objects', () => {
+  test('prototype names are dropped like any unknown field, or kept like any known one', async () => {
+    await define(
+      definition({
+        spec: object({
+          open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          closed: object(),
+        }),
+      }),
+    );
+    const evil = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+    const sent = `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"w","labels":{"__proto__":"x"}},"spec":{"open":${evil},"closed":${evil}}}`;
+    expect(await api.post(WIDGETS, sent)).toMatchObject({ status: 422 });
+    const made = await api.post(WIDGETS, sent.replace('"__proto__":"x"', '"constructor":"x"'));
+    expect(made.status).toBe(201);
+    expect(made.text).toContain(`"open":${evil}`);
+    expect(made.text).toContain('"closed":{}');
+    expect(({} as JsonObject)['polluted']).toBeUndefined();
+    expect((await api.get(`${WIDGETS}/w`)).text).toContain(`"open":${evil}`);
+  });
+
+  test('an object as deep as a body may be is answered, and one deeper is refused', async () => {
+    await define(definition({ spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }));
+    const nested = (depth: number) =>
+      `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"w"},"spec":${'{"a":'.repeat(depth)}{}${'}'.repeat(depth)}}`;
+    expect((await api.post(WIDGETS, nested(900))).status).toBe(201);
+    expect((await api.get(WIDGETS)).status).toBe(200);
+    expect((await api.post(WIDGETS, nested(5000))).status).toBe(400);
+  });
+
+  test('patterns that would never end elsewhere end here', async () => {
+    await define(definition({ spec: object({ a: { type: 'string', pattern: '^(a+)+$' } }) }));
+    expect((await api.post(WIDGETS, widget('w', { spec: { a: `${'a'.repeat(50_000)}!` } }))).status).toBe(
+      422,
+    );
+  });
+
+  test('a large object is pruned, checked and answered in reasonable time', async () => {
+    await define(
+      definition({ spec: object({ list: { type: 'array', items: object({ a: { type: 'integer' } }) } }) }),
+    );
+    const list = Array.from({ length: 50_000 }, (_, i) => ({ a: i, extra: 'x' }));
+    expect(
+      (await api.post(`${WIDGETS}?fieldValidation=Ignore`, widget('w', { spec: { list } }))).status,
+    ).toBe(201);
+  });
+});

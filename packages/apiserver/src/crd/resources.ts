@@ -1,0 +1,174 @@
+// The resources that a definition defines: one per served version, sharing storage, schemas and strategy.
+
+import { createHash } from 'node:crypto';
+import { internal } from '@lapse/kube/api/errors';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { fieldElement } from '#schema/apply/pathElement';
+import type { ReplicasPaths } from '#schema/apply/scaleManagers';
+import { compareApiVersions } from '../registry.ts';
+import { type Resource, type SubresourceInfo, storageName } from '../resources/resource.ts';
+import { customCodec, type Versions } from './codec.ts';
+import { customStrategy } from './customStrategy.ts';
+import { type Definition, storageVersion, textAt, type Version } from './definition.ts';
+import { splitPath } from './paths.ts';
+import { customPrinter } from './printer.ts';
+import { ruleEngine } from './rules.ts';
+import { selectableFields } from './selectableFields.ts';
+import { compileStructure, type Structure } from './structure.ts';
+import { hoist } from './validate/hoist.ts';
+
+/** What changes while a definition stays the same. */
+export interface ServiceState {
+  terminating: boolean;
+  /** Revision after which objects are written by these schemas. */
+  readonly since: number;
+  /** What is served of the definition now. */
+  readonly current: () => Served;
+}
+
+export interface Served {
+  readonly resources: readonly Resource[];
+  readonly versions: Versions;
+}
+
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+/** What discovery still shows of a resource whose definition is going. */
+const LAST_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+
+export function serve(definition: Definition, state: ServiceState): Served {
+  const versions = schemasOf(definition, state);
+  const resources = definition.spec.versions
+    .filter((v) => v.served)
+    .map((v) => resourceOf(definition, v, versions, state));
+  return { resources, versions };
+}
+
+/** The same resources as discovery should show them in this state. */
+export const inState = (served: Served, { terminating }: ServiceState): Served => ({
+  ...served,
+  resources: served.resources.map((r) => ({ ...r, verbs: terminating ? LAST_VERBS : VERBS })),
+});
+
+function schemasOf(definition: Definition, state: ServiceState): Versions {
+  const { spec, acceptedNames } = definition;
+  const compiled = new Map<string, Structure>();
+  return {
+    group: spec.group,
+    kind: acceptedNames.kind,
+    storageVersion: storageVersion(spec)?.name ?? '',
+    uniform: hoist(spec).versions.every((v) => v.schema === undefined),
+    since: state.since,
+    current: () => state.current().versions,
+    // Compiled when the first object comes: a server with hundreds of definitions starts at once.
+    structure(name) {
+      const version = spec.versions.find((v) => v.name === name);
+      if (!version) return undefined;
+      let structure = compiled.get(name);
+      if (!structure) {
+        structure = compileStructure(version.schema?.openAPIV3Schema, spec.preserveUnknownFields);
+        compiled.set(name, structure);
+      }
+      return structure;
+    },
+  };
+}
+
+function resourceOf(
+  definition: Definition,
+  version: Version,
+  versions: Versions,
+  state: ServiceState,
+): Resource {
+  const { spec, acceptedNames: names } = definition;
+  const fields = selectableFields(version.selectableFields);
+  const schema: JsonObject | undefined = version.schema?.openAPIV3Schema;
+  const refusal = unconvertible(definition, version);
+  return {
+    group: spec.group,
+    version: version.name,
+    plural: names.plural,
+    singular: names.singular,
+    kind: names.kind,
+    listKind: names.listKind,
+    namespaced: spec.scope === 'Namespaced',
+    shortNames: names.shortNames,
+    categories: names.categories,
+    verbs: state.terminating ? LAST_VERBS : VERBS,
+    storageVersionHash: storageVersionHash(definition),
+    subresources: subresourcesOf(definition, version),
+    storage: storageName(spec.group, names.plural),
+    custom: true,
+    codec: customCodec(versions, version.name),
+    strategy: customStrategy({
+      group: spec.group,
+      version: version.name,
+      kind: names.kind,
+      plural: names.plural,
+      subresources: version.subresources,
+      replicas: replicasOf(definition),
+      structure: () => versions.structure(version.name)!,
+      rules: once(() => (schema ? ruleEngine.compile(schema) : undefined)),
+      isTerminating: () => state.terminating,
+    }),
+    fieldLabels: fields.labels,
+    fields: fields.values,
+    printer: customPrinter(version.columns),
+    warnings: deprecationOf(definition, version),
+    ...(schema ? { schema } : {}),
+    ...(refusal ? { unservable: () => internal(refusal) } : {}),
+  };
+}
+
+const replicasOf = ({ spec }: Definition): ReplicasPaths =>
+  new Map(
+    spec.versions.map(({ name, subresources }) => [
+      `${spec.group}/${name}`,
+      subresources?.scale && splitPath(subresources.scale.specReplicasPath).map(fieldElement),
+    ]),
+  );
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
+
+const WRITABLE = ['get', 'patch', 'update'];
+
+function subresourcesOf({ acceptedNames }: Definition, { subresources }: Version): SubresourceInfo[] {
+  const infos: SubresourceInfo[] = [];
+  if (subresources?.status) infos.push({ name: 'status', kind: acceptedNames.kind, verbs: WRITABLE });
+  if (subresources?.scale) {
+    infos.push({ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: WRITABLE });
+  }
+  return infos;
+}
+
+/** Changes when objects are stored in another version; the first bytes of a hash. Empty while it is not served. */
+function storageVersionHash({ spec }: Definition): string {
+  const stored = storageVersion(spec);
+  if (!stored?.served) return '';
+  const text = `${spec.group}/${stored.name}/${spec.names.kind}`;
+  return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
+}
+
+/** A deprecated version says so in every answer, and names the best version to use instead. */
+function deprecationOf({ spec }: Definition, version: Version): string[] {
+  if (!version.deprecated) return [];
+  if (version.deprecationWarning !== undefined) return [version.deprecationWarning];
+  const text = `${spec.group}/${version.name} ${spec.names.kind} is deprecated`;
+  const better = spec.versions
+    .filter((v) => v.served && !v.deprecated && compareApiVersions(v.name, version.name) < 0)
+    .map((v) => v.name)
+    .sort(compareApiVersions)[0];
+  return [better ? `${text}; use ${spec.group}/${better} ${spec.names.kind}` : text];
+}
+
+/** Without conversion webhooks only the storage version of such a definition can be served. */
+function unconvertible({ spec, acceptedNames }: Definition, version: Version): string | undefined {
+  if (textAt(spec.conversion ?? {}, 'strategy') !== 'Webhook' || version.storage) return undefined;
+  const kind = `${spec.group}/${storageVersion(spec)?.name}, Kind=${acceptedNames.kind}`;
+  return `conversion webhook for ${kind} failed: this server does not call conversion webhooks`;
+}

@@ -1,0 +1,59 @@
+// Paths and methods of custom resources are not looked up in a router but judged by the definition, and what does not
+// fit is refused in other words than for built-in kinds.
+
+import { badRequest, notFound } from '@lapse/kube/api/errors';
+import type { HttpRequest } from '@lapse/kube/api/http';
+import { ApiError } from '@lapse/kube/api/status';
+import type { ResourcePath } from '../path.ts';
+import type { Resource } from '../resources/resource.ts';
+
+/** The request as the verbs should see it; undefined: there is no such page. */
+export function routeCustom(
+  resource: Resource,
+  asked: ResourcePath,
+  request: HttpRequest,
+): { path: ResourcePath; request: HttpRequest } | undefined {
+  // What comes after a subresource says nothing.
+  const path = { ...asked, subresource: asked.subresource?.split('/')[0] };
+  if (isMisplaced(resource, path, request)) return undefined;
+  if (resource.unservable) throw resource.unservable();
+  // A method that is no verb has no name in the refusal either.
+  const verb = Object.hasOwn(VERBS, request.method) ? VERBS[request.method]! : '';
+  if (path.subresource !== undefined) checkSubresource(resource, path, verb);
+  else if (verb === '') throw unsupported(resource, verb);
+  if (path.name === undefined && (verb === 'update' || verb === 'patch')) {
+    throw badRequest('name must be provided');
+  }
+  return {
+    // A name in the path of a POST says nothing.
+    path: verb === 'create' ? { ...path, name: undefined } : path,
+    request: request.method === 'HEAD' ? { ...request, method: 'GET' } : request,
+  };
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** A namespace too many, or one too few for anything but reading across all of them. */
+function isMisplaced(resource: Resource, path: ResourcePath, { method }: HttpRequest): boolean {
+  if (!resource.namespaced) return path.namespace !== undefined;
+  const acrossAll = path.name === undefined && (method === 'GET' || method === 'HEAD');
+  return path.namespace === undefined && !acrossAll;
+}
+
+function checkSubresource(resource: Resource, path: ResourcePath, verb: string): void {
+  const served = resource.subresources.find((s) => s.name === path.subresource);
+  if (!served) throw notFound(resource, path.name!);
+  if (!served.verbs.includes(verb)) throw unsupported(resource, verb);
+}
+
+function unsupported({ plural, group }: Resource, verb: string): ApiError {
+  const text = `${verb} is not supported on resources of kind "${plural}.${group}"`;
+  return new ApiError(405, 'MethodNotAllowed', text, { group, kind: plural });
+}

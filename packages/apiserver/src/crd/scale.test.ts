@@ -1,0 +1,158 @@
+import type { JsonObject } from '@lapse/kube/api/json';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Answer,
+  DEFINITIONS_PATH,
+  definition,
+  GROUP,
+  object,
+  startServer,
+  type TestServer,
+  version,
+  WIDGETS,
+  widget,
+} from './testkit.ts';
+
+const SCALE = `${WIDGETS}/w/scale`;
+const number = { type: 'integer' };
+
+let api: TestServer;
+beforeEach(async () => {
+  api = await startServer();
+  const scale = {
+    specReplicasPath: '.spec.size',
+    statusReplicasPath: '.status.size',
+    labelSelectorPath: '.status.selector',
+  };
+  const schema = object({
+    spec: object({ size: number, note: { type: 'string' } }),
+    status: object({ size: number, selector: { type: 'string' } }),
+  });
+  const versions = [version('v1', schema, { storage: true, subresources: { status: {}, scale } })];
+  await api.post(DEFINITIONS_PATH, definition({ versions }));
+  await api.post(WIDGETS, widget('w', { spec: { size: 3, note: 'n' } }));
+});
+afterEach(async () => {
+  expect(api.unexpected).toEqual([]);
+  await api.close();
+});
+
+const partsOf = ({ status, body }: Answer) => ({ status, spec: body['spec'], scaled: body['status'] });
+const refusalOf = ({ status, body }: Answer) => `${status} ${body['message']}`;
+const named = (more: JsonObject = {}, metadata: JsonObject = {}) => ({
+  metadata: { name: 'w', ...metadata },
+  ...more,
+});
+
+describe('reading', () => {
+  test('shows two numbers and a selector, and little metadata', async () => {
+    await api.patch(`${WIDGETS}/w/status`, { status: { size: 2, selector: 'app=x' } });
+    const { body } = await api.get(SCALE);
+    expect(body).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      spec: { replicas: 3 },
+      status: { replicas: 2, selector: 'app=x' },
+    });
+    expect(Object.keys(body['metadata'] as JsonObject).sort()).toEqual([
+      'creationTimestamp',
+      'name',
+      'namespace',
+      'resourceVersion',
+      'uid',
+    ]);
+  });
+
+  test('without replicas it is 500; of nothing it is 404', async () => {
+    await api.patch(`${WIDGETS}/w`, { spec: { size: null } });
+    expect(refusalOf(await api.get(SCALE))).toBe(
+      '500 Internal error occurred: the spec replicas field ".spec.size" does not exist',
+    );
+    expect((await api.get(`${WIDGETS}/none/scale`)).status).toBe(404);
+  });
+
+  test('as a table', async () => {
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const { body } = await api.ask('GET', SCALE, undefined, { accept });
+    expect((body['columnDefinitions'] as JsonObject[]).map((c) => c['name'])).toEqual([
+      'Name',
+      'Desired',
+      'Available',
+      'Age',
+    ]);
+    expect(body['rows']).toMatchObject([{ cells: ['w', 3, 0, '0s'] }]);
+  });
+});
+
+describe('writing', () => {
+  test.each<[string, JsonObject, JsonObject]>([
+    ['a number', { spec: { replicas: 5 } }, { replicas: 5 }],
+    ['none at all', { spec: { replicas: 0 } }, {}],
+    ['nothing means none', {}, {}],
+  ])('PUT: %s', async (_, sent, spec) => {
+    expect(partsOf(await api.put(SCALE, named(sent)))).toEqual({
+      status: 200,
+      spec,
+      scaled: { replicas: 0 },
+    });
+    const { body } = await api.get(`${WIDGETS}/w`);
+    expect(body).toMatchObject({
+      spec: { size: spec['replicas'] ?? 0, note: 'n' },
+      metadata: { generation: 2 },
+    });
+  });
+
+  test('PATCH, also of an object that had no replicas', async () => {
+    await api.patch(`${WIDGETS}/w`, { spec: { size: null } });
+    expect(refusalOf(await api.patch(SCALE, { metadata: { labels: { a: 'b' } } }))).toBe(
+      '400 the spec replicas field ".spec.size" cannot be empty',
+    );
+    expect(partsOf(await api.patch(SCALE, { spec: { replicas: 4 } })).spec).toEqual({ replicas: 4 });
+    const [op, path] = ['replace', '/spec/replicas'];
+    expect(partsOf(await api.patch(SCALE, [{ op, path, value: 6 }], 'json')).spec).toEqual({ replicas: 6 });
+  });
+
+  test('a dry run shows what would be and writes nothing', async () => {
+    expect(partsOf(await api.patch(`${SCALE}?dryRun=All`, { spec: { replicas: 9 } })).spec).toEqual({
+      replicas: 9,
+    });
+    expect(partsOf(await api.get(SCALE)).spec).toEqual({ replicas: 3 });
+  });
+
+  const modified =
+    'the object has been modified; please apply your changes to the latest version and try again';
+  const unreadable = '400 no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"';
+  test.each<[string, JsonObject | string, string]>([
+    [
+      'an old version',
+      named({}, { resourceVersion: '1' }),
+      `409 Operation cannot be fulfilled on widgets.${GROUP} "w": ${modified}`,
+    ],
+    [
+      'another name',
+      { metadata: { name: 'x' } },
+      '400 the name of the object (x) does not match the name on the URL (w)',
+    ],
+    ['no name', {}, '400 the name of the object (w based on URL) was undeterminable: name must be provided'],
+    ['another kind', widget('w'), unreadable],
+    ['text for a number', named({ spec: { replicas: 'x' } }), unreadable],
+    ['no JSON', '{"metadata":', unreadable],
+    [
+      'less than none',
+      named({ spec: { replicas: -1 } }),
+      `422 Widget.${GROUP} "w" is invalid: .spec.size: Invalid value: -1: should be a non-negative integer`,
+    ],
+  ])('%s is refused', async (_, sent, refusal) => {
+    expect(refusalOf(await api.put(SCALE, sent))).toBe(refusal);
+    expect(partsOf(await api.get(SCALE)).spec).toEqual({ replicas: 3 });
+  });
+
+  test('unknown fields are warned of', async () => {
+    const answer = await api.put(SCALE, named({ spec: { replicas: 1, foo: 2 } }));
+    expect(answer.warnings).toEqual(['299 - "unknown field \\"spec.foo\\""']);
+  });
+
+  test.each(['POST', 'DELETE'])('%s is not supported', async (method) => {
+    expect((await api.ask(method, SCALE, {})).status).toBe(405);
+  });
+});

@@ -1,0 +1,97 @@
+// Puts what stored definitions define into the registry, and takes it out again. Runs inside the commit of a
+// definition: no writes here, and nothing may throw.
+
+import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Core } from '../context.ts';
+import { type Codec, type Resource, storageName } from '../resources/resource.ts';
+import { customCodec } from './codec.ts';
+import { isConditionTrue } from './conditions.ts';
+import { type Definition, readDefinition } from './definition.ts';
+import { inState, type Served, type ServiceState, serve } from './resources.ts';
+
+interface Installed {
+  readonly definition: Definition;
+  readonly state: ServiceState;
+  served: Served;
+}
+
+export class Serving {
+  readonly #core: Core;
+  /** By name of the definition. */
+  readonly #installed = new Map<string, Installed>();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** The definition as it is now; undefined when it is gone. */
+  update(name: string, object: KubeObject | undefined): void {
+    const installed = this.#installed.get(name);
+    if (!object || !isServed(object)) {
+      if (installed) this.#remove(name, installed);
+      return;
+    }
+    const definition = readDefinition(object);
+    const terminating = isConditionTrue(object, 'Terminating');
+    if (installed && sameService(installed.definition, definition)) {
+      if (installed.state.terminating !== terminating) this.#setTerminating(installed, terminating);
+      return;
+    }
+    this.#install(name, definition, terminating);
+    const storage = storageName(definition.spec.group, definition.acceptedNames.plural);
+    // A new definition has no past: what was stored under an old one of the same name is not its history.
+    if (installed?.definition.uid !== definition.uid) this.#core.store.restartHistory(storage);
+    // Watches show objects by the schema they began with; the real server ends them too.
+    if (installed) this.#core.hub.closeResource(storage);
+  }
+
+  /** How objects of this definition are stored. */
+  storageCodec(name: string): Codec | undefined {
+    const versions = this.#installed.get(name)?.served.versions;
+    return versions && customCodec(versions, versions.storageVersion);
+  }
+
+  #install(name: string, definition: Definition, terminating: boolean): void {
+    const old = this.#installed.get(name);
+    const state: ServiceState = {
+      terminating,
+      since: this.#core.store.headRevision,
+      current: () => this.#installed.get(name)?.served ?? served,
+    };
+    const served = serve(definition, state);
+    this.#swap(old?.served, served);
+    this.#installed.set(name, { definition, state, served });
+  }
+
+  #setTerminating(installed: Installed, terminating: boolean): void {
+    installed.state.terminating = terminating;
+    const served = inState(installed.served, installed.state);
+    this.#swap(installed.served, served);
+    installed.served = served;
+  }
+
+  #remove(name: string, { served, definition }: Installed): void {
+    this.#installed.delete(name);
+    this.#swap(served, undefined);
+    this.#core.hub.closeResource(storageName(definition.spec.group, definition.acceptedNames.plural));
+  }
+
+  #swap(old: Served | undefined, next: Served | undefined): void {
+    const { registry } = this.#core;
+    // Nobody may define away what the server has itself.
+    const isFree = ({ group, version, plural }: Resource) =>
+      registry.get(group, version, plural)?.custom !== false;
+    for (const resource of old?.resources ?? []) if (isFree(resource)) registry.remove(resource);
+    for (const resource of next?.resources ?? []) if (isFree(resource)) registry.add(resource);
+  }
+}
+
+const isServed = (object: KubeObject): boolean =>
+  isConditionTrue(object, 'NamesAccepted') || isConditionTrue(object, 'Established');
+
+/** Nothing that matters to requests changed. */
+const sameService = (a: Definition, b: Definition): boolean =>
+  a.uid === b.uid &&
+  equal(a.spec as unknown as Json, b.spec as unknown as JsonObject) &&
+  equal(a.acceptedNames as unknown as Json, b.acceptedNames as unknown as JsonObject);

@@ -1,0 +1,45 @@
+// Internally a definition has room for one schema (and subresources, columns, selectable fields) above all versions.
+// What all versions have in common moves there before validation, which is why refusals of a definition with one
+// version point at `spec.validation.openAPIV3Schema`, a field that apiextensions.k8s.io/v1 does not have.
+
+import { equal, type Json } from '@lapse/kube/api/json';
+import type { DefinitionSpec, PrinterColumn, Subresources, Validation, Version } from '../definition.ts';
+
+export interface HoistedSpec extends DefinitionSpec {
+  readonly validation: Validation | undefined;
+  readonly subresources: Subresources | undefined;
+  readonly columns: readonly PrinterColumn[];
+  readonly selectableFields: readonly string[];
+}
+
+type Shared = 'schema' | 'subresources' | 'columns' | 'selectableFields';
+
+export function hoist(spec: DefinitionSpec): HoistedSpec {
+  const first = spec.versions[0];
+  const common = (field: Shared) =>
+    first !== undefined && spec.versions.every((v) => equal(asJson(v[field]), asJson(first[field])));
+  const moved = {
+    schema: common('schema'),
+    subresources: common('subresources'),
+    columns: common('columns'),
+    selectableFields: common('selectableFields'),
+  };
+  return {
+    ...spec,
+    validation: moved.schema ? first!.schema : undefined,
+    subresources: moved.subresources ? first!.subresources : undefined,
+    columns: moved.columns ? first!.columns : [],
+    selectableFields: moved.selectableFields ? first!.selectableFields : [],
+    versions: spec.versions.map((v) => without(v, moved)),
+  };
+}
+
+const asJson = (value: Version[Shared]): Json | undefined => value as unknown as Json | undefined;
+
+const without = (version: Version, moved: Readonly<Record<Shared, boolean>>): Version => ({
+  ...version,
+  ...(moved.schema ? { schema: undefined } : {}),
+  ...(moved.subresources ? { subresources: undefined } : {}),
+  ...(moved.columns ? { columns: [] } : {}),
+  ...(moved.selectableFields ? { selectableFields: [] } : {}),
+});

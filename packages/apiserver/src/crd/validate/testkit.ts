@@ -1,0 +1,32 @@
+// For tests: definitions as validation sees them, and its refusals in a short form.
+
+import type { FieldError } from '@lapse/kube/api/fieldErrors';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { asObject, type KubeObject } from '@lapse/kube/api/object';
+import { definitionStrategy } from '../definitionStrategy.ts';
+import { definition, object, version } from '../testkit.ts';
+import { validateDefinition } from './definition.ts';
+
+/** The usual places shortened: `S` is the schema that all versions share, `A` the field spec.a in it. */
+export const short = (errors: readonly FieldError[]): string[] =>
+  errors.map((e) =>
+    `${e.field}: ${e.message}`
+      .replace('spec.validation.openAPIV3Schema.properties[spec].properties[a]', 'A')
+      .replace('spec.validation.openAPIV3Schema', 'S'),
+  );
+
+/** With defaults, as after decoding. */
+export function prepared(raw: object): KubeObject {
+  const made = asObject(JSON.parse(JSON.stringify(raw)) as JsonObject);
+  definitionStrategy.applyDefaults!(made);
+  return made;
+}
+
+export const refusals = (raw: object): string[] => short(validateDefinition(prepared(raw)));
+
+/** The field spec.a has this schema. */
+export const withA = (schema: JsonObject) => definition({ spec: object({ a: schema }) });
+
+/** The whole object has this schema. */
+export const withRoot = (schema: JsonObject, v1: JsonObject = {}) =>
+  definition({ versions: [version('v1', schema, { storage: true, ...v1 })] });

@@ -1,0 +1,28 @@
+// What is being answered at the moment, so that stopping can wait for it.
+
+import { realClock } from '@lapse/base/clock';
+import { type Millis, plus } from '@lapse/base/instant';
+
+export class InFlight {
+  #count = 0;
+  #waiting: (() => void)[] = [];
+
+  enter(): void {
+    this.#count++;
+  }
+
+  leave(): void {
+    if (--this.#count > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when nothing is in flight, at the latest after `most`: of real time, since sockets and disks have no other. */
+  async drained(most: Millis): Promise<void> {
+    if (this.#count === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    const cancel = realClock.wakeAt(plus(realClock.now(), most), resolve);
+    await promise;
+    cancel();
+  }
+}

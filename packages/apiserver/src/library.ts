@@ -1,0 +1,14 @@
+// The face of the embedded API server: what somebody imports as `lapse/apiserver` to have a Kubernetes API in a test.
+// In process, call `handle`; over a socket, `listen(server.handle)` and give the address to any Kubernetes client.
+
+export type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/kube/api/admission';
+export type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+export type { FrontProxy } from './aggregation/frontProxy.ts';
+export { type LocalService, localOutbound } from './aggregation/localOutbound.ts';
+export { type Authenticator, parseTokenFile, tokenAuthenticator } from './auth.ts';
+export { frontProxyCertificate, type ServingCertificate, servingCertificate } from './certificates.ts';
+export { type Listener, type ListenOptions, listen } from './listen.ts';
+export { type ApiServer, createServer, type ServerOptions } from './server.ts';
+export { openSqliteJournal } from './store/sqlite.ts';
+export { Store } from './store/store.ts';
+export { httpsOutbound, noOutbound, type Outbound } from './webhooks/outbound.ts';

@@ -1,0 +1,55 @@
+// The built-in kinds: discovery data + Go struct table + defaults + the strategy of the kind.
+
+import { apiVersionOf } from '@lapse/kube/api/object';
+import { REVIEWS } from '../access/reviews.ts';
+import { builtinTable, type ServedResource, servedData } from '../data.ts';
+import type { Registry } from '../registry.ts';
+import { fieldsOf } from '../strategies/fieldLabels.ts';
+import { sharedTable, strategyFor } from '../strategies/strategies.ts';
+import { builtinPrinter } from '../tables/builtin.ts';
+import { type Resource, storageName } from './resource.ts';
+import { structCodec } from './structCodec.ts';
+
+export function registerBuiltins(registry: Registry): void {
+  for (const served of servedData().resources) {
+    const isReview = Object.hasOwn(REVIEWS, storageName(served.group, served.resource));
+    if (isReview || served.verbs.includes('list')) registry.add(builtinResource(served));
+  }
+}
+
+export function builtinResource(served: ServedResource): Resource {
+  const { group, version, kind } = served;
+  const name = storageName(group, served.resource);
+  const strategy = strategyFor(name);
+  const selectable = fieldsOf(name);
+  const shared = sharedTable(name);
+  const structName = builtinTable().kinds[`${apiVersionOf(served)}/${kind}`];
+  if (!structName)
+    throw new Error(`the type table has no struct for ${apiVersionOf(served)} ${kind}: run npm run generate`);
+  const codec = structCodec({ group, version, kind }, structName, strategy);
+  return {
+    group,
+    version,
+    plural: served.resource,
+    singular: served.singular,
+    kind,
+    listKind: `${kind}List`,
+    namespaced: served.namespaced,
+    shortNames: served.shortNames,
+    categories: served.categories,
+    verbs: served.verbs,
+    storageVersionHash: served.storageVersionHash ?? '',
+    subresources: served.subresources,
+    storage: shared?.storage ?? name,
+    custom: false,
+    codec: shared ? shared.codec(codec) : codec,
+    strategy,
+    fieldLabels: selectable.labels,
+    fields: selectable.values,
+    ...(selectable.unsupported ? { unsupportedField: selectable.unsupported } : {}),
+    ...(shared ? { refusedAs: shared.refusedAs } : {}),
+    ...(strategy.deprecation ? { warnings: [strategy.deprecation] } : {}),
+    printer: builtinPrinter(name),
+    patchType: structName,
+  };
+}

@@ -1,0 +1,187 @@
+// The fields of one object and their managers, from one write to the next: what a create, update or patch does to
+// metadata.managedFields, and what server-side apply does to the object as well.
+
+import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { capUpdaters } from './capUpdaters.ts';
+import { checkFields, describeProblems } from './checkFields.ts';
+import { FieldSet } from './fieldSet.ts';
+import { allowedConflicts, hasLastApplied, withLastApplied } from './lastApplied.ts';
+import {
+  decodeManagedFields,
+  encodeManagedFields,
+  identityOf,
+  isReset,
+  type Managed,
+  type Manager,
+  NOBODY,
+} from './managedFields.ts';
+import { applyConfig, type Ground, type Managers, updateManagers } from './managers.ts';
+import { fieldElement } from './pathElement.ts';
+import { remember } from './remember.ts';
+
+export interface Endpoint extends Ground {
+  readonly apiVersion: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** An object of this kind of which nothing is known. Never edited. */
+  readonly empty: JsonObject;
+}
+
+export interface Write {
+  /** Absent: the object is new. */
+  readonly live?: JsonObject;
+  readonly manager: string;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** The configuration is not what its kind says. */
+export class ApplyError extends Error {}
+
+/** Somebody else owns what the configuration changes. */
+export class ApplyConflict extends Error {
+  readonly conflicts: readonly { readonly manager: Manager; readonly paths: readonly string[] }[];
+
+  constructor(conflicts: ApplyConflict['conflicts']) {
+    super('conflict');
+    this.conflicts = conflicts;
+  }
+}
+
+// Nobody owns what names the object or is the server's.
+const meta = (name: string) => [fieldElement('metadata'), fieldElement(name)];
+const STRIPPED = FieldSet.of(
+  [fieldElement('apiVersion')],
+  [fieldElement('kind')],
+  [fieldElement('metadata')],
+  ...['name', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation'].map(meta),
+  ...['managedFields', 'resourceVersion', 'namespace'].map(meta),
+);
+const FIRST_APPLY = 'before-first-apply';
+
+/** The managedFields of `next`, which replaces `live`. */
+export function trackUpdate(endpoint: Endpoint, write: Write, next: JsonObject): JsonObject[] | undefined {
+  const managed = liveOrNew(endpoint, write.live, next);
+  // Objects that nobody tracks are not tracked from some update on; only new ones are.
+  if (managed.fields.size === 0 && write.live !== undefined) return undefined;
+  return encodeManagedFields(capUpdaters(updated(endpoint, write, managed, next)));
+}
+
+function liveOrNew({ subresource }: Endpoint, live: JsonObject | undefined, next: JsonObject): Managed {
+  const before = () => decodeManagedFields(entriesOf(live)) ?? NOBODY;
+  if (subresource !== '') return before();
+  const sent = entriesOf(next);
+  if (isReset(sent)) return NOBODY;
+  const managed = decodeManagedFields(sent);
+  return managed === undefined || managed.fields.size === 0 ? before() : managed;
+}
+
+const entriesOf = (object: JsonObject | undefined): Json | undefined =>
+  isObject(object?.['metadata']) ? object['metadata']['managedFields'] : undefined;
+
+function updated(endpoint: Endpoint, write: Write, managed: Managed, next: JsonObject): Managed {
+  const { apiVersion, subresource, empty } = endpoint;
+  const manager: Manager = { manager: write.manager, operation: 'Update', apiVersion, subresource };
+  const id = identityOf(manager);
+  const values = { live: untracked(write.live ?? empty), next: untracked(next) };
+  // What this write takes is found apart from what its manager had: only then is its time a new one.
+  const fields = new Map(updateManagers(endpoint, values, managed.fields, CURRENT));
+  const taken = stripped(fields.get(CURRENT) ?? FieldSet.EMPTY);
+  fields.delete(CURRENT);
+  if (taken.isEmpty) return { ...managed, fields };
+  fields.set(id, joined(taken, fields.get(id) ?? FieldSet.EMPTY));
+  return {
+    fields,
+    managers: new Map(managed.managers).set(id, manager),
+    times: new Map(managed.times).set(id, write.now),
+  };
+}
+
+const CURRENT = 'current-operation';
+
+const difference = remember((set: FieldSet, other: FieldSet) => set.difference(other));
+const joined = remember((set: FieldSet, other: FieldSet) => set.union(other));
+const stripped = (set: FieldSet): FieldSet => difference(set, STRIPPED);
+
+/** The object without managedFields: they do not manage themselves. */
+function untracked(object: JsonObject): JsonObject {
+  const { metadata } = object;
+  if (!isObject(metadata) || metadata['managedFields'] === undefined) return object;
+  const { managedFields: _, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}
+
+export interface Apply extends Write {
+  readonly config: JsonObject;
+  readonly force: boolean;
+}
+
+/** The object as it is after the apply, managedFields included; a fresh copy. */
+export function applyObject(endpoint: Endpoint, apply: Apply): JsonObject {
+  const { config, live } = apply;
+  const problems = checkFields(endpoint.type, config);
+  if (problems.length > 0) throw new ApplyError(describeProblems(problems));
+  let managed = decodeManagedFields(entriesOf(live)) ?? NOBODY;
+  if (managed.fields.size === 0 && live !== undefined)
+    managed = updated(endpoint, { manager: FIRST_APPLY, now: apply.now }, NOBODY, live);
+  const result = applied(endpoint, apply, managed);
+  const object = clone(result.object);
+  if (apply.manager === 'kubectl' && hasLastApplied(object)) withLastApplied(object, config);
+  const entries = encodeManagedFields(result.managed);
+  if (!isObject(object['metadata'])) object['metadata'] = {};
+  if (entries !== undefined) object['metadata']['managedFields'] = entries;
+  return object;
+}
+
+function applied(
+  endpoint: Endpoint,
+  apply: Apply,
+  managed: Managed,
+): { object: JsonObject; managed: Managed } {
+  const { apiVersion, subresource } = endpoint;
+  const manager: Manager = { manager: apply.manager, operation: 'Apply', apiVersion, subresource };
+  const id = identityOf(manager);
+  const live = untracked(apply.live ?? endpoint.empty);
+  const application = { live, config: apply.config, manager: id, force: apply.force };
+  let result = applyConfig(endpoint, application, managed.fields);
+  if (result.kind === 'conflicts') {
+    const rest = unforgiven(endpoint, apply, live, result.conflicts);
+    if (rest.size > 0) throw conflictOf(managed, rest);
+    result = applyConfig(endpoint, { ...application, force: true }, managed.fields);
+    if (result.kind === 'conflicts') throw conflictOf(managed, result.conflicts);
+  }
+  const fields = stripManager(result.managers, id);
+  const times = new Map(managed.times);
+  if (result.changed) times.set(id, apply.now);
+  const managers = new Map(managed.managers).set(id, manager);
+  return { object: result.value as JsonObject, managed: { fields, managers, times } };
+}
+
+function stripManager(managers: Managers, id: string): Managers {
+  const out = new Map(managers);
+  const set = stripped(out.get(id) ?? FieldSet.EMPTY);
+  if (set.isEmpty) out.delete(id);
+  else out.set(id, set);
+  return out;
+}
+
+/** kubectl takes over what it applied from the client's side before. */
+function unforgiven(
+  { type, apiVersion }: Endpoint,
+  { manager }: Apply,
+  live: JsonObject,
+  conflicts: ReadonlyMap<string, FieldSet>,
+): ReadonlyMap<string, FieldSet> {
+  const allowed = manager === 'kubectl' ? allowedConflicts(type, apiVersion, live) : undefined;
+  if (allowed === undefined) return conflicts;
+  return new Map(
+    [...conflicts]
+      .map(([id, set]) => [id, set.difference(allowed)] as const)
+      .filter(([, set]) => !set.isEmpty),
+  );
+}
+
+const conflictOf = (managed: Managed, conflicts: ReadonlyMap<string, FieldSet>): ApplyConflict =>
+  new ApplyConflict(
+    [...conflicts].map(([id, set]) => ({ manager: managed.managers.get(id)!, paths: set.paths() })),
+  );

@@ -1,0 +1,136 @@
+// metadata.managedFields on the wire: who manages, how, since when, and which fields.
+
+import { parseTime } from '@lapse/base/instant';
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { type FieldSet, parseFieldSet } from './fieldSet.ts';
+import type { Managers } from './managers.ts';
+
+export interface Manager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource: string;
+}
+
+export interface Managed {
+  readonly fields: Managers;
+  readonly managers: ReadonlyMap<string, Manager>;
+  /** Of the last change of each, RFC 3339. */
+  readonly times: ReadonlyMap<string, string>;
+}
+
+export const NOBODY: Managed = { fields: new Map(), managers: new Map(), times: new Map() };
+
+/** Two entries of one identity are one manager. An applier is the same in every version. */
+export function identityOf({ manager, operation, apiVersion, subresource }: Manager): string {
+  return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource]);
+}
+
+// The sets of the JSON that was made here.
+const decoded = new WeakMap<object, FieldSet>();
+
+/** Undefined when any entry cannot be understood. */
+export function decodeManagedFields(entries: Json | undefined): Managed | undefined {
+  if (entries === undefined || entries === null) return NOBODY;
+  if (!Array.isArray(entries)) return undefined;
+  const fields = new Map<string, FieldSet>();
+  const managers = new Map<string, Manager>();
+  const times = new Map<string, string>();
+  for (const entry of entries) {
+    const manager = isObject(entry) ? managerOf(entry) : undefined;
+    const set = manager && decodeSet((entry as JsonObject)['fieldsV1']);
+    if (manager === undefined || set === undefined) return undefined;
+    const id = identityOf(manager);
+    fields.set(id, set);
+    managers.set(id, manager);
+    const { time } = entry as JsonObject;
+    if (typeof time === 'string') times.set(id, time);
+  }
+  return { fields, managers, times };
+}
+
+function managerOf(entry: JsonObject): Manager | undefined {
+  const text = (name: string) => (typeof entry[name] === 'string' ? entry[name] : '');
+  const operation = text('operation');
+  if (operation !== 'Apply' && operation !== 'Update') return undefined;
+  if (text('apiVersion') === '' || text('fieldsType') !== 'FieldsV1') return undefined;
+  return {
+    manager: text('manager'),
+    operation,
+    apiVersion: text('apiVersion'),
+    subresource: text('subresource'),
+  };
+}
+
+function decodeSet(json: Json | undefined): FieldSet | undefined {
+  const content = json ?? {};
+  if (!isObject(content)) return undefined;
+  return decoded.get(content) ?? parseKnown(content);
+}
+
+// Objects of one kind and author have the same fields: clients send back what they read, object after object.
+const parsed = new Map<string, FieldSet>();
+const MOST_PARSED = 500;
+const LONGEST_PARSED = 16_384;
+
+function parseKnown(content: JsonObject): FieldSet | undefined {
+  const text = JSON.stringify(content);
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const set = parseFieldSet(content);
+  if (set === undefined || text.length > LONGEST_PARSED) return set;
+  if (parsed.size >= MOST_PARSED) parsed.clear();
+  parsed.set(text, set);
+  return set;
+}
+
+/** Undefined for nobody. Appliers first, then by time (seconds), name, version and subresource. */
+export function encodeManagedFields({ fields, managers, times }: Managed): JsonObject[] | undefined {
+  if (fields.size === 0) return undefined;
+  const entries = [...fields].map(([id, set]) => ({ ...managers.get(id)!, set, time: times.get(id) }));
+  entries.sort(
+    (a, b) =>
+      compare(a.operation, b.operation) ||
+      secondsOf(a.time) - secondsOf(b.time) ||
+      compare(a.manager, b.manager) ||
+      compare(a.apiVersion, b.apiVersion) ||
+      compare(a.subresource, b.subresource),
+  );
+  return entries.map(({ manager, operation, apiVersion, subresource, set, time }) => ({
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: encodeSet(set),
+    ...(subresource === '' ? {} : { subresource }),
+  }));
+}
+
+const encoded = new WeakMap<FieldSet, JsonObject>();
+
+/** The same object for the same set: it is shared by the versions of an object, and never edited. */
+function encodeSet(set: FieldSet): JsonObject {
+  let json = encoded.get(set);
+  if (json === undefined) {
+    json = set.toJson();
+    encoded.set(set, json);
+    decoded.set(json, set);
+  }
+  return json;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const secondsOf = (time: string | undefined): number =>
+  time === undefined ? 0 : Math.floor(parseTime(time) / 1000);
+
+/** A client asks to forget who manages what: an empty list, or one empty entry. */
+export function isReset(entries: Json | undefined): boolean {
+  if (!Array.isArray(entries)) return false;
+  const [first] = entries;
+  return entries.length === 0 || (entries.length === 1 && isObject(first!) && isBare(first));
+}
+
+// A decoded entry has nothing in it, or only what every entry has.
+const isBare = (entry: JsonObject): boolean =>
+  Object.values(entry).every((value) => value === undefined || value === '' || value === null);

@@ -1,0 +1,114 @@
+// A configuration laid over an object: what the configuration says wins, everything else stays. Items of lists keep the
+// order of the configuration; those that only the object has stay where they were between them.
+
+import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
+import { entryType, type FieldType, type ListType, type MapType, shapeOf } from './fieldType.ts';
+import { itemElement } from './listItems.ts';
+import type { PathElement } from './pathElement.ts';
+
+type Value = Json | undefined;
+
+/** Undefined: nothing is left. Shares what it does not change with its inputs. */
+export function mergeFields(type: FieldType, left: Value, right: Value): Value {
+  switch (shapeOf(type, right === undefined ? left : right)) {
+    case 'scalar':
+      return rightmost(left, right);
+    case 'list':
+      return mergeList(type.list!, left, right);
+    case 'map':
+      return mergeMap(type.map!, left, right);
+  }
+}
+
+const rightmost = (left: Value, right: Value): Value => (right === undefined ? left : right);
+
+function mergeMap(map: MapType, left: Value, right: Value): Value {
+  const mine = isObject(left) ? left : {};
+  const theirs = isObject(right) ? right : {};
+  const names = new Set([...Object.keys(mine), ...Object.keys(theirs)]);
+  if (map.atomic || names.size === 0) return rightmost(left, right);
+  const out: JsonObject = {};
+  for (const name of names) {
+    const type = entryType(map, name);
+    const a = Object.hasOwn(mine, name) ? mine[name] : undefined;
+    const b = Object.hasOwn(theirs, name) ? theirs[name] : undefined;
+    const value = type === undefined ? rightmost(a, b) : mergeFields(type, a, b);
+    if (value !== undefined) setOwn(out, name, value);
+  }
+  return Object.keys(out).length > 0 ? out : undefined;
+}
+
+function mergeList(list: ListType, left: Value, right: Value): Value {
+  const mine = Array.isArray(left) ? left : [];
+  const theirs = Array.isArray(right) ? right : [];
+  if (list.atomic || mine.length + theirs.length === 0) return rightmost(left, right);
+  const out = new ListMerge(list, mine, theirs).run();
+  return out.length > 0 ? out : undefined;
+}
+
+/** Two lists of keyed items become one. */
+class ListMerge {
+  readonly #list: ListType;
+  readonly #mine: readonly Json[];
+  readonly #lefts: readonly PathElement[];
+  readonly #rights: readonly PathElement[];
+  /** Items by key; a key that occurs twice on the left is not merged with anything. */
+  readonly #leftItems = new Map<PathElement, Json>();
+  readonly #rightItems = new Map<PathElement, Json>();
+  readonly #done = new Set<PathElement>();
+  /** Keys of both sides, in the order of the right one, that are still to come. */
+  readonly #shared: PathElement[];
+  readonly #out: Json[] = [];
+
+  constructor(list: ListType, mine: readonly Json[], theirs: readonly Json[]) {
+    this.#list = list;
+    this.#mine = mine;
+    this.#lefts = mine.map((item) => itemElement(list, item));
+    this.#rights = theirs.map((item) => itemElement(list, item));
+    for (const [i, element] of this.#lefts.entries())
+      this.#leftItems.set(element, this.#leftItems.has(element) ? null : mine[i]!);
+    for (const [i, element] of this.#rights.entries()) this.#rightItems.set(element, theirs[i]!);
+    this.#shared = this.#rights.filter((element) => this.#leftItems.has(element));
+  }
+
+  run(): Json[] {
+    let left = 0;
+    let right = 0;
+    while (left < this.#lefts.length || right < this.#rights.length) {
+      const mine = this.#lefts[left];
+      const theirs = this.#rights[right];
+      if (mine !== undefined && mine === theirs) {
+        this.#takeRight(mine);
+        left++;
+        right++;
+      } else if (mine !== undefined && theirs !== undefined && this.#comesLater(mine)) left++;
+      else if (mine !== undefined && !this.#rightItems.has(mine)) {
+        this.#push(this.#mine[left], undefined);
+        left++;
+      } else {
+        if (mine !== undefined && this.#done.has(mine)) left++;
+        if (theirs !== undefined) {
+          this.#takeRight(theirs);
+          right++;
+        }
+      }
+    }
+    return this.#out;
+  }
+
+  /** On both sides, and not the next of those in the order of the right. */
+  #comesLater(element: PathElement): boolean {
+    return this.#rightItems.has(element) && this.#shared.length > 0 && this.#shared[0] !== element;
+  }
+
+  #takeRight(element: PathElement): void {
+    this.#done.add(element);
+    if (this.#shared[0] === element) this.#shared.shift();
+    this.#push(this.#leftItems.get(element), this.#rightItems.get(element));
+  }
+
+  #push(left: Value, right: Value): void {
+    const value = mergeFields(this.#list.element(), left, right);
+    if (value !== undefined) this.#out.push(value);
+  }
+}

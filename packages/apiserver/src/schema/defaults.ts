@@ -1,0 +1,72 @@
+// Defaults of the built-in kinds, from the generated table: an absent field gets its value, then the walk goes on into
+// structs that exist. Only unconditional defaults are here; the rest is code in the strategies of the server.
+
+import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import type { BuiltinTable, DefaultsTable } from './builtinTable.ts';
+
+type Defaulter = (value: JsonObject) => void;
+
+const compiled = new WeakMap<BuiltinTable, Map<string, Defaulter | undefined>>();
+
+/** Edits `value`, an object of struct `typeName`. */
+export function applyDefaults(
+  defaults: DefaultsTable,
+  table: BuiltinTable,
+  typeName: string,
+  value: JsonObject,
+): void {
+  let cache = compiled.get(table);
+  if (!cache) {
+    cache = new Map();
+    compiled.set(table, cache);
+  }
+  compile(defaults, table, typeName, cache)?.(value);
+}
+
+/** The defaulter of a struct, or undefined when nothing below it has defaults. */
+function compile(
+  defaults: DefaultsTable,
+  table: BuiltinTable,
+  typeName: string,
+  cache: Map<string, Defaulter | undefined>,
+): Defaulter | undefined {
+  if (cache.has(typeName)) return cache.get(typeName);
+  // Structs may contain themselves (JSONSchemaProps): the entry stands before it is complete.
+  let run: Defaulter | undefined;
+  cache.set(typeName, (value) => run?.(value));
+  const fields = table.types[typeName]?.fields ?? {};
+  const own = Object.entries(defaults[typeName] ?? {}).map(([name, preset]): [string, Json, boolean] => [
+    name,
+    preset as Json,
+    fields[name]?.ptr === true,
+  ]);
+  const below: [string, Defaulter, 'one' | 'list' | 'map'][] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    if (!Object.hasOwn(table.types, field.t)) continue;
+    const inner = compile(defaults, table, field.t, cache);
+    if (inner) below.push([name, inner, field.list ? 'list' : field.map ? 'map' : 'one']);
+  }
+  if (own.length === 0 && below.length === 0) {
+    cache.set(typeName, undefined);
+    return undefined;
+  }
+  run = (value) => {
+    for (const [name, preset, ptr] of own) if (isAbsent(value[name], ptr)) value[name] = clone(preset);
+    for (const [name, inner, shape] of below) descend(value[name], inner, shape);
+  };
+  return cache.get(typeName);
+}
+
+// A pointer is absent only when nobody set it; for everything else Go cannot tell absent from empty.
+const isAbsent = (value: Json | undefined, pointer: boolean): boolean =>
+  value === undefined || value === null || (!pointer && (value === '' || value === 0 || value === false));
+
+function descend(value: Json | undefined, inner: Defaulter, shape: 'one' | 'list' | 'map'): void {
+  if (shape === 'one') {
+    if (isObject(value)) inner(value);
+  } else if (shape === 'list' && Array.isArray(value)) {
+    for (const v of value) if (isObject(v)) inner(v);
+  } else if (shape === 'map' && isObject(value)) {
+    for (const v of Object.values(value)) if (isObject(v)) inner(v);
+  }
+}

@@ -1,0 +1,266 @@
+// JSON patch (RFC 6902) with the habits of the library inside kube-apiserver: `replace` and `copy` do not mind a map key
+// that is missing, negative indices count from the end, the first segment of a path is never looked at. Documents and
+// patches are not changed; the result shares what it can with them.
+
+import { clone, equal, getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
+import type { JsonNotes } from '@lapse/kube/api/jsonParse';
+import { writeJson } from '@lapse/kube/api/jsonWrite';
+import { decodePatchOperations } from './jsonPatchDecode.ts';
+
+export const MAX_OPERATIONS = 10_000;
+/** All copies of one patch together, in bytes of JSON. */
+const MAX_COPIED = 3 * 1024 * 1024;
+
+/** `malformed`: not a patch (400). `tooLarge`: 413. `inapplicable`: does not fit this document (422). */
+export class JsonPatchError extends Error {
+  readonly kind: 'malformed' | 'tooLarge' | 'inapplicable';
+  constructor(kind: JsonPatchError['kind'], message: string) {
+    super(message);
+    this.name = 'JsonPatchError';
+    this.kind = kind;
+  }
+}
+
+export interface PatchOperation {
+  op: string;
+  path?: string;
+  from?: string;
+  /** Absent is not the same as null: an absent value only equals a missing key. */
+  value?: Json;
+}
+
+export interface JsonPatch {
+  operations: readonly PatchOperation[];
+  /** What strict decoding complains about: `json patch unknown field "[0].valeu"`. */
+  problems: readonly string[];
+  /** Its text writes `<`, `>` or `&` as escapes. */
+  escapes?: boolean;
+}
+
+/** Checks the shape of a patch. `notes` of parseJson add duplicate fields to the problems. Throws JsonPatchError. */
+export function parseJsonPatch(value: Json, notes?: JsonNotes): JsonPatch {
+  const decoded = decodePatchOperations(value, notes);
+  if ('refusal' in decoded) throw new JsonPatchError('malformed', decoded.refusal);
+  const count = decoded.operations.length;
+  if (count > MAX_OPERATIONS)
+    throw new JsonPatchError(
+      'tooLarge',
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${count}`,
+    );
+  return decoded;
+}
+
+/** Throws JsonPatchError when an operation does not apply. */
+export function applyJsonPatch(document: Json, patch: JsonPatch): Json {
+  const patcher = new Patcher(document, patch.escapes ?? false);
+  for (const operation of patch.operations) patcher.apply(operation);
+  return patcher.document;
+}
+
+/**
+ * The same with keys in the order in which kube-apiserver writes the result: sorted wherever an operation looked at
+ * them, as they were elsewhere.
+ */
+export function applyJsonPatchInOrder(document: Json, patch: JsonPatch): Json {
+  const patcher = new Patcher(document, patch.escapes ?? false, true);
+  for (const operation of patch.operations) patcher.apply(operation);
+  return patcher.written(patcher.document);
+}
+
+const inapplicable = (message: string): JsonPatchError => new JsonPatchError('inapplicable', message);
+const decodeSegment = (segment: string): string => segment.replace(/~[01]/g, (s) => (s === '~1' ? '/' : '~'));
+
+type Container = JsonObject | Json[];
+
+class Patcher {
+  document: Json;
+  /** Containers made here, which may be edited in place; all others are copied first. */
+  readonly #owned = new Set<Container>();
+  readonly #escapes: boolean;
+  readonly #inOrder: boolean;
+  #copied = 0;
+
+  constructor(document: Json, escapes: boolean, inOrder = false) {
+    this.document = document;
+    this.#escapes = escapes;
+    this.#inOrder = inOrder;
+    if (inOrder && typeof document === 'object' && document !== null) this.document = this.#own(document);
+  }
+
+  /** What was looked at is written as a map, in the order of its keys. */
+  written(value: Json): Json {
+    if (typeof value !== 'object' || value === null || !this.#owned.has(value)) return value;
+    if (Array.isArray(value)) return value.map((item) => this.written(item));
+    const out: JsonObject = {};
+    for (const key of Object.keys(value).sort()) setOwn(out, key, this.written(value[key]!));
+    return out;
+  }
+
+  apply(operation: PatchOperation): void {
+    const { op, value } = operation;
+    if (op === 'add') this.#add(pathOf(operation), value ?? null);
+    else if (op === 'remove') this.#remove(pathOf(operation));
+    else if (op === 'replace') this.#replace(pathOf(operation), value);
+    else if (op === 'move') this.#move(fromOf(operation), pathOf(operation));
+    else if (op === 'test') this.#test(pathOf(operation), value);
+    else if (op === 'copy') this.#copy(fromOf(operation), pathOf(operation));
+    else throw inapplicable(`Unexpected kind: ${op === '' ? 'unknown' : op}`);
+  }
+
+  #add(path: string, value: Json): void {
+    const [container, key] = this.#find(path, true) ?? [];
+    if (container === undefined)
+      throw inapplicable(`add operation does not apply: doc is missing path: "${path}"`);
+    if (!Array.isArray(container)) setOwn(container, key!, value);
+    else if (key === '-') container.push(value);
+    else container.splice(indexIn(container.length + 1, key!), 0, value);
+  }
+
+  #remove(path: string): void {
+    const [container, key] = this.#find(path, true) ?? [];
+    if (container === undefined)
+      throw inapplicable(`remove operation does not apply: doc is missing path: "${path}"`);
+    removeFrom(container, key!);
+  }
+
+  #replace(path: string, value: Json | undefined): void {
+    if (path === '') {
+      if (typeof value !== 'object' || value === null)
+        throw inapplicable('replace operation value must be object or array');
+      this.document = value;
+      return;
+    }
+    const [container, key] = this.#find(path, true) ?? [];
+    if (container === undefined)
+      throw inapplicable(`replace operation does not apply: doc is missing path: ${path}`);
+    if (Array.isArray(container)) container[indexIn(container.length, key!)] = value ?? null;
+    else setOwn(container, key!, value ?? null);
+  }
+
+  #move(from: string, path: string): void {
+    const [container, key] = this.#find(from, true) ?? [];
+    if (container === undefined)
+      throw inapplicable(`move operation does not apply: doc is missing from path: ${from}`);
+    const value = read(container, key!);
+    removeFrom(container, key!);
+    this.#add(path, value ?? null);
+  }
+
+  #copy(from: string, path: string): void {
+    // The copy is written after the way to its place was looked at.
+    if (this.#inOrder && this.#find(from, true) !== undefined) this.#find(path, true);
+    const [container, key] = this.#find(from, this.#inOrder) ?? [];
+    if (container === undefined)
+      throw inapplicable(`copy operation does not apply: doc is missing from path: ${from}`);
+    const value = read(container, key!) ?? null;
+    this.#copied += writeJson(value).length;
+    if (this.#copied > MAX_COPIED)
+      throw inapplicable(
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}`,
+      );
+    // A copy of its own: both places may be edited later.
+    this.#add(path, clone(this.#inOrder ? this.written(value) : value));
+  }
+
+  #test(path: string, expected: Json | undefined): void {
+    const failed = () => inapplicable(`testing value ${path} failed`);
+    if (path === '') {
+      if (!this.#isSame(this.document, expected)) throw failed();
+      if (this.#inOrder) this.document = this.#ownAll(this.document);
+      return;
+    }
+    const [container, key] = this.#find(path, this.#inOrder) ?? [];
+    if (container === undefined)
+      throw inapplicable(`test operation does not apply: is missing path: ${path}`);
+    const value = read(container, key!) ?? null;
+    if (!this.#isSame(value, expected ?? null)) throw failed();
+    if (!this.#inOrder) return;
+    if (!Array.isArray(container)) setOwn(container, key!, this.#ownAll(value));
+    else container.splice(Number(key), 1, this.#ownAll(value));
+  }
+
+  /** Texts are compared as they are spelled, and documents spell `<`, `>` and `&` as escapes. */
+  #isSame(value: Json, expected: Json | undefined): boolean {
+    return equal(value, expected) && (this.#escapes || !hasMarkup(value));
+  }
+
+  /** Everything below was looked at. */
+  #ownAll(value: Json): Json {
+    if (typeof value !== 'object' || value === null) return value;
+    const own = this.#own(value);
+    if (Array.isArray(own)) for (const [i, item] of own.entries()) own[i] = this.#ownAll(item);
+    else for (const key of Object.keys(own)) setOwn(own, key, this.#ownAll(own[key]!));
+    return own;
+  }
+
+  /** The container the last segment of a path is in. With `edit`, the way there is made editable. */
+  #find(path: string, edit: boolean): [Container, string] | undefined {
+    const segments = path.split('/');
+    if (segments.length < 2 || typeof this.document !== 'object' || this.document === null) return undefined;
+    let container: Container = edit ? this.#own(this.document) : this.document;
+    if (edit) this.document = container;
+    for (let i = 1; i < segments.length - 1; i++) {
+      const key = decodeSegment(segments[i]!);
+      const next = tryRead(container, key);
+      if (typeof next !== 'object' || next === null) return undefined;
+      const inner = edit ? this.#own(next) : next;
+      if (inner !== next) {
+        if (Array.isArray(container)) container[indexIn(container.length, key)] = inner;
+        else setOwn(container, key, inner);
+      }
+      container = inner;
+    }
+    return [container, decodeSegment(segments.at(-1)!)];
+  }
+
+  #own(container: Container): Container {
+    if (this.#owned.has(container)) return container;
+    let copy: Container;
+    if (Array.isArray(container)) copy = container.slice();
+    else {
+      copy = {};
+      for (const key of Object.keys(container)) setOwn(copy, key, container[key]);
+    }
+    this.#owned.add(copy);
+    return copy;
+  }
+}
+
+const hasMarkup = (value: Json): boolean =>
+  typeof value === 'string'
+    ? /[<>&\u2028\u2029]/.test(value)
+    : typeof value === 'object' && value !== null && Object.values(value).some((v) => hasMarkup(v as Json));
+
+function pathOf({ op, path }: PatchOperation): string {
+  if (path === undefined) throw inapplicable(`${op} operation failed to decode path: missing value`);
+  return path;
+}
+
+function fromOf({ op, from }: PatchOperation): string {
+  if (from === undefined) throw inapplicable(`${op} operation failed to decode from: missing value`);
+  return from;
+}
+
+/** An index as strconv.Atoi reads it, within `length`; negative ones count from the end. */
+function indexIn(length: number, key: string): number {
+  if (!/^[+-]?\d+$/.test(key)) throw inapplicable(`value was not a proper array index: '${key}'`);
+  const index = Number(key);
+  const absolute = index < 0 ? index + length : index;
+  if (absolute < 0 || absolute >= length) throw inapplicable(`Unable to access invalid index: ${index}`);
+  return absolute;
+}
+
+function read(container: Container, key: string): Json | undefined {
+  return Array.isArray(container) ? container[indexIn(container.length, key)] : getOwn(container, key);
+}
+
+function tryRead(container: Container, key: string): Json | undefined {
+  if (!Array.isArray(container)) return getOwn(container, key);
+  return /^[+-]?\d+$/.test(key) ? container.at(Number(key)) : undefined;
+}
+
+function removeFrom(container: Container, key: string): void {
+  if (Array.isArray(container)) container.splice(indexIn(container.length, key), 1);
+  else if (isObject(container) && Object.hasOwn(container, key)) delete container[key];
+  else throw inapplicable(`Unable to remove nonexistent key: ${key}`);
+}

@@ -1,0 +1,72 @@
+// Keys in the order in which the real server writes what a patch made: sorted where the patch looked, as they were
+// elsewhere.
+
+import type { Json, JsonObject } from '@lapse/kube/api/json';
+import { describe, expect, test } from 'vitest';
+import { builtins, typeOf } from './builtinFixture.ts';
+import { applyJsonPatchInOrder, parseJsonPatch } from './jsonPatch.ts';
+import { applyMergePatchInOrder } from './mergePatch.ts';
+import { inStructOrder } from './structOrder.ts';
+
+const DOCUMENT = { z: { y: 1, x: { b: 1, a: 2 } }, list: [{ d: 1, c: 2 }], k: 'x < y' };
+
+describe('JSON patch', () => {
+  test.each<[string, JsonObject[], string]>([
+    ['nothing', [], '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"y":1,"x":{"b":1,"a":2}}}'],
+    [
+      'the way to a change, and not what lies beside it',
+      [{ op: 'add', path: '/z/new', value: { q: 1, p: 2 } }],
+      '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"new":{"q":1,"p":2},"x":{"b":1,"a":2},"y":1}}',
+    ],
+    [
+      'a copy, written after the way to its place was looked at',
+      [{ op: 'copy', from: '/z', path: '/z/copy' }],
+      '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"copy":{"x":{"b":1,"a":2},"y":1},"x":{"b":1,"a":2},"y":1}}',
+    ],
+    [
+      'everything that was tested',
+      [{ op: 'test', path: '/z', value: { y: 1, x: { b: 1, a: 2 } } }],
+      '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"x":{"a":2,"b":1},"y":1}}',
+    ],
+    [
+      'what was tested in a list',
+      [{ op: 'test', path: '/list/0', value: { d: 1, c: 2 } }],
+      '{"k":"x < y","list":[{"c":2,"d":1}],"z":{"y":1,"x":{"b":1,"a":2}}}',
+    ],
+  ])('%s', (_, operations, expected) => {
+    expect(JSON.stringify(applyJsonPatchInOrder(DOCUMENT, parseJsonPatch(operations)))).toBe(expected);
+  });
+
+  test.each([
+    [undefined, true],
+    [true, false],
+  ])('texts with markup are compared as they are spelled', (escapes, fails) => {
+    const patch = parseJsonPatch([{ op: 'test', path: '/k', value: 'x < y' }]);
+    const apply = () => applyJsonPatchInOrder(DOCUMENT, escapes ? { ...patch, escapes } : patch);
+    if (fails) expect(apply).toThrow('testing value /k failed');
+    else expect(apply).not.toThrow();
+  });
+});
+
+test.each<[string, Json, string]>([
+  ['nothing but the top', {}, '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"y":1,"x":{"b":1,"a":2}}}'],
+  ['what is merged', { z: { y: null } }, '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"x":{"b":1,"a":2}}}'],
+  [
+    'what takes the place of something else',
+    { list: [{ f: 1, e: null, d: 2 }] },
+    '{"k":"x < y","list":[{"d":2,"f":1}],"z":{"y":1,"x":{"b":1,"a":2}}}',
+  ],
+])('merge patch: %s', (_, patch, expected) => {
+  expect(JSON.stringify(applyMergePatchInOrder(DOCUMENT, patch))).toBe(expected);
+});
+
+test('structs are written as they are declared, maps by their keys', () => {
+  const pod = {
+    spec: { restartPolicy: 'Never', containers: [{ image: 'i', name: 'c' }] },
+    metadata: { labels: { b: '1', a: '2' }, name: 'x' },
+    kind: 'Pod',
+  };
+  expect(JSON.stringify(inStructOrder(builtins, typeOf('v1/Pod'), pod))).toBe(
+    '{"kind":"Pod","metadata":{"name":"x","labels":{"a":"2","b":"1"}},"spec":{"containers":[{"name":"c","image":"i"}],"restartPolicy":"Never"}}',
+  );
+});

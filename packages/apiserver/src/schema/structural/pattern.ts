@@ -1,0 +1,39 @@
+// Patterns are RE2, as in Go.
+
+import { estimatePatternSize } from '@lapse/base/patternSize';
+import { compilePattern, MAX_PATTERN_SIZE } from '@lapse/base/patterns';
+import { isObject, type Json } from '@lapse/kube/api/json';
+
+/** What the patterns of one schema may take together: about 120 ms of compiling. */
+const MAX_SCHEMA_SIZE = 2 * MAX_PATTERN_SIZE;
+
+/** Why the patterns of a schema are too many to be compiled; undefined when they are not. */
+export function patternSizeProblem(schema: Json): string | undefined {
+  const patterns = new Set<string>();
+  collectPatterns(schema, patterns);
+  let total = 0;
+  for (const pattern of patterns) total += estimatePatternSize(pattern);
+  if (total <= MAX_SCHEMA_SIZE) return undefined;
+  return `must be smaller: the patterns of the schema compile to up to ${total} instructions, the limit is ${MAX_SCHEMA_SIZE}`;
+}
+
+function collectPatterns(schema: Json | undefined, into: Set<string>): void {
+  if (Array.isArray(schema)) for (const item of schema) collectPatterns(item, into);
+  else if (isObject(schema)) {
+    for (const [key, value] of Object.entries(schema)) {
+      if (key === 'pattern' && typeof value === 'string') into.add(value);
+      else collectPatterns(value, into);
+    }
+  }
+}
+
+/** Why a pattern cannot be used, in the words of a definition's refusal; undefined when it can, or when there is none. */
+export function patternProblem(pattern: Json | undefined): string | undefined {
+  if (typeof pattern !== 'string' || pattern === '') return undefined;
+  const compiled = compilePattern(pattern);
+  if (compiled.kind === 'pattern') return undefined;
+  const { message } = compiled;
+  // Go prints the (empty) rest of the expression here, too.
+  const text = message.endsWith('at end of expression') ? `${message}: \`\`` : message;
+  return `must be a valid regular expression, but isn't: ${text}`;
+}

@@ -1,0 +1,91 @@
+// Addresses and ports that Services get from the server: 10.0.0.0/24 and 30000–32767, the defaults of kube-apiserver.
+// What is taken is read from the Services themselves, so there is nothing to keep and nothing to repair.
+
+import type { Random } from '@lapse/base/random';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { specOf } from '../../resources/resource.ts';
+import { ipv4Number, ipv4Text, parseAddress } from '../addresses.ts';
+import { number, objects, texts } from '../values.ts';
+
+const FIRST = ipv4Number('10.0.0.0');
+const SIZE = 256;
+/** The address of the server itself inside a cluster. */
+const RESERVED = 1;
+
+/** The first addresses and ports are given last: clients choose theirs among them, as kube-apiserver suggests. */
+const STATIC_ADDRESSES = 16;
+const STATIC_PORTS = 86;
+
+export class AllocationError extends Error {}
+
+export interface Taken {
+  readonly addresses: ReadonlySet<string>;
+  readonly ports: ReadonlySet<number>;
+}
+
+/** What all Services but the one of this uid hold. */
+export function takenBy(services: Iterable<KubeObject>, except: string | undefined): Taken {
+  const addresses = new Set<string>();
+  const ports = new Set<number>();
+  for (const service of services) {
+    if (service.metadata.uid === except) continue;
+    const spec = specOf(service);
+    for (const ip of texts(spec, 'clusterIPs')) addresses.add(ip);
+    for (const port of objects(spec, 'ports')) ports.add(number(port, 'nodePort') ?? 0);
+    ports.add(number(spec, 'healthCheckNodePort') ?? 0);
+  }
+  return { addresses, ports };
+}
+
+export function nextAddress({ addresses }: Taken, random: Random): string {
+  const isFree = (offset: number) => !addresses.has(ipv4Text(FIRST + offset));
+  const offset =
+    choose(STATIC_ADDRESSES + 1, SIZE - 2, isFree, random) ??
+    choose(RESERVED + 1, STATIC_ADDRESSES, isFree, random);
+  if (offset === undefined) throw new AllocationError('range is full');
+  return ipv4Text(FIRST + offset);
+}
+
+/** A number of the range that is free, from a random one on. */
+function choose(
+  low: number,
+  high: number,
+  isFree: (candidate: number) => boolean,
+  random: Random,
+): number | undefined {
+  const size = high - low + 1;
+  const start = Math.floor(random.next() * size);
+  for (let i = 0; i < size; i++) {
+    const candidate = low + ((start + i) % size);
+    if (isFree(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+/** Refuses an address that is outside the range or taken. */
+export function claimAddress(ip: string, { addresses }: Taken): void {
+  const offset = ipv4Number(parseAddress(ip) ?? '0.0.0.0') - FIRST;
+  // Not a number for an address of the other family.
+  if (!(offset >= 1 && offset < SIZE - 1))
+    throw new AllocationError('the provided network does not match the current range');
+  if (addresses.has(ip)) throw new AllocationError('provided IP is already allocated');
+}
+
+const PORTS = { low: 30_000, high: 32_767 };
+
+export function nextPort(taken: ReadonlySet<number>, random: Random): number {
+  const isFree = (port: number) => !taken.has(port);
+  const port =
+    choose(PORTS.low + STATIC_PORTS, PORTS.high, isFree, random) ??
+    choose(PORTS.low, PORTS.low + STATIC_PORTS - 1, isFree, random);
+  if (port === undefined) throw new AllocationError('range is full');
+  return port;
+}
+
+export function claimPort(port: number, taken: ReadonlySet<number>): void {
+  if (port < PORTS.low || port > PORTS.high)
+    throw new AllocationError(
+      `provided port is not in the valid range. The range of valid ports is ${PORTS.low}-${PORTS.high}`,
+    );
+  if (taken.has(port)) throw new AllocationError('provided port is already allocated');
+}

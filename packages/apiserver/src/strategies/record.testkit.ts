@@ -1,0 +1,22 @@
+// Records what the real server answers to the requests in fixtures/*.json:
+// node packages/apiserver/src/strategies/record.testkit.ts
+
+import { bedTarget } from '../../../../test/conformance/replay/targets.ts';
+import { startBed } from '../../../../test/kube/bed/bed.ts';
+import { families, loadFamily, type Probe, play, saveFamily } from './recorded.testkit.ts';
+
+const bed = await startBed();
+const target = bedTarget(bed);
+const speaker = { send: target.request, token: bed.adminToken };
+let count = 0;
+try {
+  for (const family of families()) {
+    const recorded: Probe[] = [];
+    for (const probe of loadFamily(family))
+      recorded.push({ name: probe.name, steps: await play(speaker, probe, `recorded-${++count}`) });
+    saveFamily(family, recorded);
+  }
+} finally {
+  await target.close();
+  await bed.stop();
+}

@@ -1,0 +1,21 @@
+// What was found without fault is not looked at again; what was not, is, and is told with the path it has now.
+
+import type { JsonObject } from '@lapse/kube/api/json';
+import { expect, test } from 'vitest';
+import { spotless } from './spotless.ts';
+
+test('faults are found every time, and values without any only once', () => {
+  const looked: JsonObject[] = [];
+  const check = spotless((value: JsonObject, path: string) => {
+    looked.push(value);
+    return value['bad'] === true ? [`${path}.bad`] : [];
+  });
+  expect([check({ bad: true }, 'a'), check({ bad: true }, 'b')]).toEqual([['a.bad'], ['b.bad']]);
+  expect([check({ n: 1 }, 'a'), check({ n: 1 }, 'b'), check({ n: 2 }, 'a')]).toEqual([[], [], []]);
+  expect(looked).toEqual([{ bad: true }, { bad: true }, { n: 1 }, { n: 2 }]);
+});
+
+test('integers that a double cannot hold are told apart', () => {
+  const check = spotless((value: JsonObject) => (value['n'] === 9007199254740993n ? ['odd'] : []));
+  expect([check({ n: 9007199254740992n }, ''), check({ n: 9007199254740993n }, '')]).toEqual([[], ['odd']]);
+});

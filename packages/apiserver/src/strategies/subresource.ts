@@ -1,0 +1,48 @@
+// Bodies of subresources that have a kind of their own, and the plain success that some of them answer.
+
+import type { HttpResponse } from '@lapse/kube/api/http';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import type { Call } from '../context.ts';
+import { builtinTable } from '../data.ts';
+import { decodeBody } from '../decode.ts';
+import type { WriteOptions } from '../query.ts';
+import type { Codec } from '../resources/resource.ts';
+import { structCodec } from '../resources/structCodec.ts';
+import { encode } from '../respond.ts';
+import { subdomainName } from './names.ts';
+
+export interface Gvk {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export const structNameOf = (gvk: Gvk): string => builtinTable().kinds[`${apiVersionOf(gvk)}/${gvk.kind}`]!;
+
+export const codecOf = (gvk: Gvk): Codec => structCodec(gvk, structNameOf(gvk), { nameRule: subdomainName });
+
+/** The body of the call as an object of another kind than the resource's. */
+export function decodeAs(call: Call, gvk: Gvk, options: WriteOptions): KubeObject {
+  const resource = { ...call.resource, ...gvk, codec: codecOf(gvk) };
+  return decodeBody({ ...call, resource }, options);
+}
+
+/** What admission makes of such a body, which it sees as a creation. Throws what it refuses with. */
+export async function admitAs(
+  call: Call,
+  gvk: Gvk,
+  object: KubeObject,
+  dryRun: boolean,
+): Promise<KubeObject> {
+  const { admission } = call.core;
+  const kind = { ...gvk, codec: codecOf(gvk) };
+  const write = { operation: 'CREATE' as const, object, old: undefined, name: call.name!, dryRun, kind };
+  const admitted = (await admission.mutate(call, write))!;
+  await admission.validate(call, { ...write, object: admitted });
+  return admitted;
+}
+
+export function createdStatus(call: Call): HttpResponse {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+  return encode(201, status, { ...call.negotiated, representation: { as: 'object' } });
+}

@@ -1,0 +1,74 @@
+// Every row here was printed by a real kube-apiserver 1.36.3 (GET …?includeObject=Object as Table); fields that no cell
+// shows were taken out of the objects afterwards.
+
+import { readFileSync } from 'node:fs';
+import { instant } from '@lapse/base/instant';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
+import { parseJson } from '@lapse/kube/api/jsonParse';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { describe, expect, test } from 'vitest';
+import { columnsData } from '../data.ts';
+import { builtinPrinter } from './builtin.ts';
+
+interface RecordedRow {
+  readonly storage: string;
+  /** Start of the second in which the row was printed, epoch milliseconds. */
+  readonly now: number;
+  readonly object: KubeObject;
+  readonly cells: Json[];
+  readonly conditions?: JsonObject[];
+}
+
+const recorded = parseJson(readFileSync(new URL('./recordedRows.json', import.meta.url)))
+  .value as unknown as RecordedRow[];
+
+describe('rows as the real server prints them', () => {
+  test.each(recorded.map((row) => [row.storage, row.object.metadata.name, row] as const))(
+    '%s %s',
+    (storage, _name, row) => {
+      const printer = builtinPrinter(storage);
+      // The fraction of the second is not known: an age may be the one at its start or at its end.
+      const early = printer.cells(row.object, instant(row.now));
+      const late = printer.cells(row.object, instant(row.now + 999));
+      const ours = row.cells.map((cell, i) => (late[i] === cell ? cell : early[i]));
+      expect(ours).toEqual(row.cells);
+      expect(early).toHaveLength(row.cells.length);
+      expect(printer.conditions?.(row.object)).toEqual(row.conditions);
+    },
+  );
+});
+
+test('every kind with columns of its own is among the recorded rows', () => {
+  expect([...new Set(recorded.map((row) => row.storage))].sort()).toEqual(Object.keys(columnsData()).sort());
+});
+
+describe('an empty object, as bookmarks are, has a cell for every column', () => {
+  test.each(Object.keys(columnsData()))('%s', (storage) => {
+    const printer = builtinPrinter(storage);
+    const cells = printer.cells({ kind: '', apiVersion: '', metadata: {} }, instant(0));
+    expect(cells).toHaveLength(printer.columns.length);
+    expect(cells).not.toContain(undefined);
+  });
+});
+
+describe('values of the wrong shape are printed as nothing, not thrown', () => {
+  const hostile: Json[] = [
+    null,
+    7,
+    'text',
+    [],
+    ['x'],
+    [null],
+    { a: 1 },
+    JSON.parse('{"__proto__":[1]}') as Json,
+  ];
+  const fields = ['spec', 'status', 'data', 'subsets', 'webhooks', 'subjects', 'involvedObject', 'roleRef'];
+  test.each(Object.keys(columnsData()))('%s', (storage) => {
+    const printer = builtinPrinter(storage);
+    for (const value of hostile) {
+      const object = Object.fromEntries(fields.map((field) => [field, value]));
+      const cells = printer.cells({ kind: '', apiVersion: '', metadata: {}, ...object }, instant(0));
+      expect(cells).toHaveLength(printer.columns.length);
+    }
+  });
+});

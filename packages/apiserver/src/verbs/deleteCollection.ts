@@ -1,0 +1,25 @@
+// DELETE of everything that a selector matches. The answer is the list as it was before.
+
+import type { HttpResponse } from '@lapse/kube/api/http';
+import { ApiError } from '@lapse/kube/api/status';
+import type { Call } from '../context.ts';
+import { parseDeleteOptions } from '../deleteOptions.ts';
+import { parseListOptions } from '../query.ts';
+import { deleteObject } from './delete.ts';
+import { listResponse, selectPage } from './list.ts';
+
+export async function deleteCollection(call: Call): Promise<HttpResponse> {
+  const options = parseDeleteOptions(call);
+  call.warnings.push(...(call.resource.strategy.deleteWarnings?.(options) ?? []));
+  const page = selectPage(call, { ...parseListOptions(call.query, false), watch: false });
+  for (const stored of page.items) {
+    const { namespace, name } = stored.object.metadata;
+    try {
+      await deleteObject(call, namespace, name!, options);
+    } catch (cause) {
+      // Somebody else was faster: what matters is that it is gone.
+      if (!(cause instanceof ApiError && cause.code === 404)) throw cause;
+    }
+  }
+  return listResponse(call, page);
+}

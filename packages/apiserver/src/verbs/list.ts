@@ -1,0 +1,174 @@
+// LIST: selection, paging at one revision, and an answer made of the stored bytes.
+
+import { badRequest, expired } from '@lapse/kube/api/errors';
+import type { HttpResponse } from '@lapse/kube/api/http';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { writeJson } from '@lapse/kube/api/jsonWrite';
+import { apiVersionOf } from '@lapse/kube/api/object';
+import type { Call } from '../context.ts';
+import { type ContinueToken, readToken, writeToken } from '../continueToken.ts';
+import { type ListOptions, parseListOptions } from '../query.ts';
+import { transformedList } from '../representations/lists.ts';
+import { encode, JSON_TYPE } from '../respond.ts';
+import { listRevision, tooLarge } from '../revision.ts';
+import { isSelected, parseSelection, type Selection } from '../selection.ts';
+import type { Stored } from '../store/stored.ts';
+import type { View } from '../store/view.ts';
+import { watch } from './watch.ts';
+
+export async function list(call: Call, watchPath: boolean): Promise<HttpResponse> {
+  const options = parseListOptions(call.query, watchPath);
+  if (options.watch) return watch(call, options);
+  return listResponse(call, selectPage(call, options));
+}
+
+export interface Page {
+  readonly items: readonly Stored[];
+  readonly meta: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+}
+
+export function selectPage(call: Call, options: ListOptions): Page {
+  const selection = parseSelection(call, options);
+  const token = options.continue ? readToken(options.continue) : undefined;
+  if (token && options.resourceVersion !== '' && options.resourceVersion !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
+  const view = openView(call, options, token);
+  const after = token ? selection.prefix + token.after : '';
+  const limit = isPaged(call, options, selection) ? options.limit : Infinity;
+  const { items, last } = take(call, view, selection, { after, limit });
+  if (last === undefined) return { items, meta: { resourceVersion: String(view.revision) } };
+  return { items, meta: pageMeta(view, selection, last) };
+}
+
+/** resourceVersion=0 is answered from the cache, and one object by its name: neither has pages. */
+function isPaged({ namespace, resource }: Call, options: ListOptions, { name }: Selection): boolean {
+  if (options.limit <= 0) return false;
+  if (name !== undefined && (namespace !== undefined || !resource.namespaced)) return false;
+  return options.resourceVersion !== '0' || options.continue !== '';
+}
+
+function pageMeta(view: View, selection: Selection, last: string): Page['meta'] {
+  return {
+    resourceVersion: String(view.revision),
+    continue: writeToken({ revision: view.revision, after: last.slice(selection.prefix.length) }),
+    ...(selection.selective ? {} : { remainingItemCount: view.count(selection.prefix, last) }),
+  };
+}
+
+/** Up to `limit` selected objects; `last` is the key to go on from when there is more. */
+function take(call: Call, view: View, selection: Selection, page: { after: string; limit: number }) {
+  const items: Stored[] = [];
+  for (const stored of view.entries(selection.prefix, page.after)) {
+    if (items.length === page.limit) return { items, last: items.at(-1)!.key };
+    if (isSelected(call.resource, selection, stored)) items.push(stored);
+  }
+  return { items, last: undefined };
+}
+
+const OUTDATED =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+/** The refusal holds the token to go on with, from wherever the collection is now. */
+function outdated({ after }: ContinueToken) {
+  const error = expired(OUTDATED);
+  error.status.metadata.continue = writeToken({ revision: undefined, after });
+  return error;
+}
+
+function openView(call: Call, options: ListOptions, token: ContinueToken | undefined): View {
+  const { store } = call.core;
+  const { storage } = call.resource;
+  if (token?.revision !== undefined) {
+    const view = store.view(storage, token.revision);
+    if (!view) throw outdated(token);
+    return view;
+  }
+  const wanted = listRevision(options.resourceVersion);
+  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
+  const exact =
+    options.resourceVersionMatch === 'Exact' || (options.limit > 0 && options.resourceVersionMatch === '');
+  const view = store.view(storage, wanted > 0 && exact ? wanted : store.revision);
+  if (!view) throw expired('The resourceVersion for the provided list is too old.');
+  return view;
+}
+
+export function listResponse(call: Call, page: Page): HttpResponse {
+  const { resource, negotiated } = call;
+  const { representation, encoding } = negotiated;
+  // Lists of custom resources always show where they continue.
+  const meta: JsonObject = { ...(resource.custom ? { continue: '' } : {}), ...page.meta };
+  const shown = () => page.items.map((s) => resource.codec.show(s));
+  if (representation.as !== 'object') return transformedList(call, page, representation);
+  const head = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata: meta };
+  if (encoding === 'yaml') {
+    return encode(
+      200,
+      { ...head, items: shown().map((o) => itemOf(call, o as unknown as JsonObject)) },
+      negotiated,
+    );
+  }
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body: listBytes(call, head, page.items) };
+}
+
+// Items of built-in lists carry no kind and apiVersion of their own; those of custom resources do.
+function itemOf(call: Call, object: JsonObject): JsonObject {
+  if (call.resource.custom) return object;
+  const { kind: _k, apiVersion: _a, ...rest } = object;
+  return rest;
+}
+
+// Lists up to this size are one buffer; longer ones are streamed in chunks of it. What a slow reader has not taken yet
+// is held twice, in plain and encrypted: many at once must not fill the memory.
+const CHUNK = 1 << 17;
+
+function listBytes(
+  call: Call,
+  head: JsonObject,
+  items: readonly Stored[],
+): Uint8Array | AsyncIterable<Uint8Array> {
+  const open = Buffer.from(`${writeJson(head).slice(0, -1)},"items":[`);
+  let size = 0;
+  for (const stored of items) size += stored.size;
+  if (size <= CHUNK) return Buffer.concat([open, ...itemParts(call, items, 0, items.length), CLOSE]);
+  return streamItems(call, open, items);
+}
+
+const CLOSE = Buffer.from(']}');
+const COMMA = Buffer.from(',');
+const BRACE = Buffer.from('{');
+
+function* itemParts(call: Call, items: readonly Stored[], from: number, to: number): Generator<Uint8Array> {
+  const { resource } = call;
+  const cut = resource.custom
+    ? 0
+    : `{"kind":"${resource.kind}","apiVersion":"${apiVersionOf(resource)}",`.length;
+  for (let i = from; i < to; i++) {
+    if (i > 0) yield COMMA;
+    const stored = items[i]!;
+    if (!resource.codec.verbatim(stored)) {
+      yield Buffer.from(writeJson(itemOf(call, resource.codec.show(stored) as unknown as JsonObject)));
+    } else {
+      const [first, ...rest] = stored.parts;
+      if (cut > 0) yield BRACE;
+      yield cut > 0 ? first!.subarray(cut) : first!;
+      yield* rest;
+    }
+  }
+}
+
+async function* streamItems(
+  call: Call,
+  open: Uint8Array,
+  items: readonly Stored[],
+): AsyncGenerator<Uint8Array> {
+  yield open;
+  let from = 0;
+  while (from < items.length) {
+    let to = from;
+    for (let size = 0; to < items.length && size < CHUNK; to++) size += items[to]!.size;
+    yield Buffer.concat([...itemParts(call, items, from, to)]);
+    from = to;
+  }
+  yield CLOSE;
+}

@@ -1,0 +1,26 @@
+// Endpoints that show and take an object of another kind than the resource's (`/scale`): admission sees that one.
+
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Write } from '../admission.ts';
+import type { Call } from '../context.ts';
+
+export interface OtherKind {
+  readonly kind: NonNullable<Write['kind']>;
+  show(object: KubeObject): KubeObject;
+  /** The object, with what somebody wants of it in the other kind. */
+  take(object: KubeObject, shown: KubeObject): KubeObject;
+}
+
+export function asShown(other: OtherKind | undefined, write: Write): Write {
+  if (!other) return write;
+  const { kind, show } = other;
+  return { ...write, kind, object: write.object && show(write.object), old: write.old && show(write.old) };
+}
+
+/** The object of a write as mutating admission left it. */
+export async function mutated(call: Call, other: OtherKind | undefined, write: Write): Promise<KubeObject> {
+  const shown = asShown(other, write);
+  const admitted = (await call.core.admission.mutate(call, shown))!;
+  if (!other) return admitted;
+  return admitted === shown.object ? write.object! : other.take(write.object!, admitted);
+}

@@ -1,0 +1,153 @@
+// One API call: headers on the way out, a decoded body or an ApiError on the way back.
+
+import type { Millis } from '@lapse/base/instant';
+import { isObject, type JsonObject } from '#api/json';
+import { describeKind, type Kind } from '#api/kind';
+import { apiVersionOf, asObject, type KubeObject } from '#api/object';
+import type { Shape } from '#api/shape';
+import { ApiError } from '#api/status';
+import { encodeBytes, parseBytes, textOf } from './codec.ts';
+import { apiErrorFrom, isUnserved } from './errors.ts';
+import { queryText } from './paths.ts';
+import { PROTOBUF_TYPE } from './protobuf/envelope.ts';
+import {
+  type HeaderMap,
+  headerOf,
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** For one attempt; the client's default unless told. */
+  readonly timeout?: Millis;
+}
+
+export interface Call extends CallOptions {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly accept?: string;
+  readonly contentType?: string;
+  /** A JSON value. */
+  readonly body?: unknown;
+}
+
+export interface Caller {
+  readonly transport: Transport;
+  readonly userAgent: string;
+  /** Recorded as the owner of the fields we write. */
+  readonly fieldManager: string;
+  readonly onWarning?: (warning: string) => void;
+  /** Told when the server does not serve what was asked for. */
+  readonly onUnserved?: () => void;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly json: JsonObject;
+}
+
+const JSON_TYPE = 'application/json';
+const METADATA = 'PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const MAX_QUOTED = 200;
+
+/** The Accept header that asks for a kind's representation. With a shape protobuf is preferred, and JSON will do. */
+export function acceptFor(kind: Kind, many = false, shape?: Shape): string {
+  if (kind.representation !== 'metadata')
+    return shape === undefined ? JSON_TYPE : `${PROTOBUF_TYPE},${JSON_TYPE}`;
+  return `${JSON_TYPE};as=${many ? METADATA.replace(';', 'List;') : METADATA}`;
+}
+
+export function toRequest(caller: Caller, call: Call): TransportRequest {
+  const headers: Record<string, string> = {
+    accept: call.accept ?? JSON_TYPE,
+    'user-agent': caller.userAgent,
+  };
+  if (call.body !== undefined) headers['content-type'] = call.contentType ?? JSON_TYPE;
+  return {
+    method: call.method,
+    path: call.path + queryText(call.query ?? {}),
+    headers,
+    ...(call.body === undefined ? {} : { body: encodeBytes(call.body) }),
+    ...(call.signal === undefined ? {} : { signal: call.signal }),
+    ...(call.timeout === undefined ? {} : { timeout: call.timeout }),
+  };
+}
+
+/** The bytes of an answer to a call. */
+export type Decode = (body: Uint8Array) => JsonObject;
+
+/**
+ * Sends and decodes. Throws ApiError for a refusal and TransportError when there is no usable answer. `protobuf`
+ * decodes an answer that is: without it none was asked for.
+ */
+export async function send(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered> {
+  const response = await caller.transport.request(toRequest(caller, call));
+  if (response.status < 200 || response.status > 299) throw refusalFrom(caller, response);
+  reportWarnings(caller, response.headers.warning);
+  const decode = protobuf !== undefined && isProtobuf(response.headers) ? protobuf : decodeJson;
+  return { status: response.status, json: decodeObject(call, response, decode) };
+}
+
+/** The refusal in an answer. That a kind is not served is told to whoever remembers that it is. */
+export function refusalFrom(caller: Caller, response: TransportResponse): ApiError {
+  const error = apiErrorFrom(response);
+  if (isUnserved(error)) caller.onUnserved?.();
+  return error;
+}
+
+export const isProtobuf = (headers: HeaderMap): boolean =>
+  headerOf(headers, 'content-type')?.startsWith(PROTOBUF_TYPE) === true;
+
+function decodeJson(body: Uint8Array): JsonObject {
+  const json = parseBytes(body);
+  if (isObject(json)) return json;
+  throw new SyntaxError('not an object');
+}
+
+/** As `send`, with refusals as values. */
+export async function ask(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered | ApiError> {
+  try {
+    return await send(caller, call, protobuf);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+function decodeObject(call: Call, { body, headers }: TransportResponse, decode: Decode): JsonObject {
+  try {
+    return decode(body);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    const type = headerOf(headers, 'content-type') ?? 'no content type';
+    // Bytes of a message say nothing to anybody.
+    const quoted = decode === decodeJson ? `: ${textOf(body.subarray(0, MAX_QUOTED))}` : '';
+    const form = decode === decodeJson ? 'JSON' : 'a message';
+    const message = `${call.method} ${call.path}: the answer (${type}) is not ${form} that can be used: ${problem}${quoted}`;
+    throw new TransportError('malformed', message, { sent: true });
+  }
+}
+
+// `299 - "text"`: code, agent, quoted text, and possibly a date. Several may share one line.
+const WARNING = /\b299 \S+ "((?:[^"\\]|\\.)*)"/g;
+
+function reportWarnings(caller: Caller, header: string | readonly string[] | undefined): void {
+  if (caller.onWarning === undefined || header === undefined) return;
+  for (const line of typeof header === 'string' ? [header] : header)
+    for (const found of line.matchAll(WARNING)) caller.onWarning(found[1]!.replace(/\\(.)/g, '$1'));
+}
+
+/** An answer that must be one object. Items of built-in lists carry neither kind nor apiVersion: they get the kind's. */
+export function readObject<T extends KubeObject>(kind: Kind<T>, json: unknown, where: string): T {
+  if (!isObject(json) || !isObject(json.metadata)) {
+    const message = `${where}: expected a ${describeKind(kind)}, got ${JSON.stringify(json)?.slice(0, MAX_QUOTED)}`;
+    throw new TransportError('malformed', message, { sent: true });
+  }
+  json.apiVersion ??= apiVersionOf(kind);
+  json.kind ??= kind.kind;
+  return asObject(json) as T;
+}

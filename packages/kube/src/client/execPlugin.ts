@@ -1,0 +1,104 @@
+// Credential plugins: a program is run, and its output is who we are until it expires or the server refuses it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Clock } from '@lapse/base/clock';
+import { minutes, plus } from '@lapse/base/instant';
+import type { ExecConfig } from './connection.ts';
+import type { Credentials } from './credentials.ts';
+import { buildExecInfo, ExecAnswerError, parseExecCredential } from './execCredential.ts';
+import { readMaterial } from './material.ts';
+import { renewing } from './renewing.ts';
+import { TransportError } from './transport.ts';
+
+export interface ExecPluginOptions {
+  readonly clock: Clock;
+  /** The plugin's environment, before its own additions. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** A person sits at the terminal and may be asked. */
+  readonly interactive?: boolean;
+}
+
+/** Longest time for a plugin that nobody is talking to. */
+const TIME_LIMIT = minutes(1);
+const MAX_OUTPUT = 1024 * 1024;
+const MAX_COMPLAINT = 1000;
+
+interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Everything a stream says, up to a limit, beyond which the process is ended. */
+function gather(child: ChildProcess, name: 'stdout' | 'stderr'): () => string {
+  const parts: Buffer[] = [];
+  let size = 0;
+  child[name]?.on('data', (part: Buffer) => {
+    size += part.length;
+    if (size <= MAX_OUTPUT) parts.push(part);
+    else child.kill('SIGKILL');
+  });
+  return () => Buffer.concat(parts).toString('utf8');
+}
+
+function run(exec: ExecConfig, options: ExecPluginOptions, info: string, interactive: boolean): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(exec.command, exec.args, {
+      env: { ...options.environment, ...exec.env, KUBERNETES_EXEC_INFO: info } as NodeJS.ProcessEnv,
+      stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
+      windowsHide: true,
+    });
+    const stdout = gather(child, 'stdout');
+    const stderr = gather(child, 'stderr');
+    const { clock } = options;
+    const cancel = interactive
+      ? () => {}
+      : clock.wakeAt(plus(clock.now(), TIME_LIMIT), () => child.kill('SIGKILL'));
+    child.on('error', (error) => {
+      cancel();
+      reject(error);
+    });
+    child.on('close', (code) => {
+      cancel();
+      resolve({ code, stdout: stdout(), stderr: stderr() });
+    });
+  });
+}
+
+function isInteractive(exec: ExecConfig, available: boolean): boolean {
+  if (exec.interactiveMode === 'Always' && !available)
+    throw new ExecAnswerError('it needs a terminal (interactiveMode: Always) and there is none');
+  return available && exec.interactiveMode !== 'Never';
+}
+
+function describe(exec: ExecConfig, error: unknown): string {
+  const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  const problem = absent ? 'no such program' : error instanceof Error ? error.message : String(error);
+  const hint = absent && exec.installHint !== undefined ? `\n${exec.installHint}` : '';
+  return `${exec.field}: ${exec.command}: ${problem}${hint}`;
+}
+
+/** Cached until it expires; run again when the server refuses what it gave. */
+export function execPlugin(exec: ExecConfig, options: ExecPluginOptions): Credentials {
+  async function load() {
+    try {
+      const interactive = isInteractive(exec, options.interactive === true);
+      const ca = exec.cluster?.ca === undefined ? undefined : await readMaterial(exec.cluster.ca);
+      const { code, stdout, stderr } = await run(
+        exec,
+        options,
+        buildExecInfo(exec, interactive, ca),
+        interactive,
+      );
+      if (code !== 0) {
+        const end =
+          code === null ? 'it was ended: too slow or too much output' : `it ended with code ${code}`;
+        throw new ExecAnswerError(`${end}: ${stderr.trim().slice(-MAX_COMPLAINT)}`);
+      }
+      return parseExecCredential(stdout, exec.apiVersion);
+    } catch (error) {
+      throw new TransportError('credentials', describe(exec, error), { sent: false, cause: error });
+    }
+  }
+  return renewing({ clock: options.clock, load });
+}

@@ -1,0 +1,141 @@
+// Flow control around a Transport: bounded requests in flight, an optional rate, pauses the server asks for, and the
+// few repetitions that are safe: reads, and requests of which not a byte was sent.
+
+import { computeBackoff } from '@lapse/base/backoff';
+import type { Clock } from '@lapse/base/clock';
+import { parseHttpDate } from '@lapse/base/httpDate';
+import { type Millis, millis, minutes, plus, seconds } from '@lapse/base/instant';
+import type { Random } from '@lapse/base/random';
+import { Gate, type GateState } from './gate.ts';
+import {
+  abortError,
+  type HeaderMap,
+  headerOf,
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
+
+export interface FlowOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** 32 unless told. */
+  readonly maxInFlight?: number;
+  /** Requests per second and how many may come at once; unset: no such limit. */
+  readonly qps?: number;
+  readonly burst?: number;
+  /** Repetitions after the first attempt; 3 unless told. */
+  readonly retries?: number;
+}
+
+export interface Flow {
+  /** The same transport under this flow's limits. Several transports may share one flow. */
+  around(transport: Transport): Transport;
+  readonly state: GateState;
+}
+
+const MAX_IN_FLIGHT = 32;
+const RETRIES = 3;
+/** A server that asks for more is not believed: it would stop us for good. */
+const LONGEST_PAUSE = minutes(1);
+const BACKOFF = { first: millis(100), max: seconds(5) };
+/** Answers that say "later", not "no". */
+const TRANSIENT = new Set([429, 502, 503, 504]);
+
+/** How long Retry-After asks to wait: seconds, or a date by the server's own clock. */
+export function computeRetryAfter(headers: HeaderMap, clock: Clock): Millis | undefined {
+  const text = headerOf(headers, 'retry-after')?.trim();
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return millis(Math.min(Number(text) * 1000, LONGEST_PAUSE));
+  const until = parseHttpDate(text);
+  if (until === undefined) return undefined;
+  const now = parseHttpDate(headerOf(headers, 'date') ?? '') ?? clock.now();
+  return millis(Math.max(0, Math.min(until - now, LONGEST_PAUSE)));
+}
+
+const isRead = (request: TransportRequest): boolean => request.method === 'GET' || request.method === 'HEAD';
+
+function isWorthRepeating(request: TransportRequest, failure: TransportError): boolean {
+  if (failure.failure === 'unreachable') return !failure.sent || isRead(request);
+  return isRead(request) && (failure.failure === 'broken' || failure.failure === 'timeout');
+}
+
+type Verdict = 'good' | 'overload' | 'neutral';
+
+function verdictOnAnswer(status: number): Verdict {
+  if (status === 429 || status === 504) return 'overload';
+  return status === 503 ? 'neutral' : 'good';
+}
+
+const verdictOnFailure = (error: unknown): Verdict =>
+  error instanceof TransportError && error.failure === 'timeout' ? 'overload' : 'neutral';
+
+export function createFlow(options: FlowOptions): Flow {
+  const { clock, random, retries = RETRIES } = options;
+  const gate = new Gate({
+    clock,
+    maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
+    ...(options.qps === undefined ? {} : { qps: options.qps }),
+    ...(options.burst === undefined ? {} : { burst: options.burst }),
+  });
+
+  /** One attempt inside the gate. The place is given back when the answer (of a stream: its headers) is there. */
+  async function attempt<A extends { status: number; headers: HeaderMap }>(
+    request: TransportRequest,
+    send: (request: TransportRequest) => Promise<A>,
+  ): Promise<A> {
+    const pass = await gate.enter(request.signal);
+    try {
+      const answer = await send(request);
+      if (answer.status === 429 || answer.status === 503) {
+        const pause = computeRetryAfter(answer.headers, clock);
+        if (pause !== undefined) gate.hold(pause);
+      }
+      pass.leave(verdictOnAnswer(answer.status));
+      return answer;
+    } catch (error) {
+      pass.leave(verdictOnFailure(error));
+      throw error;
+    }
+  }
+
+  function sleep(length: Millis, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.wakeAt(plus(clock.now(), length), () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      const onAbort = () => {
+        cancel();
+        reject(abortError(signal, false));
+      };
+      if (signal?.aborted) onAbort();
+      else signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  async function persist(request: TransportRequest, inner: Transport): Promise<TransportResponse> {
+    for (let failures = 1; ; failures++) {
+      const last = failures > retries;
+      try {
+        const answer = await attempt(request, (r) => inner.request(r));
+        if (last || !isRead(request) || !TRANSIENT.has(answer.status)) return answer;
+      } catch (error) {
+        if (last || !(error instanceof TransportError) || !isWorthRepeating(request, error)) throw error;
+      }
+      await sleep(computeBackoff(failures, BACKOFF, random), request.signal);
+    }
+  }
+
+  return {
+    around: (inner) => ({
+      request: (request) => persist(request, inner),
+      stream: (request) => attempt(request, (r) => inner.stream(r)),
+      ...(inner.close === undefined ? {} : { close: () => inner.close!() }),
+    }),
+    get state() {
+      return gate.state;
+    },
+  };
+}

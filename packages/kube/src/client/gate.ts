@@ -1,0 +1,160 @@
+// How many requests may be out at once, how fast they may follow each other, and until when nobody may go at all.
+// First come, first served. The limit adapts: one more after each full round of good answers, half after an overload.
+
+import type { Cancel, Clock } from '@lapse/base/clock';
+import { type Instant, type Millis, plus } from '@lapse/base/instant';
+import { TokenBucket } from '@lapse/base/tokenBucket';
+import { abortError } from './transport.ts';
+
+export interface GateOptions {
+  readonly clock: Clock;
+  readonly maxInFlight: number;
+  /** Requests per second; unset: no such limit. */
+  readonly qps?: number;
+  readonly burst?: number;
+}
+
+export interface GateState {
+  readonly inFlight: number;
+  readonly waiting: number;
+  /** The present limit, between 1 and the configured one. */
+  readonly limit: number;
+  /** Nobody may go before this. */
+  readonly heldUntil?: Instant;
+}
+
+/** Proof of being inside; give it back with what came of it. */
+export interface Pass {
+  /** `good` lets the limit grow, `overload` shrinks it, `neutral` says nothing about the server. */
+  leave(verdict: 'good' | 'overload' | 'neutral'): void;
+}
+
+interface Waiter {
+  enter: (pass: Pass) => void;
+  gone: boolean;
+}
+
+const LEAST = 1;
+
+export class Gate {
+  readonly #clock: Clock;
+  readonly #max: number;
+  readonly #bucket: TokenBucket | undefined;
+  #limit: number;
+  #inFlight = 0;
+  #queue: Waiter[] = [];
+  #head = 0;
+  #waiting = 0;
+  #heldUntil: Instant | undefined;
+  #wake: Cancel | undefined;
+  // Requests that went out before the last shrink say nothing about the limit it set.
+  #epoch = 0;
+
+  constructor(options: GateOptions) {
+    const { clock, maxInFlight, qps, burst } = options;
+    this.#clock = clock;
+    this.#max = Math.max(LEAST, maxInFlight);
+    this.#limit = this.#max;
+    if (qps !== undefined && qps > 0)
+      this.#bucket = new TokenBucket({ perSecond: qps, burst: burst ?? qps, now: clock.elapsed() });
+  }
+
+  get state(): GateState {
+    const held = this.#heldUntil;
+    return {
+      inFlight: this.#inFlight,
+      waiting: this.#waiting,
+      limit: Math.floor(this.#limit),
+      ...(held === undefined || held <= this.#clock.now() ? {} : { heldUntil: held }),
+    };
+  }
+
+  /** Waits for a place. Rejects when `signal` is aborted first. */
+  enter(signal?: AbortSignal): Promise<Pass> {
+    if (signal?.aborted) return Promise.reject(abortError(signal, false));
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        waiter.gone = true;
+        this.#waiting--;
+        reject(abortError(signal, false));
+      };
+      const waiter: Waiter = {
+        gone: false,
+        enter: (pass) => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(pass);
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#queue.push(waiter);
+      this.#waiting++;
+      this.#pump();
+    });
+  }
+
+  /** The server asked for a pause. A shorter pause never ends a longer one. */
+  hold(pause: Millis): void {
+    const until = plus(this.#clock.now(), pause);
+    if (this.#heldUntil === undefined || until > this.#heldUntil) this.#heldUntil = until;
+  }
+
+  #pump(): void {
+    while (this.#waiting > 0 && this.#inFlight < Math.floor(this.#limit)) {
+      const delay = this.#delay();
+      if (delay > 0) {
+        this.#wakeIn(delay);
+        return;
+      }
+      this.#admit(this.#next());
+    }
+  }
+
+  #delay(): number {
+    const held = this.#heldUntil === undefined ? 0 : this.#heldUntil - this.#clock.now();
+    if (held > 0) return held;
+    this.#heldUntil = undefined;
+    return this.#bucket?.take(this.#clock.elapsed()) ?? 0;
+  }
+
+  #wakeIn(delay: number): void {
+    if (this.#wake !== undefined) return;
+    this.#wake = this.#clock.wakeAt(plus(this.#clock.now(), delay as Millis), () => {
+      this.#wake = undefined;
+      this.#pump();
+    });
+  }
+
+  /** The first who has not gone away. Called only when somebody waits. */
+  #next(): Waiter {
+    let waiter = this.#queue[this.#head++]!;
+    while (waiter.gone) waiter = this.#queue[this.#head++]!;
+    // The served part is dropped in large pieces, so that a long queue costs a constant for each.
+    if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#head);
+      this.#head = 0;
+    }
+    return waiter;
+  }
+
+  #admit(waiter: Waiter): void {
+    this.#waiting--;
+    this.#inFlight++;
+    const epoch = this.#epoch;
+    let inside = true;
+    waiter.enter({
+      leave: (verdict) => {
+        if (!inside) return;
+        inside = false;
+        this.#inFlight--;
+        if (verdict === 'good') this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
+        if (verdict === 'overload' && epoch === this.#epoch) this.#shrink();
+        this.#pump();
+      },
+    });
+  }
+
+  #shrink(): void {
+    this.#limit = Math.max(LEAST, this.#limit / 2);
+    this.#epoch++;
+  }
+}

@@ -1,0 +1,64 @@
+// Credentials that are loaded, kept for a while and loaded again: token files and exec plugins. One load at a time,
+// however many requests ask.
+
+import type { Clock } from '@lapse/base/clock';
+import { type Instant, isDue, type Millis, seconds } from '@lapse/base/instant';
+import type { Auth, Credentials } from './credentials.ts';
+
+export interface Loaded {
+  readonly auth: Auth;
+  /** By the wall clock; from then on they are loaded again. Unset: they last until refused. */
+  readonly expiresAt?: Instant;
+}
+
+export interface RenewingOptions {
+  readonly clock: Clock;
+  readonly load: () => Promise<Loaded>;
+  /** Load again after this long even if nothing expired. */
+  readonly every?: Millis;
+  /** When a load fails and the present ones have not expired, go on with them. */
+  readonly keepOnFailure?: boolean;
+}
+
+/** A server that refuses everything must not make us load without pause. */
+const LEAST_INTERVAL: Millis = seconds(5);
+
+const sameAuth = (a: Auth, b: Auth): boolean =>
+  a.cert === b.cert && a.key === b.key && JSON.stringify(a.headers) === JSON.stringify(b.headers);
+
+export function renewing(options: RenewingOptions): Credentials {
+  const { clock, load, every, keepOnFailure = false } = options;
+  let held: Loaded | undefined;
+  let loadedAt = 0;
+  let loading: Promise<Auth> | undefined;
+
+  const expired = () => held?.expiresAt !== undefined && isDue(held.expiresAt, clock.now());
+  const stale = () => expired() || (every !== undefined && clock.elapsed() - loadedAt >= every);
+
+  async function renew(): Promise<Auth> {
+    try {
+      const fresh = await load();
+      // The same content stays the same object: whoever compares identities sees no change.
+      held = held !== undefined && sameAuth(held.auth, fresh.auth) ? { ...fresh, auth: held.auth } : fresh;
+    } catch (error) {
+      if (!keepOnFailure || held === undefined || expired()) throw error;
+    } finally {
+      loadedAt = clock.elapsed();
+      loading = undefined;
+    }
+    return held.auth;
+  }
+  const renewOnce = (): Promise<Auth> => {
+    loading ??= renew();
+    return loading;
+  };
+
+  return {
+    current: () => (held === undefined || stale() ? renewOnce() : held.auth),
+    async refused(used) {
+      if (held !== undefined && held.auth !== used) return true;
+      if (loading === undefined && clock.elapsed() - loadedAt < LEAST_INTERVAL) return false;
+      return (await renewOnce()) !== used;
+    },
+  };
+}

@@ -1,0 +1,229 @@
+import { formatHttpDate } from '@lapse/base/httpDate';
+import { instant, millis, minutes, seconds } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { describe, expect, it } from 'vitest';
+import { createClient } from './client.ts';
+import { inProcessTransport } from './inProcess.ts';
+import { createSkew, measureSkew } from './skew.ts';
+import { bytes, manualClock } from './testkit.ts';
+
+/** A server whose clock differs from ours by `offset`; each question costs one round trip. */
+function setup() {
+  const clock = manualClock(1_700_000_000_000);
+  const skew = createSkew(clock);
+  const ask = async (offset: number, roundTrip = 0, more: Record<string, string> = {}) => {
+    const sentAt = clock.now();
+    await clock.advance(millis(roundTrip / 2));
+    const date = formatHttpDate(instant(clock.now() + offset));
+    await clock.advance(millis(roundTrip / 2));
+    skew.observe({
+      method: 'GET',
+      path: '/',
+      stream: false,
+      status: 200,
+      headers: { date, ...more },
+      sentAt,
+      roundTrip: millis(roundTrip),
+    });
+  };
+  return { clock, skew, ask };
+}
+
+describe('the estimate', () => {
+  it.each([
+    ['same time', 0],
+    ['our clock is 10 s ahead', -10_000],
+    ['our clock is 10 s behind', 10_000],
+    ['a day', 86_400_000],
+    ['a fraction of a second', 300],
+  ])('is where all samples agree, and right: %s', async (_name, offset) => {
+    const { clock, skew, ask } = setup();
+    for (let i = 0; i < 9; i++) {
+      await ask(offset, 40);
+      await clock.advance(millis(377));
+    }
+    const estimate = skew.estimate()!;
+    expect(estimate.samples).toBe(9);
+    expect(Math.abs(estimate.offset - offset)).toBeLessThanOrEqual(estimate.uncertainty);
+    // One sample alone would be good to 520 ms; nine moments of a second tell more.
+    expect(estimate.uncertainty).toBeLessThan(150);
+  });
+
+  it('a burst does not drive out what other moments of the second told', async () => {
+    const { clock, skew, ask } = setup();
+    for (let i = 0; i < 15; i++) {
+      await ask(300, 2);
+      await clock.advance(millis(77));
+    }
+    const { uncertainty } = skew.estimate()!;
+    for (let i = 0; i < 100; i++) await ask(300, 0);
+    expect(skew.estimate()!.uncertainty).toBeLessThanOrEqual(uncertainty);
+    await clock.advance(seconds(5));
+    await ask(300, 0);
+    expect(skew.estimate()!.samples).toBe(15);
+  });
+
+  it('counts the truncation of the Date: half a second more than it says', async () => {
+    const { skew, ask } = setup();
+    for (let i = 0; i < 3; i++) await ask(0);
+    expect(skew.estimate()?.offset).toBe(500);
+  });
+
+  it('takes the middle between question and answer', async () => {
+    const { skew, ask } = setup();
+    for (let i = 0; i < 3; i++) await ask(0, 2000);
+    expect(skew.estimate()).toMatchObject({ offset: 500, uncertainty: 1500 });
+  });
+
+  it('needs three samples', async () => {
+    const { skew, ask } = setup();
+    await ask(0);
+    await ask(0);
+    expect(skew.estimate()).toBeUndefined();
+    await ask(0);
+    expect(skew.estimate()).toMatchObject({ samples: 3 });
+  });
+
+  it('one strange answer changes nothing; a lasting change does', async () => {
+    const { skew, ask } = setup();
+    for (let i = 0; i < 4; i++) await ask(0);
+    await ask(3_600_000);
+    expect(skew.estimate()?.offset).toBe(500);
+    for (let i = 0; i < 15; i++) await ask(60_000);
+    expect(skew.estimate()).toMatchObject({ offset: 60_500, samples: 15 });
+  });
+});
+
+describe('answers slower than two seconds', () => {
+  it.each([2002, 2500, 10_000, 30_000])('count with their uncertainty: %d ms', async (roundTrip) => {
+    const { skew, ask } = setup();
+    for (let i = 0; i < 3; i++) await ask(-7000, roundTrip);
+    const estimate = skew.estimate()!;
+    expect(estimate.uncertainty).toBeLessThanOrEqual(500 + roundTrip / 2);
+    expect(Math.abs(estimate.offset + 7000)).toBeLessThanOrEqual(estimate.uncertainty);
+  });
+
+  it('do not drive out faster ones, which are more certain', async () => {
+    const { skew, ask } = setup();
+    for (let i = 0; i < 3; i++) await ask(0, 40);
+    for (let i = 0; i < 20; i++) await ask(0, 2500);
+    expect(skew.estimate()).toMatchObject({ samples: 3, uncertainty: 480 });
+  });
+
+  it('are used again when the faster ones are too old', async () => {
+    const { clock, skew, ask } = setup();
+    for (let i = 0; i < 3; i++) await ask(0, 40);
+    await clock.advance(minutes(31));
+    for (let i = 0; i < 3; i++) await ask(0, 2500);
+    expect(skew.estimate()).toMatchObject({ samples: 3 });
+  });
+});
+
+describe('what is not a sample', () => {
+  const three = async (ask: () => Promise<void>) => {
+    for (let i = 0; i < 3; i++) await ask();
+  };
+  it.each<[string, number, Record<string, string>, boolean]>([
+    ['an answer without a date', 0, { date: '' }, false],
+    ['a date in words', 0, { date: 'yesterday' }, false],
+    ['an answer from a cache', 0, { age: '5' }, false],
+  ])('%s', async (_name, roundTrip, headers, counted) => {
+    const { skew, ask } = setup();
+    await three(() => ask(0, roundTrip, headers));
+    expect(skew.estimate() !== undefined).toBe(counted);
+  });
+
+  it('a failed exchange', () => {
+    const clock = manualClock();
+    const skew = createSkew(clock);
+    for (let i = 0; i < 3; i++)
+      skew.observe({
+        method: 'GET',
+        path: '/',
+        stream: false,
+        failure: 'timeout',
+        sentAt: clock.now(),
+        roundTrip: millis(0),
+      });
+    expect(skew.estimate()).toBeUndefined();
+  });
+
+  it('samples older than half an hour', async () => {
+    const { clock, skew, ask } = setup();
+    await three(() => ask(0));
+    await clock.advance(minutes(30));
+    expect(skew.estimate()).toBeDefined();
+    await clock.advance(millis(1));
+    expect(skew.estimate()).toBeUndefined();
+  });
+
+  it.each([3_600_000, -3_600_000, 501])(
+    'samples from before the local clock was set by %d ms',
+    async (by) => {
+      const { clock, skew, ask } = setup();
+      await three(() => ask(0));
+      clock.step(millis(by));
+      expect(skew.estimate()).toBeUndefined();
+      await three(() => ask(-by));
+      expect(Math.abs(skew.estimate()!.offset + by)).toBeLessThanOrEqual(1000);
+    },
+  );
+
+  it('a small correction of the clock forgets nothing', async () => {
+    const { clock, skew, ask } = setup();
+    await three(() => ask(0));
+    clock.step(millis(400));
+    expect(skew.estimate()).toBeDefined();
+  });
+
+  it('a clock that was set between question and answer', () => {
+    const clock = manualClock();
+    const skew = createSkew(clock);
+    for (let i = 0; i < 3; i++) {
+      clock.step(seconds(-10));
+      const sentAt = clock.now();
+      clock.step(seconds(10));
+      const headers = { date: formatHttpDate(clock.now()) };
+      skew.observe({
+        method: 'GET',
+        path: '/',
+        stream: false,
+        status: 200,
+        headers,
+        sentAt,
+        roundTrip: millis(5),
+      });
+    }
+    expect(skew.estimate()).toBeUndefined();
+  });
+});
+
+describe('measureSkew', () => {
+  function client(date: (count: number) => string) {
+    const clock = manualClock();
+    const skew = createSkew(clock);
+    let asked = 0;
+    const handler = async () => ({ status: 403, headers: { date: date(++asked) }, body: bytes('{}') });
+    const { raw } = createClient({
+      transport: inProcessTransport(handler),
+      clock,
+      random: seededRandom(1),
+      observe: (exchange) => skew.observe(exchange),
+    });
+    return { skew, raw, asked: () => asked, now: formatHttpDate(clock.now()) };
+  }
+
+  it('asks three times; any answer will do', async () => {
+    const { skew, raw, asked } = client(() => formatHttpDate(manualClock().now()));
+    expect(await measureSkew(skew, raw)).toMatchObject({ samples: 3 });
+    expect(asked()).toBe(3);
+    await measureSkew(skew, raw);
+    expect(asked()).toBe(3);
+  });
+
+  it('gives up on a server without a clock', async () => {
+    const { skew, raw, asked } = client(() => '');
+    expect(await measureSkew(skew, raw)).toBeUndefined();
+    expect(asked()).toBe(5);
+  });
+});

@@ -1,0 +1,59 @@
+// Notices a stream that fell silent: a half-open connection sends neither bytes nor an end.
+
+import type { Cancel, Clock } from '@lapse/base/clock';
+import { type Millis, millis, plus } from '@lapse/base/instant';
+
+/**
+ * Calls `onSilent` once when a consumer has waited `limit` for the next item. Time in which nobody waits does not
+ * count: a slow consumer is not a silent server.
+ */
+export function watchSilence<T>(
+  source: AsyncIterable<T>,
+  options: { clock: Clock; limit: Millis; onSilent: () => void },
+): AsyncIterable<T> {
+  const { clock, limit, onSilent } = options;
+  return {
+    [Symbol.asyncIterator](): AsyncIterator<T> {
+      const iterator = source[Symbol.asyncIterator]();
+      let waitingSince: number | undefined;
+      let cancel: Cancel | undefined;
+      // One armed timer per stream, not one per item: it looks how long the present wait has lasted, and sleeps on.
+      const look = () => {
+        cancel = undefined;
+        if (waitingSince === undefined) return;
+        const left = limit - (clock.elapsed() - waitingSince);
+        if (left <= 0) onSilent();
+        else arm(millis(left));
+      };
+      const arm = (delay: Millis) => {
+        cancel = clock.wakeAt(plus(clock.now(), delay), look);
+      };
+      const over = () => {
+        cancel?.();
+        cancel = undefined;
+        waitingSince = undefined;
+      };
+      return {
+        async next() {
+          waitingSince = clock.elapsed();
+          if (cancel === undefined) arm(limit);
+          try {
+            const result = await iterator.next();
+            if (result.done) over();
+            return result;
+          } catch (error) {
+            over();
+            throw error;
+          } finally {
+            waitingSince = undefined;
+          }
+        },
+        async return() {
+          over();
+          await iterator.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,55 @@
+// Moving an object into another namespace: its own, the accounts of its RoleBindings, and a word about every other place
+// that still speaks of the old one. Those stay as they are: only their author knows what they mean.
+
+import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
+import { typeOf } from './strip.ts';
+
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A copy in the other namespace; a Namespace object becomes the other one. */
+export function moveObject(object: KubeObject, { from, to }: Move): KubeObject {
+  const moved = clone(asJson(object));
+  const { metadata } = moved;
+  if (!isObject(metadata)) return asObject(moved);
+  if (metadata.namespace === from) metadata.namespace = to;
+  const type = typeOf(object);
+  if (type === '/Namespace' && metadata.name === from) metadata.name = to;
+  if (type === 'rbac.authorization.k8s.io/RoleBinding') moveSubjects(moved, { from, to });
+  return asObject(moved);
+}
+
+function moveSubjects({ subjects }: JsonObject, { from, to }: Move): void {
+  if (!Array.isArray(subjects)) return;
+  for (const subject of subjects) {
+    if (!isObject(subject)) continue;
+    if (subject.kind === 'ServiceAccount' && subject.namespace === from) subject.namespace = to;
+    const prefix = `system:serviceaccounts:${from}`;
+    if (subject.kind === 'Group' && subject.name === prefix) subject.name = `system:serviceaccounts:${to}`;
+  }
+}
+
+/** So many are named; the rest would not be read. */
+const MOST_MENTIONS = 5;
+const MAX_DEPTH = 64;
+
+/** Paths of what still points into the old namespace: a field `namespace`, or the DNS name of a Service there. */
+export function mentionsOf(object: KubeObject, namespace: string): string[] {
+  const found: string[] = [];
+  const address = new RegExp(`\\.${namespace.replaceAll('.', '\\.')}\\.svc(\\.|:|/|$)`);
+  const visit = (value: Json | undefined, path: string, key: string): void => {
+    if (found.length >= MOST_MENTIONS || path.split('.').length > MAX_DEPTH) return;
+    if (typeof value === 'string') {
+      if ((key === 'namespace' && value === namespace) || address.test(value)) found.push(path);
+    } else if (Array.isArray(value))
+      for (const [i, item] of value.entries()) visit(item, `${path}[${i}]`, key);
+    else if (isObject(value))
+      for (const [name, item] of Object.entries(value))
+        visit(item, path === '' ? name : `${path}.${name}`, name);
+  };
+  visit(asJson(object), '', '');
+  return found;
+}

@@ -1,0 +1,356 @@
+import type { KubeObject } from '@lapse/kube/api/object';
+import { describe, expect, test } from 'vitest';
+import { stripObject } from './strip.ts';
+
+const make = (apiVersion: string, kind: string, rest: object = {}, metadata: object = {}): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata: { name: 'a', namespace: 'shop', ...metadata },
+  ...rest,
+});
+
+/** What it is given, and what is left beside apiVersion, kind, name and namespace. */
+const strips = (rows: Record<string, readonly [KubeObject, object]>): void => {
+  for (const [rule, [object, expected]] of Object.entries(rows))
+    test(rule, () => {
+      const before = structuredClone(object);
+      const { apiVersion, kind, metadata, ...rest } = stripObject(object);
+      const { name: _, namespace: __, ...meta } = metadata;
+      expect({ ...rest, ...(Object.keys(meta).length === 0 ? {} : { metadata: meta }) }).toEqual(expected);
+      expect({ apiVersion, kind }).toEqual({ apiVersion: object.apiVersion, kind: object.kind });
+      expect(object).toEqual(before);
+    });
+};
+
+describe('every kind', () => {
+  strips({
+    'fields of the server go, labels and annotations of people stay': [
+      make(
+        'example.com/v1',
+        'Thing',
+        { spec: { size: 3 }, status: { phase: 'Done' } },
+        {
+          uid: 'u',
+          resourceVersion: '7',
+          generation: 2,
+          creationTimestamp: '2026-01-01T00:00:00Z',
+          deletionTimestamp: '2026-01-02T00:00:00Z',
+          deletionGracePeriodSeconds: 0,
+          selfLink: '/x',
+          managedFields: [{ manager: 'kubectl' }],
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'o' }],
+          labels: { app: 'web' },
+          annotations: { note: 'mine', 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
+          generateName: 'a-',
+        },
+      ),
+      {
+        spec: { size: 3 },
+        metadata: { labels: { app: 'web' }, annotations: { note: 'mine' }, generateName: 'a-' },
+      },
+    ],
+    'annotations of controllers alone leave none': [
+      make('v1', 'ConfigMap', {}, { annotations: { 'deployment.kubernetes.io/revision': '4' } }),
+      {},
+    ],
+    'finalizers of the system go, those of people stay': [
+      make(
+        'v1',
+        'ConfigMap',
+        {},
+        {
+          finalizers: [
+            'foregroundDeletion',
+            'orphan',
+            'kubernetes.io/pvc-protection',
+            'service.kubernetes.io/load-balancer-cleanup',
+            'snapshot.storage.kubernetes.io/pvc-as-source-protection',
+            'external-attacher.csi.storage.k8s.io/x',
+            'example.com/audit',
+            'notkubernetes.io/kept',
+          ],
+        },
+      ),
+      { metadata: { finalizers: ['example.com/audit', 'notkubernetes.io/kept'] } },
+    ],
+    'numbers beyond 2^53 survive': [
+      make('example.com/v1', 'Thing', { spec: { big: 2n ** 53n + 1n } }),
+      { spec: { big: 2n ** 53n + 1n } },
+    ],
+    'a Service, Pod or Job of somebody else’s group is left alone': [
+      make('serving.knative.dev/v1', 'Service', {
+        spec: { clusterIP: '10.0.0.1', ports: [{ nodePort: 1 }] },
+      }),
+      { spec: { clusterIP: '10.0.0.1', ports: [{ nodePort: 1 }] } },
+    ],
+  });
+});
+
+describe('Services', () => {
+  const ports = [{ name: 'http', port: 80, targetPort: 8080, nodePort: 31_000 }];
+  strips({
+    'addresses and node ports are assigned anew': [
+      make('v1', 'Service', {
+        spec: {
+          type: 'LoadBalancer',
+          clusterIP: '10.0.0.7',
+          clusterIPs: ['10.0.0.7'],
+          ipFamilies: ['IPv4'],
+          ipFamilyPolicy: 'SingleStack',
+          healthCheckNodePort: 30_999,
+          externalTrafficPolicy: 'Local',
+          selector: { app: 'web' },
+          ports,
+        },
+        status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } },
+      }),
+      {
+        spec: {
+          type: 'LoadBalancer',
+          externalTrafficPolicy: 'Local',
+          selector: { app: 'web' },
+          ports: [{ name: 'http', port: 80, targetPort: 8080 }],
+        },
+      },
+    ],
+    'one without an address keeps having none': [
+      make('v1', 'Service', {
+        spec: { clusterIP: 'None', clusterIPs: ['None'], ipFamilyPolicy: 'PreferDualStack' },
+      }),
+      { spec: { clusterIP: 'None', clusterIPs: ['None'], ipFamilyPolicy: 'PreferDualStack' } },
+    ],
+    'one that is another name stays that': [
+      make('v1', 'Service', { spec: { type: 'ExternalName', externalName: 'db.example.com' } }),
+      { spec: { type: 'ExternalName', externalName: 'db.example.com' } },
+    ],
+  });
+});
+
+describe('storage', () => {
+  strips({
+    'a claim forgets its volume and the node it was made for': [
+      make(
+        'v1',
+        'PersistentVolumeClaim',
+        {
+          spec: {
+            volumeName: 'pv-1',
+            storageClassName: 'fast',
+            dataSource: { kind: 'VolumeSnapshot', name: 's' },
+          },
+        },
+        {
+          finalizers: ['kubernetes.io/pvc-protection'],
+          annotations: {
+            'pv.kubernetes.io/bind-completed': 'yes',
+            'pv.kubernetes.io/bound-by-controller': 'yes',
+            'volume.kubernetes.io/selected-node': 'n1',
+            'volume.kubernetes.io/storage-provisioner': 'csi',
+            'volume.beta.kubernetes.io/storage-provisioner': 'csi',
+            owner: 'me',
+          },
+        },
+      ),
+      {
+        spec: { storageClassName: 'fast', dataSource: { kind: 'VolumeSnapshot', name: 's' } },
+        metadata: { annotations: { owner: 'me' } },
+      },
+    ],
+    'templates of claims lose what Go writes for nothing': [
+      make('apps/v1', 'StatefulSet', {
+        spec: {
+          template: { metadata: { creationTimestamp: null, labels: { app: 'db' } } },
+          volumeClaimTemplates: [
+            { metadata: { name: 'data', creationTimestamp: null }, spec: {}, status: { phase: 'Pending' } },
+          ],
+        },
+      }),
+      {
+        spec: {
+          template: { metadata: { labels: { app: 'db' } } },
+          volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: {} }],
+        },
+      },
+    ],
+  });
+});
+
+const token = { name: 'kube-api-access-x7k2p', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' };
+
+describe('what runs', () => {
+  strips({
+    'a Pod forgets its node, its priority, its token and whose it was': [
+      make(
+        'v1',
+        'Pod',
+        {
+          spec: {
+            nodeName: 'n1',
+            serviceAccount: 'default',
+            serviceAccountName: 'default',
+            priority: 0,
+            preemptionPolicy: 'PreemptLowerPriority',
+            runtimeClassName: 'vm',
+            overhead: { podFixed: { cpu: '1' } },
+            ephemeralContainers: [{ name: 'debug' }],
+            initContainers: [{ name: 'init', volumeMounts: [token] }],
+            containers: [{ name: 'web', volumeMounts: [{ name: 'data', mountPath: '/d' }, token] }],
+            volumes: [{ name: 'data' }, { name: token.name, projected: {} }],
+          },
+          status: { phase: 'Running' },
+        },
+        {
+          labels: { app: 'web', 'pod-template-hash': 'abc', 'statefulset.kubernetes.io/pod-name': 'a' },
+          annotations: { 'cni.projectcalico.org/podIP': '10.1.1.1/32' },
+        },
+      ),
+      {
+        spec: {
+          serviceAccountName: 'default',
+          runtimeClassName: 'vm',
+          initContainers: [{ name: 'init' }],
+          containers: [{ name: 'web', volumeMounts: [{ name: 'data', mountPath: '/d' }] }],
+          volumes: [{ name: 'data' }],
+        },
+        metadata: { labels: { app: 'web' } },
+      },
+    ],
+    'a Deployment forgets its revision': [
+      make(
+        'apps/v1',
+        'Deployment',
+        {
+          spec: { replicas: 2, template: { metadata: { creationTimestamp: null } } },
+          status: { replicas: 2 },
+        },
+        { annotations: { 'deployment.kubernetes.io/revision': '12' } },
+      ),
+      { spec: { replicas: 2, template: {} } },
+    ],
+    'a ReplicaSet of its own keeps the labels it selects by': [
+      make('apps/v1', 'ReplicaSet', { spec: { selector: { matchLabels: { 'pod-template-hash': 'x' } } } }),
+      { spec: { selector: { matchLabels: { 'pod-template-hash': 'x' } } } },
+    ],
+    'a Job gets a new selector and new labels': [
+      make(
+        'batch/v1',
+        'Job',
+        {
+          spec: {
+            manualSelector: false,
+            selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' } },
+            template: {
+              metadata: {
+                creationTimestamp: null,
+                labels: {
+                  app: 'report',
+                  'controller-uid': 'u',
+                  'job-name': 'a',
+                  'batch.kubernetes.io/controller-uid': 'u',
+                  'batch.kubernetes.io/job-name': 'a',
+                },
+              },
+            },
+          },
+        },
+        {
+          labels: { 'controller-uid': 'u', 'job-name': 'a' },
+          annotations: { 'batch.kubernetes.io/job-tracking': '' },
+        },
+      ),
+      { spec: { template: { metadata: { labels: { app: 'report' } } } } },
+    ],
+    'a Job with a selector of its own keeps it': [
+      make('batch/v1', 'Job', {
+        spec: {
+          manualSelector: true,
+          selector: { matchLabels: { 'job-name': 'a' } },
+          template: { metadata: { labels: { 'job-name': 'a' } } },
+        },
+      }),
+      {
+        spec: {
+          manualSelector: true,
+          selector: { matchLabels: { 'job-name': 'a' } },
+          template: { metadata: { labels: { 'job-name': 'a' } } },
+        },
+      },
+    ],
+    'a CronJob is cleaned two templates deep': [
+      make('batch/v1', 'CronJob', {
+        spec: {
+          jobTemplate: {
+            metadata: { creationTimestamp: null },
+            spec: { template: { metadata: { creationTimestamp: null }, spec: {} } },
+          },
+        },
+      }),
+      { spec: { jobTemplate: { spec: { template: { spec: {} } } } } },
+    ],
+  });
+});
+
+describe('accounts and namespaces', () => {
+  strips({
+    'generated tokens of an account go, what people added stays': [
+      make(
+        'v1',
+        'ServiceAccount',
+        {
+          secrets: [
+            { name: 'builder-token-x7k2p' },
+            { name: 'builder-dockercfg-5hq8z' },
+            { name: 'builder-extra' },
+          ],
+          imagePullSecrets: [{ name: 'builder-dockercfg-5hq8z' }],
+        },
+        { name: 'builder' },
+      ),
+      { secrets: [{ name: 'builder-extra' }] },
+    ],
+    'a Namespace forgets its finalizers and the label of its name': [
+      {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: {
+          name: 'shop',
+          labels: { 'kubernetes.io/metadata.name': 'shop', team: 'a' },
+          annotations: { 'openshift.io/sa.scc.uid-range': '1/2' },
+        },
+        spec: { finalizers: ['kubernetes'] },
+        status: { phase: 'Active' },
+      },
+      { metadata: { labels: { team: 'a' } } },
+    ],
+  });
+});
+
+describe('hostile input', () => {
+  const odd: readonly unknown[] = [null, 7, 'text', [], [null], [[{}]], {}];
+  const kinds = ['Service', 'Pod', 'PersistentVolumeClaim', 'ServiceAccount', 'Namespace'] as const;
+  test.each(kinds)('a %s whose fields have any shape is passed on, not thrown at', (kind) => {
+    for (const value of odd) {
+      const spec = { ports: value, containers: value, volumes: value, template: value };
+      for (const rest of [{ spec: value }, { spec }, { secrets: value }, { status: value }])
+        expect(() =>
+          stripObject(make('v1', kind, rest, { annotations: value, finalizers: value, labels: value })),
+        ).not.toThrow();
+    }
+  });
+
+  test('metadata that is none is left for the server to refuse', () => {
+    expect(stripObject({ apiVersion: 'v1', kind: 'Pod', metadata: null } as unknown as KubeObject)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: null,
+    });
+  });
+
+  test('names of prototypes are ordinary names', () => {
+    const object = JSON.parse(
+      '{"apiVersion":"v1","kind":"constructor","metadata":{"name":"a","annotations":{"__proto__":"x"}}}',
+    );
+    const stripped = stripObject(object);
+    expect(Object.keys(stripped.metadata.annotations!)).toEqual(['__proto__']);
+  });
+});

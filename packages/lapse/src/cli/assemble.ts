@@ -1,0 +1,215 @@
+// Families and a cluster → one manager that runs them: clients with their wires, leader election, Events, the guard of
+// the clocks, and the services that families are made with. `lapse run` and `lapse up` differ only in the wires.
+
+import type { Clock } from '@lapse/base/clock';
+import type { Log } from '@lapse/base/log';
+import type { Random } from '@lapse/base/random';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { type Client, type ClientOptions, createClient } from '@lapse/kube/client/client';
+import { type Credentials, type Impersonation, impersonating } from '@lapse/kube/client/credentials';
+import { createFlow } from '@lapse/kube/client/flow';
+import { createSkew } from '@lapse/kube/client/skew';
+import type { Transport } from '@lapse/kube/client/transport';
+import { LeaseElector } from '@lapse/runtime/election/elector';
+import { leaderOnly } from '@lapse/runtime/election/leaderOnly';
+import { EventSender } from '@lapse/runtime/events/outbox';
+import type { Liveness } from '@lapse/runtime/liveness';
+import { Manager, type ManagerOptions } from '@lapse/runtime/manager';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import { requestMetrics } from '@lapse/runtime/metrics/runtimeMetrics';
+import { createPassClient } from '@lapse/runtime/passClient';
+import type { Family, Parts, Services } from '#controllers/family';
+import { type Budget, createBudget } from '#deletion/budget';
+import type { Subject } from '#deletion/rights';
+import { createSkewGuard } from '#deletion/skewGuard';
+import type { General } from './configuration/general.ts';
+import { computeGates } from './selection.ts';
+
+/** How the cluster is reached. */
+export interface Wires {
+  readonly transport: Transport;
+  /** For the lease alone, so that nothing else can hold it up. */
+  readonly leaseTransport: Transport;
+  readonly credentials: Credentials;
+  /** Where the lease is unless told. */
+  readonly namespace: string;
+  readonly liveness?: Liveness;
+}
+
+export interface AssemblyOptions {
+  readonly wires: Wires;
+  readonly general: General;
+  /** The whole configuration, for the sections of the families. */
+  readonly document: JsonObject;
+  /** Everything there is, for the gates. */
+  readonly known: readonly Family[];
+  readonly selected: readonly Family[];
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Unlike that of any other process. */
+  readonly identity: string;
+  readonly onPass?: NonNullable<ManagerOptions['onPass']>;
+  /** How the manager watches, what counts as idle, and who hears of what waits: for shows and clocks of one's own. */
+  readonly managing?: Pick<ManagerOptions, 'listBy' | 'bookmarks' | 'inFlight' | 'onFirstLook'>;
+}
+
+export interface AssembledFamily extends Parts {
+  readonly family: Family;
+}
+
+export interface Assembly {
+  readonly manager: Manager;
+  readonly registry: Registry;
+  readonly services: Services;
+  readonly families: readonly AssembledFamily[];
+  /** Where the lease is; undefined without leader election. */
+  readonly lease: { readonly namespace: string; readonly name: string } | undefined;
+}
+
+export function assemble(options: AssemblyOptions): Assembly {
+  const { wires, general, clock, random, log, identity } = options;
+  const registry = new Registry();
+  const skew = createSkew(clock);
+  const countRequest = requestMetrics(registry);
+  const { qps, burst, maxInFlight } = general.clientConnection;
+  const flow = createFlow({
+    clock,
+    random,
+    maxInFlight,
+    ...(qps === undefined || qps === 0 ? {} : { qps }),
+    ...(burst === undefined ? {} : { burst }),
+  });
+  const common: Omit<ClientOptions, 'transport'> = {
+    clock,
+    random,
+    flow,
+    credentials: wires.credentials,
+    observe(exchange) {
+      skew.observe(exchange);
+      countRequest(exchange);
+    },
+    onWarning: (warning) => log.debug({ warning }, 'the API server warns'),
+  };
+  const client = createClient({ ...common, transport: wires.transport });
+  const lease = general.leaderElection.enabled ? leaseOf(general, wires.namespace) : undefined;
+  const elector =
+    lease === undefined
+      ? undefined
+      : new LeaseElector({
+          client: createClient({ ...common, transport: wires.leaseTransport, flow: 'none' }),
+          clock,
+          random,
+          log,
+          registry,
+          identity,
+          lease,
+          duration: general.leaderElection.leaseDuration,
+          renewDeadline: general.leaderElection.renewDeadline,
+          retryPeriod: general.leaderElection.retryPeriod,
+        });
+  const writing = elector === undefined ? wires.transport : leaderOnly(wires.transport, elector);
+  const shared = { ...common, transport: writing, discovery: client.discovery };
+  const acting = createClient(shared);
+  const clientAs = impersonator(shared, wires.credentials, general.dryRun);
+  const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
+  const gates = computeGates(options.known, general.featureGates);
+  const services: Services = {
+    clock,
+    random,
+    registry,
+    log,
+    guard,
+    client,
+    acting,
+    impersonate: ({ namespace, name }) => clientAs({ user: `system:serviceaccount:${namespace}:${name}` }),
+    ...(general.impersonateAuthor ? { impersonateAuthor: (author) => clientAs(identityOf(author)) } : {}),
+    actAs: general.actAs,
+    ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
+    isEnabled(gate) {
+      const state = gates.get(gate);
+      if (state === undefined) throw new Error(`no family declares the gate ${gate}`);
+      return state;
+    },
+    deletion: deletionHabits(general, clock),
+  };
+  const families = options.selected.map((family) => createFamily(family, services, options.document));
+  const manager = new Manager({
+    clock,
+    random,
+    log,
+    registry,
+    client: acting,
+    controllers: families.flatMap(({ controllers }) => controllers),
+    events: new EventSender({ client, clock, random, log, registry, instance: identity }),
+    time: guard,
+    dryRun: general.dryRun,
+    ...(elector === undefined ? {} : { elector }),
+    ...(wires.liveness === undefined ? {} : { liveness: wires.liveness }),
+    ...(options.onPass === undefined ? {} : { onPass: options.onPass }),
+    ...options.managing,
+  });
+  return { manager, registry, services, families, lease };
+}
+
+/** Whoever only looks must not keep the lease from whoever acts. */
+const leaseOf = ({ leaderElection, dryRun, namespace }: General, usual: string) => ({
+  namespace: leaderElection.namespace ?? namespace ?? usual,
+  name: leaderElection.name ?? (dryRun ? 'lapse-dry-run' : 'lapse'),
+});
+
+function createFamily(family: Family, services: Services, document: JsonObject): AssembledFamily {
+  const sections = Object.keys(family.configuration).map((name) => [name, document[name] as JsonObject]);
+  const log = services.log.with({ family: family.name });
+  return { family, ...family.create({ ...services, log }, Object.fromEntries(sections)) };
+}
+
+/** One budget per controller, however often it is asked for. */
+function deletionHabits({ deletions }: General, clock: Clock): NonNullable<Services['deletion']> {
+  const { perSecond, perMinute, paranoidReread: rereadFirst } = deletions;
+  const budgets = new Map<string, Budget>();
+  const limits = {
+    clock,
+    ...(perSecond === undefined ? {} : { perSecond }),
+    ...(perMinute === undefined ? {} : { perMinute }),
+  };
+  return (controller) => {
+    const budget = budgets.get(controller) ?? createBudget(limits);
+    budgets.set(controller, budget);
+    return { rereadFirst, budget };
+  };
+}
+
+const MOST_IMPERSONATED = 1000;
+
+/** Without the uid: to name it takes one more right, and no rule of RBAC reads it. */
+const identityOf = ({ username, groups, extra }: Subject): Impersonation => ({
+  user: username,
+  ...(groups === undefined ? {} : { groups }),
+  ...(extra === undefined ? {} : { extra }),
+});
+
+/**
+ * One client per identity, the latest ones kept. In a dry run not even they can change anything. The groups of a service
+ * account follow from its name, at the server; to name them would take a right to impersonate groups.
+ */
+function impersonator(
+  options: ClientOptions,
+  credentials: Credentials,
+  dryRun: boolean,
+): (who: Impersonation) => Client {
+  const clients = new Map<string, Client>();
+  const never = new AbortController().signal;
+  return (who) => {
+    const id = JSON.stringify(who);
+    const known = clients.get(id);
+    if (known !== undefined) return known;
+    const plain = createClient({ ...options, credentials: impersonating(credentials, who) });
+    const made = dryRun
+      ? createPassClient({ client: plain, dryRun, signal: never, onWrite: () => {} })
+      : plain;
+    if (clients.size >= MOST_IMPERSONATED) clients.delete(clients.keys().next().value!);
+    clients.set(id, made);
+    return made;
+  };
+}

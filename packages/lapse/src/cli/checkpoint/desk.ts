@@ -1,0 +1,162 @@
+// What the checkpoint commands share: a client, a way to print that waits for slow readers, and errors that say what to do
+// next.
+
+import { styleText } from 'node:util';
+import { type Clock, realClock } from '@lapse/base/clock';
+import { systemRandom } from '@lapse/base/random';
+import { ApiError } from '@lapse/kube/api/status';
+import { type Client, createClient } from '@lapse/kube/client/client';
+import { Option } from 'commander';
+import { ManifestCheckpoint } from '#api/manifestCheckpoint';
+import { CheckpointError } from '#checkpoint/read';
+import { RestoreError } from '#checkpoint/restore/plan';
+import { reachCluster } from '../cluster.ts';
+import { wantsColour } from '../colour.ts';
+import { describeRefusal } from '../failures.ts';
+import { terminalText } from '../terminalText.ts';
+import { UsageError } from '../usage.ts';
+
+export interface Desk {
+  readonly client: Client;
+  readonly clock: Clock;
+  /** For what was asked for. */
+  out(text: string): Promise<void>;
+  /** For what else there is to say. */
+  say(text: string): void;
+  /** How far something long is, for a person who waits; the next text takes its place, an empty one ends it. */
+  progress?(text: string): void;
+  readonly colour: boolean;
+}
+
+/** 0: as it should be. 1: something is damaged, refused or failed. 2 (UsageError): the command line is wrong. */
+export type ExitCode = 0 | 1;
+
+export interface ClusterFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+export const clusterOptions = (): Option[] => [
+  new Option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)'),
+  new Option('--context <name>', 'which context of the kubeconfig'),
+];
+
+export const outputOption = (choices: readonly string[], usual: string): Option =>
+  new Option('-o, --output <format>', choices.join(', ')).choices([...choices]).default(usual);
+
+/** Connects, works, and leaves with the code of the work. */
+export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<ExitCode>): Promise<void> {
+  const cluster = await reachCluster(flags, process.env, realClock);
+  const { transport, credentials } = cluster;
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
+  const client = createClient({
+    transport,
+    credentials,
+    clock: realClock,
+    random: systemRandom,
+    onWarning: (warning) => say(terminalText(`warning: ${warning}`)),
+  });
+  try {
+    const desk: Desk = {
+      client,
+      clock: realClock,
+      out: print,
+      say,
+      colour: wantsColour(process.stdout),
+      ...(process.stderr.isTTY === true ? { progress: overwrite } : {}),
+    };
+    process.exitCode = await explainingFailures(desk, work);
+  } finally {
+    await cluster.close();
+  }
+}
+
+const overwrite = (text: string): void => void process.stderr.write(`\r\x1b[K${text}`);
+
+const print = (text: string): Promise<void> =>
+  new Promise((resolve) => {
+    if (process.stdout.write(text)) resolve();
+    else process.stdout.once('drain', resolve);
+  });
+
+/** Expected failures are reported in a line, without a stack. What is printed cannot steer the terminal. */
+export async function explainingFailures(
+  desk: Desk,
+  work: (desk: Desk) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { out, say } = desk;
+  const safe: Desk = {
+    ...desk,
+    out: (text) => out(terminalText(text)),
+    say: (text) => say(terminalText(text)),
+  };
+  try {
+    return await work(safe);
+  } catch (error) {
+    const text = explain(error);
+    if (text === undefined) throw error;
+    safe.say(`lapse: ${text}`);
+    return 1;
+  }
+}
+
+function explain(error: unknown): string | undefined {
+  if (error instanceof UsageError) return undefined;
+  if (error instanceof CheckpointError) return `${error.message}${HINTS[error.problem]}`;
+  if (error instanceof RestoreError) return error.message;
+  return describeRefusal(error);
+}
+
+const HINTS: Readonly<Record<CheckpointError['problem'], string>> = {
+  notReady: '; it can be read once its capture has ended well',
+  tooManyObjects: '; --max-objects raises it',
+  badList: '; the checkpoint cannot be trusted',
+  missingChunk: '; "lapse checkpoint verify" looks at every chunk',
+  damagedChunk: '; "lapse checkpoint verify" looks at every chunk',
+};
+
+/** Where their definitions are not. */
+export const NO_KIND =
+  'this cluster has no manifest checkpoints; "lapse crds --apply --controllers=manifest-capture" brings their definitions';
+
+/** Throws with the way to find the right name. */
+export async function findCheckpoint(client: Pick<Client, 'get'>, name: string): Promise<ManifestCheckpoint> {
+  if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name))
+    throw new UsageError(`"${name}" is not the name of a checkpoint; "lapse checkpoint ls" lists them`);
+  const found = await client.get(ManifestCheckpoint, { name }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 404) throw new UsageError(NO_KIND);
+    throw error;
+  });
+  if (found === undefined)
+    throw new UsageError(`there is no checkpoint ${name}; "lapse checkpoint ls" lists them`);
+  return found;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Coloured for people at a terminal. */
+export const styled = ({ colour }: Pick<Desk, 'colour'>, style: Style, text: string): string =>
+  colour ? styleText(style, text, { validateStream: false }) : text;
+
+/** Columns as wide as their widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i]!))
+      .join('   ')
+      .trimEnd();
+  return rows.map((row) => `${line(row)}\n`).join('');
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB'];
+
+export function bytesText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 1000 && unit < UNITS.length - 1; unit++) value /= 1000;
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** `1 object`, `2 objects`. */
+export const counted = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;

@@ -1,0 +1,61 @@
+// The command line: reads argv and the environment, hands them to one command, reports what went wrong in one line.
+
+import { VERSION } from '@lapse/base/version';
+import { Command, CommanderError } from 'commander';
+import { computeFailure } from './failures.ts';
+import { withManners } from './help.ts';
+import { terminalText } from './terminalText.ts';
+import { reasonOf, UsageError } from './usage.ts';
+
+/** In the order of the help. Only the one that is asked for is loaded: the controllers need not slow down the server. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  up: async () => (await import('./up.ts')).upCommand(),
+  run: async () => (await import('./run.ts')).runCommand(),
+  plan: async () => (await import('./plan.ts')).planCommand(),
+  explain: async () => (await import('./explain.ts')).explainCommand(),
+  checkpoint: async () => (await import('./checkpoint.ts')).checkpointCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  simulate: async () => (await import('./simulate.ts')).simulateCommand(),
+  crds: async () => (await import('./crds.ts')).crdsCommand(),
+  manifests: async () => (await import('./manifests.ts')).manifestsCommand(),
+  server: async () => (await import('./server.ts')).serverCommand(),
+  completion: async () => (await import('./completion.ts')).completionCommand(everyCommand),
+};
+
+const everyCommand = (): Promise<Command[]> => Promise.all(Object.values(COMMANDS).map((load) => load()));
+
+async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command('lapse')
+    .description('Makes everything temporary in a Kubernetes cluster end on time, and shows you first.')
+    .version(VERSION);
+  const [, , first = '', second] = argv;
+  if (first === 'help' && second !== undefined && !Object.hasOwn(COMMANDS, second))
+    throw new UsageError(`there is no command "${second}"; lapse --help lists them`);
+  const loads = Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]!] : Object.values(COMMANDS);
+  for (const load of loads) program.addCommand(await load());
+  await withManners(program).parseAsync(argv);
+}
+
+// Whoever reads may have seen enough (`lapse plan | head`); a disk may be full.
+process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+  if (cause.code === 'EPIPE') process.exit(process.exitCode ?? 0);
+  process.stderr.write(`lapse: the output could not be written: ${reasonOf(cause)}\n`);
+  process.exit(1);
+});
+// Nobody is left to tell.
+process.stderr.on('error', () => {});
+
+try {
+  await main(process.argv);
+} catch (cause) {
+  process.exit(codeOf(cause));
+}
+
+/** Says what went wrong. Whatever the command had begun does not keep the process alive. */
+function codeOf(cause: unknown): number {
+  // Help and version come here, too; a mistake has already been answered.
+  if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
+  const { text, code } = computeFailure(cause);
+  process.stderr.write(`lapse: ${terminalText(text)}\n`);
+  return code;
+}

@@ -1,0 +1,72 @@
+// The wires to a real cluster: whatever kubeconfig, environment or service account lead to.
+
+import type { Clock } from '@lapse/base/clock';
+import { ConfigError } from '@lapse/kube/client/configFields';
+import { connect } from '@lapse/kube/client/connect';
+import type { Connection } from '@lapse/kube/client/connection';
+import { loadConnection } from '@lapse/kube/client/kubeconfig';
+import { SOCKET_LIVENESS } from '@lapse/runtime/liveness';
+import type { Wires } from './assemble.ts';
+import { firstLine, UsageError } from './usage.ts';
+
+export interface ClusterFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+export interface Cluster extends Wires {
+  readonly description: string;
+  readonly server: string;
+  /** We run in a Pod of it. */
+  readonly inCluster: boolean;
+  close(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export async function reachCluster(
+  flags: ClusterFlags,
+  environment: Environment,
+  clock: Clock,
+): Promise<Cluster> {
+  try {
+    const { kubeconfig, context } = flags;
+    const connection = await loadConnection({
+      environment,
+      ...(kubeconfig === undefined ? {} : { kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+    });
+    const inCluster = connection.server === podServer(environment);
+    return { ...(await wire(connection, environment, clock)), inCluster };
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw new UsageError(firstLine(cause.message));
+    throw cause;
+  }
+}
+
+/** The address every Pod is given of its API server. */
+const podServer = ({ KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port }: Environment) =>
+  `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** The renewal of a lease is a request at a time. */
+const LEASE_CONNECTIONS = 2;
+
+async function wire(
+  connection: Connection,
+  environment: Environment,
+  clock: Clock,
+): Promise<Omit<Cluster, 'inCluster'>> {
+  const options = { clock, environment, interactive: process.stdin.isTTY === true };
+  const main = await connect(connection, options);
+  const lease = await connect(connection, { ...options, connections: LEASE_CONNECTIONS });
+  return {
+    transport: main.transport,
+    leaseTransport: lease.transport,
+    credentials: main.credentials,
+    namespace: connection.namespace,
+    liveness: SOCKET_LIVENESS,
+    description: connection.description,
+    server: connection.server,
+    close: async () => void (await Promise.all([main.transport.close(), lease.transport.close()])),
+  };
+}

@@ -1,0 +1,72 @@
+// Families of controllers put together for a simulated cluster, as assemble.ts does for a real one: configuration with
+// its defaults, gates, the guard of the clocks, budgets.
+
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import type { Compose } from '@lapse/simulation/process';
+import type { Family, Services } from '#controllers/family';
+import { createBudget } from '#deletion/budget';
+import { createSkewGuard } from '#deletion/skewGuard';
+import { readGeneral } from './configuration/general.ts';
+import { computeGates } from './selection.ts';
+
+export interface Ensemble {
+  readonly families: readonly Family[];
+  /** Everything there is, for the gates; `families` unless told. */
+  readonly known?: readonly Family[];
+  /** Beside the families. */
+  readonly controllers?: readonly ControllerDefinition[];
+  /** The configuration, complete and valid. */
+  readonly document: JsonObject;
+}
+
+export function composeFamilies(ensemble: Ensemble): Compose {
+  const { families, known = families, controllers = [], document } = ensemble;
+  const general = readGeneral(document);
+  const states = computeGates(known, general.featureGates);
+  return ({ clock, random, client, registry, log, skew, clientAs }) => {
+    const guard = createSkewGuard({ clock, skew, raw: client.raw, registry, maxSkew: general.maxClockSkew });
+    const { perSecond, perMinute, paranoidReread } = general.deletions;
+    const services: Services = {
+      clock,
+      random,
+      registry,
+      log,
+      guard,
+      client,
+      impersonate: ({ namespace, name }) =>
+        clientAs({
+          user: `system:serviceaccount:${namespace}:${name}`,
+          groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+        }),
+      ...(general.impersonateAuthor
+        ? { impersonateAuthor: ({ username, groups = [] }) => clientAs({ user: username, groups }) }
+        : {}),
+      actAs: general.actAs,
+      ...(general.namespace === undefined ? {} : { namespace: general.namespace }),
+      isEnabled(gate) {
+        const state = states.get(gate);
+        if (state === undefined) throw new Error(`no family that is here declares the gate ${gate}`);
+        return state;
+      },
+      deletion: () => ({
+        rereadFirst: paranoidReread,
+        budget: createBudget({
+          clock,
+          ...(perSecond === undefined ? {} : { perSecond }),
+          ...(perMinute === undefined ? {} : { perMinute }),
+        }),
+      }),
+    };
+    const parts = families.map((family) => {
+      const sections = Object.keys(family.configuration).map((name) => [name, document[name]]);
+      return family.create(services, Object.fromEntries(sections) as Record<string, JsonObject>);
+    });
+    return {
+      controllers: [...parts.flatMap((made) => made.controllers), ...controllers],
+      admission: parts.flatMap(({ admission }) => admission),
+      time: guard,
+      dryRun: general.dryRun,
+    };
+  };
+}

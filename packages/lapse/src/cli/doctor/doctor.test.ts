@@ -1,0 +1,245 @@
+import { formatTime, minutes } from '@lapse/base/instant';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import { TransportError } from '@lapse/kube/client/transport';
+import { describe, expect, test } from 'vitest';
+import { documentText } from '../documents.ts';
+import { look } from './doctor.testkit.ts';
+import type { Finding } from './finding.ts';
+import { exitCodeOf, reportDocument, reportText } from './report.ts';
+
+test('a cluster in good health, looked at without changing anything', async () => {
+  const { findings, asked, said, client } = await look({ controllers: 'ttl-after-finished,ttl-policy' });
+  expect([...asked].sort()).toEqual(['GET', 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews']);
+  expect(findings.filter(({ level }) => level === 'problem' || level === 'warning')).toEqual([]);
+  expect(said('server')).toEqual([expect.stringMatching(/^ok v1\.\d+/)]);
+  expect(said('clock')).toEqual(['ok this machine: agrees with the API server']);
+  expect(said('rights')).toContain('ok ttl-after-finished: all 4 rights');
+  expect(said('kinds')).toContain('ok ttlpolicies.lapse.dev: v1alpha1, ours');
+  const gone = client.delete(
+    { group: '', version: 'v1', kind: 'Pod', resource: 'pods', namespaced: true },
+    { namespace: 'a', name: 'b' },
+  );
+  await expect(gone).rejects.toThrow(/was not sent/);
+});
+
+const role = (kind: string, where: string, rules: string) => `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ${kind}
+metadata: { name: some${where} }
+rules: ${rules}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ${kind}Binding
+metadata: { name: some${where} }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ${kind}, name: some }
+subjects: [{ kind: User, apiGroup: rbac.authorization.k8s.io, name: lapse }]
+---
+`;
+
+test('rights that are missing are named, per controller, and where they are given', async () => {
+  const everywhere = `
+  - { apiGroups: [batch], resources: [jobs], verbs: [list, watch] }
+  - { apiGroups: [""], resources: [namespaces], verbs: [list] }
+  - { apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch] }`;
+  const { said, findings } = await look({
+    rbac: true,
+    objects: `${role('ClusterRole', '', everywhere)}${role('Role', ', namespace: team', '\n  - { apiGroups: [batch], resources: [jobs], verbs: [delete] }')}
+apiVersion: v1
+kind: Namespace
+metadata: { name: team }
+`,
+  });
+  expect(said('rights')).toEqual([
+    'ok events: all 2 rights',
+    'problem leader election: missing: create leases.coordination.k8s.io in default, get leases.coordination.k8s.io in default, update leases.coordination.k8s.io in default',
+    expect.stringMatching(
+      /^problem ttl-after-finished: missing: delete jobs\.batch \(only in team\), get jobs\.batch$/,
+    ),
+  ]);
+  // What may not be read is said, and is no problem.
+  expect(said('others').filter((line) => line.startsWith('note'))).toEqual([
+    expect.stringMatching(/kube-controller-manager: could not be seen/),
+    expect.stringMatching(/leases: may not be listed/),
+    expect.stringMatching(/deployments: may not be listed/),
+  ]);
+  expect(said('webhook').every((line) => line.startsWith('note'))).toBe(true);
+  expect(exitCodeOf({ cluster: '', server: '', findings })).toBe(1);
+});
+
+test('definitions of our kinds: missing, of somebody else, of another version of lapse', async () => {
+  const { said } = await look({
+    controllers: 'cleaner,ttl-policy',
+    kinds: ([cleaners, policies, _missing]) => {
+      const old = structuredClone(policies!);
+      const { versions } = old.spec as {
+        versions: { schema: { openAPIV3Schema: { description: string } } }[];
+      };
+      versions[0]!.schema.openAPIV3Schema.description = 'as it was';
+      const foreign = { name: cleaners!.metadata.name!, labels: { heritage: 'vtex' } };
+      return [{ ...cleaners!, metadata: foreign }, old];
+    },
+  });
+  expect(said('kinds')).toEqual([
+    expect.stringMatching(/^warning cleaners.cleaner.vtex.dev: is somebody else's definition \(vtex\)/),
+    expect.stringMatching(/^warning clusterttlpolicies.lapse.dev: is of another version of lapse/),
+    'problem ttlpolicies.lapse.dev: is not defined',
+  ]);
+});
+
+describe('who else acts', () => {
+  const lease = (namespace: string, name: string, renewed: string) => `
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: { name: ${name}, namespace: ${namespace} }
+spec: { holderIdentity: pod-1, leaseDurationSeconds: 15, renewTime: "${renewed}" }
+---`;
+  const now = formatTime(new VirtualClock().now()).replace('Z', '.000000Z');
+  const manager = (flags: string) => `
+apiVersion: v1
+kind: Pod
+metadata: { name: kube-controller-manager-a, namespace: kube-system, labels: { component: kube-controller-manager } }
+spec: { containers: [{ name: a, image: a, command: [kube-controller-manager, "${flags}"] }] }
+---`;
+  const deployment = (image: string, replicas = 1) => `
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: janitor, namespace: ops }
+spec: { replicas: ${replicas}, selector: { matchLabels: { a: a } }, template: { metadata: { labels: { a: a } }, spec: { containers: [{ name: a, image: "${image}" }] } } }
+---`;
+  test('the TTL controller of Kubernetes, another lapse, another cleaner', async () => {
+    const { said } = await look({
+      objects:
+        manager('--controllers=*') + lease('other', 'lapse', now) + deployment('hjacobs/kube-janitor:23'),
+    });
+    expect(said('others')).toEqual([
+      expect.stringMatching(/^warning kube-controller-manager: its ttl-after-finished acts/),
+      expect.stringMatching(/^warning lease other\/lapse: is held by pod-1: another lapse leads/),
+      expect.stringMatching(/^warning deployment ops\/janitor: kube-janitor acts on/),
+    ]);
+  });
+
+  test('one that was switched off, our own lease, a cleaner scaled to nothing', async () => {
+    const { said } = await look({
+      objects:
+        manager('--controllers=*,-ttl-after-finished-controller') +
+        lease('default', 'lapse', now) +
+        deployment('hjacobs/kube-janitor:23', 0),
+    });
+    expect(said('others')).toEqual([
+      'ok kube-controller-manager: leaves finished Jobs to us',
+      expect.stringMatching(/^note lease default\/lapse: is held by pod-1: .* stand by/),
+      'ok deployments: no other cleaner known to us runs',
+    ]);
+  });
+
+  test('one whose flags cannot be seen, a lease that has run out', async () => {
+    const { said } = await look({
+      objects:
+        lease('kube-system', 'kube-controller-manager', now) +
+        lease('other', 'lapse', '2025-01-01T00:00:00.000000Z'),
+    });
+    expect(said('others').slice(0, 2)).toEqual([
+      expect.stringMatching(/^warning kube-controller-manager: runs where its flags/),
+      'ok leases: no other lapse leads',
+    ]);
+  });
+});
+
+test('clocks that are too far apart, and a snapshot stack that is missing', async () => {
+  const { said } = await look({ skew: minutes(-5), controllers: 'volume-capture' });
+  expect(said('clock')).toEqual([
+    expect.stringMatching(
+      /^problem this machine: [\dm.s]+ ahead of the API server; nothing is deleted beyond 30s$/,
+    ),
+  ]);
+  expect(said('snapshots')).toEqual([
+    expect.stringMatching(
+      /^problem volumesnapshotcontents.snapshot.storage.k8s.io: v1 is not served; volume-capture/,
+    ),
+    expect.stringMatching(/^problem volumesnapshotclasses/),
+  ]);
+});
+
+test('webhooks: who is behind them', async () => {
+  const hook = (name: string, client: string) =>
+    `\n- { name: ${name}, sideEffects: None, admissionReviewVersions: [v1], clientConfig: { ${client} } }`;
+  const service = (name: string) => `service: { namespace: sys, name: ${name} }`;
+  const slice = (name: string, ready: boolean) => `
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: ${name}-1, namespace: sys, labels: { kubernetes.io/service-name: ${name} } }
+addressType: IPv4
+endpoints: [{ addresses: [10.0.0.1], conditions: { ready: ${ready} } }]
+---`;
+  const { said } = await look({
+    objects: `${slice('up', true)}${slice('down', false)}
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: { name: lapse }
+webhooks:${hook('up', `${service('up')}, caBundle: YQ==`)}${hook('down', `${service('down')}, caBundle: YQ==`)}${hook(
+      'nobody',
+      `${service('nobody')}, caBundle: YQ==`,
+    )}${hook('bare', service('up'))}${hook('far', 'url: "https://example.test/review/secret/far"')}
+`,
+  });
+  expect(said('webhook')).toEqual([
+    'ok lapse: up: 1 ready behind sys/up',
+    expect.stringMatching(
+      /^problem lapse: down: the service sys\/down has no endpoint that is ready.*refused$/,
+    ),
+    expect.stringMatching(/^problem lapse: nobody: the service sys\/nobody has no endpoint/),
+    expect.stringMatching(/^problem lapse: bare: has no caBundle/),
+    'note lapse: far: calls https://example.test: not checked',
+  ]);
+});
+
+test('without a connection there is one thing to say', async () => {
+  const fail = async () => {
+    throw new TransportError('unreachable', 'connect ECONNREFUSED 127.0.0.1:1', { sent: false });
+  };
+  const { findings } = await look({ transport: { request: fail, stream: fail } });
+  expect(findings).toEqual([
+    {
+      check: 'server',
+      level: 'problem',
+      about: 'connection',
+      message: expect.stringContaining('ECONNREFUSED'),
+      hint: expect.stringContaining('--kubeconfig'),
+    },
+  ]);
+});
+
+test('a report for people, and for programs', () => {
+  const findings: Finding[] = [
+    { check: 'server', level: 'ok', about: 'v1.36.3', message: 'reached' },
+    { check: 'rights', level: 'problem', about: 'cleaner', message: 'missing: get secrets', hint: 'do this' },
+    { check: 'rights', level: 'warning', about: 'x', message: 'y' },
+  ];
+  const report = { cluster: 'kind', server: 'https://a', findings };
+  expect(reportText(report, (_, text) => text)).toBe(
+    [
+      'kind (https://a)',
+      '',
+      'server',
+      '  ok       v1.36.3: reached',
+      '',
+      'rights',
+      '  PROBLEM  cleaner: missing: get secrets',
+      '           do this',
+      '  WARNING  x: y',
+      '',
+      '1 problem, 1 warning',
+      '',
+    ].join('\n'),
+  );
+  expect(reportDocument(report)).toMatchObject({ problems: 1, warnings: 1, findings });
+  expect(exitCodeOf(report)).toBe(1);
+  expect(exitCodeOf({ ...report, findings: findings.filter(({ level }) => level !== 'problem') })).toBe(0);
+});
+
+test('documents are JSON, or YAML without anchors', () => {
+  const shared = { a: 'x: y' };
+  const document = { one: shared, two: shared };
+  expect(JSON.parse(documentText(document, 'json'))).toEqual(document);
+  expect(documentText(document, 'yaml')).toBe('one:\n  a: "x: y"\ntwo:\n  a: "x: y"\n');
+});

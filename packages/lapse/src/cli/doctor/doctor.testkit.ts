@@ -1,0 +1,84 @@
+// For tests: a cluster in one process, examined as `lapse doctor` does.
+
+import { tokenAuthenticator } from '@lapse/apiserver/auth';
+import { type ApiServer, createServer } from '@lapse/apiserver/server';
+import { type Millis, millis, seconds } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { seededRandom } from '@lapse/base/random';
+import { nextTurn } from '@lapse/base/turn';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import type { Transport } from '@lapse/kube/client/transport';
+import { readManifests } from '@lapse/simulation/hands';
+import { SkewedClock } from '@lapse/simulation/skewedClock';
+import { afterEach, expect } from 'vitest';
+import { FAMILIES } from '#controllers/registry';
+import { assemble } from '../assemble.ts';
+import { readGeneral } from '../configuration/general.ts';
+import { loadConfiguration } from '../configuration/load.ts';
+import { kindsOf } from '../crds.ts';
+import { selectFamilies } from '../selection.ts';
+import { examine } from './examine.ts';
+import { lookOnly } from './lookOnly.ts';
+
+let server: ApiServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+interface Setting {
+  readonly controllers?: string;
+  readonly rbac?: boolean;
+  /** The server's clock against ours. */
+  readonly skew?: Millis;
+  readonly objects?: string | readonly KubeObject[];
+  readonly kinds?: (crds: readonly KubeObject[]) => readonly KubeObject[];
+  readonly transport?: Transport;
+}
+
+export async function look(setting: Setting = {}) {
+  const clock = new VirtualClock();
+  const random = seededRandom(1);
+  const user = { username: 'lapse', groups: ['system:authenticated'] };
+  server = await createServer({
+    clock: new SkewedClock(clock, setting.skew ?? millis(0)),
+    random,
+    authenticator: tokenAuthenticator(new Map([['t', user]])),
+    authorization: setting.rbac === true ? 'RBAC' : 'AlwaysAllow',
+  });
+  const selected = selectFamilies(FAMILIES, (setting.controllers ?? 'ttl-after-finished').split(','));
+  const { kinds = (all) => all, objects = [] } = setting;
+  for (const crd of kinds(kindsOf(selected).map((kind) => kind.crd))) await server.importObject(crd);
+  for (const object of typeof objects === 'string' ? readManifests(objects) : objects)
+    expect(await server.importObject(object)).toBe(true);
+  const asked = new Set<string>();
+  const { handle } = server;
+  const wire = inProcessTransport(async (request) => {
+    asked.add(`${request.method} ${request.method === 'GET' ? '' : request.path.replace(/\?.*/, '')}`.trim());
+    await clock.advance(millis(60));
+    return handle(request);
+  });
+  const transport = lookOnly(setting.transport ?? wire);
+  const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
+  const general = readGeneral(document);
+  const credentials = fixedCredentials({ headers: bearer('t') });
+  const wires = { transport, leaseTransport: transport, credentials, namespace: 'default' };
+  const context = { clock, random, log: silentLog, identity: 'doctor' };
+  const assembly = assemble({ ...context, wires, general, document, known: FAMILIES, selected });
+  const { client } = assembly.services;
+  let isOver = false;
+  const examined = examine({ client, clock, general, selected, assembly }).finally(() => {
+    isOver = true;
+  });
+  // A request without an answer is repeated later.
+  while (setting.transport !== undefined && !isOver) await clock.advance(seconds(5), nextTurn);
+  const findings = await examined;
+  const said = (check: string) =>
+    findings
+      .filter((one) => one.check === check)
+      .map(({ level, about, message }) => `${level} ${about}: ${message}`);
+  return { findings, asked, said, client };
+}

@@ -1,0 +1,43 @@
+// All examinations, in the order in which they matter. One that fails says so and keeps nobody else from being made.
+
+import { TransportError } from '@lapse/kube/client/transport';
+import { asError } from '@lapse/runtime/outcome';
+import { computeRefusal } from '../failures.ts';
+import type { Examination, Finding, Patient } from './finding.ts';
+import { examineKinds } from './kinds.ts';
+import { examineObjects } from './objects.ts';
+import { examineCleaners, examineLeases, examineTtlController } from './others.ts';
+import { examineClock, examineServer } from './reach.ts';
+import { examineRights } from './rights.ts';
+import { examineSnapshots, examineWebhooks } from './surroundings.ts';
+
+const EXAMINATIONS: readonly (readonly [name: string, examine: Examination])[] = [
+  ['clock', examineClock],
+  ['rights', examineRights],
+  ['kinds', examineKinds],
+  ['others', examineTtlController],
+  ['others', examineLeases],
+  ['others', examineCleaners],
+  ['snapshots', examineSnapshots],
+  ['webhook', examineWebhooks],
+  ['objects', examineObjects],
+];
+
+/** Without a connection there is nothing else to say. */
+export async function examine(patient: Patient): Promise<Finding[]> {
+  const findings = await attempt('server', examineServer, patient);
+  if (findings.some(({ level }) => level === 'problem')) return findings;
+  for (const [name, examination] of EXAMINATIONS)
+    findings.push(...(await attempt(name, examination, patient)));
+  return findings;
+}
+
+async function attempt(check: string, examination: Examination, patient: Patient): Promise<Finding[]> {
+  try {
+    return await examination(patient);
+  } catch (cause) {
+    const { what, next } = computeRefusal(cause) ?? { what: asError(cause).message };
+    const about = cause instanceof TransportError ? 'connection' : 'examination';
+    return [{ check, level: 'problem', about, message: what, ...(next === undefined ? {} : { hint: next }) }];
+  }
+}

@@ -1,0 +1,14 @@
+// A connection through which one can look and ask, and change nothing: GET, and reviews of the asker's own rights.
+
+import type { Transport, TransportRequest } from '@lapse/kube/client/transport';
+import { readOnly } from '../simulate/readOnly.ts';
+
+const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+
+const isReview = ({ method, path }: TransportRequest): boolean =>
+  method === 'POST' && path.replace(/\?.*/, '') === REVIEWS;
+
+export function lookOnly(inner: Transport): Transport {
+  const reading = readOnly(inner);
+  return { ...reading, request: (request) => (isReview(request) ? inner : reading).request(request) };
+}

@@ -1,0 +1,118 @@
+// What some families need around them: a snapshot stack; and whether the API server can reach our webhook.
+
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { defineKind, type Kind } from '@lapse/kube/api/kind';
+import { OURS } from '@lapse/kube/api/kinds/customKind';
+import { VolumeSnapshotClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import { asJson, type KubeObject } from '@lapse/kube/api/object';
+import { type Examination, type Finding, listIfAllowed, type Patient } from './finding.ts';
+
+const NEEDS_SNAPSHOTS = new Set(['volume-capture', 'volume-restore']);
+
+export const examineSnapshots: Examination = async ({ client, selected }) => {
+  const check = 'snapshots';
+  const needing = selected.filter(({ name }) => NEEDS_SNAPSHOTS.has(name)).map(({ name }) => name);
+  if (needing.length === 0) return [];
+  const findings: Finding[] = [];
+  for (const { group, version, resource } of [VolumeSnapshotContent, VolumeSnapshotClass] as readonly Kind[])
+    if ((await client.discovery.find({ group, version, resource })) === undefined)
+      findings.push({
+        check,
+        level: 'problem',
+        about: `${resource}.${group}`,
+        message: `${version} is not served; ${needing.join(' and ')} need it`,
+        hint: 'install the CRDs and the controller of kubernetes-csi/external-snapshotter',
+      });
+  if (findings.length > 0) return findings;
+  const classes = await listIfAllowed(client, VolumeSnapshotClass);
+  const about = 'volumesnapshotclasses';
+  if (classes === undefined) return [{ check, level: 'note', about, message: 'may not be listed' }];
+  if (classes.length === 0)
+    return [{ check, level: 'warning', about, message: 'there is none: no volume can be captured' }];
+  return [{ check, level: 'ok', about, message: classes.map(({ metadata }) => metadata.name).join(', ') }];
+};
+
+const hookKind = (kind: string, resource: string) =>
+  defineKind({ group: 'admissionregistration.k8s.io', version: 'v1', kind, resource, namespaced: false });
+const CONFIGURATIONS: readonly Kind[] = [
+  hookKind('ValidatingWebhookConfiguration', 'validatingwebhookconfigurations'),
+  hookKind('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations'),
+];
+const EndpointSlice = defineKind({
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  resource: 'endpointslices',
+  namespaced: true,
+});
+
+const check = 'webhook';
+const items = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+export const examineWebhooks: Examination = async (patient) => {
+  const { client, general } = patient;
+  const findings: Finding[] = [];
+  let seen = 0;
+  for (const kind of CONFIGURATIONS) {
+    const all = await listIfAllowed(client, kind);
+    if (all === undefined) {
+      findings.push({ check, level: 'note', about: kind.resource, message: 'may not be listed' });
+      continue;
+    }
+    for (const configuration of all.filter((one) =>
+      isOurConfiguration(one, general.webhook.configurations),
+    )) {
+      seen++;
+      for (const hook of items(asJson(configuration).webhooks))
+        findings.push(await examineHook(patient, configuration, hook));
+    }
+  }
+  if (seen === 0 && findings.length === 0)
+    findings.push({
+      check,
+      level: 'note',
+      about: 'admission',
+      message:
+        'no webhook of ours is registered: bad policies are found when they are reconciled, not when applied',
+    });
+  return findings;
+};
+
+const isOurConfiguration = ({ metadata }: KubeObject, names: readonly string[]): boolean =>
+  names.includes(metadata.name ?? '') ||
+  Object.entries(OURS).every(([label, value]) => metadata.labels?.[label] === value);
+
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : 'an invalid URL');
+
+async function examineHook({ client }: Patient, of: KubeObject, hook: JsonObject): Promise<Finding> {
+  const about = `${of.metadata.name}: ${String(hook.name)}`;
+  const refuses = hook.failurePolicy === 'Ignore' ? '' : '; until then writes it guards are refused';
+  const { service, url, caBundle } = isObject(hook.clientConfig) ? hook.clientConfig : {};
+  // A part of the path is secret.
+  if (typeof url === 'string')
+    return { check, level: 'note', about, message: `calls ${originOf(url)}: not checked` };
+  if (!isObject(service)) return { check, level: 'problem', about, message: 'calls nobody' };
+  const { namespace = '', name = '' } = service as { namespace?: string; name?: string };
+  if (typeof caBundle !== 'string' || caBundle === '')
+    return { check, level: 'problem', about, message: `has no caBundle${refuses}` };
+  const slices = await listIfAllowed(client, EndpointSlice, namespace);
+  if (slices === undefined)
+    return {
+      check,
+      level: 'note',
+      about,
+      message: `calls ${namespace}/${name}: its endpoints may not be read`,
+    };
+  const ready = slices
+    .filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === name)
+    .flatMap((slice) => items(asJson(slice).endpoints))
+    .filter(({ conditions }) => !isObject(conditions) || conditions.ready !== false).length;
+  if (ready === 0)
+    return {
+      check,
+      level: 'problem',
+      about,
+      message: `the service ${namespace}/${name} has no endpoint that is ready${refuses}`,
+    };
+  return { check, level: 'ok', about, message: `${ready} ready behind ${namespace}/${name}` };
+}

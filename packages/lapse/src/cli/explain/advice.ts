@@ -1,0 +1,182 @@
+// What somebody who reads an explanation may want to do next: keep it, let it go, clear what is in the way. Commands are
+// kubectl's, ready to be pasted; nothing here is done by us.
+
+import type { Kind } from '@lapse/kube/api/kind';
+import { apiVersionOf } from '@lapse/kube/api/object';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import { Cleaner } from '#api/cleaner';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import type { ObjectName } from '#controllers/foresight';
+import { TTL_ANNOTATION } from '#deletion/expiry';
+import type { Explanation, Opinion, Verdict } from './explanation.ts';
+import { fullName, type Naming } from './resolve.ts';
+
+export type Advice = Explanation['next'][number];
+
+export interface Question {
+  readonly object: ObjectName;
+  readonly kind: ServedKind;
+  readonly verdict: Verdict;
+  readonly off: readonly Opinion[];
+  readonly now: number;
+  /** How objects are called in this cluster. */
+  readonly naming: Naming;
+  /** Which policy could end it, where nothing does. */
+  readonly policy: string | undefined;
+}
+
+export function adviseOn(question: Question): Advice[] {
+  const { verdict, off } = question;
+  return [...adviseOnVerdict(question), ...off.flatMap((opinion) => adviseOnSleeping(opinion, verdict))];
+}
+
+/** What is due this very second is not late. */
+export const isOverdue = (at: number, now: number): boolean => now - at >= 1000;
+
+function adviseOnVerdict(question: Question): Advice[] {
+  const { verdict, now } = question;
+  switch (verdict.kind) {
+    case 'ends':
+      return [
+        ...(isOverdue(verdict.at, now)
+          ? [{ what: 'it is overdue; to see whether Lapse runs and may act', command: 'lapse doctor' }]
+          : []),
+        ...howToKeep(question, verdict.by),
+      ];
+    case 'goesWith':
+      if (verdict.how === 'lost')
+        return [
+          { what: 'to keep it, strike the owner from its metadata before the garbage collector comes' },
+        ];
+      return [
+        {
+          what: `to keep it, keep ${verdict.what.kind} ${verdict.what.name}`,
+          command: explainCommand(question, verdict.what),
+        },
+      ];
+    case 'lingers':
+      return verdict.finalizers.length === 0
+        ? [{ what: 'nothing keeps it: it goes when its grace period is over' }]
+        : [
+            {
+              what: `whoever set ${verdict.finalizers.join(', ')} has to remove it: look at the controller behind it`,
+            },
+          ];
+    case 'held':
+      return howToRelease(question, verdict.by);
+    case 'changes':
+      return [];
+    case 'stays':
+      return howToEnd(question, verdict.by);
+    case 'unruled':
+      return question.off.length > 0 ? [] : whoCouldEnd(question);
+  }
+}
+
+const whoCouldEnd = ({ kind, policy }: Question): Advice[] =>
+  policy === undefined ? [] : [{ what: `a ${policy} for ${kind.kind} would end it` }];
+
+const kubectl = ({ object, kind }: Pick<Question, 'object' | 'kind'>, verb: string, rest: string): string => {
+  const where = object.namespace === undefined ? '' : ` -n ${quoted(object.namespace)}`;
+  return `kubectl${where} ${verb} ${shortName(kind)} ${quoted(object.name)} ${rest}`;
+};
+
+/** Groups with a dot are somebody's own: without them another kind may be meant. */
+const shortName = (kind: ServedKind): string =>
+  kind.group.includes('.') ? fullName(kind) : kind.singular || kind.kind.toLowerCase();
+
+const quoted = (text: string): string =>
+  /^[\w.:/=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+function explainCommand({ naming }: Question, object: ObjectName): string {
+  const where = object.namespace === undefined ? '' : ` -n ${quoted(object.namespace)}`;
+  return `lapse explain ${quoted(naming(object))}${where}`;
+}
+
+const RULES = [TTLPolicy, ClusterTTLPolicy, Cleaner] as readonly Kind[];
+
+/** `TTLPolicy ci/tekton` → a command that changes it. */
+function patchRule({ naming }: Question, rule: string, patch: string): string | undefined {
+  const [, word, path = ''] = /^(\w+) (\S+)$/.exec(rule.split(', ')[0]!) ?? [];
+  const kind = RULES.find((one) => one.kind === word);
+  if (kind === undefined) return undefined;
+  const [namespace, name] = path.includes('/') ? path.split('/') : [undefined, path];
+  const where = namespace === undefined ? '' : ` -n ${quoted(namespace)}`;
+  const object = naming({ apiVersion: apiVersionOf(kind), kind: kind.kind, name: name! });
+  return `kubectl${where} patch ${quoted(object)} --type=merge -p '${patch}'`;
+}
+
+/** Without the flag kubectl refuses to change one that is there. */
+const setting = (annotation: string, value: string): string => `${annotation}=${value} --overwrite`;
+
+function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
+  switch (family) {
+    case 'ttl-after-finished':
+    case 'ttl-policy':
+      return [
+        { what: 'to keep it', command: kubectl(question, 'annotate', setting(TTL_ANNOTATION, 'never')) },
+      ];
+    case 'cleaner': {
+      const command = patchRule(question, rule, '{"spec":{"mode":"DryRun"}}');
+      return command === undefined ? [] : [{ what: 'to only try the Cleaner out', command }];
+    }
+    case 'request-ttl':
+    case 'volume-capture':
+    case 'volume-restore':
+    case 'manifest-capture':
+    case 'object-keeper':
+      return [{ what: 'to keep what it made, add a second owner to that before' }];
+    default:
+      return [];
+  }
+}
+
+const ENFORCE = '{"spec":{"mode":"Enforce"}}';
+
+/** Words of the family's own functions, which say what is in the way. */
+const RELEASES: readonly (readonly [RegExp, (question: Question, by: Opinion) => Advice | undefined])[] = [
+  [
+    /^(the policy is only tried out|the policy is paused)/,
+    (question, { rule }) => withCommand('to let the policy act', patchRule(question, rule, ENFORCE)),
+  ],
+  [
+    /the Cleaner is only tried out/,
+    (question, { rule }) => withCommand('to let the Cleaner act', patchRule(question, rule, ENFORCE)),
+  ],
+  [
+    /opted out/,
+    (question) => ({ what: 'to let it end', command: kubectl(question, 'annotate', `${TTL_ANNOTATION}-`) }),
+  ],
+  [/invalid TTL/, () => ({ what: 'correct the TTL: until then it stays' })],
+  [
+    /finish time unknown/,
+    () => ({ what: 'it finished, and nobody wrote down when: it stays until somebody does' }),
+  ],
+];
+
+const withCommand = (what: string, command: string | undefined): Advice | undefined =>
+  command === undefined ? undefined : { what, command };
+
+function howToRelease(question: Question, by: Opinion): Advice[] {
+  for (const [pattern, advise] of RELEASES)
+    if (pattern.test(by.because)) {
+      const advice = advise(question, by);
+      return advice === undefined ? [] : [advice];
+    }
+  return [];
+}
+
+function howToEnd(question: Question, { family, rule, because }: Opinion): Advice[] {
+  if (/(^|: )unfinished$|^it has not ended/.test(because))
+    return [{ what: 'its time starts when it has finished' }];
+  if (family !== 'ttl-after-finished' || because !== 'no TTL') return [];
+  const command = rule.startsWith('spec.')
+    ? kubectl(question, 'patch', `--type=merge -p '{"spec":{"ttlSecondsAfterFinished":3600}}'`)
+    : kubectl(question, 'annotate', setting(rule.replace(/^annotation /, ''), '3600'));
+  return [{ what: 'to give it an hour after it has finished', command }];
+}
+
+function adviseOnSleeping({ off = '', rule, says }: Opinion, verdict: Verdict): Advice[] {
+  if ((says !== 'ends' && says !== 'changes') || verdict.kind === 'lingers') return [];
+  return [{ what: `to have ${rule} acted on`, command: `lapse run ${quoted(off)}` }];
+}

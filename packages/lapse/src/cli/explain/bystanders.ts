@@ -1,0 +1,58 @@
+// Policies that mean the kind of an object but not this one: whoever wonders why it stays is told about them.
+
+import type { Kind } from '@lapse/kube/api/kind';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import { type ObjectName, Unreadable } from '#controllers/foresight';
+import type { Opinion } from './explanation.ts';
+import type { Asking } from './opinions.ts';
+
+type AnyPolicy = ClusterTTLPolicy | TTLPolicy;
+
+const POLICIES = [TTLPolicy, ClusterTTLPolicy] as readonly Kind<AnyPolicy>[];
+
+/** `broken`: why a policy does not act, by its uid. */
+export async function askBystanders(
+  asking: Asking,
+  object: ObjectName,
+  opinions: readonly Opinion[],
+  broken: ReadonlyMap<string, string>,
+): Promise<Opinion[]> {
+  const family = asking.selected.find(({ kinds }) => kinds.some(({ kind }) => kind.kind === TTLPolicy.kind));
+  if (family === undefined) return [];
+  const spoken = new Set(opinions.flatMap(({ rule }) => rule.split(', ')));
+  const found: Opinion[] = [];
+  for (const kind of POLICIES)
+    for (const { metadata, spec } of await policiesFor(asking, kind, object)) {
+      if (spec?.target?.apiVersion !== object.apiVersion || spec.target.kind !== object.kind) continue;
+      const rule = `${kind.kind} ${kind.namespaced ? `${metadata.namespace}/` : ''}${metadata.name}`;
+      if (spoken.has(rule) || opinions.some(({ because }) => isNamedIn(because, rule))) continue;
+      const why = broken.get(metadata.uid ?? '');
+      const because = why === undefined ? 'it is not selected' : `the policy does not act: ${why}`;
+      found.push({ family: family.name, rule, says: 'stays', because });
+    }
+  return found;
+}
+
+/** Policies in DryRun and Paused are named with their mode. */
+const isNamedIn = (because: string, rule: string): boolean =>
+  ['', ' (DryRun)', ' (Paused)'].some((mode) => because.includes(`${rule}${mode}: `));
+
+/** Those that may reach the object: of its namespace, or of the whole cluster. */
+async function policiesFor(
+  { served, read, general }: Asking,
+  kind: Kind<AnyPolicy>,
+  { namespace }: ObjectName,
+): Promise<AnyPolicy[]> {
+  const isServed = served.some((one) => one.group === kind.group && one.kind === kind.kind);
+  const isOutside = kind.namespaced ? namespace === undefined : general.namespace !== undefined;
+  if (!isServed || isOutside) return [];
+  try {
+    const home = general.namespace === undefined ? {} : { namespace: general.namespace };
+    const all = await read({ kind, ...home });
+    return all.filter(({ metadata }) => !kind.namespaced || metadata.namespace === namespace);
+  } catch (error) {
+    // The rules themselves have said that it cannot be read.
+    if (error instanceof Unreadable) return [];
+    throw error;
+  }
+}

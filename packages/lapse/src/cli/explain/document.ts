@@ -1,0 +1,20 @@
+// An explanation for programs: the same shape as in memory, times as RFC 3339.
+
+import { instant } from '@lapse/base/instant';
+import { timeText } from '../plan/times.ts';
+import { yamlText } from '../yaml.ts';
+import type { Explanation } from './explanation.ts';
+
+const TIMES: ReadonlySet<string> = new Set(['now', 'at', 'since']);
+
+/** Every instant has one of these names, and nothing else has. */
+const written = (explanation: Explanation): unknown =>
+  JSON.parse(
+    JSON.stringify(explanation, (key, value: unknown) =>
+      TIMES.has(key) && typeof value === 'number' ? timeText(instant(value)) : value,
+    ),
+  );
+
+export const explanationJson = (explanation: Explanation): string =>
+  `${JSON.stringify(written(explanation), null, 2)}\n`;
+export const explanationYaml = (explanation: Explanation): string => yamlText(written(explanation));

@@ -1,0 +1,56 @@
+// Which policy may be suggested for an object that nothing ends. The family that policies belong to is asked about one
+// that nobody has written, so that nobody is told to write what would be turned down.
+
+import type { Kind } from '@lapse/kube/api/kind';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import { foretell, NOTHING_FOREKNOWN } from '../plan/foretell.ts';
+import { createSnapshot, type Read } from '../plan/snapshot.ts';
+import type { Asking } from './opinions.ts';
+
+/** Kubernetes' own, and what its parts are made of. */
+const OF_KUBERNETES = /^[^.]*$|\.k8s\.io$/;
+/** Without these nothing works any more. */
+const VITAL = /^(default|kube-.*)$/;
+
+/** `TTLPolicy` or `ClusterTTLPolicy`; undefined: none could end it, or nobody should be told to try. */
+export async function findPolicyFor(
+  asking: Pick<Asking, 'served' | 'now' | 'general' | 'document' | 'known' | 'selected'>,
+  kind: ServedKind,
+  name: string,
+): Promise<string | undefined> {
+  if (!kind.namespaced && isHoldingUp(kind, name)) return undefined;
+  const policyKind = (kind.namespaced ? TTLPolicy : ClusterTTLPolicy) as Kind;
+  const families = asking.selected.filter(({ kinds }) =>
+    kinds.some((one) => one.kind.kind === policyKind.kind),
+  );
+  if (families.length === 0) return undefined;
+  const setting = {
+    ...asking,
+    // Whoever writes it has the rights, or is told.
+    general: { ...asking.general, actAs: 'controller' as const },
+    snapshot: createSnapshot(asking.served, only(policyKind, imagine(policyKind, kind))),
+  };
+  for await (const { statement } of foretell(setting, families, NOTHING_FOREKNOWN, () => {}))
+    if (statement.kind === 'held') return undefined;
+  return policyKind.kind;
+}
+
+const imagine = (policy: Kind, target: ServedKind): KubeObject =>
+  ({
+    apiVersion: apiVersionOf(policy),
+    kind: policy.kind,
+    metadata: { name: 'imagined', uid: 'imagined', ...(policy.namespaced ? { namespace: 'default' } : {}) },
+    spec: { target: { apiVersion: apiVersionOf(target), kind: target.kind }, ttl: '1h', mode: 'DryRun' },
+  }) as unknown as KubeObject;
+
+/** A cluster in which there is nothing else. */
+const only =
+  (kind: Kind, object: KubeObject): Read =>
+  (source) =>
+    Promise.resolve(source.kind.kind === kind.kind ? [object as never] : []);
+
+/** Nodes, volumes, definitions and roles hold up what is made of them; a namespace may well be somebody's for a day. */
+const isHoldingUp = ({ group, kind }: ServedKind, name: string): boolean =>
+  group === '' && kind === 'Namespace' ? VITAL.test(name) : OF_KUBERNETES.test(group);

@@ -1,0 +1,85 @@
+// The whole answer about one object: the verdict, what else has an opinion, what is switched off, what goes along, and
+// what to do next.
+
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import { Cascade } from '../plan/cascade/cascade.ts';
+import { readOwnership } from '../plan/cascade/read.ts';
+import { createSnapshot } from '../plan/snapshot.ts';
+import { adviseOn } from './advice.ts';
+import { findDeeds } from './deeds.ts';
+import { findPolicyFor } from './endable.ts';
+import { type Explaining, type Found, foreignFinalizers, judge } from './explain.ts';
+import type { Explanation, Opinion, Verdict } from './explanation.ts';
+import { askSleeping, readingOnce } from './opinions.ts';
+import { namingAmong } from './resolve.ts';
+
+export interface ExplainOptions extends Omit<Explaining, 'onUnread'> {
+  /** Also find out what the garbage collector takes along: reads the metadata of everything around the object. */
+  readonly cascade: boolean;
+}
+
+export async function explainObject(
+  options: ExplainOptions,
+  kind: ServedKind,
+  found: KubeObject,
+): Promise<Explanation> {
+  const unread = new Set<string>();
+  const explaining: Explaining = {
+    ...options,
+    read: readingOnce(options.read),
+    onUnread: (what) => void unread.add(what),
+  };
+  const plain = plainKind(kind);
+  const judged = await judge(explaining, plain, found);
+  const { object, verdict, opinions, keeper } = judged;
+  const { now, served } = options;
+  const isUnruled = verdict.kind === 'unruled';
+  const off = await askSleeping(explaining, object, opinions);
+  const deeds = await findDeeds(explaining, object);
+  const policy = isUnruled ? await findPolicyFor(explaining, kind, object.name) : undefined;
+  const takes = options.cascade ? await findTakes(explaining, judged, kind) : undefined;
+  return {
+    object,
+    now,
+    verdict,
+    // That it is being deleted every rule says.
+    also: verdict.kind === 'lingers' ? [] : opinions.filter((opinion) => opinion !== deciding(verdict)),
+    off,
+    ...(keeper === undefined ? {} : { keeper }),
+    finalizers: foreignFinalizers(found.metadata.finalizers),
+    ...(deeds === undefined ? {} : { deeds }),
+    ...(takes === undefined ? {} : { takes }),
+    next: adviseOn({ object, kind, verdict, off, now, policy, naming: namingAmong(served) }),
+    unread: [...unread],
+  };
+}
+
+const plainKind = ({ group, version, kind, resource, namespaced }: ServedKind): Kind => ({
+  group,
+  version,
+  kind,
+  resource,
+  namespaced,
+});
+
+const deciding = (verdict: Verdict): Opinion | undefined => ('by' in verdict ? verdict.by : undefined);
+
+async function findTakes(
+  { served, read, now, onUnread }: Explaining,
+  { object, verdict }: Found,
+  { namespaced }: ServedKind,
+): Promise<Explanation['takes']> {
+  const isNamespace = object.apiVersion === 'v1' && object.kind === 'Namespace';
+  const ownership = await readOwnership({
+    snapshot: createSnapshot(served, read),
+    // What is owned by something in a namespace is there too.
+    ...(namespaced && object.namespace !== undefined ? { namespace: object.namespace } : {}),
+    endingNamespaces: new Set(isNamespace ? [object.name] : []),
+    onUnread,
+  });
+  const propagation = verdict.kind === 'ends' ? (verdict.by.propagation ?? 'Background') : 'Background';
+  const { takes: named, takesMore: more } = new Cascade(ownership).delete({ object, at: now, propagation });
+  return { named, more };
+}

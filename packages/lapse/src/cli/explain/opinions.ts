@@ -1,0 +1,125 @@
+// Asks every family about one object: those that act, and those that would if they were switched on. Reads that two
+// questions share are made once.
+
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import { describeSource, type Source } from '@lapse/runtime/source';
+import type { Family } from '#controllers/family';
+import type { ObjectName, Outlook, Statement } from '#controllers/foresight';
+import { type Foretold, foretell, type Setting } from '../plan/foretell.ts';
+import { createSnapshot, type Read } from '../plan/snapshot.ts';
+import { computeGates } from '../selection.ts';
+import { askBystanders } from './bystanders.ts';
+import type { Opinion } from './explanation.ts';
+
+export interface Asking extends Omit<Setting, 'snapshot'> {
+  readonly served: readonly ServedKind[];
+  readonly read: Read;
+  readonly onUnread: (what: string) => void;
+}
+
+/** The same source is read once, whoever asks about whatever object. */
+export function readingOnce(read: Read): Read {
+  const kept = new Map<string, { projection: unknown; objects: Promise<KubeObject[]> }>();
+  return <T extends KubeObject>(source: Source<T>): Promise<T[]> => {
+    const id = describeSource(source as unknown as Source);
+    const known = kept.get(id);
+    if (known !== undefined && known.projection === source.projection)
+      return known.objects as unknown as Promise<T[]>;
+    const objects = read(source);
+    kept.set(id, { projection: source.projection, objects: objects as unknown as Promise<KubeObject[]> });
+    return objects;
+  };
+}
+
+/** Who asks about one object wants to hear about it in any state; rules ask for some states only. */
+const whateverState =
+  (read: Read): Read =>
+  (source) => {
+    const [, named] = /,(metadata\.name=[^,]+)$/.exec(source.fieldSelector ?? '') ?? [];
+    return read(named === undefined ? source : { ...source, fieldSelector: named });
+  };
+
+/** Everything that is said while this object is in focus, about whatever object. */
+async function* heard(
+  asking: Asking,
+  families: readonly Family[],
+  object: ObjectName,
+  { endOf, gates = {} }: { endOf: Outlook['endOf']; gates?: Readonly<Record<string, boolean>> },
+): AsyncGenerator<Foretold> {
+  const { served, read, general, onUnread } = asking;
+  const [group] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : [''];
+  const { kind, name, namespace } = object;
+  const focus = { group: group!, kind, name, ...(namespace === undefined ? {} : { namespace }) };
+  const setting: Setting = {
+    ...asking,
+    general: { ...general, featureGates: { ...general.featureGates, ...gates } },
+    snapshot: createSnapshot(served, whateverState(read), focus),
+  };
+  yield* foretell(setting, families, { endOf }, onUnread);
+}
+
+/** What the rules that are acted on say about the object, and policies that mean its kind but not this one. */
+export async function askRules(
+  asking: Asking,
+  object: ObjectName,
+  endOf: Outlook['endOf'],
+): Promise<Opinion[]> {
+  const opinions: Opinion[] = [];
+  const broken = new Map<string, string>();
+  for await (const { family, statement } of heard(asking, asking.selected, object, { endOf })) {
+    if (isAbout(statement, object)) opinions.push(opinionOf(family, statement));
+    else if (statement.kind === 'held') broken.set(statement.object.uid, statement.because);
+  }
+  return [...opinions, ...(await askBystanders(asking, object, opinions, broken))];
+}
+
+/** What rules would say that are switched off: a family that does not run, a gate that is closed. */
+export async function askSleeping(
+  asking: Asking,
+  object: ObjectName,
+  awake: readonly Opinion[],
+): Promise<Opinion[]> {
+  const opinions: Opinion[] = [];
+  // An open gate lets everything else be said once more.
+  const said = new Set(awake.map(({ rule, family }) => `${family} ${rule}`));
+  const listen = async (family: Family, off: string, gates: Readonly<Record<string, boolean>>) => {
+    for await (const { statement } of heard(asking, [family], object, { endOf: () => undefined, gates }))
+      if (isAbout(statement, object) && !said.has(`${family.name} ${statement.rule}`) && !isIdle(statement))
+        opinions.push({ ...opinionOf(family.name, statement), off });
+  };
+  const states = computeGates(asking.known, asking.general.featureGates);
+  for (const family of asking.known) {
+    if (family.foresight === undefined) continue;
+    if (!asking.selected.includes(family)) await listen(family, `--controllers=*,${family.name}`, {});
+    else
+      for (const { name } of family.gates)
+        if (states.get(name) === false)
+          await listen(family, `--feature-gates=${name}=true`, { [name]: true });
+  }
+  return opinions;
+}
+
+/** Whether a rule is on makes no difference to what never asked for it. */
+const isIdle = ({ kind, because }: Statement): boolean => kind === 'stays' && because === 'no TTL';
+
+const isAbout = ({ object }: Statement, { uid }: ObjectName): boolean => object.uid === uid;
+
+function opinionOf(family: string, statement: Statement): Opinion {
+  const { rule, because, kind: says } = statement;
+  const base = { family, rule, says, because };
+  switch (statement.kind) {
+    case 'ends':
+      return {
+        ...base,
+        at: statement.at,
+        ...(statement.propagation === undefined ? {} : { propagation: statement.propagation }),
+      };
+    case 'changes':
+      return { ...base, at: statement.at };
+    case 'held':
+      return statement.until === undefined ? base : { ...base, at: statement.until };
+    case 'stays':
+      return base;
+  }
+}

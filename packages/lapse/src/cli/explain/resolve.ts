@@ -1,0 +1,122 @@
+// Which kind a word means, as kubectl reads it: a plural, a singular, a kind or a short name, with the group behind a dot
+// where it is needed. Pure; every mistake is answered with what to type instead.
+
+import { parseApiVersion } from '@lapse/kube/api/object';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import type { ObjectName } from '#controllers/foresight';
+import { UsageError } from '../usage.ts';
+
+export interface Target {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** As the API server has it: these never name anything, and in the path of a request they would mean something else. */
+const NO_NAME = /^\.{1,2}$|%/;
+
+/** `job/report-42`, or `job report-42`. */
+export function parseTarget(words: readonly string[]): Target {
+  const [first = '', ...rest] = words;
+  const slash = first.indexOf('/');
+  const [kind, name, more] =
+    slash < 0 ? [first, rest[0], rest.slice(1)] : [first.slice(0, slash), first.slice(slash + 1), rest];
+  if (kind === '' || name === undefined || name === '')
+    throw new UsageError(`"${words.join(' ')}" names no object: say KIND/NAME, such as job/report-42`);
+  if (more.length > 0 || name.includes('/'))
+    throw new UsageError(`"${words.join(' ')}" names more than one object: one KIND/NAME at a time`);
+  if (NO_NAME.test(name)) throw new UsageError(`"${name}" cannot be the name of an object`);
+  return { kind, name };
+}
+
+/** Throws UsageError for a word that means nothing, or more than one thing. */
+export function resolveKind(served: readonly ServedKind[], word: string): ServedKind {
+  const matches = matchesOf(served, word.toLowerCase());
+  const [only, ...others] = matches;
+  if (only === undefined) throw new UsageError(unknownText(served, word));
+  if (others.length === 0) return only;
+  // Pods are Pods, whoever else serves measurements under that name.
+  const core = matches.find(({ group }) => group === '');
+  if (core !== undefined) return core;
+  throw new UsageError(`"${word}" is more than one kind: say ${listed(matches.map(fullName))}`);
+}
+
+/** As kubectl takes it everywhere: `jobs.batch`, `pods`. */
+export const fullName = ({ resource, group }: Pick<ServedKind, 'resource' | 'group'>): string =>
+  group === '' ? resource : `${resource}.${group}`;
+
+/** How an object is called: `job/report`, in words that `resolveKind` takes for its kind. */
+export type Naming = (object: Pick<ObjectName, 'apiVersion' | 'kind' | 'name'>) => string;
+
+/** Without a cluster to tell, nobody else has a kind of that name. */
+export const plainNaming: Naming = ({ kind, name }) => `${kind.toLowerCase()}/${name}`;
+
+/** `service.serving.knative.dev/hello` where `service` is another kind. */
+export function namingAmong(served: readonly ServedKind[]): Naming {
+  const words = new Map<string, string>();
+  return ({ apiVersion, kind, name }) => {
+    const id = `${apiVersion} ${kind}`;
+    const word = words.get(id) ?? wordFor(served, parseApiVersion(apiVersion)?.group ?? '', kind);
+    words.set(id, word);
+    return `${word}/${name}`;
+  };
+}
+
+function wordFor(served: readonly ServedKind[], group: string, kind: string): string {
+  const short = kind.toLowerCase();
+  const matches = matchesOf(served, short);
+  const isOnly = matches.every((one) => one.group === group && one.kind === kind);
+  return group === '' || isOnly ? short : `${short}.${group}`;
+}
+
+/** One per group and resource: the version that was asked for, or the preferred one. */
+function matchesOf(served: readonly ServedKind[], word: string): ServedKind[] {
+  const dot = word.indexOf('.');
+  const base = dot < 0 ? word : word.slice(0, dot);
+  const rest = dot < 0 ? undefined : word.slice(dot + 1);
+  const found = new Map<string, ServedKind>();
+  for (const kind of served) {
+    const { group, version } = kind;
+    const isThere = rest === undefined || rest === group || rest === `${version}.${group}`;
+    if (!isThere || !namesOf(kind).includes(base) || !kind.verbs.includes('get')) continue;
+    if (!found.has(fullName(kind))) found.set(fullName(kind), kind);
+  }
+  return [...found.values()];
+}
+
+const namesOf = ({ resource, singular, kind, shortNames }: ServedKind): string[] =>
+  [resource, singular, kind, ...shortNames].filter(Boolean).map((name) => name.toLowerCase());
+
+function unknownText(served: readonly ServedKind[], word: string): string {
+  const [base = ''] = word.toLowerCase().split('.');
+  const near = served
+    .filter(({ verbs }) => verbs.includes('get'))
+    .flatMap((kind) => namesOf(kind).map((name) => ({ kind, distance: distanceOf(base, name) })))
+    .filter(({ distance }) => distance <= (base.length < 5 ? 1 : 2))
+    .sort((a, b) => a.distance - b.distance);
+  const names = [...new Set(near.map(({ kind }) => fullName(kind)))].slice(0, 3);
+  const meant =
+    names.length === 0 ? '; kubectl api-resources lists them' : `; did you mean ${listed(names)}?`;
+  return `the cluster serves no kind "${word}"${meant}`;
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+
+/** How many letters differ, two that changed places being one; words of kinds are short. */
+function distanceOf(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2 || a.length < 3) return 3;
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  let before = row;
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const isSame = a[i - 1] === b[j - 1];
+      const isTurned = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const turned = isTurned ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY;
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (isSame ? 0 : 1), turned));
+    }
+    before = row;
+    row = next;
+  }
+  return row[b.length]!;
+}

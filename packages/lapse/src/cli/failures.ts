@@ -1,0 +1,86 @@
+// What is said, and with which code a command ends, when it cannot do what it was asked. A stack is only for what nobody
+// foresaw: it is a mistake of ours.
+
+import { ApiError } from '@lapse/kube/api/status';
+import { ConfigError } from '@lapse/kube/client/configFields';
+import { TransportError, type TransportFailure } from '@lapse/kube/client/transport';
+import { firstLine, UsageError } from './usage.ts';
+
+export interface Failure {
+  readonly text: string;
+  /** 2: a mistake in the command or in what it names. 1: anything else, such as a cluster that does not answer. */
+  readonly code: 1 | 2;
+}
+
+export function computeFailure(cause: unknown): Failure {
+  if (cause instanceof UsageError) return { text: cause.message, code: 2 };
+  if (cause instanceof ConfigError) return { text: firstLine(cause.message), code: 2 };
+  const text = describeRefusal(cause);
+  if (text !== undefined) return { text, code: 1 };
+  const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return {
+    text: `unexpected, and a mistake in lapse; please report it with these lines:\n${stack}`,
+    code: 1,
+  };
+}
+
+/** What the cluster did not answer, or did not allow, and what to do next. */
+export interface Refusal {
+  readonly what: string;
+  readonly next?: string;
+}
+
+const ANOTHER = 'or use another --context';
+
+/** Undefined for anything else. */
+export function computeRefusal(cause: unknown): Refusal | undefined {
+  if (cause instanceof TransportError) return computeUnanswered(cause);
+  if (!(cause instanceof ApiError)) return undefined;
+  const { code } = cause;
+  const isOfKubernetes = !cause.status.details?.causes?.some(({ reason }) => reason === NOT_OF_KUBERNETES);
+  const message = isOfKubernetes ? cause.message : withoutPage(cause.message);
+  if (code === 401)
+    return {
+      what: `the API server does not accept these credentials (${message})`,
+      next: `they may have expired: log in again, ${ANOTHER}`,
+    };
+  if (code === 403) return { what: message, next: `ask for that right, ${ANOTHER}` };
+  if (code === 429 || code >= 500)
+    return { what: `the API server could not answer (${code}): ${message}`, next: 'try again later' };
+  return { what: message, ...(isOfKubernetes ? {} : { next: NEXT.malformed }) };
+}
+
+/** So the client marks answers that are no Status. */
+const NOT_OF_KUBERNETES = 'UnexpectedServerResponse';
+
+/** Whoever else answers does so with a page for browsers. */
+const withoutPage = (message: string): string => message.replace(/:\s*<[\s\S]*$/, '').split('\n')[0]!;
+
+/** Node speaks to whoever started Node. */
+const TO_OTHERS = /; if the root CA is installed locally.*$/s;
+const CERTIFICATE = /certificate|altname/i;
+
+function computeUnanswered({ message, failure }: TransportError): Refusal {
+  const what = failure === 'malformed' ? withoutPage(message) : message.replace(TO_OTHERS, '');
+  return { what, next: failure === 'unreachable' && CERTIFICATE.test(what) ? UNTRUSTED : NEXT[failure] };
+}
+
+const UNTRUSTED =
+  'the server is not the one that certificate-authority in the kubeconfig vouches for, or has a new certificate: get a new kubeconfig, or use another --context';
+
+export function describeRefusal(cause: unknown): string | undefined {
+  const refusal = computeRefusal(cause);
+  return refusal && [refusal.what, ...(refusal.next === undefined ? [] : [refusal.next])].join('; ');
+}
+
+const WHICH = 'is it up, and is it the right one? --kubeconfig and --context say which cluster';
+
+const NEXT: Readonly<Record<TransportFailure, string>> = {
+  unreachable: WHICH,
+  broken: WHICH,
+  timeout: WHICH,
+  aborted: 'try again',
+  malformed: 'is this the address of a Kubernetes API server? --kubeconfig and --context say which cluster',
+  unsendable: 'look at the address and the credentials in the kubeconfig',
+  credentials: 'log in again, or use another --context',
+};

@@ -1,0 +1,25 @@
+import { Registry } from '@lapse/runtime/metrics/registry';
+import { expect, test } from 'vitest';
+import { readGeneral } from './configuration/general.ts';
+import { loadConfiguration } from './configuration/load.ts';
+import { tellLeadership } from './leading.ts';
+
+const general = (flags: Record<string, string>) =>
+  readGeneral(loadConfiguration([], { flags: { 'leader-elect': 'false', ...flags }, environment: {} }));
+
+const STATUS = /^leader_election_master_status.*$/m;
+
+test.each([
+  ['without an election it leads', {}, undefined, 'leader_election_master_status{name="lapse"} 1'],
+  [
+    'under the name that it was given',
+    { 'leader-elect-resource-name': 'mine' },
+    undefined,
+    'leader_election_master_status{name="mine"} 1',
+  ],
+  ['with one that is for the elector to say', {}, { namespace: 'a', name: 'lapse' }, undefined],
+])('%s', (_, flags, lease, line) => {
+  const registry = new Registry();
+  tellLeadership(registry, lease, general(flags));
+  expect(STATUS.exec(registry.text())?.[0]).toBe(line);
+});

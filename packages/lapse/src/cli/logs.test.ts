@@ -1,0 +1,33 @@
+import { jsonLog } from '@lapse/base/log';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import { ApiError } from '@lapse/kube/api/status';
+import { TransportError } from '@lapse/kube/client/transport';
+import { expect, test } from 'vitest';
+import { briefly } from './logs.ts';
+
+function said(error: Error): Record<string, unknown> {
+  const lines: string[] = [];
+  const log = briefly(jsonLog({ clock: new VirtualClock(), write: (line) => void lines.push(line) }));
+  log.with({ family: 'cleaner' }).warn({ error }, 'cache');
+  return JSON.parse(lines[0]!);
+}
+
+test.each([
+  [
+    'a server that does not answer',
+    new TransportError('unreachable', 'connect ECONNREFUSED', { sent: false, cause: new Error('socket') }),
+    { name: 'TransportError', failure: 'unreachable', message: 'connect ECONNREFUSED' },
+  ],
+  [
+    'a server that refuses',
+    new ApiError(403, 'Forbidden', 'no'),
+    { name: 'ApiError', code: 403, message: 'no' },
+  ],
+])('%s is logged in its words, without a stack', (_rule, error, shown) => {
+  expect(said(error)).toMatchObject({ family: 'cleaner', message: 'cache' });
+  expect(said(error).error).toEqual(shown);
+});
+
+test('a mistake of ours is logged with where it happened', () => {
+  expect(said(new TypeError('x is not a function')).error).toMatchObject({ stack: expect.any(String) });
+});

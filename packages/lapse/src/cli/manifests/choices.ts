@@ -1,0 +1,54 @@
+// What choices of the configuration add to the rights of a family: rules that the chart gives only to whoever chooses so.
+// Found out as everything else is: by putting the family together with each of them.
+
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import { rightsOf } from '@lapse/runtime/definition';
+import type { Family } from '#controllers/family';
+import { type Rule, rulesOf } from '../rbac.ts';
+import { partsOf } from './needs.ts';
+
+export interface Choice {
+  /** Of the configuration: `requestTTL`, `mode`. */
+  readonly section: string;
+  readonly field: string;
+  /** Unset: each of its items is a resource, `configmaps` or `runs.example.com`. */
+  readonly value?: string;
+  /** Those with the resource `ITEM` are for whatever the item says. */
+  readonly rules: readonly Rule[];
+}
+
+export const ITEM = 'ITEM';
+
+/** Only what adds something. What a choice could do without stays: it is given to everybody. */
+export function choicesOf(family: Family, known: readonly Family[]): Choice[] {
+  const rulesWith = (file: JsonObject): Rule[] =>
+    rulesOf(partsOf(family, known, {}, file).controllers.flatMap(rightsOf));
+  const usual = rulesWith({});
+  return fieldsOf(family)
+    .map((choice) => {
+      const value = choice.value ?? [ITEM];
+      const rules = rulesWith({ [choice.section]: { [choice.field]: value } });
+      return { ...choice, rules: rules.flatMap((rule) => addedTo(usual, rule)) };
+    })
+    .filter(({ rules }) => rules.length > 0);
+}
+
+/** Every value of every enumeration, and every list of texts. */
+function fieldsOf({ configuration }: Family): Omit<Choice, 'rules'>[] {
+  return Object.entries(configuration).flatMap(([section, { properties }]) =>
+    Object.entries(isObject(properties) ? properties : {}).flatMap(([field, schema]) => {
+      if (!isObject(schema)) return [];
+      const { enum: values, type } = schema;
+      if (Array.isArray(values)) return values.map((value) => ({ section, field, value: String(value) }));
+      return type === 'array' ? [{ section, field }] : [];
+    }),
+  );
+}
+
+function addedTo(usual: readonly Rule[], rule: Rule): Rule[] {
+  const isSame = (other: Rule) =>
+    other.apiGroups[0] === rule.apiGroups[0] && other.resources[0] === rule.resources[0];
+  const before = usual.find(isSame)?.verbs ?? [];
+  const verbs = rule.verbs.filter((verb) => !before.includes(verb));
+  return verbs.length === 0 ? [] : [{ ...rule, verbs }];
+}

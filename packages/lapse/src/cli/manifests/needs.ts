@@ -1,0 +1,130 @@
+// What each family needs of a cluster, found out by putting it together without one: definitions, rules of RBAC (with
+// every gate on its own), webhooks. Manifests and the chart are made from this and from nothing else.
+
+import { realClock } from '@lapse/base/clock';
+import { silentLog } from '@lapse/base/log';
+import { systemRandom } from '@lapse/base/random';
+import type { AdmissionFunction } from '@lapse/kube/api/admission';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import { anonymous } from '@lapse/kube/client/credentials';
+import type { Transport } from '@lapse/kube/client/transport';
+import { rightsOf } from '@lapse/runtime/definition';
+import type { AdmissionPolicy, Family, Gate } from '#controllers/family';
+import { type AssembledFamily, assemble } from '../assemble.ts';
+import { readGeneral } from '../configuration/general.ts';
+import { loadConfiguration } from '../configuration/load.ts';
+import { type Rule, rulesOf } from '../rbac.ts';
+
+export interface Hook {
+  readonly name: string;
+  readonly phase: AdmissionFunction['phase'];
+  readonly resources: readonly { readonly group: string; readonly resource: string }[];
+  /** Only where authors act (`actAs: author`). */
+  readonly forAuthors: boolean;
+}
+
+export interface GateNeeds extends Omit<Gate, 'description'> {
+  readonly rules: readonly Rule[];
+  readonly policies: readonly AdmissionPolicy[];
+}
+
+export interface FamilyNeeds {
+  readonly name: string;
+  readonly description: string;
+  readonly defaultOn: boolean;
+  /** Names of definitions. */
+  readonly crds: readonly string[];
+  /** Cluster-wide, with every gate closed. */
+  readonly rules: readonly Rule[];
+  /** What each gate adds when it is open. */
+  readonly gates: readonly GateNeeds[];
+  /** Sections of its configuration that say where the key is with which authors are signed. */
+  readonly authorSections: readonly string[];
+  /** In the namespace of the process, where authors act. */
+  readonly authorRules: readonly Rule[];
+  /** In the namespace of the process, whoever acts. */
+  readonly localRules: readonly Rule[];
+  readonly webhooks: readonly Hook[];
+}
+
+/** Nothing is reached: families that ask the cluster before they run would be a mistake of ours. */
+const nowhere: Transport = {
+  request: async () => {
+    throw new Error('manifests are made without a cluster');
+  },
+} as unknown as Transport;
+
+type Flags = Readonly<Record<string, string>>;
+
+/** The family as `lapse run` would put it together with this configuration. */
+export function partsOf(
+  family: Family,
+  known: readonly Family[],
+  flags: Flags,
+  file?: JsonObject,
+): AssembledFamily {
+  const document = loadConfiguration(known, { flags, environment: {}, ...(file ? { defaults: file } : {}) });
+  const { families } = assemble({
+    wires: { transport: nowhere, leaseTransport: nowhere, credentials: anonymous, namespace: 'none' },
+    general: readGeneral(document),
+    document,
+    known,
+    selected: [family],
+    clock: realClock,
+    random: systemRandom,
+    log: silentLog,
+    identity: 'nobody',
+  });
+  return families[0]!;
+}
+
+const clusterRules = ({ controllers }: AssembledFamily): Rule[] => rulesOf(controllers.flatMap(rightsOf));
+
+const same = (a: Rule) => (b: Rule) => JSON.stringify(a) === JSON.stringify(b);
+
+export function needsOf(family: Family, known: readonly Family[], file?: JsonObject): FamilyNeeds {
+  const gatesWith = (open?: string) =>
+    family.gates.map(({ name }) => `${name}=${name === open ? 'true' : 'false'}`).join();
+  const made = (actAs: string, open?: string) => {
+    const gates: Flags = family.gates.length === 0 ? {} : { 'feature-gates': gatesWith(open) };
+    return partsOf(family, known, { ...gates, 'act-as': actAs }, file);
+  };
+  const author = made('author');
+  const controller = made('controller');
+  const rules = clusterRules(author);
+  return {
+    name: family.name,
+    description: family.description,
+    defaultOn: family.defaultOn,
+    crds: family.kinds.map(({ crd }) => crd.metadata.name!).sort(),
+    rules,
+    gates: family.gates.map(({ name, stage, default: usual, policies = [] }) => ({
+      name,
+      stage,
+      default: usual,
+      rules: clusterRules(made('author', name)).filter((rule) => !rules.some(same(rule))),
+      policies,
+    })),
+    authorSections: Object.entries(family.configuration)
+      .filter(([, schema]) => isObject(schema.properties) && 'authorKeySecret' in schema.properties)
+      .map(([section]) => section),
+    authorRules: rulesOf(author.rights ?? []),
+    localRules: rulesOf(controller.rights ?? []),
+    webhooks: author.admission.map(({ name, phase, resources }) => ({
+      name,
+      phase,
+      resources: resources.map(parseResource),
+      forAuthors: !controller.admission.some((other) => other.name === name),
+    })),
+  };
+}
+
+function parseResource(name: string): { group: string; resource: string } {
+  const [path = '', subresource] = name.split('/');
+  const dot = path.indexOf('.');
+  const resource = dot === -1 ? path : path.slice(0, dot);
+  return {
+    group: dot === -1 ? '' : path.slice(dot + 1),
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+  };
+}

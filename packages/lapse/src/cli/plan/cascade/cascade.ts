@@ -1,0 +1,300 @@
+// What the garbage collector takes along when something is deleted, by the rules of @lapse/simulation/controllers/ownerGc (those of
+// kube-controller-manager). Deletions are told in the order of time, since whoever has two owners goes with the second;
+// those of one instant together, since their order is chance.
+
+import type { Instant } from '@lapse/base/instant';
+import {
+  inheritedPropagation,
+  isBlocking,
+  type OwnerState,
+  type Propagation,
+} from '@lapse/simulation/controllers/ownerGc/compute';
+import type { Ends, ObjectName } from '#controllers/foresight';
+import type { Taken } from '../plan.ts';
+import { type Member, nameOfMember, type Ownership } from './ownership.ts';
+import {
+  type Course,
+  computeCourses,
+  computeGoing,
+  computeManners,
+  coursesAfterwards,
+  type Tie,
+} from './ties.ts';
+
+export interface Takes {
+  readonly takes: readonly Taken[];
+  readonly takesMore: number;
+  readonly propagation: Propagation;
+}
+
+export interface Deletion extends Pick<Ends, 'object' | 'at' | 'propagation' | 'perhaps'> {
+  /** How others delete it in the same instant; any of them may be first. */
+  readonly rivals?: readonly Ends['propagation'][];
+}
+
+const MOST_NAMED = 1000;
+const NOTHING: readonly never[] = [];
+
+/** What was deleted. */
+interface Gone {
+  readonly at: Instant;
+  /** It may also have been spared. */
+  readonly perhaps: boolean;
+  /** When it may have gone before. */
+  readonly earlier?: Instant;
+  /** As those whom it owns see it afterwards. */
+  readonly courses: readonly Course[];
+  /** It is not gone at all: a finalizer keeps it, or something that it waits for. */
+  readonly lingers: Chance;
+}
+
+type Chance = 'no' | 'perhaps' | 'yes';
+
+/** What goes in the instant that is looked at. */
+interface Going {
+  readonly manners: Set<Propagation>;
+  isSure: boolean;
+  readonly namespace: string;
+  /** Unset: deleted by a rule of its own. */
+  readonly taken?: Member;
+  /** Which of the deletions takes it along, or is its own. */
+  readonly by: number;
+  readonly depth: number;
+}
+
+export class Cascade {
+  readonly #ownership: Ownership | undefined;
+  readonly #gone = new Map<string, Gone>();
+  #going = new Map<string, Going>();
+
+  /** Without knowledge of ownership nothing but the objects themselves goes. */
+  constructor(ownership: Ownership | undefined) {
+    this.#ownership = ownership;
+  }
+
+  /** When the object with this uid is deleted, if it is for sure. */
+  endOf(uid: string): Instant | undefined {
+    const gone = this.#gone.get(uid);
+    return gone?.perhaps === false ? gone.at : undefined;
+  }
+
+  /** When nothing is left of it, `surely` or perhaps. */
+  lastOf(uid: string): { readonly surely?: Instant; readonly perhaps?: Instant } {
+    const gone = this.#gone.get(uid);
+    if (gone === undefined || gone.lingers === 'yes') return {};
+    const { at, earlier, perhaps, lingers } = gone;
+    if (perhaps || lingers === 'perhaps') return { perhaps: earlier ?? at };
+    return { surely: at, ...(earlier === undefined ? {} : { perhaps: earlier }) };
+  }
+
+  /** Finalizers of others: a deleted object stays until they are gone. */
+  keptBy(uid: string): readonly string[] {
+    return this.#ownership?.keptBy(uid) ?? NOTHING;
+  }
+
+  /** Deletes one object, and answers what else goes. */
+  delete(deletion: Deletion): Takes {
+    return this.deleteTogether([deletion])[0]!;
+  }
+
+  /** Deletes all that ends in one instant, and answers of each what else goes. */
+  deleteTogether(deletions: readonly Deletion[]): Takes[] {
+    if (deletions.every(({ object }) => this.#isAlone(object)))
+      return deletions.map((one) => this.#deleteAlone(one));
+    this.#going = new Map();
+    const propagations = deletions.map((one, by) => this.#begin(one, by));
+    this.#spread();
+    this.#makeSure();
+    return this.#conclude(deletions, propagations);
+  }
+
+  #begin({ object, propagation: asked, perhaps, rivals = NOTHING }: Deletion, by: number): Propagation {
+    const inherited = this.#ownership?.mannerOf(object.uid) ?? 'Background';
+    const propagation = asked ?? inherited;
+    this.#going.set(object.uid, {
+      manners: new Set([propagation, ...rivals.map((one) => one ?? inherited)]),
+      isSure: perhaps !== true,
+      namespace: object.namespace ?? '',
+      by,
+      depth: 0,
+    });
+    if (isNamespace(object))
+      for (const member of this.#ownership?.inNamespace(object.name) ?? NOTHING)
+        this.#goes(member, { manners: ['Background'], by, depth: 1, isSure: perhaps !== true });
+    return propagation;
+  }
+
+  /** Notes that a member goes, or in which other manner; answers whether that is news. */
+  #goes(
+    member: Member,
+    { manners, by, depth, isSure }: { manners: Propagation[]; by: number; depth: number; isSure: boolean },
+  ): boolean {
+    const { uid = '', namespace = '' } = member.metadata;
+    const known = this.#going.get(uid);
+    if (known === undefined) {
+      if (this.endOf(uid) !== undefined) return false;
+      this.#going.set(uid, { manners: new Set(manners), isSure, namespace, taken: member, by, depth });
+      return true;
+    }
+    const before = known.manners.size;
+    for (const manner of manners) known.manners.add(manner);
+    return known.manners.size > before;
+  }
+
+  /** Everything that may go. What goes by a rule of its own may be taken first, and then in another manner. */
+  #spread(): void {
+    const queue = [...this.#going.keys()];
+    for (let i = 0; i < queue.length; i++) {
+      const { by, depth } = this.#going.get(queue[i]!)!;
+      for (const member of this.#dependentsOf(queue[i]!)) {
+        if (member.metadata.deletionTimestamp !== undefined) continue;
+        const ties = this.#tiesOf(member);
+        if (computeGoing(ties) === 'stays') continue;
+        const manners = computeManners(ties, this.#bearingOf(member));
+        if (this.#goes(member, { manners, by, depth: depth + 1, isSure: false }))
+          queue.push(member.metadata.uid ?? '');
+      }
+    }
+  }
+
+  /** Of what may go, that which does so in any order. */
+  #makeSure(): void {
+    const queue = [...this.#going].filter(([, { isSure }]) => isSure).map(([uid]) => uid);
+    for (let i = 0; i < queue.length; i++)
+      for (const member of this.#dependentsOf(queue[i]!)) {
+        const { uid = '' } = member.metadata;
+        const going = this.#going.get(uid);
+        if (going === undefined || going.isSure || computeGoing(this.#tiesOf(member)) !== 'goes') continue;
+        going.isSure = true;
+        queue.push(uid);
+      }
+  }
+
+  #conclude(deletions: readonly Deletion[], propagations: readonly Propagation[]): Takes[] {
+    const answers = propagations.map((propagation) => ({
+      takes: [] as Taken[],
+      takesMore: 0,
+      propagation,
+    }));
+    const gone = [...this.#going].map(([uid, going]): [string, Gone] => [
+      uid,
+      {
+        at: deletions[going.by]!.at,
+        perhaps: !going.isSure,
+        courses: coursesAfterwards(this.#coursesOf(uid, going)),
+        lingers: this.#lingers(uid, new Set()),
+      },
+    ]);
+    for (const { isSure, taken, by, depth } of this.#going.values()) {
+      if (taken === undefined) continue;
+      const answer = answers[by]!;
+      const object = nameOfMember(taken);
+      if (answer.takes.length === MOST_NAMED) answer.takesMore++;
+      else answer.takes.push(isSure ? { object, depth } : { object, depth, perhaps: true });
+    }
+    for (const [uid, one] of gone) this.#note(uid, one);
+    this.#going = new Map();
+    return answers;
+  }
+
+  #note(uid: string, gone: Gone): void {
+    const before = this.#gone.get(uid);
+    this.#gone.set(uid, before === undefined ? gone : { ...gone, earlier: before.earlier ?? before.at });
+  }
+
+  #isAlone(object: ObjectName): boolean {
+    return !isNamespace(object) && this.#dependentsOf(object.uid).length === 0;
+  }
+
+  /** Most objects own nothing. */
+  #deleteAlone({ object: { uid }, at, propagation, perhaps = false }: Deletion): Takes {
+    const isKept = this.keptBy(uid).length > 0;
+    this.#note(uid, { at, perhaps, courses: NOTHING, lingers: isKept ? 'yes' : 'no' });
+    return {
+      takes: NOTHING,
+      takesMore: 0,
+      propagation: propagation ?? this.#ownership?.mannerOf(uid) ?? 'Background',
+    };
+  }
+
+  #dependentsOf(uid: string): readonly Member[] {
+    return this.#ownership?.dependentsOf(uid) ?? NOTHING;
+  }
+
+  #bearingOf({ metadata }: Member) {
+    const owned = this.#dependentsOf(metadata.uid ?? '');
+    return {
+      isOwner: owned.length > 0,
+      isCircle: owned.some(
+        (one) => this.#going.get(one.metadata.uid ?? '')?.manners.has('Foreground') === true,
+      ),
+      inherited: inheritedPropagation(metadata),
+    };
+  }
+
+  #tiesOf(member: Member): Tie[] {
+    const { metadata } = member;
+    const { isCircle } = this.#bearingOf(member);
+    const { ownerReferences = NOTHING, namespace: home = '' } = metadata;
+    return this.#ownership!.ownersOf(metadata, ownerReferences).map(({ reference: { uid }, state }) => {
+      const known = state === 'unknown' ? undefined : this.#going.get(uid);
+      const going = known?.namespace === '' || known?.namespace === home ? known : undefined;
+      const manners = going?.manners;
+      const waits = manners?.has('Foreground') !== true ? 'no' : manners.size === 1 ? 'surely' : 'perhaps';
+      return {
+        courses: going === undefined ? this.#coursesBefore(uid, state) : this.#coursesOf(uid, going),
+        // In a circle it is unblocked before it is deleted.
+        blocks: !isCircle && isBlocking(metadata, uid),
+        waits,
+      };
+    });
+  }
+
+  /** Of an owner that is not among those that go now. */
+  #coursesBefore(uid: string, state: OwnerState): readonly Course[] {
+    if (state === 'unknown') return ['unknown'];
+    // One that waits already has been struck by now, or has taken along what it owns.
+    if (state !== 'solid') return ['absent'];
+    return this.#gone.get(uid)?.courses ?? ['stays'];
+  }
+
+  #coursesOf(uid: string, { manners, isSure }: Going): Course[] {
+    const isKept = this.keptBy(uid).length > 0;
+    return computeCourses(manners, { isSure, isKept, isPerhapsGone: this.#gone.has(uid) });
+  }
+
+  /** Whether it stays after it was deleted. `path`: those that are asked about already. */
+  #lingers(uid: string, path: Set<string>): Chance {
+    if (this.keptBy(uid).length > 0) return 'yes';
+    const manners = this.#going.get(uid)?.manners;
+    if (manners?.has('Foreground') !== true || path.has(uid)) return 'no';
+    path.add(uid);
+    let most: Chance = 'no';
+    for (const member of this.#dependentsOf(uid)) {
+      const holds = isBlocking(member.metadata, uid) ? this.#holds(member, path) : 'no';
+      if (holds === 'yes' && manners.size === 1) return 'yes';
+      if (holds !== 'no') most = 'perhaps';
+    }
+    return most;
+  }
+
+  /** Whether a dependent stays, and goes on naming the owner that waits for it. */
+  #holds(member: Member, path: Set<string>): Chance {
+    const { uid = '', deletionTimestamp } = member.metadata;
+    const ties = this.#tiesOf(member);
+    if (ties.some(({ courses }) => courses.includes('unknown'))) return 'yes';
+    const going = this.#going.get(uid);
+    const gone = this.#gone.get(uid);
+    if (going === undefined && gone === undefined && deletionTimestamp === undefined) return 'no';
+    const lingers = going === undefined ? (gone?.lingers ?? 'perhaps') : this.#lingers(uid, path);
+    if (lingers !== 'yes') return lingers;
+    // Another owner that is there when it is looked at makes it forget this one.
+    const isFaithful = going === undefined || ties.filter(isInPlay).length === 1;
+    return isFaithful && (going ?? { isSure: gone?.perhaps !== true }).isSure ? 'yes' : 'perhaps';
+  }
+}
+
+const isInPlay = ({ courses }: Tie): boolean => courses.some((course) => course !== 'absent');
+
+const isNamespace = ({ apiVersion, kind }: ObjectName): boolean =>
+  apiVersion === 'v1' && kind === 'Namespace';

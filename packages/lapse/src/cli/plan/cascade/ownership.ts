@@ -1,0 +1,151 @@
+// Who owns whom, as far as it matters when something is deleted. Of most objects only the uid is kept; of those that are
+// owned, or live in a namespace that goes, what the garbage collector reads of them.
+
+import { sharedTexts } from '@lapse/base/sharedTexts';
+import type { Kind } from '@lapse/kube/api/kind';
+import { apiVersionOf, type KubeObject, type ObjectMeta, type OwnerReference } from '@lapse/kube/api/object';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import {
+  FOREGROUND,
+  inheritedPropagation,
+  ORPHAN,
+  type Owner,
+  type OwnerState,
+  type Propagation,
+  stateOfPresent,
+} from '@lapse/simulation/controllers/ownerGc/compute';
+import { resourceId } from '@lapse/simulation/controllers/ownerGc/kinds';
+import { nameOf, type ObjectName } from '#controllers/foresight';
+import { UidSet } from './uids.ts';
+
+const NOBODY: string[] = [];
+
+/** An object that may be taken along. */
+export interface Member {
+  readonly kind: Kind;
+  readonly metadata: ObjectMeta;
+}
+
+export const nameOfMember = ({ kind, metadata }: Member): ObjectName =>
+  nameOf(kind, { apiVersion: '', kind: '', metadata });
+
+/** Of the few objects of which more is to be said than that they are there. */
+interface Peculiar {
+  readonly state: OwnerState;
+  /** Who keeps it when it is deleted, beside the garbage collector. */
+  readonly keptBy: readonly string[];
+  /** How it is deleted when nobody says how. */
+  readonly manner: Propagation;
+}
+
+const isForeign = (finalizer: string): boolean => finalizer !== FOREGROUND && finalizer !== ORPHAN;
+
+export class Ownership {
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #endingNamespaces: ReadonlySet<string>;
+  readonly #present = new UidSet();
+  readonly #peculiar = new Map<string, Peculiar>();
+  readonly #byOwner = new Map<string, Member[]>();
+  readonly #byNamespace = new Map<string, Member[]>();
+
+  readonly #unread = new Set<string>();
+
+  /** Of objects in namespaces that end all are kept. */
+  constructor(served: readonly ServedKind[], endingNamespaces: ReadonlySet<string>) {
+    this.#kinds = new Map(served.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
+    this.#endingNamespaces = endingNamespaces;
+  }
+
+  /** The same object may come more than once. */
+  add(kind: Kind, { metadata }: KubeObject): void {
+    const { uid = '', namespace = '', ownerReferences = [] } = metadata;
+    if (!this.#present.add(uid, namespace)) return;
+    const peculiar = peculiarityOf(metadata);
+    if (peculiar !== undefined) this.#peculiar.set(uid, peculiar);
+    const ends = namespace !== '' && this.#endingNamespaces.has(namespace);
+    if (ownerReferences.length === 0 && !ends) return;
+    const member: Member = { kind, metadata: bones(metadata, this.#share) };
+    for (const owner of new Set(ownerReferences.map((reference) => reference.uid)))
+      append(this.#byOwner, owner, member);
+    if (ends) append(this.#byNamespace, namespace, member);
+  }
+
+  readonly #share = sharedTexts();
+
+  /** Objects of this kind could not be read, or were not: they are taken to exist. */
+  doubt(kind: Kind): void {
+    this.#unread.add(resourceId(kind));
+  }
+
+  /** Finalizers of others: a deleted object stays until they are gone. */
+  keptBy(uid: string): readonly string[] {
+    return this.#peculiar.get(uid)?.keptBy ?? NOBODY;
+  }
+
+  /** How an object is deleted when nobody says how. */
+  mannerOf(uid: string): Propagation {
+    return this.#peculiar.get(uid)?.manner ?? 'Background';
+  }
+
+  dependentsOf(uid: string): readonly Member[] {
+    return this.#byOwner.get(uid) ?? [];
+  }
+
+  inNamespace(name: string): readonly Member[] {
+    return this.#byNamespace.get(name) ?? [];
+  }
+
+  /** The owners of an object as they are now. */
+  ownersOf({ namespace = '' }: ObjectMeta, references: readonly OwnerReference[]): Owner[] {
+    return references.map((reference) => ({ reference, state: this.#stateOf(reference, namespace) }));
+  }
+
+  #stateOf({ apiVersion, kind, uid }: OwnerReference, namespace: string): OwnerState {
+    const owner = this.#kinds.get(`${apiVersion}/${kind}`);
+    // A cluster-scoped object cannot be owned by something in a namespace: which one would it be?
+    if (owner === undefined || (owner.namespaced && namespace === '')) return 'unknown';
+    if (this.#present.has(uid, owner.namespaced ? namespace : ''))
+      return this.#peculiar.get(uid)?.state ?? 'solid';
+    return this.#unread.has(resourceId(owner)) ? 'solid' : 'dangling';
+  }
+}
+
+function peculiarityOf(metadata: ObjectMeta): Peculiar | undefined {
+  const { finalizers = NOBODY } = metadata;
+  if (metadata.deletionTimestamp === undefined && finalizers.length === 0) return undefined;
+  const keptBy = finalizers.filter(isForeign);
+  return { state: stateOfPresent(metadata), keptBy, manner: inheritedPropagation(metadata) };
+}
+
+function append(map: Map<string, Member[]>, key: string, member: Member): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [member]);
+  else known.push(member);
+}
+
+/** What the collector reads of an object that is owned. */
+function bones(metadata: ObjectMeta, share: (text: string) => string): ObjectMeta {
+  const { name = '', namespace, uid = '', deletionTimestamp, finalizers, ownerReferences } = metadata;
+  return {
+    name,
+    uid,
+    ...(namespace === undefined ? {} : { namespace: share(namespace) }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(finalizers === undefined ? {} : { finalizers: finalizers.map(share) }),
+    ...(ownerReferences === undefined
+      ? {}
+      : { ownerReferences: ownerReferences.map((reference) => tieOf(reference, share)) }),
+  };
+}
+
+/** Its uid says which owner it is. */
+const tieOf = (
+  { apiVersion, kind, uid, blockOwnerDeletion }: OwnerReference,
+  share: (text: string) => string,
+): OwnerReference => ({
+  apiVersion: share(apiVersion),
+  kind: share(kind),
+  name: '',
+  uid,
+  ...(blockOwnerDeletion === true ? { blockOwnerDeletion } : {}),
+});

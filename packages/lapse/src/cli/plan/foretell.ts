@@ -1,0 +1,64 @@
+// Asks families what they foresee. The outlook each of them is given has its own sections of the configuration.
+
+import type { Instant } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { Family } from '#controllers/family';
+import { type Outlook, type Snapshot, type Statement, Unreadable } from '#controllers/foresight';
+import type { General } from '../configuration/general.ts';
+import { computeGates } from '../selection.ts';
+
+export interface Setting {
+  readonly snapshot: Snapshot;
+  readonly now: Instant;
+  readonly general: Pick<General, 'featureGates' | 'maxClockSkew' | 'actAs' | 'namespace'>;
+  /** The whole configuration. */
+  readonly document: JsonObject;
+  /** Everything there is, for the gates. */
+  readonly known: readonly Family[];
+  readonly selected: readonly Family[];
+}
+
+export interface Foretold {
+  readonly family: string;
+  readonly statement: Statement;
+}
+
+/** What is known about the ends of others. */
+export type Foreknown = Pick<Outlook, 'endOf' | 'mayEndAt'>;
+
+export const NOTHING_FOREKNOWN: Foreknown = { endOf: () => undefined };
+
+/** `onUnread` is told what a family could not read, and so says nothing about. */
+export async function* foretell(
+  setting: Setting,
+  families: readonly Family[],
+  foreknown: Foreknown,
+  onUnread: (what: string) => void,
+): AsyncGenerator<Foretold> {
+  for (const { name, foresight, configuration } of families) {
+    if (foresight === undefined) continue;
+    const outlook = outlookOf(setting, Object.keys(configuration), foreknown);
+    try {
+      for await (const statement of foresight.foresee(outlook)) yield { family: name, statement };
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      onUnread(`${name}: ${error.message}`);
+    }
+  }
+}
+
+function outlookOf(setting: Setting, sections: readonly string[], foreknown: Foreknown): Outlook {
+  const { snapshot, now, general, document, known } = setting;
+  const { maxClockSkew: tolerance, actAs, namespace, featureGates } = general;
+  const gates = computeGates(known, featureGates);
+  return {
+    snapshot,
+    now,
+    tolerance,
+    actAs,
+    ...(namespace === undefined ? {} : { namespace }),
+    isEnabled: (gate) => gates.get(gate) === true,
+    configuration: Object.fromEntries(sections.map((name) => [name, document[name] as JsonObject])),
+    ...foreknown,
+  };
+}

@@ -1,0 +1,297 @@
+// From statements to a plan: each object once, by what comes first, with what goes along; followers asked again.
+
+import { type Instant, instant, minutes } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import { describe, expect, test } from 'vitest';
+import type { Family } from '#controllers/family';
+import { type Foresight, type Outlook, type Statement, Unreadable } from '#controllers/foresight';
+import { Owners } from './cascade/read.ts';
+import { makePlan, type PlanOptions } from './makePlan.ts';
+import type { Plan } from './plan.ts';
+import { createSnapshot } from './snapshot.ts';
+
+const NOW = instant(1_000_000);
+const at = (minute: number): Instant => instant(NOW + minute * 60_000);
+
+const map: ServedKind = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  namespaced: true,
+  verbs: ['delete', 'list', 'watch'],
+  shortNames: [],
+  categories: [],
+  singular: '',
+  subresources: [],
+};
+const named = (name: string, namespace = 'ns') => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  namespace,
+  name,
+  uid: name,
+});
+const ends = (name: string, minute: number, namespace?: string): Statement => ({
+  kind: 'ends',
+  object: named(name, namespace),
+  rule: 'r',
+  because: 'b',
+  at: at(minute),
+  propagation: 'Background',
+});
+const held = (name: string, namespace?: string): Statement => ({
+  kind: 'held',
+  object: named(name, namespace),
+  rule: 'r',
+  because: 'h',
+});
+
+const family = (
+  name: string,
+  foresee: (outlook: Outlook) => readonly Statement[],
+  more: Partial<Foresight> = {},
+): Family => ({
+  name,
+  description: '',
+  defaultOn: true,
+  kinds: [],
+  gates: [],
+  configuration: {},
+  create: () => ({ controllers: [], admission: [] }),
+  foresight: {
+    async *foresee(outlook) {
+      yield* foresee(outlook);
+    },
+    ...more,
+  },
+});
+
+const owned = (name: string, ...owners: string[]): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name,
+    namespace: 'ns',
+    uid: name,
+    ownerReferences: owners.map((uid) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: uid, uid })),
+  } as ObjectMeta,
+});
+
+function plan(
+  selected: readonly Family[],
+  world: readonly KubeObject[] = [],
+  more: Partial<PlanOptions> = {},
+): Promise<Plan> {
+  const snapshot = createSnapshot([map], async ({ projection }) => {
+    for (const object of world) (projection as { project(one: KubeObject): KubeObject }).project(object);
+    return [];
+  });
+  return makePlan({
+    snapshot,
+    owners: new Owners([map]),
+    now: NOW,
+    until: at(60),
+    cluster: 'c',
+    general: { featureGates: {}, maxClockSkew: minutes(1), actAs: 'controller' },
+    document: {},
+    known: [],
+    selected,
+    ...more,
+  });
+}
+
+const shown = ({ ends: all }: Plan) =>
+  all.map(
+    (end) =>
+      `${end.family} ${end.object.name} +${(end.at - NOW) / 60_000} [${end.takes.map(({ object }) => object.name).join()}]`,
+  );
+
+describe('ends', () => {
+  test('in the order of time, overdue ones first, those beyond the horizon counted', async () => {
+    const made = await plan([family('f', () => [ends('b', 5), ends('a', -1), ends('z', 61), ends('y', 60)])]);
+    expect(shown(made)).toEqual(['f a +-1 []', 'f b +5 []', 'f y +60 []']);
+    expect(made.more).toBe(1);
+  });
+
+  test('each object once, by the rule that is first', async () => {
+    const made = await plan([
+      family('late', () => [ends('a', 5), ends('z', 99)]),
+      family('early', () => [ends('a', 3), ends('z', 70)]),
+    ]);
+    expect(shown(made)).toEqual(['early a +3 []']);
+    expect(made.more).toBe(1);
+  });
+
+  test('what goes with its owner first does not end again', async () => {
+    const made = await plan(
+      [family('f', () => [ends('a', 3), ends('b', 5)])],
+      [owned('b', 'a'), owned('c', 'b')],
+    );
+    expect(shown(made)).toEqual(['f a +3 [b,c]']);
+  });
+
+  test('what ends in the very same instant ends by itself', async () => {
+    const made = await plan(
+      [family('f', () => [ends('a', 3), ends('b', 3)])],
+      [owned('b', 'a'), owned('c', 'b')],
+    );
+    expect(shown(made)).toEqual(['f a +3 []', 'f b +3 [c]']);
+  });
+
+  test('a second owner that ends later takes it then', async () => {
+    const made = await plan(
+      [family('f', () => [ends('a', 3), ends('b', 5)])],
+      [owned('c', 'a', 'b'), owned('b')],
+    );
+    expect(shown(made)).toEqual(['f a +3 []', 'f b +5 [c]']);
+  });
+
+  test('a finalizer of somebody else is told', async () => {
+    const kept = { ...owned('a'), metadata: { ...owned('a').metadata, finalizers: ['x.dev/hold'] } };
+    const made = await plan([family('f', () => [ends('a', 3)])], [kept]);
+    expect(made.ends[0]?.because).toBe('b; the finalizer x.dev/hold keeps it then');
+  });
+});
+
+test('a namespace takes along what is in it, also what was read before that was known', async () => {
+  const space: ServedKind = { ...map, kind: 'Namespace', resource: 'namespaces', namespaced: false };
+  const served = [map, space];
+  const owners = new Owners(served);
+  for (const one of [owned('a'), owned('b', 'a')]) owners.see(map, one);
+  owners.saw({ kind: map });
+  const snapshot = createSnapshot(served, async ({ kind, projection }) => {
+    const world = (kind as Kind).kind === 'ConfigMap' ? [owned('a'), owned('b', 'a')] : [];
+    for (const object of world) (projection as { project(one: KubeObject): KubeObject }).project(object);
+    return [];
+  });
+  const end: Statement = {
+    ...(ends('ns', 3) as Extract<Statement, { kind: 'ends' }>),
+    object: { apiVersion: 'v1', kind: 'Namespace', name: 'ns', uid: 'ns-uid' },
+  };
+  expect(shown(await plan([family('f', () => [end])], [], { snapshot, owners }))).toEqual(['f ns +3 [a,b]']);
+});
+
+describe('held and changes', () => {
+  test('what ends all the same is not held', async () => {
+    const made = await plan(
+      [family('f', () => [held('a'), held('b'), held('c'), ends('b', 1)])],
+      [owned('c', 'b')],
+    );
+    expect(made.held.map(({ object }) => object.name)).toEqual(['a']);
+  });
+
+  test('changes within the horizon, in order', async () => {
+    const change = (name: string, minute: number): Statement => ({
+      kind: 'changes',
+      object: named(name),
+      rule: 'r',
+      because: 'b',
+      at: at(minute),
+    });
+    const made = await plan([family('f', () => [change('b', 9), change('a', 2), change('z', 61)])]);
+    expect(made.changes?.map(({ object }) => object.name)).toEqual(['a', 'b']);
+  });
+});
+
+describe('followers', () => {
+  const follows = (name: string, followed: string) =>
+    family(
+      `of ${followed}`,
+      ({ endOf }) => {
+        const end = endOf(followed);
+        return end === undefined ? [held(name)] : [{ ...ends(name, 0), at: end } as Statement];
+      },
+      { followsOthers: true },
+    );
+
+  test('end with what they follow, and so do theirs, and what those own', async () => {
+    const made = await plan(
+      [follows('second', 'child'), follows('first', 'a'), family('f', () => [ends('a', 7)])],
+      [owned('child', 'first'), owned('grandchild', 'second')],
+    );
+    expect(shown(made).sort()).toEqual([
+      'f a +7 []',
+      'of a first +7 [child]',
+      'of child second +7 [grandchild]',
+    ]);
+    expect(made.held).toEqual([]);
+  });
+
+  test('nobody sees go earlier what is overdue', async () => {
+    const made = await plan([follows('first', 'a'), family('f', () => [ends('a', -7)])]);
+    expect(shown(made)).toEqual(['f a +-7 []', 'of a first +0 []']);
+  });
+
+  test('may end with what may go', async () => {
+    const orphaning = { ...ends('x', 7), propagation: 'Orphan' } as Statement;
+    const follower = family(
+      'follows',
+      ({ mayEndAt }) => {
+        const at = mayEndAt?.('child');
+        return at === undefined ? [] : [{ ...ends('first', 0), at, perhaps: true } as Statement];
+      },
+      { followsOthers: true },
+    );
+    const made = await plan(
+      [follower, family('f', () => [ends('a', 7), orphaning])],
+      [owned('a'), owned('x'), owned('first'), owned('child', 'a', 'x'), owned('own', 'first')],
+    );
+    expect(shown(made)).toEqual(['f a +7 [child]', 'f x +7 []', 'follows first +7 [own]']);
+    expect(made.ends.map(({ perhaps, takes }) => [perhaps, takes[0]?.perhaps])).toEqual([
+      [undefined, true],
+      [undefined, undefined],
+      [true, true],
+    ]);
+  });
+
+  test('stay as long as what they follow stays', async () => {
+    expect((await plan([follows('first', 'a')])).held.map(({ object }) => object.name)).toEqual(['first']);
+  });
+});
+
+describe('what is not looked at', () => {
+  test('a namespace of interest: ends in it, or that take something of it along', async () => {
+    const selected = [
+      family('f', () => [
+        ends('a', 1),
+        // In no namespace: what it owns may be in any.
+        { ...ends('b', 2), object: { apiVersion: 'v1', kind: 'Keeper', name: 'b', uid: 'b' } },
+        ends('d', 2, 'other'),
+        held('c', 'other'),
+        ends('z', 99, 'other'),
+      ]),
+    ];
+    const made = await plan(selected, [owned('x', 'b')], { view: 'ns' });
+    expect([shown(made), made.held, made.more]).toEqual([['f a +1 []', 'f b +2 [x]'], [], 0]);
+  });
+
+  test('what cannot be read is told, the others are heard', async () => {
+    const silent = family('f', () => {
+      throw new Unreadable('jobs: forbidden');
+    });
+    const made = await plan([silent, family('g', () => [ends('a', 1)])]);
+    expect(made.unread).toEqual(['f: jobs: forbidden']);
+    expect(shown(made)).toEqual(['g a +1 []']);
+  });
+
+  test('an owner of a kind that cannot be read is taken to exist', async () => {
+    const secret: ServedKind = { ...map, kind: 'Secret', resource: 'secrets' };
+    const served = [map, secret];
+    const child = owned('child', 'a');
+    child.metadata.ownerReferences!.push({ apiVersion: 'v1', kind: 'Secret', name: 's', uid: 's' });
+    const snapshot = createSnapshot(served, async ({ kind, projection }) => {
+      if ((kind as Kind).kind === 'Secret') throw new Unreadable('secrets: forbidden');
+      (projection as { project(one: KubeObject): KubeObject }).project(child);
+      return [];
+    });
+    const made = await plan([family('g', () => [ends('a', 1)])], [], {
+      snapshot,
+      owners: new Owners(served),
+    });
+    expect(shown(made)).toEqual(['g a +1 []']);
+    expect(made.unread).toEqual(['what is owned: secrets: forbidden']);
+  });
+});

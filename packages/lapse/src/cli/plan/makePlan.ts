@@ -1,0 +1,220 @@
+// A plan from what families foresee: the earliest end of each object, what goes with it, and what is held. Families that
+// follow other objects (keepers) are asked again until nothing new is known.
+
+import type { Instant } from '@lapse/base/instant';
+import type { Ends, Holds, ObjectName } from '#controllers/foresight';
+import { Cascade, type Deletion, type Takes } from './cascade/cascade.ts';
+import type { Ownership } from './cascade/ownership.ts';
+import type { Owners } from './cascade/read.ts';
+import { type Foreknown, type Foretold, foretell, NOTHING_FOREKNOWN, type Setting } from './foretell.ts';
+import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
+import { computeRefusal } from './refusal.ts';
+
+export interface PlanOptions extends Setting {
+  readonly until: Instant;
+  /** How people know it. */
+  readonly cluster: string;
+  /** Set: only what is in this namespace, or takes something of it along, is of interest. */
+  readonly view?: string;
+  /** Unset: only the objects themselves. What it has seen need not be read again. */
+  readonly owners?: Owners;
+}
+
+type ForetoldEnd = Ends & { readonly family: string };
+
+/** What was said, by who says it. */
+interface Said {
+  /** Within the horizon. */
+  readonly ends: ForetoldEnd[];
+  /** Uids of what ends later: it is only counted. */
+  readonly later: Set<string>;
+  readonly held: (Holds & { readonly family: string })[];
+  readonly changes: Change[];
+}
+
+/** Keepers of keepers of keepers: nobody has more. */
+const MOST_ROUNDS = 8;
+
+export async function makePlan(options: PlanOptions): Promise<Plan> {
+  const { now, until, cluster, selected } = options;
+  const unread = new Set<string>();
+  const onUnread = (what: string) => void unread.add(what);
+  const [first, followers] = split(selected);
+  const said = await listen(foretell(options, first, NOTHING_FOREKNOWN, onUnread), options);
+  let following = await listen(foretell(options, followers, NOTHING_FOREKNOWN, onUnread), options);
+  let ownership: Ownership | undefined;
+  let settled: Settled;
+  for (let round = 0; ; round++) {
+    const foretold = [...said.ends, ...following.ends];
+    if (foretold.length > 0) ownership ??= await readOwnership(foretold, options, onUnread);
+    settled = settle(foretold, now, ownership);
+    if (followers.length === 0 || round === MOST_ROUNDS) break;
+    const before = following.ends;
+    following = await listen(
+      foretell(options, followers, foreknownBy(settled.cascade, now), onUnread),
+      options,
+    );
+    if (isSame(before, following.ends)) break;
+  }
+  const { cascade } = settled;
+  const isSeen = seenFrom(options.view);
+  const isLeft = (uid: string) => cascade.endOf(uid) === undefined;
+  const ends = settled.ends.filter((end) => isSeen(end) || end.takes.some(isSeen));
+  const held = [...said.held, ...following.held, ...settled.refused].filter(
+    (one) => isSeen(one) && isLeft(one.object.uid),
+  );
+  const changes = [...said.changes, ...following.changes].filter(isSeen);
+  const later = new Set([...said.later, ...following.later]);
+  return {
+    made: now,
+    until,
+    cluster,
+    ends,
+    held: held.map(heldOf),
+    more: [...later].filter(isLeft).length,
+    ...(changes.length === 0 ? {} : { changes: changes.sort((a, b) => a.at - b.at) }),
+    ...(unread.size === 0 ? {} : { unread: [...unread] }),
+  };
+}
+
+/** What is overdue goes now: nobody sees it go earlier. */
+function foreknownBy(cascade: Cascade, now: Instant): Foreknown {
+  const notBefore = (at: Instant | undefined) => (at === undefined ? undefined : laterOf(at, now));
+  return {
+    endOf: (uid) => notBefore(cascade.lastOf(uid).surely),
+    mayEndAt: (uid) => notBefore(cascade.lastOf(uid).perhaps),
+  };
+}
+
+/** Only when something ends. */
+async function readOwnership(
+  ends: readonly ForetoldEnd[],
+  { owners, snapshot }: PlanOptions,
+  onUnread: (what: string) => void,
+): Promise<Ownership | undefined> {
+  return owners?.read(snapshot, namespacesIn(ends), onUnread);
+}
+
+/** Whether followers say what they said before. */
+function isSame(before: readonly ForetoldEnd[], after: readonly ForetoldEnd[]): boolean {
+  const textOf = ({ object, at, perhaps }: ForetoldEnd) => `${object.uid} ${at} ${perhaps === true}`;
+  const known = new Set(before.map(textOf));
+  return before.length === after.length && after.every((end) => known.has(textOf(end)));
+}
+
+const seenFrom =
+  (view: string | undefined) =>
+  ({ object }: { readonly object: ObjectName }): boolean =>
+    view === undefined || object.namespace === view;
+
+const laterOf = (end: Instant, now: Instant): Instant => (end > now ? end : now);
+
+const split = (families: Setting['selected']) => {
+  const follows = families.filter(({ foresight }) => foresight?.followsOthers === true);
+  return [families.filter((family) => !follows.includes(family)), follows] as const;
+};
+
+async function listen(
+  foretold: AsyncIterable<Foretold>,
+  { until, view }: Pick<PlanOptions, 'until' | 'view'>,
+): Promise<Said> {
+  const said: Said = { ends: [], later: new Set(), held: [], changes: [] };
+  const isSeen = seenFrom(view);
+  for await (const { family, statement } of foretold)
+    switch (statement.kind) {
+      case 'ends':
+        if (statement.at <= until) said.ends.push({ ...statement, family });
+        else if (isSeen(statement)) said.later.add(statement.object.uid);
+        break;
+      case 'held':
+        said.held.push({ ...statement, family });
+        break;
+      case 'changes': {
+        const { at, object, rule, because } = statement;
+        if (at <= until) said.changes.push({ at, object, family, rule, because });
+        break;
+      }
+      case 'stays':
+        break;
+    }
+  return said;
+}
+
+const heldOf = ({ object, family, rule, because, until }: Holds & { family: string }): Held => ({
+  object,
+  family,
+  rule,
+  because,
+  ...(until === undefined ? {} : { until }),
+});
+
+const namespacesIn = (ends: readonly ForetoldEnd[]): ReadonlySet<string> =>
+  new Set(
+    ends
+      .filter(({ object }) => object.apiVersion === 'v1' && object.kind === 'Namespace')
+      .map(({ object }) => object.name),
+  );
+
+interface Settled {
+  readonly ends: readonly PlannedEnd[];
+  /** Ends that do not come about. */
+  readonly refused: readonly (Holds & { readonly family: string })[];
+  readonly cascade: Cascade;
+}
+
+/** In the order of time: whoever is gone by then, by an earlier rule or with its owner, does not end again. */
+function settle(foretold: readonly ForetoldEnd[], now: Instant, ownership: Ownership | undefined): Settled {
+  const cascade = new Cascade(ownership);
+  const ends: PlannedEnd[] = [];
+  const refused: Settled['refused'][number][] = [];
+  const isCarriedOut = (end: ForetoldEnd): boolean => {
+    const refusal = computeRefusal(end, ownership);
+    if (refusal === undefined) return true;
+    const { object, family, rule, because } = end;
+    refused.push({ kind: 'held', object, family, rule, because: `${refusal}; ${because}` });
+    return false;
+  };
+  const sorted = foretold.filter(isCarriedOut).sort((a, b) => a.at - b.at);
+  for (let from = 0; from < sorted.length; ) {
+    // All that is overdue goes at once.
+    const at = laterOf(sorted[from]!.at, now);
+    let to = from + 1;
+    while (to < sorted.length && sorted[to]!.at <= at) to++;
+    // What ends by itself in this instant does not go with its owner.
+    const together = withoutGone(sorted, from, to, cascade);
+    const takes = cascade.deleteTogether(together);
+    for (let i = 0; i < together.length; i++) ends.push(plannedEnd(together[i]!, takes[i]!, cascade));
+    from = to;
+  }
+  return { ends, refused, cascade };
+}
+
+/** Of those from `from` to `to`, each object once. When two rules mean it, either may be the first to act. */
+function withoutGone(
+  ends: readonly ForetoldEnd[],
+  from: number,
+  to: number,
+  cascade: Cascade,
+): (ForetoldEnd & Deletion)[] {
+  const left = new Map<string, ForetoldEnd & Deletion>();
+  for (let i = from; i < to; i++) {
+    const end = ends[i]!;
+    const { uid } = end.object;
+    if (cascade.endOf(uid) !== undefined) continue;
+    const known = left.get(uid);
+    if (known === undefined) left.set(uid, end);
+    else {
+      const rivals = [...(known.rivals ?? []), end.propagation];
+      left.set(uid, { ...known, rivals, perhaps: known.perhaps === true && end.perhaps === true });
+    }
+  }
+  return [...left.values()];
+}
+
+function plannedEnd(end: ForetoldEnd, takes: Takes, cascade: Cascade): PlannedEnd {
+  const { at, object, family, rule, perhaps } = end;
+  const keptBy = cascade.keptBy(object.uid);
+  const then = keptBy.length === 0 ? '' : `; the finalizer ${keptBy.join(', ')} keeps it then`;
+  const because = `${end.because}${then}`;
+  return { at, object, family, rule, because, ...takes, ...(perhaps === true ? { perhaps } : {}) };
+}

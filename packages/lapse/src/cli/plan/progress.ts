@@ -1,0 +1,39 @@
+// One line on the standard error that says what is being read, while it is being read.
+
+import type { Kind } from '@lapse/kube/api/kind';
+
+export interface Progress {
+  readonly read: (kind: Kind, count: number) => void;
+  /** Takes the line away. */
+  done(): void;
+}
+
+/** Lines are rewritten on a terminal; elsewhere one is written for every ten thousand objects. */
+const STEP = 10_000;
+
+/** What this needs of process.stderr. */
+export interface Output {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+export function openProgress(wanted: boolean, output: Output = process.stderr): Progress {
+  const live = output.isTTY === true;
+  let total = 0;
+  let told = 0;
+  return {
+    read(kind, count) {
+      total += count;
+      if (!wanted || count === 0) return;
+      const line = `read ${total} objects, now ${kind.resource}`;
+      if (live) output.write(`\r\u001b[2K${line}`);
+      else if (total - told >= STEP) {
+        told = total;
+        output.write(`${line}\n`);
+      }
+    },
+    done() {
+      if (wanted && live) output.write('\r\u001b[2K');
+    },
+  };
+}

@@ -1,0 +1,172 @@
+// A plan for people at a terminal: what ends, in the order of time; what is held, and why; a summary at the end, where
+// the eye is.
+
+import { styleText } from 'node:util';
+import { formatTime, type Instant } from '@lapse/base/instant';
+import { type Naming, plainNaming } from '../explain/resolve.ts';
+import { wrapped } from '../help.ts';
+import { type Manner, type Row, type Style, type Table, table } from '../table.ts';
+import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from './plan.ts';
+import { isOnlyTried, relativeTime } from './times.ts';
+
+export interface TextOptions {
+  readonly colour: boolean;
+  /** Also name what is taken along. */
+  readonly wide: boolean;
+  /** Of the terminal; unset: lines are as long as they are. */
+  readonly columns?: number | undefined;
+  /** How objects are called in this cluster. */
+  readonly naming?: Naming;
+}
+
+/** Names come from a cluster: nothing in them may steer a terminal. */
+const STEERING = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const plain = (text: string): string => text.replace(STEERING, '\ufffd');
+
+type Named = (object: ObjectName) => string;
+
+const namedBy =
+  (naming: Naming): Named =>
+  (object) =>
+    plain(`${naming(object)}${object.namespace === undefined ? '' : ` -n ${object.namespace}`}`);
+
+export const planText = (plan: Plan, options: TextOptions): string => [...planPieces(plan, options)].join('');
+
+/** The text in pieces, so that it need not be there as a whole. */
+export function* planPieces(plan: Plan, options: TextOptions): Generator<string> {
+  const { colour, wide, columns, naming = plainNaming } = options;
+  const named = namedBy(naming);
+  const style =
+    (format: 'bold' | 'yellow'): Style =>
+    (text) =>
+      colour ? styleText(format, text, { validateStream: false }) : text;
+  const manner = { bold: style('bold'), columns };
+  const { made, ends, held, changes = [], unread = [] } = plan;
+  if (ends.length > 0) {
+    yield* lines(endsTable(ends, { now: made, named }, { ...manner, wide }));
+    yield '\n';
+  }
+  if (changes.length > 0) {
+    yield* lines(table(changes, changesTable({ now: made, named }), manner));
+    yield '\n';
+  }
+  if (held.length > 0) {
+    yield* lines(table(held, heldTable({ now: made, named }), manner));
+    yield '\n';
+  }
+  if (unread.length > 0) {
+    yield* lines(unread.map((what) => style('yellow')(`could not be read: ${plain(what)}`)));
+    yield '\n';
+  }
+  yield* lines(columns === undefined ? [summary(plan)] : wrapped(summary(plan), columns));
+}
+
+function* lines(all: Iterable<string>): Generator<string> {
+  for (const one of all) yield `${one}\n`;
+}
+
+/** What every row needs. */
+interface Telling {
+  readonly now: Instant;
+  readonly named: Named;
+}
+
+function* endsTable(
+  ends: readonly PlannedEnd[],
+  telling: Telling,
+  { wide, ...manner }: Manner & { readonly wide: boolean },
+): Generator<string> {
+  const what: Table<PlannedEnd> = {
+    header: ['ENDS', 'AT', 'OBJECT', 'RULE', 'TAKES', 'WHY'],
+    rowOf: (end) => endRow(end, telling),
+    first: 3,
+    beneath: ([, , , rule, takes, why]) =>
+      `${ruled(rule, why)}${takes === '-' ? '' : `; takes ${takes} along`}`,
+  };
+  let at = -1;
+  for (const line of table(ends, what, manner)) {
+    yield line;
+    if (wide && at >= 0) yield* takenLines(ends[at]!, telling.named);
+    at++;
+  }
+}
+
+/** A reason may begin with its rule. */
+const ruled = (rule = '', why = ''): string => (why.startsWith(`${rule}: `) ? why : `${rule}: ${why}`);
+
+const changesTable = (telling: Telling): Table<Change> => ({
+  header: ['CHANGES', 'AT', 'OBJECT', 'WHY'],
+  rowOf: (one) => changeRow(one, telling),
+  first: 3,
+  beneath: ([, , , why = '']) => why,
+});
+
+const heldTable = (telling: Telling): Table<Held> => ({
+  header: ['HELD', 'RULE', 'WHY'],
+  rowOf: (one) => heldRow(one, telling),
+  first: 1,
+  beneath: ([, rule, why]) => ruled(rule, why),
+});
+
+const endRow = (end: PlannedEnd, { now, named }: Telling): Row => [
+  relativeTime(end.at, now),
+  formatTime(end.at),
+  named(end.object),
+  plain(end.rule),
+  takesText(end),
+  `${end.perhaps === true ? 'perhaps: ' : ''}${plain(end.because)}`,
+];
+
+/** `3`, or `1 to 3` where chance decides about two. */
+function takesText({ takes, takesMore }: PlannedEnd): string {
+  const most = takes.length + takesMore;
+  if (most === 0) return '-';
+  const chance = takes.filter(({ perhaps }) => perhaps === true).length;
+  return chance === 0 ? String(most) : `${most - chance} to ${most}`;
+}
+
+const takenLines = ({ takes, takesMore }: PlannedEnd, named: Named): string[] => [
+  ...takes.map(
+    ({ object, depth, perhaps }: Taken) =>
+      `${'  '.repeat(depth)}└ ${named(object)}${perhaps === true ? ' (perhaps)' : ''}`,
+  ),
+  ...(takesMore === 0 ? [] : [`  └ and ${takesMore} more`]),
+];
+
+const changeRow = ({ at, object, because }: Change, { now, named }: Telling): Row => [
+  relativeTime(at, now),
+  formatTime(at),
+  named(object),
+  plain(because),
+];
+
+const heldRow = ({ object, rule, because, until }: Held, { now, named }: Telling): Row => [
+  named(object),
+  plain(rule),
+  `${plain(because)}${until === undefined ? '' : ` (${thenText(because, until, now)})`}`,
+];
+
+/** What the time of something held is the time of. */
+function thenText(because: string, until: Instant, now: Instant): string {
+  if (!isOnlyTried(because)) return `looked at again ${until > now ? relativeTime(until, now) : 'now'}`;
+  const when = relativeTime(until, now);
+  return when.startsWith('overdue') ? `would be ${when}` : `would end ${when}`;
+}
+
+function summary({ cluster, view, made, until, ends, held, more }: Plan): string {
+  const taken = ends.reduce((sum, end) => sum + end.takes.length + end.takesMore, 0);
+  const overdue = ends.filter(({ at }) => at <= made).length;
+  const parts = [
+    `${counted(ends.length, 'object ends', 'objects end')} by ${formatTime(until)}`,
+    ...(overdue === 0 ? [] : [`${overdue} of them overdue`]),
+    ...(taken === 0 ? [] : [`${counted(taken, 'more goes', 'more go')} with them`]),
+    ...(held.length === 0 ? [] : [`${held.length} held`]),
+    ...(more === 0 ? [] : [`${counted(more, 'ends', 'end')} later`]),
+  ];
+  return `${plain(cluster)}${viewText(view)}: ${parts.join(', ')}.`;
+}
+
+const viewText = (view: Plan['view']): string =>
+  view === undefined ? '' : `, namespace ${view.namespace}${view.exists ? '' : ' (which does not exist)'}`;
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -1,0 +1,117 @@
+// Which rights a process needs, and which of them it lacks: the API server is asked, each question once. The questions
+// are reviews; nothing is written.
+
+import { defineKind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Client, objectOf } from '@lapse/kube/client/client';
+import { type ControllerDefinition, type Right, rightsOf } from '@lapse/runtime/definition';
+import type { LocalRight } from '#controllers/family';
+import type { AssembledFamily } from './assemble.ts';
+
+interface AccessReview extends KubeObject {
+  spec: { resourceAttributes: Readonly<Record<string, string>> };
+  status?: { allowed?: boolean };
+}
+const SelfSubjectAccessReview = defineKind<AccessReview>({
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectAccessReview',
+  resource: 'selfsubjectaccessreviews',
+  namespaced: false,
+});
+
+type Named = Right & Pick<LocalRight, 'names'>;
+
+/** What the process needs whatever it runs. */
+export const EVENT_RIGHTS: readonly Right[] = [
+  { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'] },
+];
+/** The lease of whoever acts, and that of a dry run, unless the configuration names another. */
+export const LEASES: readonly string[] = ['lapse', 'lapse-dry-run'];
+export const leaseRights = (names: readonly string[]): readonly Named[] => [
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create', 'get', 'update'], names },
+];
+
+export interface NeedsOptions {
+  readonly families: readonly AssembledFamily[];
+  readonly namespace?: string;
+  readonly lease?: { readonly namespace: string; readonly name: string } | undefined;
+}
+
+export interface Needs {
+  readonly who: string;
+  readonly rights: readonly Named[];
+  readonly where: string | undefined;
+}
+
+export function needsOf({ families, namespace, lease }: NeedsOptions): Needs[] {
+  const needs: Needs[] = [{ who: 'events', rights: EVENT_RIGHTS, where: namespace }];
+  if (lease !== undefined)
+    needs.push({ who: 'leader election', rights: leaseRights([lease.name]), where: lease.namespace });
+  for (const { family, rights = [] } of families)
+    for (const right of rights) needs.push({ who: family.name, rights: [right], where: right.namespace });
+  for (const { controllers } of families)
+    for (const definition of controllers)
+      needs.push({
+        who: definition.name,
+        rights: rightsOf(definition),
+        where: namespaceOf(definition, namespace),
+      });
+  return needs;
+}
+
+/** A controller of one namespace needs its rights there only. */
+const namespaceOf = (definition: ControllerDefinition, all: string | undefined): string | undefined =>
+  all ?? definition.namespace;
+
+/** One verb that is not allowed there (undefined: everywhere). */
+export interface Missing {
+  readonly group: string;
+  readonly resource: string;
+  readonly verb: string;
+  readonly namespace?: string;
+}
+
+/** `delete jobs.batch in team-a`. */
+export const describeMissing = ({ verb, resource, group, namespace }: Missing): string =>
+  `${verb} ${resource}${group === '' ? '' : `.${group}`}${namespace === undefined ? '' : ` in ${namespace}`}`;
+
+export type Reviewer = (rights: Needs['rights'], namespace: string | undefined) => Promise<Missing[]>;
+
+/** Asks the API server, each question once. */
+export function createReviewer(client: Client): Reviewer {
+  const answers = new Map<string, Promise<boolean>>();
+  const ask = (attributes: Readonly<Record<string, string>>): Promise<boolean> => {
+    const question = JSON.stringify(attributes);
+    const answer =
+      answers.get(question) ??
+      client
+        .create(SelfSubjectAccessReview, {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SelfSubjectAccessReview',
+          metadata: {},
+          spec: { resourceAttributes: attributes },
+        })
+        .then((created) => objectOf(created).status?.allowed === true);
+    answers.set(question, answer);
+    return answer;
+  };
+  return async (rights, namespace) => {
+    const asked = rights.flatMap(({ group, resource: path, verbs, names: [name] = [] }) =>
+      verbs.map(async (verb) => {
+        const [resource = '', subresource] = path.split('/');
+        const attributes = {
+          group,
+          resource,
+          verb,
+          ...(subresource === undefined ? {} : { subresource }),
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(name === undefined ? {} : { name }),
+        };
+        if (await ask(attributes)) return [];
+        return [{ group, resource: path, verb, ...(namespace === undefined ? {} : { namespace }) }];
+      }),
+    );
+    return (await Promise.all(asked)).flat();
+  };
+}

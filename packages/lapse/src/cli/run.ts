@@ -1,0 +1,121 @@
+// lapse run: controllers against a cluster.
+
+import { hostname } from 'node:os';
+import { realClock } from '@lapse/base/clock';
+import type { Log } from '@lapse/base/log';
+import { nameSuffix, systemRandom } from '@lapse/base/random';
+import { VERSION } from '@lapse/base/version';
+import { Command } from 'commander';
+import { FAMILIES } from '#controllers/registry';
+import { type Assembly, assemble } from './assemble.ts';
+import { readApiFor } from './checkpoint/readApi.ts';
+import { type Cluster, reachCluster } from './cluster.ts';
+import { type General, readGeneral } from './configuration/general.ts';
+import { loadConfiguration } from './configuration/load.ts';
+import { readConfig } from './configuration/readConfig.ts';
+import { withSettings } from './flags.ts';
+import { namedRows } from './help.ts';
+import { type Hosts, openHosts } from './hosts.ts';
+import { tellLeadership } from './leading.ts';
+import { openLog } from './logs.ts';
+import { collectModules, joinFamilies, loadModules } from './modules.ts';
+import { selectFamilies } from './selection.ts';
+import { leave, untilAskedToStop } from './signals.ts';
+import { tellWhatRuns } from './startup.ts';
+import { UsageError } from './usage.ts';
+
+interface RunFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly config?: string;
+  readonly module?: readonly string[];
+}
+
+export function runCommand(): Command {
+  const command = new Command('run')
+    .description('controllers against a cluster: the one of --kubeconfig, or the one this Pod is in')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML; flags win over it')
+    .option('--module <file>', 'run the controllers this file exports; may be repeated', collectModules);
+  const settings = withSettings(command, FAMILIES);
+  return command.addHelpText('after', helpText()).action(async (flags: RunFlags, parsed: Command) => {
+    const stop = untilAskedToStop();
+    const own = await loadModules(flags.module ?? []);
+    const known = joinFamilies(FAMILIES, own);
+    const document = loadConfiguration(known, {
+      flags: settings.given(parsed),
+      environment: process.env,
+      ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
+    });
+    const general = readGeneral(document);
+    // Whoever brings controllers of their own wants those, and the others when asked for.
+    const words = general.controllers ?? (own.length > 0 ? own.map(({ name }) => name) : ['*']);
+    const selected = selectFamilies(known, words);
+    const log = openLog(general);
+    if (selected.length === 0) throw new UsageError(`--controllers=${words.join(',')} leaves nothing to run`);
+    const cluster = await reachCluster(flags, process.env, realClock);
+    const identity = `${hostname()}_${nameSuffix(systemRandom)}`;
+    const context = { clock: realClock, random: systemRandom, log, identity };
+    const assembly = assemble({ ...context, wires: cluster, general, document, known, selected });
+    await runUntil(stop, { assembly, cluster, general, log });
+    leave();
+  });
+}
+
+interface Running {
+  readonly assembly: Assembly;
+  readonly cluster: Cluster;
+  readonly general: General;
+  readonly log: Log;
+}
+
+async function runUntil(stop: Promise<NodeJS.Signals>, running: Running): Promise<void> {
+  const { assembly, cluster, general, log } = running;
+  const { manager, registry, families, lease, services } = assembly;
+  const { server, inCluster, description } = cluster;
+  log.info({ version: VERSION, cluster: description, server, dryRun: general.dryRun }, 'starting');
+  const admission = families.flatMap((family) => family.admission);
+  tellLeadership(registry, lease, general);
+  let hosts: Hosts | undefined;
+  try {
+    const { client } = services;
+    const { namespace } = cluster;
+    const context = { general, inCluster, manager, registry, admission, clock: realClock, log };
+    const names = families.map(({ family }) => family.name);
+    const readApi = readApiFor(names, { client, maxObjects: general.api.maxObjects });
+    hosts = await openHosts({ ...context, client, namespace, ...readApi });
+    manager.start();
+    void tellWhatRuns({ client, log, families, lease, ...only(general.namespace) });
+    log.info({ signal: await stop }, 'stopping');
+    log.info({ finished: await manager.stop() }, 'stopped');
+  } finally {
+    await hosts?.close();
+    await cluster.close();
+  }
+}
+
+const only = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });
+
+function helpText(): string {
+  const families = FAMILIES.map(({ name, description, defaultOn }) => ({
+    name,
+    description: defaultOn ? description : `${description} (off)`,
+  }));
+  return [
+    '',
+    'Controllers:',
+    ...namedRows(families, process.stdout.columns ?? 80),
+    '',
+    'Every flag can be set in the file of --config, or as LAPSE_… in the environment',
+    '(LAPSE_DRY_RUN=true).',
+    '',
+    'Exit codes: 0 stopped when asked to, 1 what it needs could not be opened or had',
+    'to be given up, 2 a mistake in the command or the configuration.',
+    '',
+    'Examples:',
+    '  lapse run --dry-run',
+    '  lapse run --controllers=*,-cleaner --leader-elect=false',
+    '  lapse run --module ./my-controller.ts',
+  ].join('\n');
+}

@@ -1,0 +1,148 @@
+// One run forward: a world is furnished, the real controllers and the stand-ins for the rest of a cluster act in it, and
+// virtual time passes. Nothing outside of this process is touched.
+
+import { type Instant, type Millis, millis, minus, plus } from '@lapse/base/instant';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { type Simulation, simulate } from '@lapse/simulation/simulate';
+import type { Family } from '#controllers/family';
+import type { Ends } from '#controllers/foresight';
+import { standinsNamed } from '#simulation/standins';
+import { Attribution } from '../attribution.ts';
+import { composeFamilies } from '../compose.ts';
+import { readGeneral } from '../configuration/general.ts';
+import { isOurs, kindsOf } from '../crds.ts';
+import { foretell, NOTHING_FOREKNOWN } from '../plan/foretell.ts';
+import { createSnapshot, readingFrom } from '../plan/snapshot.ts';
+import { UsageError } from '../usage.ts';
+import { type End, Endings } from './endings.ts';
+import { furnish, refOf } from './furnish.ts';
+import { describeObject } from './manifests.ts';
+
+export interface CourseOptions {
+  readonly objects: readonly KubeObject[];
+  /** From a cluster: what cannot be taken is left out. */
+  readonly isSnapshot: boolean;
+  /** Applied over `objects`. */
+  readonly changes: readonly KubeObject[];
+  readonly families: readonly Family[];
+  readonly known: readonly Family[];
+  /** The configuration, complete and valid. */
+  readonly document: JsonObject;
+  readonly start: Instant;
+  readonly length: Millis;
+  readonly seed: number;
+  /** How much of it is done: 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+}
+
+export interface Course {
+  readonly ends: readonly End[];
+  readonly notes: readonly string[];
+  /** Changed policies that do not work, in words. */
+  readonly problems: readonly string[];
+}
+
+const STEPS = 50;
+
+export async function runForward(options: CourseOptions): Promise<Course> {
+  const { families, known, document, start, length, seed, onProgress } = options;
+  const attribution = new Attribution();
+  const endings = new Endings(attribution);
+  const notes: string[] = [];
+  let foreseen: Awaited<ReturnType<typeof foresee>> = new Map();
+  const compose = composeFamilies({
+    families: families.map((family) => attribution.around(family)),
+    known,
+    document,
+  });
+  const simulation = await simulate({
+    compose,
+    kinds: kindsHere(options),
+    standins: standinsNamed(['*']),
+    seed,
+    start,
+    prepare: async (world) => {
+      notes.push(...(await prepare(world, options)));
+      foreseen = await foresee(world, options);
+    },
+    onRequest: (request) => attribution.request(request),
+    onChange: (change) => endings.change(change),
+  });
+  try {
+    for (let step = 1; step <= STEPS; step++) {
+      await simulation.timePasses(minus(share(start, length, step / STEPS), simulation.clock.now()));
+      onProgress?.(step / STEPS);
+    }
+    const kinds = new Map(simulation.controllers.map(({ name, for: { kind } }) => [name, kind]));
+    const ends = endings.explain(simulation.passes, {
+      start,
+      kindOf: (controller) => kinds.get(controller),
+      foreseen: (uid) => foreseen.get(uid),
+    });
+    return { ends, notes, problems: await findProblems(simulation, options.changes) };
+  } finally {
+    await simulation.close();
+  }
+}
+
+const share = (start: Instant, length: Millis, part: number): Instant =>
+  plus(start, millis(Math.round(length * part)));
+
+/** Ours, and those a cluster with a snapshot stack has, unless the world brings its own. */
+function kindsHere({ objects, families }: CourseOptions): CustomKind[] {
+  const foreign = new Set(
+    objects
+      .filter((object) => object.kind === 'CustomResourceDefinition' && !isOurs(object))
+      .map(({ metadata }) => metadata.name),
+  );
+  return [...kindsOf(families), ...SNAPSHOT_KINDS].filter(({ crd }) => !foreign.has(crd.metadata.name));
+}
+
+async function prepare(world: Simulation, options: CourseOptions): Promise<string[]> {
+  const { objects, isSnapshot, changes } = options;
+  const given = new Set(kindsHere(options).map(({ crd }) => crd.metadata.name!));
+  const notes = await furnish(world, { objects, given, isSnapshot });
+  for (const change of changes)
+    try {
+      await world.hands.apply(change);
+    } catch (cause) {
+      throw new UsageError(`--with: ${describeObject(change)}: ${(cause as Error).message}`);
+    }
+  return notes;
+}
+
+/** What families say before anything happens: only for the words; what ends is what the controllers end. */
+async function foresee(world: Simulation, options: CourseOptions): Promise<ReadonlyMap<string, Ends>> {
+  const { families, known, document, start } = options;
+  const served = await world.user.discovery.all();
+  const setting = {
+    snapshot: createSnapshot(served, readingFrom(world.user)),
+    now: start,
+    general: readGeneral(document),
+    document,
+    known,
+    selected: families,
+  };
+  const ends = new Map<string, Ends>();
+  for await (const { statement } of foretell(setting, families, NOTHING_FOREKNOWN, () => {}))
+    if (statement.kind === 'ends' && (ends.get(statement.object.uid)?.at ?? Infinity) > statement.at)
+      ends.set(statement.object.uid, statement);
+  return ends;
+}
+
+async function findProblems(simulation: Simulation, changes: readonly KubeObject[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const change of changes) {
+    const object = await simulation.hands.get(refOf(change)).catch(() => undefined);
+    const { conditions } = isObject(object?.status) ? object.status : {};
+    for (const condition of Array.isArray(conditions) ? conditions.filter(isObject) : [])
+      if (condition.type === 'Ready' && condition.status === 'False')
+        problems.push(
+          `${describeObject(change)} is not ready: ${String(condition.reason)}: ${String(condition.message)}`,
+        );
+  }
+  return problems;
+}

@@ -1,0 +1,144 @@
+// What ends in a simulation, when, by whom and why: collected while it runs, explained when it is over.
+
+import { formatTime, type Instant, isDue } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { parseKeyText } from '@lapse/runtime/interner';
+import type { Change } from '@lapse/simulation/history';
+import type { SimulatedPass } from '@lapse/simulation/narrator';
+import { refText } from '@lapse/simulation/refs';
+import type { Attribution, Deed } from '../attribution.ts';
+
+export interface End {
+  /** When its deletion was accepted. */
+  readonly at: Instant;
+  /** When it was gone; undefined: something still holds it. */
+  gone?: Instant;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+  /** `ttl-after-finished`; `garbage collection`, `namespace deletion` for what goes along. */
+  readonly by: string;
+  readonly because: string;
+}
+
+/** What is known beside the simulation itself. */
+export interface ReasonSources {
+  readonly start: Instant;
+  /** What the keys of a controller name. */
+  kindOf(controller: string): string | undefined;
+  /** What was said at the beginning about an object, by uid. */
+  foreseen(
+    uid: string,
+  ): { readonly at: Instant; readonly rule: string; readonly because: string } | undefined;
+}
+
+const QUIET = new Set(['events', 'leases']);
+
+interface Found extends Omit<End, 'because'> {
+  readonly deed?: Deed;
+  readonly owner?: string;
+}
+
+export class Endings {
+  readonly #attribution: Attribution;
+  readonly #found = new Map<string, Found>();
+  readonly #names = new Map<string, string>();
+
+  constructor(attribution: Attribution) {
+    this.#attribution = attribution;
+  }
+
+  change(change: Change): void {
+    const { before, after } = change;
+    const object = (before ?? after)!;
+    const { uid = '' } = object.metadata;
+    if (QUIET.has(change.resource)) return;
+    const isEnding = after === undefined || after.metadata.deletionTimestamp !== undefined;
+    if (!isEnding) return;
+    const known = this.#found.get(uid);
+    if (known === undefined) this.#found.set(uid, this.#end(change, object));
+    else if (after === undefined) known.gone = change.at;
+    this.#names.set(uid, refText(change.kind, keyOf(change)));
+  }
+
+  /** In the order of time. */
+  explain(passes: readonly SimulatedPass[], sources: ReasonSources): End[] {
+    const waits = waitsOf(passes);
+    return [...this.#found.values()]
+      .map(({ deed, owner, ...end }): End => {
+        if (deed !== undefined) return { ...end, because: reasonOf(end, deed, waits, sources) };
+        return { ...end, because: owner === undefined ? '' : `its owner ${owner} ended` };
+      })
+      .sort((a, b) => a.at - b.at || (refOfEnd(a) < refOfEnd(b) ? -1 : 1));
+  }
+
+  #end(change: Change, object: KubeObject): Found {
+    const { at, kind, namespace, name, after } = change;
+    const deed = change.by === 'process' ? this.#attribution.of(change) : undefined;
+    const owner = object.metadata.ownerReferences?.map(({ uid }) => this.#names.get(uid)).find(Boolean);
+    const began = change.before?.metadata.deletionTimestamp !== undefined;
+    return {
+      at,
+      ...(after === undefined ? { gone: at } : {}),
+      apiVersion: object.apiVersion,
+      kind,
+      ...(namespace === undefined ? {} : { namespace }),
+      name,
+      uid: object.metadata.uid ?? '',
+      by: deed?.controller ?? (began ? 'a deletion that had begun' : byWhom(change, owner)),
+      ...(deed === undefined ? {} : { deed }),
+      ...(owner === undefined ? {} : { owner }),
+    };
+  }
+}
+
+function byWhom({ by }: Change, owner: string | undefined): string {
+  if (by === 'process') return 'lapse';
+  if (by === 'stand-in') return owner === undefined ? 'the cluster' : 'garbage collection';
+  return by === 'user' ? 'a user' : 'the server';
+}
+
+const keyOf = ({ namespace, name }: { namespace?: string; name: string }) =>
+  namespace === undefined ? { name } : { namespace, name };
+
+export const refOfEnd = (end: End): string => refText(end.kind, keyOf(end));
+
+type Waits = ReadonlyMap<string, readonly SimulatedPass[]>;
+
+function waitsOf(passes: readonly SimulatedPass[]): Waits {
+  const waits = new Map<string, SimulatedPass[]>();
+  for (const pass of passes) {
+    if (pass.outcome.kind !== 'waitUntil') continue;
+    const id = `${pass.controller} ${pass.key}`;
+    const known = waits.get(id);
+    if (known === undefined) waits.set(id, [pass]);
+    else known.push(pass);
+  }
+  return waits;
+}
+
+/** Half a minute covers what an end takes beyond its time: guards, retries, dependents. */
+const ABOUT = 30_000;
+
+/** What was foreseen, if it came so; otherwise the rule, when it is another object, and what was waited for. */
+function reasonOf(end: Omit<End, 'because'>, deed: Deed, waits: Waits, sources: ReasonSources): string {
+  const foreseen = sources.foreseen(end.uid);
+  if (
+    foreseen !== undefined &&
+    foreseen.at <= end.at &&
+    end.at - Math.max(foreseen.at, sources.start) < ABOUT
+  )
+    return foreseen.because.includes(foreseen.rule)
+      ? foreseen.because
+      : `${foreseen.rule}: ${foreseen.because}`;
+  const rule = refText(sources.kindOf(deed.controller) ?? deed.controller, parseKeyText(deed.key));
+  const decidedBy = rule === refText(end.kind, keyOf(end)) ? '' : rule;
+  const wait = waits
+    .get(`${deed.controller} ${deed.key}`)
+    ?.filter(({ at, outcome }) => at < end.at && outcome.kind === 'waitUntil' && isDue(outcome.at, end.at))
+    .at(-1)?.outcome;
+  const due = wait?.kind === 'waitUntil' ? `${wait.why}, due ${formatTime(wait.at)}` : deed.reason;
+  return decidedBy === '' ? due : `${decidedBy}: ${due}`;
+}

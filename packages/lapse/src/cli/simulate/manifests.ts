@@ -1,0 +1,51 @@
+// Objects out of files, each known by the file it came from.
+
+import { readFileSync } from 'node:fs';
+import { parseTime } from '@lapse/base/instant';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { parseApiVersion } from '@lapse/kube/api/object';
+import { readManifests } from '@lapse/simulation/hands';
+import { explained, isNamespaceName, UsageError } from '../usage.ts';
+
+/** `team-a/job/report`, as messages name it. */
+export function describeObject({ kind, metadata }: KubeObject): string {
+  const { namespace, name = metadata.generateName ?? '?' } = metadata;
+  return `${namespace === undefined ? '' : `${namespace}/`}${kind.toLowerCase()}/${name}`;
+}
+
+/** `-` is the standard input. Throws UsageError that names the file. */
+export function readObjects(files: readonly string[]): KubeObject[] {
+  return files.flatMap((file) => {
+    const text = explained(file, () => readFileSync(file === '-' ? 0 : file, 'utf8'));
+    const objects = explained(file, () => readManifests(text));
+    for (const object of objects) explained(file, () => check(object));
+    if (objects.length === 0) throw new UsageError(`${file}: there is no object in it`);
+    return objects;
+  });
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+function check(object: KubeObject): void {
+  if (typeof object !== 'object' || object === null || typeof object.metadata !== 'object')
+    throw new Error('an item is not a Kubernetes object: it needs apiVersion, kind and metadata');
+  if (!isText(object.apiVersion) || parseApiVersion(object.apiVersion) === undefined)
+    throw new Error(`${String(object.kind)}: apiVersion is missing, or not one`);
+  if (!isText(object.kind)) throw new Error('an item has no kind');
+  if (!isText(object.metadata.name)) throw new Error(`a ${object.kind} has no metadata.name`);
+  for (const problem of problemsOf(object.metadata))
+    throw new Error(`${object.kind} ${object.metadata.name}: metadata.${problem}`);
+}
+
+/** What the simulation goes by before the server has looked at it. */
+function* problemsOf(metadata: KubeObject['metadata']): Generator<string> {
+  const { namespace, creationTimestamp, deletionTimestamp } = metadata;
+  if (namespace !== undefined && !(isText(namespace) && isNamespaceName(namespace)))
+    yield `namespace ${JSON.stringify(namespace)} cannot be a namespace`;
+  // kubectl writes null for what is not known yet.
+  for (const [field, time] of Object.entries({ creationTimestamp, deletionTimestamp }))
+    if ((time ?? undefined) !== undefined && !(isText(time) && isTime(time)))
+      yield `${field} ${JSON.stringify(time)} is no time`;
+}
+
+const isTime = (text: string): boolean => !Number.isNaN(parseTime(text));

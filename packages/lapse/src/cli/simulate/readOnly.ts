@@ -1,0 +1,20 @@
+// A connection that cannot change anything: whatever is not a GET never leaves this process.
+
+import type { Transport, TransportRequest } from '@lapse/kube/client/transport';
+
+export function readOnly(inner: Transport): Transport {
+  const check = ({ method, path }: TransportRequest): void => {
+    if (method !== 'GET') throw new Error(`${method} ${path} was not sent: this command only reads`);
+  };
+  return {
+    request: async (request) => {
+      check(request);
+      return inner.request(request);
+    },
+    stream: async (request) => {
+      check(request);
+      return inner.stream(request);
+    },
+    ...(inner.close === undefined ? {} : { close: () => inner.close!() }),
+  };
+}

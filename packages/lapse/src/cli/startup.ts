@@ -1,0 +1,60 @@
+// What a process says about itself when it starts: what runs, which of our kinds the cluster does not serve, and which
+// rights are missing. It only looks and tells; nothing waits for it, and nothing depends on it.
+
+import type { Log } from '@lapse/base/log';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { Client } from '@lapse/kube/client/client';
+import { asError } from '@lapse/runtime/outcome';
+import { applyCommand } from './crds.ts';
+import { createReviewer, describeMissing, type NeedsOptions, needsOf } from './review.ts';
+
+export interface StartupOptions extends NeedsOptions {
+  readonly client: Client;
+  readonly log: Log;
+}
+
+/** Resolves when everything was said; never rejects. */
+export async function tellWhatRuns(options: StartupOptions): Promise<void> {
+  const { families, log } = options;
+  for (const { family, controllers } of families)
+    log.info({ family: family.name, controllers: controllers.map(({ name }) => name) }, 'runs');
+  try {
+    await Promise.all([tellMissingKinds(options), tellMissingRights(options)]);
+  } catch (error) {
+    log.warn({ error: asError(error) }, 'could not find out which kinds and rights are missing');
+  }
+}
+
+async function tellMissingKinds({ client, log, families }: StartupOptions): Promise<void> {
+  for (const { family } of families) {
+    const missing = await missingKinds(client, family.kinds);
+    if (missing.length > 0)
+      log.warn(
+        {
+          family: family.name,
+          missing,
+          hint: applyCommand([family]) ?? 'apply the definitions it comes with',
+        },
+        'kinds are not served',
+      );
+  }
+}
+
+async function missingKinds(client: Client, kinds: readonly CustomKind[]): Promise<string[]> {
+  const missing: string[] = [];
+  for (const { kind } of kinds) {
+    const { group, version, resource } = kind;
+    if ((await client.discovery.find({ group, version, resource })) === undefined)
+      missing.push(`${resource}.${version}.${group}`);
+  }
+  return missing;
+}
+
+async function tellMissingRights(options: StartupOptions): Promise<void> {
+  const review = createReviewer(options.client);
+  for (const { who, rights, where } of needsOf(options)) {
+    const missing = await review(rights, where);
+    if (missing.length > 0)
+      options.log.warn({ controller: who, missing: missing.map(describeMissing) }, 'rights are missing');
+  }
+}

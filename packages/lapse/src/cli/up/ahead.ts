@@ -1,0 +1,52 @@
+// What comes next, by the families' own foresight: when each object ends, or changes. What passes wait for is no answer to
+// that: many wake only to look again.
+
+import { hours, type Instant, plus } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { Client } from '@lapse/kube/client/client';
+import { refText } from '@lapse/simulation/refs';
+import type { Family } from '#controllers/family';
+import type { General } from '../configuration/general.ts';
+import { Owners } from '../plan/cascade/read.ts';
+import { makePlan } from '../plan/makePlan.ts';
+import { createSnapshot, readingFrom } from '../plan/snapshot.ts';
+
+/** An end, or a change that time brings about. */
+export interface Ahead {
+  readonly family: string;
+  readonly ref: string;
+  readonly at: Instant;
+}
+
+export interface AheadOptions {
+  readonly client: Client;
+  readonly now: Instant;
+  readonly general: General;
+  readonly document: JsonObject;
+  readonly known: readonly Family[];
+  readonly selected: readonly Family[];
+}
+
+/** Further than any TTL of an example. */
+const HORIZON = hours(24 * 366 * 10);
+
+/** In the order of time; each object once, by the rule that is first. */
+export async function lookAhead({ client, now, ...asking }: AheadOptions): Promise<Ahead[]> {
+  const served = await client.discovery.all();
+  const owners = new Owners(served);
+  const { ends, changes = [] } = await makePlan({
+    ...asking,
+    now,
+    until: plus(now, HORIZON),
+    cluster: 'lapse up',
+    snapshot: createSnapshot(served, readingFrom(client, { witness: owners })),
+    owners,
+  });
+  return [...ends, ...changes]
+    .map(({ family, object, at }) => ({ family, ref: refText(object.kind, object), at }))
+    .sort((a, b) => a.at - b.at);
+}
+
+/** Families that can say it; of others nobody knows more than what their passes wait for. */
+export const foreseeing = (families: readonly Family[]): ReadonlySet<string> =>
+  new Set(families.flatMap(({ name, foresight }) => (foresight === undefined ? [] : [name])));

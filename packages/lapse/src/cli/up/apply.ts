@@ -1,0 +1,29 @@
+// Manifests into the embedded server, as a person would apply them.
+
+import { realClock } from '@lapse/base/clock';
+import { millis } from '@lapse/base/instant';
+import { sleep } from '@lapse/base/sleep';
+import type { Client } from '@lapse/kube/client/client';
+import { createHands, type Manifests } from '@lapse/simulation/hands';
+
+const TRIES = 10;
+
+/** A kind that the file before has defined takes a moment to be served. Gives what the server says against it. */
+export async function applyPatiently(user: Client, manifests: Manifests): Promise<string | undefined> {
+  for (let tries = 1; ; tries++) {
+    const problem = await applyOnce(user, manifests);
+    if (problem === undefined || tries === TRIES || !problem.includes('not served')) return problem;
+    await sleep(realClock, millis(100 * tries));
+    user.discovery.invalidate();
+  }
+}
+
+/** Gives what the server says against it. */
+export async function applyOnce(user: Client, manifests: Manifests): Promise<string | undefined> {
+  try {
+    await createHands(user).apply(manifests);
+    return undefined;
+  } catch (cause) {
+    return (cause as Error).message;
+  }
+}

@@ -1,0 +1,220 @@
+// What `lapse up` adds to the embedded server: every controller, the stand-ins, and a timeline of what they do.
+
+import type { ApiServer } from '@lapse/apiserver/server';
+import type { Clock } from '@lapse/base/clock';
+import { type Instant, type Millis, millis, minus } from '@lapse/base/instant';
+import type { Log } from '@lapse/base/log';
+import type { Random } from '@lapse/base/random';
+import type { HttpHandler } from '@lapse/kube/api/http';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import { type Client, createClient } from '@lapse/kube/client/client';
+import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import type { FirstLook } from '@lapse/runtime/controller';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import { EventSender } from '@lapse/runtime/events/outbox';
+import { countInFlight } from '@lapse/runtime/inFlight';
+import { keyText } from '@lapse/runtime/interner';
+import { Manager } from '@lapse/runtime/manager';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import { waitUntil } from '@lapse/runtime/outcome';
+import type { PassRecord } from '@lapse/runtime/worker';
+import type { Actor } from '@lapse/simulation/history';
+import { settle } from '@lapse/simulation/idle';
+import { lasting } from '@lapse/simulation/lasting';
+import { Narrator } from '@lapse/simulation/narrator';
+import type { Family } from '#controllers/family';
+import { type Assembly, assemble } from '../assemble.ts';
+import { Attribution } from '../attribution.ts';
+import type { General } from '../configuration/general.ts';
+import { recordInstallation } from '../configuration/installation.ts';
+import { applyCrds, kindsOf } from '../crds.ts';
+import { foreseeing, lookAhead } from './ahead.ts';
+import { Follower } from './follower.ts';
+import type { LiveTimeline } from './liveTimeline.ts';
+import { applyPolicies } from './policies.ts';
+import { type Foreseen, type Overview, Tally } from './tally.ts';
+import { Whose } from './whose.ts';
+
+export interface EverythingOptions {
+  readonly general: General;
+  readonly document: JsonObject;
+  /** The configuration as a file, for commands that look at this cluster. */
+  readonly settings?: string;
+  readonly known: readonly Family[];
+  readonly selected: readonly Family[];
+  readonly standins: readonly ControllerDefinition[];
+  /** Kinds that a cluster has and a bare API server lacks. */
+  readonly externalKinds: readonly CustomKind[];
+  readonly timeline: LiveTimeline;
+  readonly clock: Clock;
+  /** The clock is not the real one: watches last and come without bookmarks, which would only be work. */
+  readonly isPaced?: boolean;
+  /** What is waited for less long than this is over before anybody has read that it is waited for. */
+  readonly blink?: Millis;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Somebody outside who does not read what he watches must not stop time. */
+const MOST_TURNS = 20_000;
+
+export class Everything {
+  /** A person's hands. */
+  readonly user: Client;
+  readonly assembly: Assembly;
+  readonly #options: EverythingOptions;
+  readonly #standins: Manager;
+  readonly #follower: Follower;
+  readonly #tally: Tally;
+  readonly #admin: Client;
+  readonly #handle: HttpHandler;
+  readonly #inFlight: (() => number)[] = [];
+  /** Everything that happened. */
+  #passes = 0;
+  #known: { readonly passes: number; readonly foreseen: Foreseen } | undefined;
+
+  /** `handle` is the server's own; `token` that of its administrator. */
+  constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
+    const { clock, random, log, standins, timeline, isPaced = false, blink = millis(0) } = options;
+    this.#options = options;
+    this.#handle = handle;
+    const attribution = new Attribution();
+    const whose = new Whose();
+    this.#tally = new Tally({
+      clock,
+      refOf: (controller, key) => whose.refOf(controller, key),
+      familyOf: (controller) => whose.familyOf(controller),
+      deedOf: (change) => attribution.of(change),
+    });
+    const credentials = fixedCredentials({ headers: bearer(token) });
+    const transport = (via: HttpHandler) => {
+      const counted = countInFlight(inProcessTransport(isPaced ? lasting(via) : via));
+      this.#inFlight.push(counted.inFlight);
+      return counted.transport;
+    };
+    const client = (via: HttpHandler, name: string) =>
+      createClient({ transport: transport(via), clock, random, credentials, fieldManager: name });
+    const watching = isPaced ? ({ listBy: 'pages', bookmarks: false } as const) : {};
+    const now = () => clock.now();
+    const narrator = new Narrator(timeline, now, (controller) => whose.kindOf(controller), 'every wait');
+    const onPass = (record: PassRecord & { readonly controller: string }) => {
+      this.#passes++;
+      this.#tally.pass(record);
+      const about = whose.told(record.controller, record.key);
+      // To the narrator whoever has no kind is called by its name.
+      const told = about === undefined ? {} : { controller: about.kind, key: keyText(about.key) };
+      const tell = () => narrator.pass({ ...record, ...told, at: now() });
+      if (isOverAtOnce(record, now(), blink)) timeline.without('waiting', tell);
+      else tell();
+    };
+    // What can be read from an object before anybody has looked at it is its time to live.
+    const onFirstLook = ({ at, ...whose }: FirstLook) =>
+      onPass({ ...whose, reason: 'listed', now: now(), outcome: waitUntil(at, 'ttl'), took: millis(0) });
+    this.#admin = client(handle, 'lapse');
+    this.#follower = new Follower({
+      client: this.#admin,
+      clock,
+      random,
+      ...watching,
+      onWrite: (request) => attribution.request(request),
+      onChange: (change) => {
+        this.#passes++;
+        whose.seen(change);
+        if (change.kind === CustomResourceDefinition.kind) this.#admin.discovery.invalidate();
+        this.#tally.change(change);
+        if (change.by === 'process') narrator.change(change);
+        else timeline.without('states', () => narrator.change(change));
+      },
+    });
+    const seen = (actor: Actor) => this.#follower.around(actor, handle);
+    this.user = client(seen('user'), 'lapse-up');
+    const wire = transport(seen('process'));
+    const wires = { transport: wire, leaseTransport: wire, credentials, namespace: 'default' };
+    const selected = options.selected.map((family) => attribution.around(family));
+    this.assembly = assemble({
+      ...options,
+      selected,
+      wires,
+      identity: 'lapse-up',
+      onPass,
+      managing: { ...watching, onFirstLook },
+    });
+    const bystanders = { clock, random, log: log.with({ standin: true }), registry: new Registry() };
+    const hands = client(seen('stand-in'), 'stand-ins');
+    this.#standins = new Manager({
+      ...bystanders,
+      ...watching,
+      client: hands,
+      controllers: standins,
+      events: new EventSender({ ...bystanders, client: hands, instance: 'stand-ins' }),
+    });
+    for (const { family, controllers } of this.assembly.families)
+      for (const definition of controllers) whose.controller(definition.name, family.name, definition.for);
+  }
+
+  /** For whoever comes through the socket. */
+  get handle(): HttpHandler {
+    const seen = this.#follower.around('user', this.#handle);
+    return this.#options.isPaced === true ? lasting(seen) : seen;
+  }
+
+  /** Kinds first, then admission (policies and the functions of the controllers), then the controllers. */
+  async start(server: Pick<ApiServer, 'admit'>): Promise<void> {
+    const { clock, log, selected, externalKinds, settings } = this.#options;
+    const foreign = await applyCrds(this.#admin, clock, [...kindsOf(selected), ...externalKinds]);
+    if (settings !== undefined) await recordInstallation(this.#admin, settings);
+    if (foreign.length > 0) log.warn({ foreign }, 'definitions that are not ours were left alone');
+    await applyPolicies(this.#admin, selected, this.assembly.services.isEnabled);
+    for (const { admission } of this.assembly.families) for (const fn of admission) server.admit(fn);
+    this.#standins.start();
+    this.assembly.manager.start();
+  }
+
+  /** Resolves when nothing will happen before time passes, or somebody outside acts. */
+  async rest(server: Pick<ApiServer, 'undelivered'>): Promise<void> {
+    const requests = () => this.#inFlight.reduce((sum, count) => sum + count(), 0);
+    const own = () => ({ passes: 0, ready: 0, events: 0, caches: this.#follower.busy, requests: requests() });
+    const still = {
+      activities: () => [this.assembly.manager.activity(), this.#standins.activity(), own()],
+      undelivered: server.undelivered,
+      progress: () => this.#passes + requests(),
+    };
+    await settle(still, MOST_TURNS).catch(() => {});
+  }
+
+  async overview(): Promise<Overview> {
+    return this.#tally.overview(await this.#foreseen());
+  }
+
+  /** What came of it, in a line. */
+  async summary(stamp: (at: Instant) => string): Promise<string> {
+    return this.#tally.text(stamp, await this.#foreseen());
+  }
+
+  /** As long as nothing happens, what was foreseen stays as it is. */
+  async #foreseen(): Promise<Foreseen> {
+    const passes = this.#passes;
+    if (this.#known?.passes === passes) return this.#known.foreseen;
+    const { clock, general, document, known, selected, log } = this.#options;
+    const asking = { general, document, known, selected };
+    try {
+      const ahead = await lookAhead({ ...asking, client: this.#admin, now: clock.now() });
+      this.#known = { passes, foreseen: { ahead, families: foreseeing(selected) } };
+    } catch (error) {
+      // The view goes on with what it knew last, or with what passes wait for.
+      log.debug({ error }, 'nothing could be foreseen');
+    }
+    return this.#known?.foreseen ?? { ahead: [], families: new Set() };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.assembly.manager.stop(), this.#standins.stop()]);
+    await this.#follower.close();
+  }
+}
+
+const isOverAtOnce = ({ outcome }: PassRecord, now: Instant, blink: Millis): boolean =>
+  outcome.kind === 'waitUntil' && minus(outcome.at, now) < blink;

@@ -1,0 +1,150 @@
+// Hears of everything that changes on the embedded server, for the timeline: whoever writes to a resource for the first
+// time makes us watch it. Requests are only looked at; they reach the server as they are.
+
+import type { Clock } from '@lapse/base/clock';
+import type { Random } from '@lapse/base/random';
+import type { HttpHandler, HttpRequest } from '@lapse/kube/api/http';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Client } from '@lapse/kube/client/client';
+import type { KindQuery } from '@lapse/kube/client/discovery';
+import { Caches } from '@lapse/runtime/caches';
+import { Interner } from '@lapse/runtime/interner';
+import type { Actor, Change } from '@lapse/simulation/history';
+import { isWrite, type SeenRequest, seeRequest } from '@lapse/simulation/seen';
+
+export interface FollowerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onChange: (change: Change) => void;
+  /** A write is about to be made; called in the context of whoever makes it. */
+  readonly onWrite?: (request: SeenRequest) => void;
+  readonly listBy?: 'stream' | 'pages';
+  readonly bookmarks?: boolean;
+}
+
+/** Nobody's business, and many. */
+const IGNORED = new Set(['events', 'leases', 'selfsubjectaccessreviews', 'subjectaccessreviews']);
+const MOST_WRITERS = 100_000;
+
+export class Follower {
+  readonly #options: FollowerOptions;
+  readonly #caches: Caches;
+  readonly #followed = new Map<string, Promise<void>>();
+  /** Who wrote to an object last, the latest at the end. */
+  readonly #writers = new Map<string, Actor>();
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    const { client, clock, random, listBy, bookmarks } = options;
+    this.#caches = new Caches({
+      client,
+      clock,
+      random,
+      interner: new Interner(),
+      ...(listBy === undefined ? {} : { listBy }),
+      ...(bookmarks === undefined ? {} : { bookmarks }),
+    });
+  }
+
+  /** The same handler; writes of these callers are known as theirs. */
+  around(actor: Actor, handle: HttpHandler): HttpHandler {
+    return async (request) => {
+      if (request.method !== 'GET') await this.#see(request, actor);
+      return handle(request);
+    };
+  }
+
+  /** Caches with items in hand. */
+  get busy(): number {
+    return this.#caches.busy;
+  }
+
+  close(): Promise<void> {
+    return this.#caches.close();
+  }
+
+  async #see(request: HttpRequest, actor: Actor): Promise<void> {
+    const seen = seeRequest(request);
+    if (!isWrite(seen) || seen.resource === '' || IGNORED.has(seen.resource)) return;
+    this.#options.onWrite?.(seen);
+    const id = `${seen.group}/${seen.resource}`;
+    let following = this.#followed.get(id);
+    if (following === undefined) {
+      following = this.#follow(seen);
+      this.#followed.set(id, following);
+    }
+    // What cannot be watched is not told; the request goes its way.
+    await following.catch(() => this.#followed.delete(id));
+    if (seen.name !== undefined) this.#remember(writerKey(seen, seen.namespace, seen.name), actor);
+    else this.#remember(writerKey(seen, seen.namespace, ''), actor);
+  }
+
+  #remember(key: string, actor: Actor): void {
+    this.#writers.delete(key);
+    this.#writers.set(key, actor);
+    if (this.#writers.size > MOST_WRITERS) this.#writers.delete(this.#writers.keys().next().value!);
+  }
+
+  /** Resolves when all that existed is known: only what comes later is a change. */
+  async #follow({ group, version, resource }: SeenRequest): Promise<void> {
+    const kind = await this.#find({ group, version, resource });
+    if (kind === undefined) throw new Error('not served');
+    const handle = this.#caches.acquire({ kind: plain(kind) });
+    await new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (handle.status.synced) resolve();
+        else if (handle.status.problem !== undefined) reject(handle.status.problem.error);
+      };
+      handle.onStatus(look);
+      look();
+    });
+    let initial = true;
+    handle.listen(({ before, after }) => {
+      if (!initial) this.#tell(kind, before, after);
+    });
+    initial = false;
+  }
+
+  /** Whoever writes to a kind knows that it is served, if only since a moment ago: a miss that was kept is no answer. */
+  async #find(query: KindQuery): Promise<Kind | undefined> {
+    const { discovery } = this.#options.client;
+    const known = await discovery.find(query);
+    if (known !== undefined) return known;
+    discovery.invalidate();
+    return discovery.find(query);
+  }
+
+  #tell(kind: Kind, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const { clock, onChange } = this.#options;
+    const { name = '', namespace } = (after ?? before)!.metadata;
+    const now = clock.now();
+    onChange({
+      at: now,
+      serverAt: now,
+      group: kind.group,
+      resource: kind.resource,
+      kind: kind.kind,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+      by:
+        this.#writers.get(writerKey(kind, namespace, name)) ??
+        this.#writers.get(writerKey(kind, namespace, '')) ??
+        'server',
+    });
+  }
+}
+
+const writerKey = (of: { group: string; resource: string }, namespace: string | undefined, name: string) =>
+  `${of.group}/${of.resource}/${namespace ?? ''}/${name}`;
+
+const plain = ({ group, version, kind, resource, namespaced }: Kind): Kind => ({
+  group,
+  version,
+  kind,
+  resource,
+  namespaced,
+});

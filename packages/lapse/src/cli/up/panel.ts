@@ -1,0 +1,74 @@
+// The live view: per family what waits, what is due, what has ended and what comes next; beneath it what ended last.
+// Lines of plain text no wider than the terminal, and no more of them than half of it can hold.
+
+import { type Instant, millis, minus } from '@lapse/base/instant';
+import { lengthText } from '@lapse/simulation/timeline';
+import type { Ended, Overview, Standing } from './tally.ts';
+
+export interface PanelOptions {
+  /** Of the terminal. */
+  readonly columns: number;
+  readonly rows: number;
+  readonly speed: number;
+  readonly stamp: (at: Instant) => string;
+}
+
+const NARROWEST = 40;
+const FAMILY = 20;
+/** Lines around the families: a rule, the head, what ended. */
+const AROUND = 3;
+
+export function panelLines(overview: Overview, options: PanelOptions): string[] {
+  const width = Math.max(NARROWEST, options.columns) - 1;
+  const room = Math.max(1, Math.floor(options.rows / 2) - AROUND);
+  const { standings, justEnded } = overview;
+  const shown = busiest(standings, room);
+  const lines = [
+    ruleLine(overview, options, width),
+    row(['family', 'waiting', 'due', 'ended', 'next']),
+    ...shown.map((standing) => standingLine(standing, options)),
+  ];
+  if (shown.length < standings.length) lines.push(`… and ${standings.length - shown.length} more families`);
+  lines.push(endedLine(justEnded, options));
+  return lines.map((line) => cut(line, width));
+}
+
+/** Those that have something due or coming first; in the order of names. */
+function busiest(standings: readonly Standing[], room: number): readonly Standing[] {
+  if (standings.length <= room) return standings;
+  const soonest = [...standings].sort((a, b) => nextOf(a) - nextOf(b)).slice(0, Math.max(1, room - 1));
+  return standings.filter((standing) => soonest.includes(standing));
+}
+const nextOf = ({ next }: Standing): number => next?.at ?? Number.POSITIVE_INFINITY;
+
+function ruleLine({ now, start }: Overview, { speed, stamp }: PanelOptions, width: number): string {
+  // Seconds that nobody could follow are left out.
+  const unit = speed === 1 ? 1000 : 60_000;
+  const since = lengthText(millis(Math.floor(minus(now, start) / unit) * unit));
+  const pace = speed === 1 ? '' : ` · ${speed.toLocaleString('en')} times as fast`;
+  return `── ${stamp(now)} · ${since} so far${pace} `.padEnd(width, '─');
+}
+
+const row = ([family, waiting, due, ended, next]: readonly [string, string, string, string, string]) =>
+  `${cut(family, FAMILY).padEnd(FAMILY)} ${waiting.padStart(7)} ${due.padStart(5)} ${ended.padStart(6)}  ${next}`;
+
+/** What comes next; where nothing does, what was last. */
+function standingLine(
+  { family, waiting, due, ended, next, last }: Standing,
+  { stamp }: PanelOptions,
+): string {
+  const was = last === undefined ? '' : `last ${stamp(last.at)} ${last.ref}`;
+  const then = next === undefined ? was : `${stamp(next.at)} ${next.ref}`;
+  return row([family, String(waiting), String(due), String(ended), then]);
+}
+
+function endedLine(latest: readonly Ended[], { stamp }: PanelOptions): string {
+  const [last, ...others] = latest;
+  if (last === undefined) return 'just ended: nothing yet';
+  const more = others.slice(0, 2).map(({ ref }) => ref);
+  return `just ended: ${[`${last.ref} at ${stamp(last.at)} by ${last.by}`, ...more].join(', ')}`;
+}
+
+/** Cut with an ellipsis when it is too long. */
+export const cut = (text: string, width: number): string =>
+  text.length <= width ? text : `${text.slice(0, width - 1)}…`;

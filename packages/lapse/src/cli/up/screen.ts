@@ -1,0 +1,114 @@
+// The first thing a person sees: what runs, where the data is, what to try.
+
+import { join, relative, resolve } from 'node:path';
+import { styleText } from 'node:util';
+import { VERSION } from '@lapse/base/version';
+
+export interface Screen {
+  readonly url: string;
+  readonly kubeconfig: string;
+  /** Whether `lapse plan` can say what happens here. */
+  readonly forecasts?: boolean;
+  readonly data: string;
+  readonly store: 'sqlite' | 'memory';
+  readonly controllers: readonly string[];
+  readonly standins: readonly string[];
+  readonly examples: boolean;
+  /** They come again every day, with longer times. */
+  readonly week?: boolean;
+  readonly colour: boolean;
+}
+
+/** No line is wider than 80 columns, unless a path makes it so. */
+export function firstScreen(screen: Screen): string {
+  const { bold, dim } = styles(screen.colour);
+  const kept =
+    screen.store === 'sqlite'
+      ? `${resolve(screen.data)} ${dim('(delete it to start over)')}`
+      : 'memory only: gone when this ends';
+  return [
+    '',
+    `${bold('lapse')} ${VERSION}`,
+    '',
+    `  serving      ${screen.url}  ${dim('a Kubernetes API, in this process')}`,
+    ...listed('controllers', screen.controllers),
+    ...listed('stand-ins', screen.standins),
+    `  data         ${kept}`,
+    `  kubeconfig   ${relative('.', screen.kubeconfig)}`,
+    '',
+    'Try, in another terminal',
+    '',
+    ...tries(screen).map((line) => `  ${bold(line)}`),
+    '',
+    ...hint(screen).map(dim),
+    '',
+    '',
+  ].join('\n');
+}
+
+function tries({ kubeconfig, forecasts }: Screen): string[] {
+  const file = relative('.', kubeconfig);
+  return [
+    `kubectl --kubeconfig ${file} get namespaces`,
+    '',
+    `export KUBECONFIG=${file}`,
+    'kubectl create job hello --image=busybox',
+    'kubectl annotate job hello standin.lapse.dev/finish="succeeded after 5s"',
+    `kubectl patch job hello -p '{"spec":{"ttlSecondsAfterFinished":10}}'`,
+    ...(forecasts === true ? [`${self()} plan`] : []),
+  ];
+}
+
+/** How to call us from here: in a clone nobody has put us on the PATH. */
+const self = (): string =>
+  relative('.', join(import.meta.dirname, '../../../../../bin/lapse')) === join('bin', 'lapse')
+    ? 'bin/lapse'
+    : 'lapse';
+
+function hint({ week, examples }: Screen): string[] {
+  if (week === true)
+    return ['The examples play through a week, with longer times than in their files.', 'Ctrl-C stops it.'];
+  const first = examples ? ', for the examples to begin with' : '';
+  return [`What waits and what ends is shown here${first}.`, 'Ctrl-C stops it.'];
+}
+
+/** Columns of a line beside its title, on a terminal of 80. */
+const WIDTH = 65;
+
+/** Words in lines of a readable length. */
+function listed(title: string, names: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const name of names.length === 0 ? ['none'] : names) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + name.length + 2 <= WIDTH)
+      lines[lines.length - 1] = `${last}, ${name}`;
+    else lines.push(name);
+  }
+  return lines.map(
+    (line, i) => `  ${(i === 0 ? title : '').padEnd(13)}${line}${i < lines.length - 1 ? ',' : ''}`,
+  );
+}
+
+type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
+
+export function styles(colour: boolean): Readonly<Record<Style, (text: string) => string>> {
+  const style = (name: Style) => (text: string) => (colour ? styleText(name, text) : text);
+  return {
+    bold: style('bold'),
+    dim: style('dim'),
+    green: style('green'),
+    yellow: style('yellow'),
+    red: style('red'),
+  };
+}
+
+/** By what a word of the timeline means. */
+export function paint(colour: boolean): (action: string, text: string) => string {
+  const { green, yellow, red, dim } = styles(colour);
+  return (action, text) => {
+    if (action === 'deleted' || action === 'finished') return green(text);
+    if (action === 'waiting') return dim(text);
+    if (/refused|failed|gave up|unanswered/.test(action)) return red(text);
+    return yellow(text);
+  };
+}

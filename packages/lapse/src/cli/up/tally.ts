@@ -1,0 +1,204 @@
+// What is waited for, what is due and what has ended, by family: for the live view, and for the summary at the end.
+
+import type { Clock } from '@lapse/base/clock';
+import { type Instant, isDue, type Millis, millis, minus } from '@lapse/base/instant';
+import { keyText, parseKeyText } from '@lapse/runtime/interner';
+import type { PassRecord } from '@lapse/runtime/worker';
+import type { Change } from '@lapse/simulation/history';
+import { refText } from '@lapse/simulation/refs';
+import { lengthText } from '@lapse/simulation/timeline';
+import type { Deed } from '../attribution.ts';
+import type { Ahead } from './ahead.ts';
+import { computeEnds } from './ends.ts';
+
+export interface Waiting {
+  readonly ref: string;
+  readonly at: Instant;
+}
+
+export interface Ended {
+  readonly ref: string;
+  readonly at: Instant;
+  readonly by: string;
+}
+
+/** A family that waits for something, or has done something. */
+export interface Standing {
+  readonly family: string;
+  /** How many objects end at a known time, or change then. */
+  readonly waiting: number;
+  /** Of those: the time has come. */
+  readonly due: number;
+  readonly ended: number;
+  /** The longest that an end came after the instant it was waited for; undefined when none was waited for. */
+  readonly latest?: Millis;
+  readonly failed: number;
+  readonly next?: Waiting;
+  /** What it ended last. */
+  readonly last?: Ended;
+}
+
+export interface Overview {
+  readonly start: Instant;
+  readonly now: Instant;
+  readonly standings: readonly Standing[];
+  /** The latest first. */
+  readonly justEnded: readonly Ended[];
+}
+
+/** What foresight knows; about the other families it is only known what their passes wait for. */
+export interface Foreseen {
+  readonly ahead: readonly Ahead[];
+  readonly families: ReadonlySet<string>;
+}
+
+const NOTHING_FORESEEN: Foreseen = { ahead: [], families: new Set() };
+
+export interface TallyOptions {
+  readonly clock: Clock;
+  /** What a key of a controller is called; by its name unless told. */
+  readonly refOf?: (controller: string, key: string) => string;
+  /** Which family a controller belongs to; by itself unless told. */
+  readonly familyOf?: (controller: string) => string | undefined;
+  /** Who asked for an end. */
+  readonly deedOf?: (change: Change) => Deed | undefined;
+}
+
+const KEPT = 20;
+/** Deadlines of what somebody else has ended are not heard of again. */
+const MOST_DEADLINES = 100_000;
+/** Ends that no pass asked for by itself. */
+const NOBODY = 'lapse';
+
+interface Book {
+  /** By controller and key. */
+  readonly waits: Map<string, Waiting>;
+  /** What was waited for last, also when it is not any more: an end is measured against it. */
+  readonly deadlines: Map<string, Instant>;
+  ended: number;
+  latest?: Millis;
+  failed: number;
+  last?: Ended;
+}
+
+export class Tally {
+  readonly #options: TallyOptions;
+  readonly #start: Instant;
+  readonly #books = new Map<string, Book>();
+  #latest: Ended[] = [];
+
+  constructor(options: TallyOptions) {
+    this.#options = options;
+    this.#start = options.clock.now();
+  }
+
+  pass({ controller, key, outcome }: PassRecord & { readonly controller: string }): void {
+    const book = this.#book(controller);
+    const id = idOf(controller, key);
+    if (outcome.kind === 'waitUntil') {
+      const ref = this.#options.refOf?.(controller, key) ?? refText(controller, parseKeyText(key));
+      book.waits.set(id, { ref, at: outcome.at });
+      book.deadlines.delete(id);
+      book.deadlines.set(id, outcome.at);
+      if (book.deadlines.size > MOST_DEADLINES) book.deadlines.delete(book.deadlines.keys().next().value!);
+    } else book.waits.delete(id);
+    if (outcome.kind === 'failed') book.failed++;
+  }
+
+  /** Once per object: when its deletion was accepted. */
+  change(change: Change): void {
+    if (change.by !== 'process') return;
+    for (const end of computeEnds(change)) {
+      const deed = end.by === undefined ? this.#options.deedOf?.(change) : undefined;
+      const by = end.by ?? deed?.controller ?? NOBODY;
+      const book = this.#book(by);
+      book.ended++;
+      // That a request is done was not waited for: it took as long as it took.
+      if (end.how !== 'done') measure(book, idOf(by, deed?.key ?? keyOf(change)), change.at);
+      book.last = { ref: end.ref, at: change.at, by };
+      this.#latest = [book.last, ...this.#latest.slice(0, KEPT - 1)];
+    }
+  }
+
+  overview({ ahead, families }: Foreseen = NOTHING_FORESEEN): Overview {
+    const now = this.#options.clock.now();
+    const foreseen = Map.groupBy(ahead, ({ family }) => family);
+    for (const family of foreseen.keys()) this.#book(family);
+    const waitsOf = (family: string, { waits }: Book) =>
+      families.has(family) ? (foreseen.get(family) ?? []) : [...waits.values()];
+    const standings = [...this.#books]
+      .map(([family, book]) => standingOf({ family, book, waits: waitsOf(family, book), now }))
+      .filter(({ waiting, ended, failed }) => waiting + ended + failed > 0)
+      .sort((a, b) => (a.family < b.family ? -1 : 1));
+    return { start: this.#start, now, standings, justEnded: this.#latest };
+  }
+
+  /** In a line, and a line per family that ended something. */
+  text(stamp: (at: Instant) => string, foreseen: Foreseen = NOTHING_FORESEEN): string {
+    const { standings, now } = this.overview(foreseen);
+    const length = lengthText((Math.floor(minus(now, this.#start) / 1000) * 1000) as Millis);
+    const sum = (of: (standing: Standing) => number) => standings.reduce((all, one) => all + of(one), 0);
+    const next = standings
+      .flatMap((standing) => (standing.next === undefined ? [] : [standing.next]))
+      .sort((a, b) => a.at - b.at)[0];
+    const waiting = next === undefined ? '' : ` (next: ${next.ref} at ${stamp(next.at)})`;
+    const failed = sum((one) => one.failed);
+    const failures = failed === 0 ? '' : `, ${failed} failed attempts`;
+    const head = `in ${length}: ${sum((one) => one.ended)} ended, ${sum((one) => one.waiting)} waiting${waiting}${failures}`;
+    return [head, ...standings.filter(({ ended }) => ended > 0).map(endedText)].join('\n');
+  }
+
+  /** Of the family of a controller, or of one that is named. */
+  #book(name: string): Book {
+    const family = this.#options.familyOf?.(name) ?? name;
+    let book = this.#books.get(family);
+    if (book === undefined) {
+      book = { waits: new Map(), deadlines: new Map(), ended: 0, failed: 0 };
+      this.#books.set(family, book);
+    }
+    return book;
+  }
+}
+
+const idOf = (controller: string, key: string): string => `${controller} ${key}`;
+const keyOf = ({ namespace, name }: Change): string =>
+  keyText(namespace === undefined ? { name } : { namespace, name });
+
+function measure(book: Book, id: string, at: Instant): void {
+  const deadline = book.deadlines.get(id);
+  // Something else than time was the reason.
+  if (deadline === undefined || !isDue(deadline, at)) return;
+  book.latest = millis(Math.max(book.latest ?? 0, minus(at, deadline)));
+}
+
+function endedText({ family, ended, latest }: Standing): string {
+  const late = latest === undefined ? '' : `, at most ${lengthText(latest)} late`;
+  return `  ${family.padEnd(20)} ${String(ended).padStart(4)} ended${late}`;
+}
+
+interface Stand {
+  readonly family: string;
+  readonly book: Book;
+  readonly waits: readonly Waiting[];
+  readonly now: Instant;
+}
+
+function standingOf({ family, book, waits, now }: Stand): Standing {
+  const { ended, latest, failed, last } = book;
+  let due = 0;
+  let next: Waiting | undefined;
+  for (const { ref, at } of waits) {
+    if (isDue(at, now)) due++;
+    if (next === undefined || at < next.at) next = { ref, at };
+  }
+  return {
+    family,
+    waiting: waits.length,
+    due,
+    ended,
+    failed,
+    ...(latest === undefined ? {} : { latest }),
+    ...(next === undefined ? {} : { next }),
+    ...(last === undefined ? {} : { last }),
+  };
+}

@@ -1,0 +1,102 @@
+// Where `lapse up` speaks: lines into a pipe; on a terminal the same lines, with the live view beneath them.
+
+import { type Clock, realClock } from '@lapse/base/clock';
+import { millis } from '@lapse/base/instant';
+import { sleep } from '@lapse/base/sleep';
+import type { Everything } from './everything.ts';
+import { LiveTimeline } from './liveTimeline.ts';
+import { panelLines } from './panel.ts';
+import { Pinned } from './pinned.ts';
+import { paint, styles } from './screen.ts';
+
+/** What this needs of process.stdout. */
+export interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+export interface ViewOptions {
+  readonly output: Output;
+  /** The time of what is told. */
+  readonly clock: Clock;
+  readonly speed: number;
+  /** The time of whoever reads. */
+  readonly reader?: Clock;
+  /** In colours where people look, unless told. */
+  readonly colour?: boolean;
+}
+
+type Overseen = Pick<Everything, 'overview'>;
+
+const REFRESH = millis(250);
+
+export class View {
+  readonly timeline: LiveTimeline;
+  readonly isColourful: boolean;
+  readonly #isLive: boolean;
+  readonly #options: ViewOptions;
+  readonly #pinned: Pinned;
+  readonly #over = new AbortController();
+
+  constructor(options: ViewOptions) {
+    const { output, clock, speed, reader = realClock } = options;
+    this.#options = options;
+    this.#isLive = output.isTTY === true;
+    this.isColourful = this.#isLive && options.colour !== false;
+    this.#pinned = new Pinned(
+      (text) => void output.write(text),
+      () => output.columns ?? 80,
+    );
+    this.timeline = new LiveTimeline({
+      clock,
+      ...(speed === 1 ? {} : { reader }),
+      ...(this.#isLive ? { columns: () => output.columns ?? 80 } : {}),
+      write: (text) => this.say(text),
+      paint: paint(this.isColourful),
+    });
+  }
+
+  /** Whole lines. */
+  say(text: string): void {
+    this.#pinned.scroll(text);
+  }
+
+  /** Keeps the live view up to date until the end; nothing where nobody could see it. */
+  follow(everything: Overseen): void {
+    if (!this.#isLive) return;
+    const { signal } = this.#over;
+    const { reader = realClock } = this.#options;
+    void (async () => {
+      while (!signal.aborted) {
+        await this.#draw(everything);
+        await sleep(reader, REFRESH, signal);
+      }
+    })();
+  }
+
+  /** The view goes; what was said stays. */
+  end(): void {
+    this.#over.abort();
+    this.#pinned.pin([]);
+    this.timeline.flush();
+  }
+
+  async #draw(everything: Overseen): Promise<void> {
+    const { output, speed } = this.#options;
+    // While everything stops there may be nobody to ask.
+    const overview = await everything.overview().catch(() => undefined);
+    if (overview === undefined || this.#over.signal.aborted) return;
+    const { columns = 80, rows = 24 } = output;
+    const stamp = this.timeline.stamp.bind(this.timeline);
+    const [rule = '', head = '', ...rest] = panelLines(overview, {
+      columns,
+      rows,
+      speed,
+      stamp,
+    });
+    const { dim, bold } = styles(this.isColourful);
+    this.#pinned.pin([dim(rule), bold(head), ...rest]);
+  }
+}

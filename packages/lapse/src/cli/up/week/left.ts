@@ -1,0 +1,98 @@
+// What is left of what was applied, and why: in the words of `lapse explain`. What no rule means (nodes, classes, kinds)
+// was never temporary and is not spoken of.
+
+import type { Instant } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
+import type { Client } from '@lapse/kube/client/client';
+import { refText } from '@lapse/simulation/refs';
+import type { Family } from '#controllers/family';
+import type { General } from '../../configuration/general.ts';
+import { explainObject } from '../../explain/explainObject.ts';
+import type { Opinion, Verdict } from '../../explain/explanation.ts';
+import { wrapped } from '../../help.ts';
+import { readingFrom } from '../../plan/snapshot.ts';
+import { cut } from '../panel.ts';
+
+export interface Left {
+  readonly ref: string;
+  /** When it goes; undefined: it stays. */
+  readonly at?: Instant;
+  readonly because: string;
+}
+
+export interface LeftOptions {
+  readonly client: Client;
+  readonly now: Instant;
+  readonly general: General;
+  readonly document: JsonObject;
+  readonly known: readonly Family[];
+  readonly selected: readonly Family[];
+}
+
+/** Those that go come first, the next one at the top. */
+export async function findLeft(made: readonly KubeObject[], options: LeftOptions): Promise<Left[]> {
+  const { client } = options;
+  const served = await client.discovery.all();
+  const read = readingFrom(client);
+  const left: Left[] = [];
+  for (const { apiVersion, kind: name, metadata } of made) {
+    const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' };
+    const kind = served.find((one) => one.group === group && one.version === version && one.kind === name);
+    if (kind === undefined) continue;
+    const key = {
+      name: metadata.name!,
+      ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}),
+    };
+    const object = await client.get(kind, key);
+    if (object === undefined) continue;
+    const { verdict } = await explainObject({ ...options, served, read, cascade: false }, kind, object);
+    const why = computeWhy(verdict);
+    if (why !== undefined) left.push({ ref: refText(name, key), ...why });
+  }
+  return left.sort((a, b) => timeOf(a) - timeOf(b));
+}
+
+const timeOf = ({ at }: Left): number => at ?? Number.POSITIVE_INFINITY;
+
+function computeWhy(verdict: Verdict): Omit<Left, 'ref'> | undefined {
+  switch (verdict.kind) {
+    case 'ends':
+      return { at: verdict.at, because: verdict.by.because };
+    case 'goesWith': {
+      const { at, what, because } = verdict;
+      return { at, because: `with ${refText(what.kind, what)}, which ${because}` };
+    }
+    case 'held':
+      return { because: verdict.by.because };
+    case 'stays':
+      return isTemporary(verdict.by) ? { because: verdict.by.because } : undefined;
+    case 'lingers':
+      return { because: `a finalizer keeps it: ${verdict.finalizers.join(', ')}` };
+    case 'changes':
+    case 'unruled':
+      return undefined;
+  }
+}
+
+/** A pool is looked after, and not to end; a Pod without a TTL is nobody's business. */
+const isTemporary = ({ family, because }: Opinion): boolean =>
+  family !== 'storage-pool' && because !== 'no TTL';
+
+const MOST = 20;
+
+/** Where reasons continue. */
+const INDENT = 6;
+
+/** No wider than `columns`. */
+export function leftText(left: readonly Left[], stamp: (at: Instant) => string, columns: number): string {
+  const lines = ({ ref, at, because }: Left): string[] => {
+    const head = `  ${ref.padEnd(24)} ${at === undefined ? 'stays' : `goes ${stamp(at)}`}:`;
+    if (head.length + 1 + because.length <= columns) return [`${head} ${because}`];
+    const beneath = wrapped(because, columns - INDENT).map((line) => `${' '.repeat(INDENT)}${line}`);
+    return [cut(head, columns), ...beneath];
+  };
+  const more = left.length > MOST ? [`  … and ${left.length - MOST} more`] : [];
+  const head = left.length === 0 ? 'nothing temporary is left' : `left, ${left.length}:`;
+  return [head, ...left.slice(0, MOST).flatMap(lines), ...more].join('\n');
+}

@@ -1,0 +1,62 @@
+// The demo of `--speed`: the examples through a week, and what came of it at its end.
+
+import type { Instant } from '@lapse/base/instant';
+import type { Random } from '@lapse/base/random';
+import { UsageError } from '../../usage.ts';
+import type { Everything, EverythingOptions } from '../everything.ts';
+import { readExamples } from '../examples.ts';
+import { findLeft, leftText } from './left.ts';
+import { Play } from './play.ts';
+import { writeScript } from './script.ts';
+
+/** Requests have no TTL of their own: theirs is stretched by the configuration, unless somebody says otherwise. */
+export const WEEK_DEFAULTS = { requestTTL: { ttl: '6h' } };
+
+export function parseSeed(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--seed must be a whole number, got "${text}"`);
+  return Number(text);
+}
+
+export interface WeekOptions
+  extends Pick<EverythingOptions, 'clock' | 'general' | 'document' | 'known' | 'selected'> {
+  readonly random: Random;
+  readonly say: (text: string) => void;
+  readonly stamp: (at: Instant) => string;
+  /** Of the terminal; lines are as long as they are unless told. */
+  readonly columns?: number | undefined;
+}
+
+export class Week {
+  readonly play: Play;
+  readonly #everything: Everything;
+  readonly #options: WeekOptions;
+
+  constructor(everything: Everything, options: WeekOptions) {
+    const { clock, random, say } = options;
+    this.#everything = everything;
+    this.#options = options;
+    this.play = new Play(writeScript(readExamples(), clock.now(), random), {
+      user: everything.user,
+      clock,
+      onProblem: (example, problem) => say(`          examples/${example} was not applied: ${problem}\n`),
+      onEnd: async () => say(`\nthe week is over\n${await this.summary()}\n\n`),
+    });
+  }
+
+  /** What ended, how late, and what is left and why. */
+  async summary(): Promise<string> {
+    const { stamp } = this.#options;
+    return `${await this.#everything.summary(stamp)}\n${await this.#left()}`;
+  }
+
+  async #left(): Promise<string> {
+    const { clock, stamp, columns = Number.POSITIVE_INFINITY, ...options } = this.#options;
+    const client = this.#everything.user;
+    try {
+      const left = await findLeft(this.play.made, { ...options, client, now: clock.now() });
+      return leftText(left, stamp, columns - 1);
+    } catch (cause) {
+      return `what is left cannot be said: ${(cause as Error).message}`;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// Whom a pass is about, as people name it. A policy wakes for what it selects under keys of its own
+// (controllers/ttl-policy/keys.ts); what is told is the object.
+
+import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
+import { parseKeyText } from '@lapse/runtime/interner';
+import type { Change } from '@lapse/simulation/history';
+import { refText } from '@lapse/simulation/refs';
+import { parseWaking } from '#controllers/ttl-policy/keys';
+
+export interface Told {
+  readonly kind: string;
+  readonly key: ObjectKey;
+}
+
+const POLICIES = 'ttl-policy';
+
+export class Whose {
+  readonly #controllers = new Map<string, { readonly family: string; readonly kind: Kind }>();
+  /** Kinds of objects that were seen, by `pipelineruns.tekton.dev`. */
+  readonly #kinds = new Map<string, string>();
+
+  controller(name: string, family: string, kind: Kind): void {
+    this.#controllers.set(name, { family, kind });
+  }
+
+  seen({ group, resource, kind }: Pick<Change, 'group' | 'resource' | 'kind'>): void {
+    this.#kinds.set(`${resource}.${group}`, kind);
+  }
+
+  familyOf(controller: string): string | undefined {
+    return this.#controllers.get(controller)?.family;
+  }
+
+  kindOf(controller: string): Kind | undefined {
+    return this.#controllers.get(controller)?.kind;
+  }
+
+  /** Undefined: what the controller is for. */
+  told(controller: string, text: string): Told | undefined {
+    if (this.familyOf(controller) !== POLICIES) return undefined;
+    const waking = parseWaking(parseKeyText(text));
+    if (waking.kind === 'policy') return { kind: waking.of.kind, key: waking.key };
+    // One that nobody has changed yet is known by its resource.
+    return { kind: this.#kinds.get(waking.resource) ?? waking.resource.replace(/\.$/, ''), key: waking.key };
+  }
+
+  refOf(controller: string, text: string): string {
+    const { kind, key } = this.told(controller, text) ?? {
+      kind: this.kindOf(controller)?.kind ?? controller,
+      key: parseKeyText(text),
+    };
+    return refText(kind, key);
+  }
+}

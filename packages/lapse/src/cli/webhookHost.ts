@@ -1,0 +1,140 @@
+// The socket of admission reviews: its certificate, the secret part of its path, and the client certificates of API
+// servers, each from the configuration.
+
+import type { Clock } from '@lapse/base/clock';
+import type { Log } from '@lapse/base/log';
+import type { Client } from '@lapse/kube/client/client';
+import { type Certificate, openAuthority, openCertificate } from '@lapse/runtime/host/certificate';
+import { type Host, listen } from '@lapse/runtime/host/listen';
+import type { AdmissionFunction } from '@lapse/runtime/host/review';
+import {
+  openPathSecret,
+  openSelfManaged,
+  type ReviewPaths,
+  type SelfManagedCertificate,
+} from '@lapse/runtime/host/selfManaged';
+import { webhookHandler } from '@lapse/runtime/host/webhook';
+import type { Registry } from '@lapse/runtime/metrics/registry';
+import type { BindAddress } from './addresses.ts';
+import type { General } from './configuration/general.ts';
+import { UsageError } from './usage.ts';
+
+export interface WebhookHostOptions {
+  readonly general: General;
+  readonly registry: Registry;
+  readonly admission: readonly AdmissionFunction[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly client: Client;
+  /** The namespace of the Secret where `--webhook-secret` names none. */
+  readonly namespace: string;
+}
+
+/** From files, or with everything that a Secret of our own holds. */
+export type OwnCertificate = Certificate & Pick<ReviewPaths, 'close'> & Partial<SelfManagedCertificate>;
+
+export interface Closable {
+  close(): Promise<void> | void;
+}
+
+/** etcd takes objects of up to 1.5 MiB; the review of an update has the old object, too. */
+const MAX_REVIEW = 3 << 20;
+export const REVIEW_BOUNDS = { maxBody: MAX_REVIEW, maxBuffered: 2 * MAX_REVIEW, maxInFlight: 32 };
+
+/** From files that another program renews, or self-managed in a Secret. `flag` is what needs it. */
+export async function openOwnCertificate(options: WebhookHostOptions, flag: string): Promise<OwnCertificate> {
+  const { general, clock, log } = options;
+  const { certFile, keyFile, hosts } = general.webhook;
+  if (certFile !== undefined && keyFile !== undefined)
+    return openCertificate({
+      certFile,
+      keyFile,
+      clock,
+      onProblem: (error) => log.warn({ error }, 'the certificate of the webhook cannot be used'),
+    }).catch(mistakeIn('webhook-cert-file'));
+  const secret = secretOf(options);
+  if (secret === undefined || hosts === undefined || hosts.length === 0)
+    throw new UsageError(
+      `--${flag} needs --webhook-cert-file and --webhook-key-file, or --webhook-secret and --webhook-hosts`,
+    );
+  return openSelfManaged({ ...secret, hosts });
+}
+
+function secretOf({ general, client, clock, log, namespace }: WebhookHostOptions) {
+  const { secret, configurations } = general.webhook;
+  if (secret === undefined) return undefined;
+  const [name = '', where = namespace] = secret.split('/').reverse();
+  return { client, clock, log, configurations, secret: { namespace: where, name } };
+}
+
+const mistakeIn = (flag: string) => (cause: Error) => {
+  throw new UsageError(`--${flag}: ${cause.message}`);
+};
+
+/** Does not listen yet; what it opens is in `opened` at once. */
+export async function prepareWebhook(
+  options: WebhookHostOptions,
+  certificate: OwnCertificate,
+  opened: Closable[],
+): Promise<(where: BindAddress) => Promise<Host>> {
+  const { admission, clock, log, registry, general } = options;
+  const clientAuthority = await openClientAuthority(options, opened);
+  const paths = await openPaths(options, certificate, opened);
+  if (paths === undefined && clientAuthority === undefined)
+    throw new UsageError(
+      '--webhook-port needs --webhook-secret for the secret part of its path, or --webhook-client-ca-file: otherwise every Pod could ask for reviews',
+    );
+  const { refuse, handle, onExcess } = webhookHandler({
+    functions: admission,
+    clock,
+    log,
+    registry,
+    callers: {
+      ...(paths === undefined ? {} : { paths }),
+      ...(clientAuthority === undefined ? {} : { clientNames: general.webhook.clientNames ?? [] }),
+    },
+  });
+  return (where) =>
+    listen({
+      refuse,
+      handle,
+      onExcess,
+      ...REVIEW_BOUNDS,
+      certificate,
+      ...(clientAuthority === undefined ? {} : { clientAuthority }),
+      // API servers that do not trust the certificate have lost the caBundle.
+      onConnectionError: () => paths?.lookSoon(),
+      ...where,
+    });
+}
+
+async function openClientAuthority({ general, clock, log }: WebhookHostOptions, opened: Closable[]) {
+  const { clientCAFile, clientNames } = general.webhook;
+  if (clientCAFile === undefined) {
+    if (clientNames !== undefined)
+      throw new UsageError('--webhook-client-names needs --webhook-client-ca-file');
+    return undefined;
+  }
+  const authority = await openAuthority(clientCAFile, {
+    clock,
+    onProblem: (error) => log.warn({ error }, 'the client authority of the webhook cannot be used'),
+  }).catch(mistakeIn('webhook-client-ca-file'));
+  opened.push(authority);
+  return authority;
+}
+
+type Paths = Pick<ReviewPaths, 'accepted' | 'lookSoon'>;
+
+/** A self-managed certificate comes with paths. Beside files, they have a Secret of their own. */
+async function openPaths(
+  options: WebhookHostOptions,
+  { accepted, lookSoon }: OwnCertificate,
+  opened: Closable[],
+): Promise<Paths | undefined> {
+  if (accepted !== undefined && lookSoon !== undefined) return { accepted, lookSoon };
+  const secret = secretOf(options);
+  if (secret === undefined) return undefined;
+  const paths = await openPathSecret(secret);
+  opened.push(paths);
+  return paths;
+}

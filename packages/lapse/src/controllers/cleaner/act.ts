@@ -1,0 +1,131 @@
+// What follows when all conditions are true: one more look at the server, and then a decision, or the reason why not.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { isDue, type Millis, seconds } from '@lapse/base/instant';
+import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
+import { Cleaner } from '#api/cleaner';
+import { outcomeOf } from '#deletion/deletion';
+import type { Acting } from './actor.ts';
+import type { Verdict } from './compute.ts';
+import { type Decision, decide } from './decide.ts';
+import { Deletion } from './deletion.ts';
+import type { Gathered } from './gather.ts';
+import { describeDecision } from './record.ts';
+import { memoKey, type Reporter } from './reporter.ts';
+import { type Found, shownOf } from './snapshot.ts';
+import type { Meaning } from './spec.ts';
+import { type Report, readyOf, writeStatus } from './status.ts';
+import { watchNothing } from './targets.ts';
+
+type Of<K extends Decision['kind']> = Extract<Decision, { kind: K }>;
+
+export interface Act {
+  readonly reporter: Reporter;
+  readonly meaning: Meaning;
+  readonly actor: Acting;
+  readonly gathered: Gathered;
+  /** The server knows of a condition that is not true. */
+  readonly notTrue: (verdict: Verdict, found: readonly Found[]) => Promise<Outcome>;
+}
+
+const HOLD: Millis = seconds(30);
+const CLOCK_UNKNOWN =
+  "nothing is deleted: the API server's clock is unknown, or further away than maxClockSkew allows";
+
+/** True as far as the caches know: now it must be true at the server, and may be decided. */
+export async function act(acting: Act): Promise<Outcome> {
+  const { reporter, meaning, gathered, actor } = acting;
+  const { pass, context, cleaner } = reporter;
+  const clock = await context.guard.check();
+  if (clock.kind !== 'good') return reporter.unavailable('ClockUnknown', CLOCK_UNKNOWN, HOLD);
+  // The server's clock may have been unknown when the pass began: then its TTL and its conditions were asked too early.
+  if (!isDue(pass.now, context.guard.now())) return waitUntil(pass.now, 'clock ahead');
+  const { resolved } = gathered;
+  const decision = await decide({ pass, context, cleaner, meaning, resolved, actor });
+  switch (decision.kind) {
+    case 'not':
+      return notNow(acting, decision);
+    case 'notTrue':
+      return acting.notTrue(decision.verdict, decision.found);
+    case 'nothing':
+      return nothingToDelete(acting, decision);
+    case 'delete':
+      return carryOut(acting, decision);
+    default:
+      return assertNever(decision);
+  }
+}
+
+function notNow(
+  { reporter, meaning, gathered }: Act,
+  { reason, message, until }: Of<'not'>,
+): Promise<Outcome> {
+  const { key } = gathered;
+  if (until === undefined) return reporter.later(meaning, key, { reason, message });
+  return reporter.until(until, reason, key, { reason, message });
+}
+
+const isDry = ({ reporter, meaning }: Act): boolean => meaning.dryRun || reporter.pass.dryRun;
+
+/** The records of a release that is installed may be where Lapse cannot read them. */
+const releaseNote = ({ meaning: { release } }: Act): string =>
+  release === undefined
+    ? ''
+    : `; release ${release} has no record in Secrets or ConfigMaps: if it was installed with Helm's SQL storage driver, run helm uninstall`;
+
+async function nothingToDelete(acting: Act, decision: Of<'nothing'>): Promise<Outcome> {
+  if (isDry(acting)) return wouldDelete(acting, 'nothing but the Cleaner', decision);
+  const { pass, context, cleaner, generation } = acting.reporter;
+  const deletion = await context.deletes.delete(pass, {
+    kind: Cleaner,
+    object: cleaner,
+    since: pass.now,
+    decide: ({ metadata }) =>
+      metadata.generation === generation && metadata.deletionTimestamp === undefined
+        ? { kind: 'delete', since: pass.now }
+        : { kind: 'keep', verdict: undefined },
+    propagation: 'Background',
+  });
+  if (deletion.kind === 'deleted' || deletion.kind === 'terminating') {
+    context.metrics.deleted('cleaner');
+    const note = `everything that was to be deleted is gone already; the Cleaner is deleted too${releaseNote(acting)}`;
+    pass.event(cleaner, { type: 'Normal', reason: 'NothingToDelete', action: 'Delete', note });
+  }
+  return outcomeOf(deletion, () => again('changed while deciding'));
+}
+
+/** Written down first, then done. */
+async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
+  const { record, found, verdict } = decision;
+  const what = describeDecision(record);
+  if (isDry(acting)) return wouldDelete(acting, what, decision);
+  const { pass, context, cleaner } = acting.reporter;
+  const signed = await context.records.sign(cleaner, record);
+  const written = await writeStatus(pass, cleaner, {
+    reason: 'Deleting',
+    message: `deleting ${what}`,
+    shown: shownOf(found),
+    evaluations: verdict.outcomes,
+    deletion: signed,
+  });
+  if (written.kind === 'lost') return again('changed while deciding');
+  context.metrics.decisions.inc();
+  const note = `all conditions are true: deleting ${what}`;
+  pass.event(cleaner, { type: 'Normal', reason: 'Deleting', action: 'Delete', note });
+  context.memos.delete(memoKey(pass.key));
+  watchNothing(pass, context);
+  return new Deletion(pass, context, written.cleaner, signed).carryOut(acting.actor);
+}
+
+function wouldDelete(
+  { reporter, meaning, gathered }: Act,
+  what: string,
+  { found, verdict }: { readonly found: readonly Found[]; readonly verdict: Verdict },
+): Promise<Outcome> {
+  const { pass, cleaner } = reporter;
+  const message = `all conditions are true: would delete ${what} (dry run)`;
+  if (readyOf(cleaner)?.message !== message)
+    pass.event(cleaner, { type: 'Normal', reason: 'WouldDelete', action: 'Delete', note: message });
+  const report: Report = { reason: 'DryRun', message, shown: shownOf(found), evaluations: verdict.outcomes };
+  return reporter.later(meaning, gathered.key, report);
+}

@@ -1,0 +1,176 @@
+// Admission of Cleaners. The mutating function records the author. The validating function interprets the Cleaner as the
+// controller would, and reviews the rights of its author.
+
+import { denyInvalid } from '@lapse/kube/api/admission';
+import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
+import { getOwn, isObject, type Json } from '@lapse/kube/api/json';
+import type { Client } from '@lapse/kube/client/client';
+import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/runtime/host/review';
+import { Cleaner } from '#api/cleaner';
+import {
+  authorAdmission,
+  callerOf,
+  inNamespace,
+  isReviewNeeded,
+  restoredWarnings,
+  writtenObject,
+} from '#deletion/authorAdmission';
+import {
+  describeImpersonationOff,
+  type ImpersonationScope,
+  isImpersonationAllowed,
+} from '#deletion/impersonation';
+import {
+  describeNeeds,
+  impersonationOf,
+  type Need,
+  reviewSelf,
+  reviewSubject,
+  type Subject,
+} from '#deletion/rights';
+import type { AuthorSeal } from '#deletion/rightsAuthor';
+import { lackOf, type ReviewNeeds } from '../objectCheck.ts';
+import { signedOf } from './actor.ts';
+import { findKind } from './kinds.ts';
+import { missingForHelm, missingOfLapse, needsOf } from './ownRights.ts';
+import type { Resolved } from './snapshot.ts';
+import { type Meaning, understand } from './spec.ts';
+
+const RESOURCES = [`${Cleaner.resource}.${Cleaner.group}`];
+
+export interface AdmissionOptions {
+  readonly client: Client;
+  readonly actAs: 'author' | 'controller';
+  readonly seal: AuthorSeal;
+  readonly defaultAccount?: string;
+  readonly impersonation: ImpersonationScope;
+  /** Deletes are sent as the author. */
+  readonly asAuthor: boolean;
+}
+
+export const cleanerAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
+  authorAdmission<Cleaner>({ name: 'cleaner-author', resources: RESOURCES, seal, signedOf });
+
+/** Refuses what could not be evaluated, what may not be touched, and what the author may not do. */
+export const cleanerRules = (options: AdmissionOptions): AdmissionFunction => ({
+  name: 'cleaner',
+  resources: RESOURCES,
+  phase: 'validating',
+  async review(request) {
+    const cleaner = writtenObject<Cleaner>(request);
+    if (cleaner === undefined || !isObject(cleaner.spec) || !isReviewNeeded(request))
+      return { allowed: true };
+    const understood = understand(cleaner);
+    if (understood.kind === 'invalid')
+      return deny(
+        cleaner,
+        understood.problems.map(({ field, message }) => {
+          const value = valueAt(cleaner, field);
+          return value === undefined ? required(field, message) : invalid(field, value, message);
+        }),
+      );
+    return reviewKinds(cleaner, understood.meaning, request, options);
+  },
+});
+
+/** What stands at `spec.targets[0].name`. */
+const valueAt = (cleaner: Cleaner, field: string): Json | undefined =>
+  field
+    .split(/[.[\]]+/)
+    .filter((step) => step !== '')
+    .reduce<Json | undefined>(
+      (at, step) => (Array.isArray(at) ? at[Number(step)] : isObject(at) ? getOwn(at, step) : undefined),
+      cleaner as unknown as Json,
+    );
+
+async function reviewKinds(
+  cleaner: Cleaner,
+  meaning: Meaning,
+  request: AdmissionRequest,
+  options: AdmissionOptions,
+): Promise<AdmissionAnswer> {
+  const disabled = computeDisabled(meaning, request, options);
+  if (disabled !== undefined) return deny(cleaner, [disabled]);
+  const all = await options.client.discovery.all();
+  const resolved: Resolved[] = [];
+  const errors: FieldError[] = [];
+  const warnings: string[] = [];
+  meaning.targets.forEach((target, i) => {
+    const found = findKind(all, target.reference);
+    if (found.kind === 'found') resolved.push({ target, kind: found.served });
+    else if (found.kind === 'refused') errors.push(forbidden(`spec.targets[${i}].reference`, found.why));
+    else warnings.push(`target ${target.name}: ${target.reference.kind} is not served (yet)`);
+  });
+  if (errors.length > 0) return deny(cleaner, errors);
+  const needs = authorNeeds(meaning, resolved, request.namespace ?? '', options);
+  const review = (subject: Subject) =>
+    missingOf(meaning, needs, request, (some) => reviewSubject(options.client, subject, some));
+  const missing = await review(callerOf(request));
+  if (missing.length > 0) {
+    const field = meaning.account === undefined ? 'spec' : 'spec.serviceAccountName';
+    const message = `${request.userInfo.username} may not ${describeNeeds(missing)}`;
+    return deny(cleaner, [forbidden(field, message)]);
+  }
+  warnings.push(...(await selfWarnings(meaning, resolved, request.namespace ?? '', options)));
+  if (needs === NO_NEEDS) return { allowed: true, warnings };
+  const restored = await restoredWarnings(
+    options.seal,
+    signedOf(inNamespace(cleaner, request)),
+    request,
+    review,
+  );
+  return { allowed: true, warnings: [...warnings, ...restored] };
+}
+
+/** Why the Cleaner may not name its account, if so: the operator has not enabled impersonation there. */
+function computeDisabled(
+  { account: name }: Meaning,
+  { namespace = '' }: AdmissionRequest,
+  { impersonation }: AdmissionOptions,
+): FieldError | undefined {
+  if (name === undefined || isImpersonationAllowed(impersonation, { namespace, name })) return undefined;
+  return forbidden('spec.serviceAccountName', describeImpersonationOff({ namespace, name }, 'cleaner'));
+}
+
+/** What is missing of the author's needs, and of those for the records of a release. */
+async function missingOf(
+  meaning: Meaning,
+  needs: readonly Need[],
+  { namespace = '' }: AdmissionRequest,
+  review: ReviewNeeds,
+): Promise<Need[]> {
+  const missing = await review(needs);
+  const asksForHelm = meaning.release !== undefined && meaning.account === undefined && needs !== NO_NEEDS;
+  return asksForHelm ? [...missing, ...(await missingForHelm(namespace, review))] : missing;
+}
+
+/** No author is asked. */
+const NO_NEEDS: readonly Need[] = [];
+
+/** With a service account, the author must be allowed to impersonate it; with the operator's default one, nothing. */
+function authorNeeds(
+  meaning: Meaning,
+  resolved: readonly Resolved[],
+  namespace: string,
+  { actAs, defaultAccount }: AdmissionOptions,
+): readonly Need[] {
+  if (actAs === 'controller') return NO_NEEDS;
+  if (meaning.account !== undefined) return [impersonationOf({ namespace, name: meaning.account })];
+  if (defaultAccount !== undefined) return NO_NEEDS;
+  return needsOf(resolved, namespace);
+}
+
+/** What Lapse itself lacks to carry the Cleaner out, and the ClusterRole that grants it. */
+async function selfWarnings(
+  meaning: Meaning,
+  resolved: readonly Resolved[],
+  namespace: string,
+  options: AdmissionOptions,
+): Promise<string[]> {
+  const review: ReviewNeeds = (needs) => reviewSelf(options.client, needs);
+  const missing = await missingOfLapse(meaning, resolved, namespace, options, review);
+  return lackOf(missing).map(({ message, hint }) => `${message}: ${hint}`);
+}
+
+const deny = (cleaner: Cleaner, errors: readonly FieldError[]): AdmissionAnswer =>
+  denyInvalid(Cleaner, cleaner, errors);

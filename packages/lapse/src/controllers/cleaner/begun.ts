@@ -1,0 +1,22 @@
+// Whether a recorded decision has led to a deletion. It is noted after the first one; what was deleted just before a
+// crash was not, so what is missing counts too.
+
+import type { DeletionRecord } from '#api/cleaner';
+import { getMetadata, type Hands } from './hands.ts';
+import { readRecorded } from './helmStorage.ts';
+import { kindOf } from './record.ts';
+
+export async function hasBegun(record: DeletionRecord, hands: Hands): Promise<boolean> {
+  if (record.startedAt !== undefined) return true;
+  for (const target of record.targets) {
+    const read = await getMetadata(hands, kindOf(target), target.name);
+    if (read.kind !== 'read') continue;
+    const { uid, deletionTimestamp } = read.value?.metadata ?? {};
+    if (uid !== target.uid || deletionTimestamp !== undefined) return true;
+  }
+  if (record.helm === undefined) return false;
+  const storage = await readRecorded(hands, record.helm);
+  if (storage.kind !== 'read') return false;
+  const uids = new Set(storage.value.map(({ uid }) => uid));
+  return record.helm.storage.some(({ uid }) => !uids.has(uid));
+}

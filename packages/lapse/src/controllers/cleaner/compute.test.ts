@@ -1,0 +1,371 @@
+import { hours, type Instant, instant, millis, minutes, plus, seconds } from '@lapse/base/instant';
+import {
+  compile,
+  conditionEnvironment,
+  DYN,
+  millisFromTimestamp,
+  type Program,
+  Timestamp,
+} from '@lapse/cel/cel';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ConditionOutcome } from '#api/cleaner';
+import {
+  cleaner,
+  GUARDED_CONDITION,
+  type RevisionGiven,
+  revision,
+  SEED_CONDITION,
+} from './cleaner.testkit.ts';
+import { computeFirstTrue, computeGate, computeNextLook, describeOutcomes, evaluate } from './compute.ts';
+
+const NOW = instant(Date.parse('2026-03-01T00:00:00Z'));
+const DAY = 86_400_000;
+const program = (text: string, ...variables: string[]): Program => {
+  const compiled = compile(text, conditionEnvironment(Object.fromEntries(variables.map((v) => [v, DYN]))));
+  if (compiled.kind === 'invalid') throw new Error(compiled.message);
+  return compiled.program;
+};
+const ago = (length: number) => new Date(NOW - length).toISOString().replace('.000', '');
+
+describe('the TTL', () => {
+  const created = (at: string, ttl: number) =>
+    computeGate(cleaner({}, { creationTimestamp: at }), millis(ttl), NOW);
+  test.each<[string, ReturnType<typeof computeGate>, object]>([
+    [
+      'one millisecond early, it waits',
+      created(ago(3_599_000), 3_599_001),
+      { kind: 'waiting', until: NOW + 1 },
+    ],
+    ['exactly on time, it is over', created(ago(3_600_000), 3_600_000), { kind: 'open', since: NOW }],
+    ['long over', created(ago(10 * DAY), 0), { kind: 'open', since: NOW - 10 * DAY }],
+    [
+      'thirty days, which a timer of Node cannot count',
+      created(ago(0), 30 * DAY),
+      { kind: 'waiting', until: NOW + 30 * DAY },
+    ],
+    [
+      'an object without a time began now',
+      computeGate(cleaner(), hours(1), NOW),
+      { kind: 'waiting', until: NOW + 3_600_000 },
+    ],
+  ])('%s', (_, gate, expected) => {
+    expect(gate).toEqual(expected);
+  });
+});
+
+describe('the condition of the proposal', () => {
+  const routed: RevisionGiven = { routes: 'sfj-a,www', since: ago(400 * 3_600_000) };
+  const active: RevisionGiven = { routes: 'sfj-a', active: 'True', since: ago(400 * 3_600_000) };
+  const recent: RevisionGiven = { routes: 'sfj-a,preview-b', since: ago(359 * 3_600_000) };
+  const edge: RevisionGiven = { routes: 'sfj-a', since: ago(360 * 3_600_000) };
+  const idle: RevisionGiven = { routes: 'preview-a', since: ago(361 * 3_600_000) };
+  const bare: RevisionGiven = { since: ago(361 * 3_600_000) };
+  const bareRecent: RevisionGiven = { since: ago(1 * 3_600_000) };
+  const rows: [string, RevisionGiven[], string, string][] = [
+    ['no revisions at all', [], 'true', 'true'],
+    ['idle for long', [idle], 'true', 'true'],
+    ['idle for exactly 360h', [edge], 'true', 'true'],
+    ['idle since lately', [recent], 'false', 'false'],
+    ['routed by somebody else', [routed], 'false', 'false'],
+    ['active', [active], 'false', 'false'],
+    ['one of many is routed', [idle, idle, routed, idle], 'false', 'false'],
+    ['one of many is active', [idle, active], 'false', 'false'],
+    ['the routes annotation is gone, idle for long', [bare], 'error', 'true'],
+    ['the routes annotation is gone, idle since lately', [bareRecent], 'false', 'false'],
+    ['one error, and one that decides', [bare, routed], 'false', 'false'],
+  ];
+  test.each(rows)('%s', async (_, given, raw, guarded) => {
+    const revisions = { items: given.map((g, i) => revision(`r${i}`, g)) };
+    const truth = async (text: string) =>
+      (await evaluate([program(text, 'revisions')], { revisions }, NOW)).result;
+    expect(await truth(SEED_CONDITION)).toBe(raw);
+    expect(await truth(GUARDED_CONDITION)).toBe(guarded);
+  });
+});
+
+describe('evaluation', () => {
+  const judge = (texts: string[], bindings = {}) =>
+    evaluate(
+      texts.map((text) => program(text, ...Object.keys(bindings))),
+      bindings,
+      NOW,
+    );
+
+  test('no conditions are all true', async () => {
+    expect(await judge([])).toEqual({ outcomes: [], result: 'true' });
+  });
+  test('every condition is reported, whatever the others are; an error is never a yes', async () => {
+    expect(await judge(['true', '[1][5] == 1', 'false', 'o.x'], { o: { x: 5 } })).toEqual({
+      result: 'error',
+      outcomes: [
+        { index: 0, outcome: 'true' },
+        { index: 1, outcome: 'error', message: expect.stringContaining('index out of bounds') },
+        { index: 2, outcome: 'false' },
+        { index: 3, outcome: 'error', message: 'the result is not true or false' },
+      ],
+    });
+  });
+  test('whole numbers of JSON are whole numbers', async () => {
+    expect((await judge(['o.spec.replicas + 1 == 3'], { o: { spec: { replicas: 2 } } })).result).toBe('true');
+  });
+  test('time is one instant for all conditions', async () => {
+    expect((await judge([`time == timestamp("2026-03-01T00:00:00Z")`, 'time == time'])).result).toBe('true');
+  });
+  test('a condition beyond its budget is an error, told as such, and others are still evaluated', async () => {
+    const items = Array.from({ length: 10_000 }, (_, i) => i);
+    const nested = 'l.all(a, l.all(b, l.all(c, a + b + c >= 0)))';
+    const verdict = await judge([nested, 'true'], { l: items });
+    expect(verdict.result).toBe('budget');
+    expect(verdict.outcomes.map(({ outcome }) => outcome)).toEqual(['error', 'true']);
+  });
+  test('sixteen runaway conditions let others have their turn in between', async () => {
+    const items = Array.from({ length: 10_000 }, (_, i) => i);
+    const nested = Array.from({ length: 16 }, (_, i) => `l.all(a, l.all(b, a + b + ${i} >= 0))`);
+    let turns = 0;
+    let over = false;
+    const turn = () => {
+      turns++;
+      if (!over) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const verdict = await judge(nested, { l: items });
+    over = true;
+    expect(verdict.result).toBe('budget');
+    expect(turns).toBeGreaterThanOrEqual(9);
+  });
+
+  test('data of an object never reaches a message', async () => {
+    const secret = { a: 'hunter2', n: '4815.5' };
+    const conditions = [
+      'timestamp(s.a) == time',
+      'int(s.a) == 1',
+      '{"a": true}[s.a]',
+      'duration(s.a) == duration("1s")',
+      's[s.a]',
+      's.a.matches(s.a + "(")',
+      'time.getHours(s.a) == 1',
+      'timestamp("2026-01-01T00:00:00Z").getDate(s.a) == 1',
+      'quantity(s.a).isInteger()',
+      'semver(s.a).major() == 1',
+      'semver("1.2." + s.a).major() == 1',
+      'url(s.a).getHost() == ""',
+      'ip(s.a).family() == 4',
+      'cidr(s.a).prefixLength() == 4',
+      '"%d".format([s.a]) == ""',
+      's.a.format([1]) == s.a && ("%" + s.a).format([1]) == ""',
+      'base64.decode(s.a + "!") == b""',
+      '{s.a: 1, s.a: 2}.size() == 2',
+      's.a.charAt(100) == ""',
+      's.a.substring(5, 2) == ""',
+      'regex.replace(s.a, s.a + "(", "") == ""',
+      'double(s.a) == 1.0',
+      'bool(s.a)',
+      'uint(s.a) == 1u',
+      's.a + 1 == 2',
+      's.a.b.c',
+      '-s.a == 1',
+      's.a < 1',
+      '[s.a, 1].join() == ""',
+      '[s.a].sum() == 1',
+      'cel.bind(x, s.a, int(x)) == 1',
+      'format.named(s.a).value().validate("") == optional.none()',
+      's.a',
+      '[1][dyn(double(s.n))] == 1',
+    ];
+    for (const condition of conditions) {
+      const { outcomes } = await judge([condition], { s: secret });
+      const [{ outcome, message = '' }] = outcomes as [(typeof outcomes)[number]];
+      expect(message, condition).not.toMatch(/hunter|4815/);
+      expect(outcome, condition).toBe('error');
+    }
+  });
+});
+
+describe('the next look', () => {
+  const PERIOD = hours(5);
+  const look = (text: string, bindings: Record<string, unknown> = {}, more = {}) =>
+    computeNextLook([program(text, ...Object.keys(bindings))], bindings, NOW, {
+      period: PERIOD,
+      monotonic: true,
+      ...more,
+    });
+  const at = (length: number): Instant => plus(NOW, millis(length));
+
+  test('without the assertion: a period from now', () => {
+    expect(look('false', {}, { monotonic: false })).toEqual({
+      at: at(PERIOD),
+      why: 'period',
+      evaluations: 0,
+    });
+  });
+  test('a flip in fifteen days is found exactly', () => {
+    const found = look(`time > timestamp("${ago(-15 * DAY)}")`);
+    expect(found).toMatchObject({ why: 'found', at: at(15 * DAY + 1) });
+  });
+  test('the condition of the proposal: found exactly, for the last of the revisions', () => {
+    const revisions = {
+      items: [300, 100, 359].map((h, i) => revision(`r${i}`, { routes: 'sfj-a', since: ago(h * 3_600_000) })),
+    };
+    const found = look(SEED_CONDITION, { revisions });
+    expect(found).toMatchObject({ why: 'found', at: at(260 * 3_600_000) });
+  });
+  test('what never turns true, or ends in an error: the period', () => {
+    expect(look('time < time')).toMatchObject({ why: 'period', at: at(PERIOD) });
+    expect(look('time > timestamp("2026-03-05T00:00:00Z") && [1][5] == 1')).toMatchObject({
+      why: 'period',
+      at: at(PERIOD),
+    });
+  });
+  test('the sleep limit', () => {
+    const flip = `time > timestamp("${ago(-15 * DAY)}")`;
+    expect(look(flip, {}, { maxSleep: hours(24) })).toMatchObject({
+      why: 'sleep limit',
+      at: at(DAY),
+      trueAt: at(15 * DAY + 1),
+    });
+    expect(look(flip, {}, { maxSleep: hours(24 * 30) })).toMatchObject({ why: 'found' });
+    expect(look(flip, {}, { maxSleep: millis(15 * DAY + 1) })).toMatchObject({ why: 'found' });
+    expect(look(flip, {}, { maxSleep: millis(15 * DAY) })).toMatchObject({ why: 'sleep limit' });
+  });
+  test('a flip within the second is not hurried', () => {
+    expect(look(`time > timestamp("2026-03-01T00:00:00.2Z")`)).toMatchObject({ at: at(1000), why: 'found' });
+  });
+  test('a budget that runs out: the period', () => {
+    const l = Array.from({ length: 10_000 }, () => 1);
+    const found = look(`l.all(x, x > 0) && time.getFullYear() >= 2030`, { l });
+    expect(found).toMatchObject({ why: 'period', at: at(PERIOD) });
+  });
+
+  /** Opaque to the engine's analysis of time, so that the search itself is tested: seconds since the epoch as a number. */
+  const SECOND = 'int(time)';
+
+  test('the assertion checked: a window and then always', () => {
+    const start = NOW / 1000;
+    const window = `(${SECOND} > ${start + 3600} && ${SECOND} < ${start + 1_400_000}) || ${SECOND} > ${start + 200_000_000}`;
+    const found = look(window);
+    expect(found).toMatchObject({ why: 'not monotonic', at: at(PERIOD) });
+    expect(found.evaluations).toBeLessThanOrEqual(64);
+  });
+
+  test('random conditions that stay true: found within a second after the flip, in at most 64 evaluations', () => {
+    const tenYears = 10 * 365 * 86_400;
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: tenYears }),
+        fc.integer({ min: 1, max: 400_000 }),
+        fc.boolean(),
+        (flip, period, analysable) => {
+          const second = NOW / 1000 + flip;
+          const text = analysable ? `time >= timestamp(${second})` : `${SECOND} >= ${second}`;
+          const found = look(text, {}, { period: seconds(period) });
+          expect(found.why).toBe('found');
+          expect(found.evaluations).toBeLessThanOrEqual(64);
+          expect(found.at - second * 1000).toBeGreaterThanOrEqual(0);
+          expect(found.at - second * 1000).toBeLessThanOrEqual(1000);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('whatever a condition does, the look is later than now, and nothing is decided by it', () => {
+    const comparison = fc.tuple(
+      fc.constantFrom('<', '>=', '==', '!='),
+      fc.integer({ min: -100_000, max: 400_000_000 }),
+    );
+    const tree = fc.array(comparison, { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(tree, fc.boolean(), fc.integer({ min: 1, max: 100_000 }), (parts, any, period) => {
+        const text = parts
+          .map(([op, s]) => `(${SECOND} ${op} ${NOW / 1000 + s})`)
+          .join(any ? ' || ' : ' && ');
+        const found = look(text, {}, { period: seconds(period) });
+        expect(found.at).toBeGreaterThanOrEqual(NOW + Math.min(1000, period * 1000));
+        expect(found.evaluations).toBeLessThanOrEqual(64);
+        // Never later than the period unless the condition is really true there.
+        if (found.at > plus(NOW, seconds(period))) {
+          const [p] = [program(text)];
+          const there = p!.evaluate({ time: timestampOf(found.at) });
+          expect(there).toMatchObject({ kind: 'value', value: true });
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('minutes and instants agree with the engine', () => {
+    expect(millisFromTimestamp(timestampOf(plus(NOW, minutes(1))))).toBe(NOW + 60_000);
+  });
+});
+
+describe('the message about conditions that are not all true', () => {
+  const outcomes = (...given: ConditionOutcome['outcome'][]): ConditionOutcome[] =>
+    given.map((outcome, index) => ({
+      index,
+      outcome,
+      ...(outcome === 'error' ? { message: 'no such key' } : {}),
+    }));
+  test.each<[string, ConditionOutcome[], 'false' | 'error' | 'budget', string]>([
+    ['speaks of the condition when there is one', outcomes('false'), 'false', 'its condition is not true'],
+    [
+      'counts the conditions that are not true',
+      outcomes('true', 'false', 'false', 'true', 'false'),
+      'false',
+      '3 of 5 conditions are not true',
+    ],
+    ['names the first error', outcomes('false', 'error', 'error'), 'error', 'condition 1: no such key'],
+    [
+      'names the first error beyond the budget',
+      outcomes('error', 'true'),
+      'budget',
+      'condition 0: no such key',
+    ],
+    ['speaks of an error without a message', [{ index: 0, outcome: 'error' }], 'error', 'condition 0: error'],
+    [
+      'counts an error like the others when the result is false',
+      outcomes('error', 'true'),
+      'false',
+      '1 of 2 conditions are not true',
+    ],
+    ['counts when no error is known', outcomes('false', 'true'), 'budget', '1 of 2 conditions are not true'],
+  ])('%s', (_, given, result, expected) => {
+    expect(describeOutcomes(given, result)).toBe(expected);
+  });
+});
+
+describe('the first evaluation that finds all conditions true', () => {
+  const PERIOD = hours(5);
+  const firstTrue = (text: string, monotonic: boolean) =>
+    computeFirstTrue([program(text)], {}, NOW, { period: PERIOD, monotonic });
+  const flip = (hour: number) => `time >= timestamp("${ago(-hour * 3_600_000)}")`;
+  const trueAfter = (hour: number) => ({ kind: 'true', at: NOW + hour * 3_600_000 });
+  test.each<[string, string, boolean, object]>([
+    ['is now when they are true now', 'true', true, trueAfter(0)],
+    ['is at the flip when the conditions are monotonic', flip(12), true, trueAfter(12)],
+    ['is a whole number of periods from now when they are not', flip(12), false, trueAfter(15)],
+    ['is at the flip when it is at the end of a period', flip(10), false, trueAfter(10)],
+    [
+      'is unknown when no time makes them true',
+      'time < time',
+      true,
+      { kind: 'unknown', verdict: { result: 'false' } },
+    ],
+    [
+      'does not exist when a condition has an error',
+      '[1][5] == 1',
+      true,
+      { kind: 'broken', verdict: { result: 'error' } },
+    ],
+    [
+      'is found period by period when the conditions are true only for a while',
+      `(int(time) >= ${NOW / 1000 + 36_000} && int(time) < ${NOW / 1000 + 1_400_000}) || int(time) > ${NOW / 1000 + 200_000_000}`,
+      true,
+      trueAfter(10),
+    ],
+  ])('%s', async (_, text, monotonic, expected) => {
+    expect(await firstTrue(text, monotonic)).toMatchObject(expected);
+  });
+});
+
+const timestampOf = (at: Instant) => new Timestamp(Math.floor(at / 1000), (at % 1000) * 1_000_000);

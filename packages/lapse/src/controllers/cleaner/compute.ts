@@ -1,0 +1,207 @@
+// Every decision of a Cleaner, as functions of objects and a time: whether its TTL is over, what its conditions say, and
+// when to look again. Nothing here reads or writes anything.
+
+import {
+  type Instant,
+  instant,
+  isDue,
+  type Millis,
+  millis,
+  minutes,
+  parseTime,
+  plus,
+  seconds,
+} from '@lapse/base/instant';
+import { nextTurn } from '@lapse/base/turn';
+import {
+  type Bindings,
+  type Evaluation,
+  messageWithoutData,
+  type Program,
+  TIME,
+  timestampFromMillis,
+  whenTrue,
+} from '@lapse/cel/cel';
+import type { Cleaner, ConditionOutcome } from '#api/cleaner';
+
+export type Gate =
+  | { readonly kind: 'waiting'; readonly until: Instant }
+  | { readonly kind: 'open'; readonly since: Instant };
+
+/** Open from `creationTimestamp + ttl` on. */
+export function computeGate(cleaner: Cleaner, ttl: Millis, now: Instant): Gate {
+  const created = parseTime(cleaner.metadata.creationTimestamp ?? '');
+  // Without a time of its own it began now: it cannot be overdue.
+  const until = plus(Number.isFinite(created) ? created : now, ttl);
+  return isDue(until, now) ? { kind: 'open', since: until } : { kind: 'waiting', until };
+}
+
+export interface Verdict {
+  readonly outcomes: readonly ConditionOutcome[];
+  /** `true` only when every single condition is. */
+  readonly result: 'true' | 'false' | 'error' | 'budget';
+}
+
+/** Cost of one condition, and of all together. */
+const COST_EACH = 1_000_000;
+const COST_ALL = 10_000_000;
+/** After this much cost others get their turn: a million units are less than 50 ms. */
+const COST_BEFORE_TURN = 500_000;
+
+/** All conditions at one time, each on its own: an error in one does not hide the others. */
+export async function evaluate(
+  conditions: readonly Program[],
+  bindings: Bindings,
+  now: Instant,
+): Promise<Verdict> {
+  const bound = { ...bindings, [TIME]: timestampFromMillis(now) };
+  const outcomes: ConditionOutcome[] = [];
+  let left = COST_ALL;
+  let sinceTurn = 0;
+  let exhausted = false;
+  for (const [index, program] of conditions.entries()) {
+    const evaluation = program.evaluate(bound, Math.min(COST_EACH, left));
+    left -= evaluation.cost;
+    sinceTurn += evaluation.cost;
+    exhausted ||= evaluation.kind === 'exhausted';
+    outcomes.push({ index, ...outcomeOf(evaluation, program) });
+    if (sinceTurn < COST_BEFORE_TURN) continue;
+    sinceTurn = 0;
+    await nextTurn();
+  }
+  return { outcomes, result: exhausted ? 'budget' : resultOf(outcomes) };
+}
+
+function resultOf(outcomes: readonly ConditionOutcome[]): 'true' | 'false' | 'error' {
+  if (outcomes.some(({ outcome }) => outcome === 'error')) return 'error';
+  return outcomes.every(({ outcome }) => outcome === 'true') ? 'true' : 'false';
+}
+
+function outcomeOf(evaluation: Evaluation, program: Program): Omit<ConditionOutcome, 'index'> {
+  switch (evaluation.kind) {
+    case 'value':
+      if (typeof evaluation.value === 'boolean') return { outcome: evaluation.value ? 'true' : 'false' };
+      return { outcome: 'error', message: 'the result is not true or false' };
+    case 'exhausted':
+      return { outcome: 'error', message: 'the evaluation costs more than is allowed' };
+    case 'error': {
+      const { line, column } = evaluation.issue;
+      const place = line > 0 ? ` (line ${line}, column ${column})` : '';
+      return {
+        outcome: 'error',
+        message: `${messageWithoutData(evaluation.message, program.source.text)}${place}`,
+      };
+    }
+  }
+}
+
+/** What a look came to when not all is true, for people. */
+export function describeOutcomes(outcomes: readonly ConditionOutcome[], result: Verdict['result']): string {
+  const untrue = outcomes.filter(({ outcome }) => outcome !== 'true').length;
+  const first = outcomes.find(({ outcome }) => outcome === 'error');
+  if (result !== 'false' && first !== undefined)
+    return `condition ${first.index}: ${first.message ?? 'error'}`;
+  return outcomes.length === 1
+    ? 'its condition is not true'
+    : `${untrue} of ${outcomes.length} conditions are not true`;
+}
+
+export interface LookOptions {
+  readonly period: Millis;
+  /** The author says that conditions stay true, and what they look at is watched. */
+  readonly monotonic: boolean;
+  /** Longest sleep after a search; undefined: no limit. */
+  readonly maxSleep?: Millis;
+}
+
+export interface NextLook {
+  readonly at: Instant;
+  /** Constants of the program, for logs and tests. */
+  readonly why: 'period' | 'found' | 'sleep limit' | 'not monotonic';
+  readonly evaluations: number;
+  /** When the conditions become true, as far as the search can tell. */
+  readonly trueAt?: Instant;
+}
+
+const TEN_YEARS: Millis = millis(10 * 365.25 * 86_400_000);
+/** Beyond this CEL has no times. */
+const LAST = instant(253_402_300_799_000);
+const MOST_EVALUATIONS = 64;
+/** Where the search starts to gallop, at least: from one second it would need more evaluations than it has. */
+const SHORTEST_STEP = minutes(1);
+
+/**
+ * When to look again at conditions that are not all true. It only says when to look: whatever is found here, deletion
+ * needs an evaluation at the real time.
+ */
+export function computeNextLook(
+  conditions: readonly Program[],
+  bindings: Bindings,
+  now: Instant,
+  { period, monotonic, maxSleep }: LookOptions,
+): NextLook {
+  const byPeriod = plus(now, period);
+  if (!monotonic) return { at: byPeriod, why: 'period', evaluations: 0 };
+  const step = millis(Math.max(period, SHORTEST_STEP));
+  const horizon = instant(Math.min(plus(now, TEN_YEARS), LAST));
+  const found = whenTrue(
+    conditions,
+    bindings,
+    { from: now, horizon },
+    { step, maxEvaluations: MOST_EVALUATIONS },
+  );
+  const { evaluations } = found;
+  if (found.kind === 'notMonotonic') return { at: byPeriod, why: 'not monotonic', evaluations };
+  if (found.kind !== 'at') return { at: byPeriod, why: 'period', evaluations };
+  const at = instant(Math.max(found.at, plus(now, seconds(1))));
+  if (maxSleep === undefined || at <= plus(now, maxSleep))
+    return { at, why: 'found', evaluations, trueAt: at };
+  return { at: plus(now, maxSleep), why: 'sleep limit', evaluations, trueAt: at };
+}
+
+/** Of looks ahead; between two of them there may be years. */
+const MOST_LOOKS = 64;
+
+export type Ahead =
+  | { readonly kind: 'true'; readonly at: Instant }
+  /** A condition cannot be evaluated then. */
+  | { readonly kind: 'broken'; readonly verdict: Verdict }
+  /** No time is known at which all of them are true. */
+  | { readonly kind: 'unknown'; readonly verdict: Verdict };
+
+/**
+ * When a look will find all conditions true, if nothing but the time changes: look after look from `from` on, as they
+ * will be made. A condition that is true only now and then may be found true earlier than is said here.
+ */
+export async function computeFirstTrue(
+  conditions: readonly Program[],
+  bindings: Bindings,
+  from: Instant,
+  options: LookOptions,
+): Promise<Ahead> {
+  let at = from;
+  let verdict = await evaluate(conditions, bindings, at);
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    if (verdict.result === 'true') return { kind: 'true', at };
+    if (verdict.result !== 'false') return { kind: 'broken', verdict };
+    const next = nextUseful(conditions, bindings, at, options);
+    if (next === undefined) break;
+    at = next;
+    verdict = await evaluate(conditions, bindings, at);
+  }
+  return { kind: 'unknown', verdict };
+}
+
+/** The first look that may come to something else; undefined when no time is known at which it would. */
+function nextUseful(
+  conditions: readonly Program[],
+  bindings: Bindings,
+  now: Instant,
+  options: LookOptions,
+): Instant | undefined {
+  const { period, monotonic } = options;
+  const { at, why } = computeNextLook(conditions, bindings, now, { period, monotonic: true });
+  if (why === 'not monotonic') return plus(now, period);
+  if (why !== 'found') return undefined;
+  return monotonic ? at : plus(now, millis(Math.ceil((at - now) / period) * period));
+}

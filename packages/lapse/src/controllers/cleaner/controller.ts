@@ -1,0 +1,117 @@
+// Wiring as data: Cleaners in one queue; what their conditions look at is watched from their TTL on, for as long as
+// somebody looks at it.
+
+import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
+import { Cleaner } from '#api/cleaner';
+import { deletionMetrics } from '#deletion/deletionMetrics';
+import { GuardedDeletes } from '#deletion/guardedDelete';
+import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#deletion/impersonation';
+import { AUTHOR_ANNOTATION, type AuthorSeal } from '#deletion/rightsAuthor';
+import type { Services } from '../family.ts';
+import { Actors } from './actor.ts';
+import type { CleanerOptions, Context } from './context.ts';
+import { Interests } from './interests.ts';
+import { cleanerMetrics } from './metrics.ts';
+import { cleanerProjection, waitOf } from './projection.ts';
+import { createReconcile } from './reconcile.ts';
+import { RecordSeal } from './recordSeal.ts';
+
+const NAME = 'cleaner';
+
+/** What it does as itself. Targets and releases are touched with the rights of accounts and authors. */
+const RIGHTS: readonly Right[] = [
+  { group: Cleaner.group, resource: 'cleaners', verbs: ['get', 'delete'] },
+  { group: Cleaner.group, resource: 'cleaners/status', verbs: ['patch'] },
+  { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verbs: ['list', 'watch'] },
+  { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] },
+];
+
+export interface CleanerControllerOptions extends CleanerOptions {
+  readonly services: Services;
+  readonly seal: AuthorSeal;
+  readonly concurrency: number;
+  readonly defaultAccount?: string;
+  readonly requireAuthor: boolean;
+  readonly impersonation: ImpersonationScope;
+}
+
+export function cleanerController(options: CleanerControllerOptions): ControllerDefinition<Cleaner> {
+  const { services, concurrency } = options;
+  const context = createContext(options);
+  const { namespace } = services;
+  return defineController<Cleaner>({
+    name: NAME,
+    for: Cleaner,
+    concurrency,
+    projection: cleanerProjection,
+    facts: cleanerFacts,
+    // After a restart a Cleaner whose status reports its deadline goes straight to the timers.
+    firstLook: waitOf,
+    dynamic: { to: (object, source) => context.interests.concerned(object, source) },
+    rights: [
+      ...RIGHTS,
+      ...clusterImpersonation(options.impersonation),
+      ...(services.impersonateAuthor === undefined ? [] : AUTHOR_IMPERSONATION),
+    ],
+    ...(namespace === undefined ? {} : { namespace }),
+    reconcile: createReconcile(context),
+  });
+}
+
+export function createActors(options: CleanerControllerOptions): Actors {
+  const { services, seal, defaultAccount, requireAuthor, impersonation } = options;
+  const { clock, client, acting = client, impersonate, impersonateAuthor, actAs } = services;
+  return new Actors({
+    clock,
+    client,
+    acting,
+    impersonate,
+    actAs,
+    seal,
+    requireAuthor,
+    impersonation,
+    ...(impersonateAuthor === undefined ? {} : { impersonateAuthor }),
+    ...(defaultAccount === undefined ? {} : { defaultAccount }),
+  });
+}
+
+function createContext(options: CleanerControllerOptions): Context {
+  const { services, seal } = options;
+  const { clock, guard, registry, client, actAs } = services;
+  const habits = services.deletion?.(NAME);
+  return {
+    guard,
+    client,
+    options,
+    interests: new Interests(),
+    memos: new Map(),
+    holds: new Map(),
+    definitions: new Map(),
+    done: new Map(),
+    ...(habits?.budget === undefined ? {} : { budget: habits.budget }),
+    metrics: cleanerMetrics(registry),
+    records: new RecordSeal({
+      seal,
+      random: services.random,
+      log: services.log,
+      mayUseOwnKey: actAs === 'controller',
+    }),
+    actors: createActors(options),
+    deletes: new GuardedDeletes({
+      clock,
+      guard,
+      metrics: deletionMetrics(registry, NAME, () => guard.now()),
+      ...habits,
+    }),
+  };
+}
+
+/**
+ * What wakes a Cleaner. Each change of its spec changes the generation. Only Lapse writes its status: the reconcile that
+ * writes a decision follows it, or the first one after a restart, so progress in status wakes nothing.
+ */
+const cleanerFacts = ({ metadata }: Cleaner) => ({
+  generation: metadata.generation,
+  deleted: metadata.deletionTimestamp,
+  author: metadata.annotations?.[AUTHOR_ANNOTATION],
+});

@@ -1,0 +1,175 @@
+// From "all conditions are true, as far as the caches know" to a decision that is written down: everything is read once
+// more from the server with the rights that will be used, evaluated again, and only then recorded.
+
+import { assertNever } from '@lapse/base/assertNever';
+import type { Instant } from '@lapse/base/instant';
+import type { Pass } from '@lapse/runtime/pass';
+import type { Cleaner, DeletionRecord } from '#api/cleaner';
+import type { Need } from '#deletion/rights';
+import { type Acting, authorOf } from './actor.ts';
+import { evaluate, type Verdict } from './compute.ts';
+import type { Context } from './context.ts';
+import type { Hands } from './hands.ts';
+import { planRelease } from './helm.ts';
+import { MOST_REVISIONS, readStorage } from './helmStorage.ts';
+import { findUnrecorded, listWith } from './helmUnrecorded.ts';
+import { needsToDelete, needsToSee, refusalOfHelm } from './needs.ts';
+import { buildRecord, countDeletions, type DecisionParts, MOST_DELETIONS, recordTargets } from './record.ts';
+import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf, type Resolved } from './snapshot.ts';
+import type { Meaning } from './spec.ts';
+import type { Reason } from './status.ts';
+import { fromServer } from './targets.ts';
+
+export type Decision =
+  /** Not now: what to say, and, if known, when to look again. */
+  | { readonly kind: 'not'; readonly reason: Reason; readonly message: string; readonly until?: Instant }
+  /** The server knows better than the caches: at least one condition is not true. */
+  | { readonly kind: 'notTrue'; readonly verdict: Verdict; readonly found: readonly Found[] }
+  | { readonly kind: 'nothing'; readonly found: readonly Found[]; readonly verdict: Verdict }
+  | {
+      readonly kind: 'delete';
+      readonly record: DeletionRecord;
+      readonly found: readonly Found[];
+      readonly verdict: Verdict;
+    };
+
+export interface Deciding {
+  readonly pass: Pass;
+  readonly context: Context;
+  readonly cleaner: Cleaner;
+  readonly meaning: Meaning;
+  readonly resolved: readonly Resolved[];
+  readonly actor: Acting;
+}
+
+const not = (reason: Reason, message: string, until?: Instant): Decision => ({
+  kind: 'not',
+  reason,
+  message,
+  ...(until === undefined ? {} : { until }),
+});
+
+export function handsOf(deciding: Pick<Deciding, 'pass' | 'context' | 'cleaner' | 'actor'>): Hands {
+  const { pass, context, cleaner, actor } = deciding;
+  const { namespace = '' } = cleaner.metadata;
+  return {
+    client: actor.client,
+    namespace,
+    signal: pass.signal,
+    refusalToList: (kind) => context.actors.refusalToList(actor, kind, namespace),
+  };
+}
+
+export async function decide(deciding: Deciding): Promise<Decision> {
+  const forbidden = await reviewRights(deciding);
+  if (forbidden !== undefined) return forbidden;
+  const found = await readTargets(deciding);
+  if (!Array.isArray(found)) return found;
+  const { meaning, pass, cleaner } = deciding;
+  const verdict = await evaluate(meaning.conditions, bindingsOf(found), pass.now);
+  if (verdict.result !== 'true') return { kind: 'notTrue', verdict, found };
+  const release = await readRelease(deciding, found);
+  if (release.kind === 'not') return release;
+  const parts: DecisionParts = {
+    targets: recordTargets(found),
+    ...(release.kind === 'absent' ? {} : { release: release.release }),
+    ...decidedFor(deciding.actor),
+  };
+  const count = countDeletions(parts);
+  if (count > MOST_DELETIONS)
+    return not(
+      'BudgetExceeded',
+      `${count} deletions are more than the ${MOST_DELETIONS} that one decision may lead to`,
+    );
+  if (count === 0) return { kind: 'nothing', found, verdict };
+  return { kind: 'delete', record: buildRecord(cleaner, parts, pass.now), found, verdict };
+}
+
+/** Whose decision it is, as the record says it. */
+function decidedFor(actor: Acting): Pick<DecisionParts, 'account' | 'author'> {
+  const { account } = actor;
+  const author = authorOf(actor);
+  return {
+    ...(account === undefined ? {} : { account }),
+    ...(author === undefined ? {} : { author }),
+  };
+}
+
+/** Asked anew: rights may have been taken away since the Cleaner was made. */
+async function reviewRights(deciding: Deciding): Promise<Decision | undefined> {
+  const { context, cleaner, meaning, resolved, actor } = deciding;
+  const namespace = cleaner.metadata.namespace ?? '';
+  const needs = [
+    ...resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace)),
+    ...resolved.flatMap(({ target, kind }) => needsToDelete(target, kind, namespace)),
+  ];
+  const refusalOf = (some: readonly Need[]) => context.actors.refusal(actor, some, true);
+  const refusal =
+    (await refusalOf(needs)) ??
+    (meaning.release === undefined ? undefined : await refusalOfHelm(namespace, refusalOf));
+  return refusal === undefined ? undefined : not('Forbidden', refusal);
+}
+
+/** Everything that is looked at or deleted, as the server has it now. */
+async function readTargets(deciding: Deciding): Promise<Found[] | Decision> {
+  const { resolved, context } = deciding;
+  const found: Found[] = [];
+  for (const one of resolved) {
+    if (!one.target.included && !one.target.delete) continue;
+    if (boundCount(found) > MOST_BOUND) break;
+    const read = await fromServer(handsOf(deciding), one, context.options.bindSecretData);
+    if (read.kind === 'forbidden') return not('Forbidden', read.why);
+    if (read.kind === 'read') found.push(read.value);
+    else if (one.target.included) return not('KindNotServed', `${one.kind.kind} is not served any more`);
+  }
+  const [missing] = missingOf(found);
+  if (missing !== undefined) return not('TargetNotFound', describeMissing([missing]));
+  if (boundCount(found) > MOST_BOUND) return not('BudgetExceeded', TOO_MANY);
+  return found;
+}
+
+export const TOO_MANY = `targets are more than the ${MOST_BOUND} objects that conditions may look at`;
+
+export const describeMissing = (missing: readonly Found[]): string =>
+  missing
+    .map(({ target, kind }) => `${kind.kind} ${target.reference.name} (${target.name}) does not exist`)
+    .join('; ');
+
+type ReleaseRead =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'release'; readonly release: NonNullable<DecisionParts['release']> }
+  | Extract<Decision, { kind: 'not' }>;
+
+async function readRelease(deciding: Deciding, found: readonly Found[]): Promise<ReleaseRead> {
+  const { meaning, cleaner, pass } = deciding;
+  const name = meaning.release;
+  if (name === undefined) return { kind: 'absent' };
+  const hands = handsOf(deciding);
+  const read = await readStorage(hands, name);
+  if (read.kind === 'forbidden') return not('Forbidden', read.why) as ReleaseRead;
+  if (read.kind === 'notServed') return { kind: 'absent' };
+  if (read.value.length > MOST_REVISIONS)
+    return not('BudgetExceeded', `the release ${name} has too many revisions`) as ReleaseRead;
+  const self = cleaner.metadata.name ?? '';
+  const release = { name, namespace: hands.namespace };
+  const plan = await planRelease(read.value, release, self, pass.now);
+  switch (plan.kind) {
+    case 'absent': {
+      const unrecorded = await findUnrecorded(release, found, listWith(hands));
+      if (unrecorded === undefined) return { kind: 'absent' };
+      return not('HelmDriverNotSupported', unrecorded) as ReleaseRead;
+    }
+    case 'busy':
+      return not(
+        'HelmOperationInProgress',
+        `the release ${name} is ${plan.status}`,
+        plan.until,
+      ) as ReleaseRead;
+    case 'corrupt':
+      return not('HelmUninstallFailed', `the release ${name} cannot be read: ${plan.why}`) as ReleaseRead;
+    case 'uninstall':
+      return { kind: 'release', release: { name, steps: plan.steps } };
+    default:
+      return assertNever(plan);
+  }
+}

@@ -1,0 +1,280 @@
+// Carrying out a decision that was recorded: the targets by uid, the Helm release, and last the Cleaner itself. It starts
+// from the record each time, so a crash anywhere is followed by the same steps; what is gone already stays gone.
+
+import { assertNever } from '@lapse/base/assertNever';
+import {
+  type Instant,
+  type Millis,
+  millis,
+  minus,
+  minutes,
+  parseTime,
+  plus,
+  seconds,
+} from '@lapse/base/instant';
+import type { ObjectKey } from '@lapse/kube/api/kind';
+import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { Cleaner, type DeletionRecord, type RecordedTarget } from '#api/cleaner';
+import { outcomeOf } from '#deletion/deletion';
+import { type Acting, authorOf } from './actor.ts';
+import type { Context } from './context.ts';
+import { handsOf } from './decide.ts';
+import { deleteObject, type Hands } from './hands.ts';
+import type { Uninstalled } from './helm.ts';
+import { announceUninstalled, describeIncomplete, uninstallRecorded } from './helmDeletion.ts';
+import type { DiscardedBecause } from './metrics.ts';
+import { Progress } from './progress.ts';
+import { computeOutdated, describeDecision, isBelievable, isLastDecision, kindOf } from './record.ts';
+import { memoKey, Reporter } from './reporter.ts';
+import { type Target, understand } from './spec.ts';
+import { type Report, writeStatus } from './status.ts';
+
+const DEFAULT_RETRY: Millis = minutes(5);
+const HOLD: Millis = seconds(30);
+const CLOCK_UNKNOWN =
+  "nothing more is deleted: the API server's clock is unknown, or further away than maxClockSkew allows";
+
+/** When to try again what somebody has to put right. */
+function retryOf(cleaner: Cleaner): Millis {
+  const understood = understand(cleaner);
+  const period = understood.kind === 'meaning' ? understood.meaning.period : undefined;
+  return millis(Math.min(period ?? DEFAULT_RETRY, DEFAULT_RETRY));
+}
+
+function targetsOf(cleaner: Cleaner): readonly Target[] {
+  const understood = understand(cleaner);
+  return understood.kind === 'meaning' ? understood.meaning.targets : [];
+}
+
+export class Deletion {
+  readonly #pass: Pass;
+  readonly #context: Context;
+  readonly #progress: Progress;
+  #actor: Acting | undefined;
+
+  constructor(pass: Pass, context: Context, cleaner: Cleaner, record: DeletionRecord) {
+    this.#pass = pass;
+    this.#context = context;
+    this.#progress = new Progress(pass, context, cleaner, record);
+  }
+
+  get #cleaner(): Cleaner {
+    return this.#progress.cleaner;
+  }
+
+  get #record(): DeletionRecord {
+    return this.#progress.record;
+  }
+
+  /** A record that was found in status: who wrote it, and the rights to carry it out, are checked first. */
+  async resume(): Promise<Outcome> {
+    const { actors, records } = this.#context;
+    if (this.#pass.dryRun) return waitUntil(plus(this.#pass.now, DEFAULT_RETRY), 'dry run');
+    if (!(await records.isAuthentic(this.#cleaner, this.#record))) return this.#discardForged();
+    if (!isBelievable(this.#record, this.#cleaner, actors.accountOf(this.#cleaner)))
+      return this.#discard('impossible', 'this Cleaner cannot have led to it');
+    const verdict = await this.#context.guard.check();
+    if (verdict.kind !== 'good')
+      return new Reporter(this.#pass, this.#context, this.#cleaner).unavailable(
+        'ClockUnknown',
+        CLOCK_UNKNOWN,
+        HOLD,
+      );
+    const actor = await actors.ofRecord(this.#cleaner, this.#record.serviceAccountName);
+    if (actor.kind === 'nobody') return this.#stuck(actor.reason, actor.why);
+    if (authorOf(actor) !== this.#record.author)
+      return this.#discard('author changed', 'the Cleaner has another author now');
+    this.#actor = actor;
+    const outdated = computeOutdated(this.#record, this.#cleaner, this.#pass.now);
+    if (outdated !== undefined && !(await this.#progress.hasBegun(this.#hands(actor))))
+      return this.#discard('outdated', outdated);
+    const refusal = await actors.refusalOfRecord(actor, this.#record, this.#pass.key.namespace ?? '');
+    return refusal === undefined ? this.carryOut(actor) : this.#stuck('Forbidden', refusal);
+  }
+
+  /** A record that this pass has written, or that `resume` has checked. */
+  async carryOut(actor: Acting): Promise<Outcome> {
+    this.#actor = actor;
+    return (await this.#deleteTargets(actor)) ?? (await this.#uninstall(actor)) ?? this.#deleteSelf();
+  }
+
+  /** Gives the decision up; the Cleaner is evaluated again. */
+  #discard(because: DiscardedBecause, why: string): Promise<Outcome> {
+    const note = `the decision to delete ${describeDecision(this.#record)} was given up: ${why}`;
+    return this.#giveUp(because, 'Normal', note);
+  }
+
+  /** Nothing of the record's content is repeated: it is not ours. */
+  #discardForged(): Promise<Outcome> {
+    const { uid } = this.#cleaner.metadata;
+    this.#pass.log.warn({ uid }, 'discarded a deletion record that is not authenticated');
+    const note =
+      'status.deletion was discarded without deleting anything: Lapse did not write it, or its author key was replaced; check who may patch cleaners/status';
+    return this.#giveUp('unauthenticated', 'Warning', note);
+  }
+
+  async #giveUp(because: DiscardedBecause, type: 'Normal' | 'Warning', note: string): Promise<Outcome> {
+    this.#context.metrics.discarded(because);
+    this.#pass.event(this.#cleaner, { type, reason: 'DecisionDiscarded', action: 'Delete', note });
+    await writeStatus(this.#pass, this.#cleaner, { reason: 'WaitingForConditions', message: note });
+    return again('decision given up');
+  }
+
+  #hands(actor: Acting): Hands {
+    return handsOf({ pass: this.#pass, context: this.#context, cleaner: this.#cleaner, actor });
+  }
+
+  async #deleteTargets(actor: Acting): Promise<Outcome | undefined> {
+    const hands = this.#hands(actor);
+    const done = this.#progress.done().uids;
+    for (const target of this.#record.targets) {
+      if (done.has(target.uid)) continue;
+      const held = this.#heldUntil(target.uid);
+      if (held !== undefined) return waitUntil(held, 'held: budget');
+      const key = this.#here(target.name);
+      const refusal = await this.#context.actors.refusalTo(actor, 'delete', kindOf(target), key);
+      if (refusal !== undefined) return this.#stuck('Forbidden', refusal);
+      if (!this.#progress.isWanted()) return settled();
+      const answer = await deleteObject(hands, kindOf(target), target);
+      switch (answer.kind) {
+        case 'deleted':
+          await this.#progress.noteDeleted('target');
+          break;
+        case 'gone':
+          // By an earlier request of ours, perhaps, that was not answered or not noted.
+          await this.#progress.noteStart();
+          break;
+        case 'forbidden':
+          return this.#stuck('Forbidden', answer.why);
+        case 'refused':
+          return this.#stuck('Forbidden', `${describe(target)} could not be deleted: ${answer.why}`);
+        default:
+          return assertNever(answer);
+      }
+      done.add(target.uid);
+      if (this.#progress.lost) return again('changed while deleting');
+    }
+    return undefined;
+  }
+
+  #heldUntil(uid: string): Instant | undefined {
+    const claim = this.#context.budget?.claim(uid, this.#pass.now);
+    return claim?.kind === 'wait' ? claim.until : undefined;
+  }
+
+  #here(name: string): ObjectKey {
+    const { namespace = '' } = this.#pass.key;
+    return { namespace, name };
+  }
+
+  async #uninstall(actor: Acting): Promise<Outcome | undefined> {
+    const { helm } = this.#record;
+    if (helm === undefined) return undefined;
+    const result = await uninstallRecorded(helm, {
+      pass: this.#pass,
+      context: this.#context,
+      progress: this.#progress,
+      actor,
+      hands: this.#hands(actor),
+      heldUntil: (uid) => this.#heldUntil(uid),
+    });
+    if (this.#progress.lost) return again('changed while deleting');
+    return this.#afterUninstall(helm.release, result);
+  }
+
+  async #afterUninstall(release: string, result: Uninstalled): Promise<Outcome | undefined> {
+    switch (result.kind) {
+      case 'done':
+        announceUninstalled(this.#pass, this.#progress, release, result);
+        return undefined;
+      case 'busy':
+        return this.#stuck(
+          'HelmOperationInProgress',
+          `the release ${release} is ${result.status}`,
+          result.until,
+        );
+      case 'incomplete':
+        return this.#stuck('HelmUninstallIncomplete', describeIncomplete(result, this.#here(release)));
+      case 'failed':
+        return this.#stuck('HelmUninstallFailed', `the release ${release}: ${result.why}`);
+      case 'changed':
+        return this.#giveRelease(release, result.why);
+      case 'unwanted':
+        return settled();
+      case 'waiting':
+        return waitUntil(result.until, result.why);
+      default:
+        return assertNever(result);
+    }
+  }
+
+  /** Somebody wants the release: it is theirs, and a new decision is needed to delete it. */
+  async #giveRelease(release: string, why: string): Promise<Outcome | undefined> {
+    const message = `the release ${release} was left: ${why}`;
+    if (isLastDecision(this.#record, targetsOf(this.#cleaner))) return this.#goWithoutRelease(message);
+    const until = plus(this.#pass.now, retryOf(this.#cleaner));
+    const report: Report = { reason: 'HelmUninstallFailed', message, next: until };
+    const written = await writeStatus(this.#pass, this.#cleaner, report);
+    return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'release changed');
+  }
+
+  /** What conditions look at is gone: no decision could follow, so this one ends with what is left of it. */
+  async #goWithoutRelease(message: string): Promise<Outcome | undefined> {
+    const note = `${message}; what the conditions look at is deleted, so the Cleaner goes without it`;
+    this.#pass.event(this.#cleaner, { type: 'Warning', reason: 'HelmReleaseLeft', action: 'Delete', note });
+    const { helm: _helm, ...rest } = this.#record;
+    return (await this.#progress.note(rest)) === 'stop' ? again('changed while deleting') : undefined;
+  }
+
+  /**
+   * Something that a person has to put right. While nothing has been deleted the decision is given up with it: by the time
+   * it is right, the conditions may be false again.
+   */
+  async #stuck(reason: Report['reason'], message: string, at?: Instant): Promise<Outcome> {
+    const until = at ?? plus(this.#pass.now, retryOf(this.#cleaner));
+    const report: Report = (await this.#progress.hasBegun(this.#actor && this.#hands(this.#actor)))
+      ? {
+          ...this.#progress.kept(),
+          reason,
+          message,
+          next: until,
+          deletion: await this.#progress.signedStart(),
+        }
+      : { reason, message, next: until };
+    const written = await writeStatus(this.#pass, this.#cleaner, report);
+    return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'stuck');
+  }
+
+  #hold(until: Instant, why: string): Outcome {
+    const { uid = '', generation = 1 } = this.#cleaner.metadata;
+    this.#context.holds.set(memoKey(this.#pass.key), {
+      uid,
+      generation,
+      until,
+      wait: minus(until, this.#pass.now),
+      why,
+    });
+    return waitUntil(until, why);
+  }
+
+  /** The last step, guarded like every deletion: if the Cleaner changed meanwhile, it is read and judged again. */
+  async #deleteSelf(): Promise<Outcome> {
+    const { evaluatedAt } = this.#record;
+    const since = parseTime(evaluatedAt);
+    const deletion = await this.#context.deletes.delete(this.#pass, {
+      kind: Cleaner,
+      object: this.#cleaner,
+      since,
+      decide: (live) =>
+        live.status?.deletion?.evaluatedAt === evaluatedAt && live.metadata.deletionTimestamp === undefined
+          ? { kind: 'delete', since }
+          : { kind: 'keep', verdict: undefined },
+      propagation: 'Background',
+    });
+    if (deletion.kind === 'deleted') this.#context.metrics.deleted('cleaner');
+    return outcomeOf(deletion, () => again('changed while deleting'));
+  }
+}
+
+const describe = ({ resource, name }: RecordedTarget) => `${resource} ${name}`;

@@ -1,0 +1,213 @@
+// What this family can say beforehand: for every Cleaner when a look will find its conditions true, and what goes then.
+// Objects are taken as they are now. No access review is sent (that would be a write): rights are known from what
+// admission and the last evaluation wrote down, and for objects of a release from roles and bindings.
+
+import { type Instant, parseTime } from '@lapse/base/instant';
+import { Cleaner } from '#api/cleaner';
+import { AUTHOR_ANNOTATION, describeUnknown } from '#deletion/rightsAuthor';
+import {
+  describeLingering,
+  type Ends,
+  isServed,
+  nameOf,
+  type Outlook,
+  type Statement,
+  Unreadable,
+} from '../foresight.ts';
+import { computeStanding } from './actor.ts';
+import { type Ahead, computeFirstTrue, computeGate, describeOutcomes } from './compute.ts';
+import { describeMissing, TOO_MANY } from './decide.ts';
+import { type Doomed, type DoomedObjects, findDoomed, recordedDoomed } from './foreseeDoomed.ts';
+import { type Around, type CleanerRules, findTargets } from './foreseeTargets.ts';
+import { countDeletions, MOST_DELETIONS } from './record.ts';
+import { periodOf } from './reporter.ts';
+import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf } from './snapshot.ts';
+import { type Meaning, understand } from './spec.ts';
+import { readyOf } from './status.ts';
+
+/** What a Cleaner comes to. */
+type Finding =
+  | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
+  | { readonly kind: 'held'; readonly because: string; readonly until?: Instant };
+
+type Ending = Extract<Finding, { kind: 'ends' }>;
+
+export async function* foreseeCleaners(outlook: Outlook, rules: CleanerRules): AsyncGenerator<Statement> {
+  const { snapshot, namespace } = outlook;
+  if (!isServed(snapshot, Cleaner)) return;
+  const source = { kind: Cleaner, ...(namespace === undefined ? {} : { namespace }) };
+  // Not `each`: of an object that a Cleaner deletes, the Cleaner is asked.
+  for (const cleaner of await snapshot.list(source))
+    try {
+      yield* foreseeOne({ outlook, rules, cleaner });
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      yield* tell(cleaner, { kind: 'held', because: error.message }, []);
+    }
+}
+
+async function* foreseeOne(looking: Around): AsyncGenerator<Statement> {
+  const { cleaner, outlook } = looking;
+  if (cleaner.metadata.deletionTimestamp !== undefined)
+    return yield* tell(cleaner, { kind: 'held', because: describeLingering(cleaner) }, []);
+  const record = cleaner.status?.deletion;
+  if (record !== undefined) {
+    const because = `all conditions were true at ${record.evaluatedAt}, and that was recorded`;
+    const doomed = await recordedDoomed(looking, record);
+    const finding = incompleteRelease(cleaner) ?? { kind: 'ends', at: outlook.now, because };
+    return yield* tell(cleaner, finding, doomed);
+  }
+  const understood = understand(cleaner);
+  if (understood.kind === 'invalid') {
+    const because = understood.problems.map((one) => `${one.field}: ${one.message}`).join('; ');
+    return yield* tell(cleaner, { kind: 'held', because }, []);
+  }
+  const { meaning } = understood;
+  const targets = await findTargets(looking, meaning);
+  if (targets.kind === 'problem') return yield* tell(cleaner, { kind: 'held', because: targets.why }, []);
+  const { found } = targets;
+  const finding = missingRights(looking, meaning) ?? (await judge(looking, meaning, found));
+  const at = finding.kind === 'ends' ? finding.at : outlook.now;
+  const doomed = await findDoomed(looking, meaning, found, at);
+  yield* tellAll(looking, settle(finding, meaning, doomed), doomed);
+}
+
+/** An uninstall that left objects is tried again at the next evaluation. */
+function incompleteRelease(cleaner: Cleaner): Finding | undefined {
+  const ready = readyOf(cleaner);
+  if (ready?.reason !== 'HelmUninstallIncomplete') return undefined;
+  const next = nextLook(cleaner);
+  return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
+}
+
+/** Objects of the release that are left keep its records and the Cleaner, unless the operator chose otherwise. */
+function* tellAll(
+  { cleaner, rules }: Around,
+  finding: Finding,
+  { objects, records, left }: DoomedObjects,
+): Generator<Statement> {
+  const rule = ruleOf(cleaner);
+  for (const { object, why, as } of left)
+    yield { kind: as === 'forbidden' ? 'held' : 'stays', object, rule, because: why };
+  const unfinished = left.filter(({ as }) => as !== 'kept');
+  if (finding.kind === 'held' || unfinished.length === 0 || rules.helmPurgeIncomplete)
+    return yield* tell(cleaner, finding, [...objects, ...records]);
+  yield* tellEnds(rule, finding, objects);
+  const names = unfinished
+    .slice(0, MOST_NAMED)
+    .map(({ object: { kind, name }, why }) => `${kind}/${name} (${why})`);
+  const more = unfinished.length - names.length;
+  const because = `the release is not uninstalled completely, left: ${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+  yield* tell(cleaner, { kind: 'held', because }, records);
+}
+
+const MOST_NAMED = 5;
+
+/** What stands in the way of a decision after all conditions are true. */
+function settle(finding: Finding, meaning: Meaning, doomed: Awaited<ReturnType<typeof findDoomed>>): Finding {
+  if (finding.kind === 'held') return finding;
+  const { at, because } = finding;
+  if (doomed.problem !== undefined) return { kind: 'held', ...doomed.problem };
+  const count = countDeletions(doomed.parts);
+  if (count > MOST_DELETIONS)
+    return {
+      kind: 'held',
+      because: `${count} deletions are more than the ${MOST_DELETIONS} of one decision`,
+    };
+  return meaning.dryRun
+    ? { kind: 'held', because: `the Cleaner is only tried out (mode DryRun); ${because}`, until: at }
+    : finding;
+}
+
+function missingRights({ cleaner, outlook, rules }: Around, meaning: Meaning): Finding | undefined {
+  const { actAs } = outlook;
+  const isSigned = cleaner.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;
+  if (computeStanding({ ...rules, actAs }, meaning.account, isSigned) === 'nobody')
+    return { kind: 'held', because: describeUnknown(cleaner) };
+  const { status, metadata } = cleaner;
+  const ready = readyOf(cleaner);
+  const isAboutRights = ready?.reason === 'Forbidden' || ready?.reason === 'AuthorExpired';
+  if (!isAboutRights || status?.observedGeneration !== metadata.generation) return undefined;
+  const next = nextLook(cleaner);
+  return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
+}
+
+const nextLook = ({ status }: Cleaner): Instant | undefined => {
+  const at = parseTime(status?.nextScheduledEvaluation ?? '');
+  return Number.isFinite(at) ? at : undefined;
+};
+
+async function judge(
+  { cleaner, outlook }: Around,
+  meaning: Meaning,
+  found: readonly Found[],
+): Promise<Finding> {
+  const { now } = outlook;
+  const gate = computeGate(cleaner, meaning.ttl, now);
+  const ttl = `created ${cleaner.metadata.creationTimestamp}, TTL ${cleaner.spec.ttl}`;
+  const missing = missingOf(found);
+  if (missing.length > 0) return { kind: 'held', because: describeMissing(missing) };
+  if (boundCount(found) > MOST_BOUND) return { kind: 'held', because: TOO_MANY };
+  const from = gate.kind === 'waiting' ? gate.until : firstLook(cleaner, gate.since, now);
+  const { conditions, monotonic } = meaning;
+  const ahead: Ahead = await computeFirstTrue(conditions, bindingsOf(found), from, {
+    period: periodOf(meaning),
+    monotonic,
+  });
+  if (ahead.kind === 'true') {
+    return { kind: 'ends', at: ahead.at, because: `${ttl}; ${describeTrue(conditions.length)}` };
+  }
+  const { outcomes, result } = ahead.verdict;
+  const be = conditions.length === 1 ? 'it is' : 'they are';
+  const known = ahead.kind === 'broken' ? '' : `, and no time is known at which ${be}`;
+  const because = `${ttl}; ${describeOutcomes(outcomes, result)}${known}`;
+  const until = nextLook(cleaner);
+  return { kind: 'held', because, ...(until === undefined ? {} : { until }) };
+}
+
+function describeTrue(conditions: number): string {
+  if (conditions === 0) return 'no conditions';
+  return conditions === 1 ? 'its condition is true then' : `all ${conditions} conditions are true then`;
+}
+
+/** An open Cleaner is looked at when its status says so; without conditions or word of a look, at once. */
+function firstLook(cleaner: Cleaner, since: Instant, now: Instant): Instant {
+  if ((cleaner.spec.conditions ?? []).length === 0) return since;
+  const next = nextLook(cleaner);
+  const isCurrent = cleaner.status?.observedGeneration === cleaner.metadata.generation;
+  return next !== undefined && isCurrent && next > now ? next : now;
+}
+
+/** The same about everything that goes, and about the Cleaner, which goes last. */
+function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): Generator<Statement> {
+  const rule = ruleOf(cleaner);
+  const self = nameOf(Cleaner, cleaner);
+  if (finding.kind === 'held') {
+    for (const { object, why } of doomed)
+      yield { ...finding, object, rule, because: `${why}: ${finding.because}` };
+    yield { ...finding, object: self, rule };
+    return;
+  }
+  yield* tellEnds(rule, finding, doomed);
+  const { anyVersion: _, ...last } = endOf(rule, finding, {
+    object: self,
+    why: 'the Cleaner itself goes last',
+  });
+  yield last;
+}
+
+const ruleOf = ({ metadata: { namespace, name } }: Cleaner): string => `Cleaner ${namespace}/${name}`;
+
+function* tellEnds(rule: string, finding: Ending, doomed: readonly Doomed[]): Generator<Statement> {
+  for (const one of doomed) yield endOf(rule, finding, one);
+}
+
+const endOf = (rule: string, { at, because }: Ending, { object, why }: Doomed): Ends => ({
+  kind: 'ends',
+  object,
+  rule,
+  at,
+  because: `${why}: ${because}`,
+  propagation: 'Background',
+  anyVersion: true,
+});

@@ -1,0 +1,181 @@
+// What goes when a Cleaner acts: the objects of its targets, and those of its Helm release with Helm's own records.
+
+import { assertNever } from '@lapse/base/assertNever';
+import type { Instant } from '@lapse/base/instant';
+import { type Kind, keyOf, metadataOf } from '@lapse/kube/api/kind';
+import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
+import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
+import type { DeletionRecord } from '#api/cleaner';
+import type { ManifestObject } from '#helm/manifest';
+import { readStored, type Stored, storageSelector } from '#helm/storage';
+import type { UninstallSteps } from '#helm/uninstall';
+import { nameOf, type ObjectName, type Snapshot } from '../foresight.ts';
+import { findRefusal, subjectOf } from './foreseeRights.ts';
+import type { Around } from './foreseeTargets.ts';
+import { planRelease } from './helm.ts';
+import { computeBelonging, NOT_OWNED } from './helmRemoval.ts';
+import type { ReleaseKey } from './helmStorage.ts';
+import { findUnrecorded } from './helmUnrecorded.ts';
+import { type DecisionParts, recordTargets } from './record.ts';
+import type { Found } from './snapshot.ts';
+import type { Meaning } from './spec.ts';
+
+export interface Doomed {
+  readonly object: ObjectName;
+  readonly why: string;
+}
+
+/** An object of the release that is not deleted with it. */
+export interface Left extends Doomed {
+  /** `kept`: the chart asks for it. `forbidden`: the actor may not delete it. */
+  readonly as: 'kept' | 'notOwned' | 'forbidden';
+}
+
+export interface DoomedObjects {
+  readonly objects: readonly Doomed[];
+  /** Of the release. */
+  readonly records: readonly Doomed[];
+  readonly left: readonly Left[];
+  readonly parts: DecisionParts;
+  /** The release cannot be uninstalled. */
+  readonly problem?: { readonly because: string; readonly until?: Instant };
+}
+
+/** At the time of the decision. */
+export async function findDoomed(
+  around: Around,
+  meaning: Meaning,
+  found: readonly Found[],
+  at: Instant,
+): Promise<DoomedObjects> {
+  const targets = recordTargets(found);
+  const uids = new Set(targets.map(({ uid }) => uid));
+  const objects = found.flatMap(({ target, kind, objects: all }) =>
+    target.delete
+      ? all
+          .filter(
+            ({ metadata }) => uids.delete(metadata.uid ?? '') && metadata.deletionTimestamp === undefined,
+          )
+          .map((object) => ({ object: nameOf(kind, object), why: `target ${target.name}` }))
+      : [],
+  );
+  const doomed = { objects, records: [], left: [], parts: { targets } };
+  if (meaning.release === undefined) return doomed;
+  return addRelease(around, doomed, { name: meaning.release, found }, at);
+}
+
+async function addRelease(
+  around: Around,
+  doomed: DoomedObjects,
+  { name, found }: { readonly name: string; readonly found: readonly Found[] },
+  at: Instant,
+): Promise<DoomedObjects> {
+  const { snapshot } = around.outlook;
+  const { namespace = '', name: self = '' } = around.cleaner.metadata;
+  const release = { name, namespace };
+  const { stored, records } = await readRecords(snapshot, release);
+  const plan = await planRelease(stored, release, self, at);
+  switch (plan.kind) {
+    case 'absent': {
+      const because = await findUnrecorded(release, found, (kind, labelSelector) =>
+        snapshot.list({ kind, namespace, labelSelector }),
+      );
+      return { ...doomed, ...(because === undefined ? {} : { problem: { because } }) };
+    }
+    case 'busy':
+      return {
+        ...doomed,
+        problem: { because: `the release ${name} is ${plan.status}`, until: plan.until },
+      };
+    case 'corrupt':
+      return { ...doomed, problem: { because: `the release ${name} cannot be read: ${plan.why}` } };
+    case 'uninstall': {
+      const { owned, left } = await releaseObjects(around, plan.steps, release);
+      return {
+        objects: [...doomed.objects, ...owned],
+        records,
+        left,
+        parts: { ...doomed.parts, release: { name, steps: plan.steps } },
+      };
+    }
+    default:
+      return assertNever(plan);
+  }
+}
+
+/** Helm's records of a release: in Secrets, or, where there are none, in ConfigMaps. */
+async function readRecords(
+  snapshot: Snapshot,
+  { name, namespace }: ReleaseKey,
+): Promise<{ stored: readonly Stored[]; records: readonly Doomed[] }> {
+  for (const [driver, kind] of [
+    ['secret', Secret as Kind],
+    ['configmap', ConfigMap as Kind],
+  ] as const) {
+    const all = await snapshot.list({ kind, namespace, labelSelector: storageSelector(name) });
+    const stored = all.flatMap((object) => readStored(object, driver, name) ?? []);
+    if (stored.length === 0) continue;
+    const why = `a record of the release ${name}`;
+    return { stored, records: all.map((object) => ({ object: nameOf(kind, object), why })) };
+  }
+  return { stored: [], records: [] };
+}
+
+async function releaseObjects(
+  around: Around,
+  { removals }: UninstallSteps,
+  release: ReleaseKey,
+): Promise<{ readonly owned: readonly Doomed[]; readonly left: readonly Left[] }> {
+  const { snapshot } = around.outlook;
+  const subject = subjectOf(around);
+  const owned: Doomed[] = [];
+  const left: Left[] = [];
+  for (const object of removals) {
+    const kind = findKind(snapshot, object);
+    const live = kind && (await findLive(snapshot, kind, object, release));
+    if (kind === undefined || live === undefined) continue;
+    const found = { object: nameOf(kind, live), why: `part of the release ${release.name}` };
+    const belonging = computeBelonging(live, release);
+    if (belonging === 'kept') left.push({ ...found, as: 'kept', why: 'helm.sh/resource-policy: keep' });
+    else if (belonging === 'notOwned') left.push({ ...found, as: 'notOwned', why: NOT_OWNED });
+    if (belonging !== 'owned' || live.metadata.deletionTimestamp !== undefined) continue;
+    const refusal = await findRefusal(snapshot, subject, kind, keyOf(live));
+    if (refusal === undefined) owned.push(found);
+    else left.push({ ...found, as: 'forbidden', why: refusal });
+  }
+  return { owned, left };
+}
+
+function findKind({ served }: Snapshot, { apiVersion, kind }: ManifestObject): Kind | undefined {
+  const gv = parseApiVersion(apiVersion);
+  const same = served.filter((one) => one.group === gv?.group && one.kind === kind);
+  return same.find(({ version }) => version === gv?.version) ?? same[0];
+}
+
+async function findLive(
+  snapshot: Snapshot,
+  kind: Kind,
+  object: ManifestObject,
+  release: ReleaseKey,
+): Promise<KubeObject | undefined> {
+  const where = kind.namespaced ? { namespace: object.namespace || release.namespace } : {};
+  const all = await snapshot.list({ kind: metadataOf(kind) as Kind, ...where });
+  return all.find(({ metadata }) => metadata.name === object.name);
+}
+
+/** What a decision that is carried out has written down. */
+export async function recordedDoomed(
+  { outlook, cleaner }: Around,
+  record: DeletionRecord,
+): Promise<Doomed[]> {
+  const { served } = outlook.snapshot;
+  const { namespace = '' } = cleaner.metadata;
+  return record.targets.flatMap(({ group, version, resource, name, uid }) => {
+    const kind = served.find(
+      (one) => one.group === group && one.version === version && one.resource === resource,
+    );
+    if (kind === undefined) return [];
+    const object = nameOf(kind, { apiVersion: '', kind: '', metadata: { namespace, name, uid } });
+    return [{ object, why: 'recorded target' }];
+  });
+}

@@ -1,0 +1,161 @@
+// Uninstalling a Helm release with somebody's rights, along the steps of packages/lapse/src/helm. Every step can be repeated: what is
+// gone stays gone, and Helm's own records go last, so that an interrupted uninstall is found and finished.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { type Instant, plus } from '@lapse/base/instant';
+import { parseApiVersion } from '@lapse/kube/api/object';
+import { Cleaner } from '#api/cleaner';
+import type { ManifestObject } from '#helm/manifest';
+import { buildUninstalling, UNINSTALLING } from '#helm/markUninstalling';
+import { openHistory, type Stored } from '#helm/storage';
+import { planUninstall, type UninstallPlan, type UninstallSteps } from '#helm/uninstall';
+import { deleteObject, patchUnchanged, type Read } from './hands.ts';
+import { CONTENDED, type RemovalOptions, removeAll, type Stop, stopped } from './helmRemoval.ts';
+import { compareWithRecord, findNewer, type ReleaseKey, readRecorded, STORAGE } from './helmStorage.ts';
+
+/** A Cleaner that is part of its own release goes last, by its own hand. */
+const isSelf = (object: ManifestObject, release: ReleaseKey, self: string): boolean =>
+  object.kind === Cleaner.kind &&
+  parseApiVersion(object.apiVersion)?.group === Cleaner.group &&
+  object.name === self &&
+  (object.namespace || release.namespace) === release.namespace;
+
+export async function planRelease(
+  storage: readonly Stored[],
+  release: ReleaseKey,
+  self: string,
+  now: Instant,
+): Promise<UninstallPlan> {
+  if (storage.length === 0) return { kind: 'absent' };
+  return planUninstall(await openHistory(storage, release), now, (object) => isSelf(object, release, self));
+}
+
+export type Uninstalled =
+  /** `gone`: objects that do not exist any more, whoever deleted them; unset: its records were gone already. */
+  | {
+      readonly kind: 'done';
+      readonly gone?: number;
+      readonly kept: readonly string[];
+      readonly left: readonly string[];
+    }
+  /** Some objects are left, and so are the records. `unmarked`: why the newest does not say `uninstalling`, if so. */
+  | { readonly kind: 'incomplete'; readonly left: readonly string[]; readonly unmarked?: string }
+  | { readonly kind: 'busy'; readonly status: string; readonly until: Instant }
+  | { readonly kind: 'failed'; readonly why: string }
+  | Stop;
+
+export interface UninstallOptions extends RemovalOptions {
+  readonly self: string;
+  /** The records are purged even if objects are left. */
+  readonly purgeIncomplete: boolean;
+  /** Notes that there is no way back, if anything was deleted or a hook has run. */
+  readonly begin: () => Promise<'begun' | 'not begun' | 'stop'>;
+  /** Runs the hooks of an event; undefined when they are done. */
+  readonly runHooks: (
+    event: 'pre-delete' | 'post-delete',
+    steps: UninstallSteps,
+  ) => Promise<Uninstalled | undefined>;
+}
+
+export async function uninstall(options: UninstallOptions): Promise<Uninstalled> {
+  const { hands, record, now, self } = options;
+  const release = { name: record.release, namespace: hands.namespace };
+  const ours = await readOurs(options);
+  if ('kind' in ours) return ours;
+  const plan = await planRelease(ours, release, self, now);
+  switch (plan.kind) {
+    case 'absent':
+      return { kind: 'done', kept: [], left: [] };
+    case 'busy':
+      return plan;
+    case 'corrupt':
+      return { kind: 'failed', why: plan.why };
+    case 'uninstall':
+      return follow(plan.steps, release, options);
+    default:
+      return assertNever(plan);
+  }
+}
+
+async function follow(
+  steps: UninstallSteps,
+  release: ReleaseKey,
+  options: UninstallOptions,
+): Promise<Uninstalled> {
+  if (!options.isWanted()) return { kind: 'unwanted' };
+  const before = await options.runHooks('pre-delete', steps);
+  if (before !== undefined) return before;
+  const { gone, kept, left, problems, stop } = await removeAll(steps, release, options);
+  if (stop !== undefined) return stop;
+  if (problems.length > 0) return { kind: 'failed', why: [...problems, ...left].slice(0, 5).join('; ') };
+  if (left.length > 0 && !options.purgeIncomplete) return leaveIncomplete(left, options);
+  const after = await options.runHooks('post-delete', steps);
+  if (after !== undefined) return after;
+  const purged = await purge(steps, options);
+  return purged ?? { kind: 'done', gone, kept, left };
+}
+
+const UNTOUCHED = 'nothing was deleted';
+
+/** Helm can finish what is left, from a record that says so. A release of which nothing was deleted is still deployed. */
+async function leaveIncomplete(left: readonly string[], options: UninstallOptions): Promise<Uninstalled> {
+  const begun = await options.begin();
+  if (begun === 'stop') return stopped(options);
+  if (begun === 'not begun') return { kind: 'incomplete', left, unmarked: UNTOUCHED };
+  const { hands, record, now } = options;
+  const read = await readOurs(options);
+  if ('kind' in read) return read;
+  const newest = read.find(({ revision }) => revision === record.revision);
+  if (newest === undefined || newest.status === UNINSTALLING) return { kind: 'incomplete', left };
+  const { driver, name } = newest;
+  const refusal = await options.refusalTo('patch', STORAGE[driver], { namespace: hands.namespace, name });
+  const patch = refusal === undefined ? await buildUninstalling(newest, now) : undefined;
+  if (patch === undefined) return { kind: 'incomplete', left, unmarked: refusal ?? 'it cannot be read' };
+  const answer = await patchUnchanged(hands, STORAGE[driver], newest, patch);
+  switch (answer.kind) {
+    case 'patched':
+      return { kind: 'incomplete', left };
+    case 'changed':
+      return { kind: 'waiting', until: plus(now, CONTENDED), why: 'contended' };
+    case 'refused':
+      return { kind: 'incomplete', left, unmarked: answer.why };
+    default:
+      return assertNever(answer);
+  }
+}
+
+/** The recorded part of what Helm has stored now, or why nothing may be done with it. */
+async function readOurs({ hands, record }: UninstallOptions): Promise<Stored[] | Uninstalled> {
+  const read = await readRecorded(hands, record);
+  if (read.kind !== 'read') return unreadable(read);
+  const ours = compareWithRecord(read.value, record);
+  return typeof ours === 'string' ? { kind: 'changed', why: ours } : ours;
+}
+
+/** Oldest first, by uid, and only as long as nobody writes a new revision. */
+async function purge(steps: UninstallSteps, options: UninstallOptions): Promise<Uninstalled | undefined> {
+  const { hands, record } = options;
+  const ours = await readOurs(options);
+  if ('kind' in ours) return ours;
+  for (const ref of steps.purge) {
+    const kind = STORAGE[ref.driver];
+    const refusal = await options.refusalTo('delete', kind, { namespace: hands.namespace, name: ref.name });
+    if (refusal !== undefined) return { kind: 'failed', why: refusal };
+    const newer = ref === steps.purge[0] ? undefined : await findNewer(hands, record);
+    if (newer !== undefined && newer.kind !== 'read') return unreadable(newer);
+    if (newer?.value !== undefined) return { kind: 'changed', why: newer.value };
+    const held = options.heldUntil(ref.uid);
+    if (held !== undefined) return { kind: 'waiting', until: held, why: 'budget' };
+    if (!options.isWanted()) return { kind: 'unwanted' };
+    const answer = await deleteObject(hands, kind, ref);
+    if (answer.kind === 'forbidden' || answer.kind === 'refused') return { kind: 'failed', why: answer.why };
+    if (answer.kind === 'deleted' && (await options.onDeleted('release record')) === 'stop')
+      return stopped(options);
+  }
+  return undefined;
+}
+
+const unreadable = (read: Exclude<Read<unknown>, { kind: 'read' }>): Uninstalled => ({
+  kind: 'failed',
+  why: read.kind === 'forbidden' ? read.why : 'Secrets are not served',
+});

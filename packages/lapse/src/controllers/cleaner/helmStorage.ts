@@ -1,0 +1,87 @@
+// Helm's records of a release, read with somebody's rights, and what they say about a decision that was made earlier.
+
+import { type Kind, metadataOf } from '@lapse/kube/api/kind';
+import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { RecordedRelease } from '#api/cleaner';
+import { type Driver, readStored, type Stored, storageSelector } from '#helm/storage';
+import { type Hands, listObjects, type Read } from './hands.ts';
+
+/** More revisions than a record may hold are more than anybody has. */
+export const MOST_REVISIONS = 1000;
+
+export interface ReleaseKey {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export const STORAGE: Readonly<Record<Driver, Kind>> = { secret: Secret, configmap: ConfigMap };
+
+/** Helm's records of a release: in Secrets, or, where there are none, in ConfigMaps. */
+export async function readStorage(
+  hands: Hands,
+  release: string,
+  drivers: readonly Driver[] = ['secret', 'configmap'],
+): Promise<Read<Stored[]>> {
+  const refusals: string[] = [];
+  for (const driver of drivers) {
+    const refusal = await hands.refusalToList(STORAGE[driver]);
+    if (refusal !== undefined) {
+      refusals.push(refusal);
+      continue;
+    }
+    const read = await listObjects<KubeObject>(
+      hands,
+      STORAGE[driver],
+      storageSelector(release),
+      MOST_REVISIONS,
+    );
+    if (read.kind === 'forbidden') refusals.push(read.why);
+    if (read.kind === 'notServed') return read;
+    const records = read.kind === 'read' ? read.value : [];
+    const found = records.flatMap((object) => readStored(object, driver, release) ?? []);
+    if (found.length > 0) return { kind: 'read', value: found };
+  }
+  // Without a look at one of the places nothing can be said about a release that is not in the other.
+  const [refusal] = refusals;
+  return refusal === undefined ? { kind: 'read', value: [] } : { kind: 'forbidden', why: refusal };
+}
+
+const driverOf = ({ storage }: RecordedRelease): Driver => storage[0]?.driver ?? 'secret';
+
+/** The same of a release that was decided about: only where its records were. */
+export const readRecorded = (hands: Hands, record: RecordedRelease): Promise<Read<Stored[]>> =>
+  readStorage(hands, record.release, [driverOf(record)]);
+
+/** The recorded part of what is stored now; that nothing of it is left; or that somebody else has been at it. */
+export function compareWithRecord(storage: readonly Stored[], record: RecordedRelease): Stored[] | string {
+  const uids = new Set(record.storage.map(({ uid }) => uid));
+  const ours = storage.filter(({ uid }) => uids.has(uid));
+  // The newest is purged last: without any of ours everything was done, whatever has the name now.
+  if (ours.length === 0) return [];
+  const newer = storage.find(({ uid }) => !uids.has(uid));
+  if (newer !== undefined)
+    return `revision ${newer.revision} appeared while revision ${record.revision} was being uninstalled`;
+  if (!ours.some(({ revision }) => revision === record.revision))
+    return `the record of revision ${record.revision} disappeared before those of older revisions`;
+  return ours;
+}
+
+/**
+ * Why no more of the release may be deleted, if so: somebody has written another revision since. Asked before every
+ * deletion, so identities only; what looks like a revision is then read in full.
+ */
+export async function findNewer(hands: Hands, record: RecordedRelease): Promise<Read<string | undefined>> {
+  const kind = metadataOf(STORAGE[driverOf(record)]) as Kind;
+  const seen = await listObjects<KubeObject>(hands, kind, storageSelector(record.release), MOST_REVISIONS);
+  if (seen.kind !== 'read') return seen;
+  const uids = new Set(record.storage.map(({ uid }) => uid));
+  if (seen.value.every(({ metadata }) => uids.has(metadata.uid ?? '')))
+    return { kind: 'read', value: undefined };
+  const read = await readRecorded(hands, record);
+  if (read.kind !== 'read') return read;
+  const ours = compareWithRecord(read.value, record);
+  if (typeof ours === 'string') return { kind: 'read', value: ours };
+  const installed = ours.length === 0 && read.value.length > 0;
+  return { kind: 'read', value: installed ? 'it was installed anew' : undefined };
+}

@@ -1,0 +1,53 @@
+// Signs of a release that is installed and has no record in Secrets or ConfigMaps: Helm's SQL storage driver keeps the
+// records in a database. Nothing is deleted then, because no record says what belongs to the release.
+
+import { type Kind, metadataOf } from '@lapse/kube/api/kind';
+import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { asksToStay } from '#helm/manifest';
+import { isOwnedBy, ownershipOf, type ReleaseKey } from '#helm/ownership';
+import { type Hands, listObjects, selectorOf } from './hands.ts';
+import type { Found } from './snapshot.ts';
+
+const MOST_LISTED = 2000;
+
+type List = (kind: Kind, labelSelector: string) => Promise<readonly KubeObject[]>;
+
+/** For `findUnrecorded`: metadata only, with the rights of the actor. */
+export const listWith =
+  (hands: Hands): List =>
+  async (kind, labelSelector) => {
+    const read = await listObjects(hands, metadataOf(kind) as Kind, labelSelector, MOST_LISTED);
+    return read.kind === 'read' ? read.value : [];
+  };
+
+/** Why a release without a record is not treated as uninstalled, if so. */
+export async function findUnrecorded(
+  release: ReleaseKey,
+  found: readonly Found[],
+  list: List,
+): Promise<string | undefined> {
+  for (const { kind, objects } of found) {
+    const sign = findSign(objects, release);
+    if (sign !== undefined) return describe(release, kind, sign);
+  }
+  // The rights to list these were needed to look for records.
+  for (const kind of [ConfigMap, Secret] as readonly Kind[]) {
+    const { labels } = ownershipOf(release);
+    const sign = findSign(await list(kind, selectorOf(labels)), release);
+    if (sign !== undefined) return describe(release, kind, sign);
+  }
+  return undefined;
+}
+
+/** Objects that `helm uninstall` leaves, or that are being deleted, may outlive the records of any driver. */
+const findSign = (objects: readonly KubeObject[], release: ReleaseKey): KubeObject | undefined =>
+  objects.find(
+    (object) =>
+      isOwnedBy(object, release) &&
+      object.metadata.deletionTimestamp === undefined &&
+      !asksToStay(object.metadata.annotations),
+  );
+
+const describe = (release: ReleaseKey, { kind }: Pick<Kind, 'kind'>, { metadata }: KubeObject): string =>
+  `${kind} ${metadata.name} belongs to release ${release.name}, which has no record in Secrets or ConfigMaps; Helm's SQL storage driver is not supported; run: helm uninstall ${release.name} -n ${release.namespace}`;

@@ -1,0 +1,62 @@
+// What is counted about Cleaners, all of it there from the start.
+
+import type { Counter, Registry } from '@lapse/runtime/metrics/registry';
+import type { NextLook, Verdict } from './compute.ts';
+
+const RESULTS = ['true', 'false', 'error', 'budget'] as const satisfies Verdict['result'][];
+const SCHEDULES = ['period', 'found', 'sleep limit', 'not monotonic'] as const satisfies NextLook['why'][];
+const WHAT = ['target', 'release object', 'release record', 'cleaner'] as const;
+const DISCARDED = ['unauthenticated', 'impossible', 'outdated', 'author changed'] as const;
+export type DiscardedBecause = (typeof DISCARDED)[number];
+export type DeletedWhat = (typeof WHAT)[number];
+
+export interface CleanerMetrics {
+  evaluated(result: Verdict['result']): void;
+  scheduled(look: NextLook): void;
+  deleted(what: DeletedWhat): void;
+  readonly decisions: Counter;
+  discarded(because: DiscardedBecause): void;
+}
+
+export function cleanerMetrics(registry: Registry): CleanerMetrics {
+  const evaluations = registry.counter(
+    'lapse_cleaner_evaluations_total',
+    'Evaluations of all conditions of a Cleaner at the real time, by result.',
+    ['result'],
+  );
+  const looks = registry.counter(
+    'lapse_cleaner_looks_scheduled_total',
+    'Next looks that were scheduled, by how their time was found.',
+    ['by'],
+  );
+  const probes = registry
+    .counter(
+      'lapse_cleaner_search_evaluations_total',
+      'Evaluations at times in the future, to find out when to look.',
+    )
+    .with();
+  const deleted = registry.counter('lapse_cleaner_deleted_total', 'Objects deleted, by what they were.', [
+    'what',
+  ]);
+  const discarded = registry.counter(
+    'lapse_cleaner_decisions_discarded_total',
+    'Recorded decisions that were not carried out, by reason; unauthenticated: Lapse did not write the record.',
+    ['reason'],
+  );
+  for (const reason of DISCARDED) discarded.with(reason);
+  for (const result of RESULTS) evaluations.with(result);
+  for (const by of SCHEDULES) looks.with(by);
+  for (const what of WHAT) deleted.with(what);
+  return {
+    evaluated: (result) => evaluations.with(result).inc(),
+    scheduled: ({ why, evaluations: count }) => {
+      looks.with(why).inc();
+      probes.inc(count);
+    },
+    deleted: (what) => deleted.with(what).inc(),
+    discarded: (because) => discarded.with(because).inc(),
+    decisions: registry
+      .counter('lapse_cleaner_decisions_total', 'Decisions to delete that were recorded.')
+      .with(),
+  };
+}

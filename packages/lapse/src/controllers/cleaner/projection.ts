@@ -1,0 +1,79 @@
+// What the cache keeps of a Cleaner. While it waits for its TTL, and its status says so, that is its identity and its
+// deadline: no decision reads anything else before, and the one at the deadline reads the object from the API server.
+
+import { type Instant, instant, parseTime, plus } from '@lapse/base/instant';
+import { sharedTexts } from '@lapse/base/sharedTexts';
+import { apiVersionOf, type ObjectMeta } from '@lapse/kube/api/object';
+import { type Projection, whole } from '@lapse/runtime/source';
+import { Cleaner } from '#api/cleaner';
+import { withoutLastApplied } from './snapshot.ts';
+import { readTtl } from './spec.ts';
+import { readyOf } from './status.ts';
+
+const share = sharedTexts();
+const API_VERSION = apiVersionOf(Cleaner);
+
+/**
+ * A cached Cleaner that waits. It has neither spec nor status: never decide on it, never write its status. One text is
+ * half the memory of an object with fields, and nearly all Cleaners of a cluster wait.
+ */
+class WaitingCleaner {
+  readonly #namespace: string;
+  readonly #text: string;
+
+  constructor({ name, namespace = '', uid, resourceVersion, generation }: ObjectMeta, until: Instant) {
+    this.#namespace = share(namespace);
+    // Not a template: V8 would keep its parts.
+    this.#text = [name, uid, resourceVersion, generation, until].join(' ');
+  }
+
+  get apiVersion(): string {
+    return API_VERSION;
+  }
+
+  get kind(): string {
+    return Cleaner.kind;
+  }
+
+  get metadata(): ObjectMeta {
+    const [name, uid, resourceVersion, generation] = this.#text.split(' ') as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    return { name, namespace: this.#namespace, uid, resourceVersion, generation: Number(generation) };
+  }
+
+  get until(): Instant {
+    return instant(Number(this.#text.slice(this.#text.lastIndexOf(' '))));
+  }
+}
+
+/** The end of the TTL, where status reports it for the current spec and nothing is being deleted. */
+function computeWait(cleaner: Cleaner): Instant | undefined {
+  const { metadata, status } = cleaner;
+  const isReported =
+    readyOf(cleaner)?.reason === 'NotExpired' && status?.observedGeneration === metadata.generation;
+  if (!isReported || status?.deletion !== undefined || metadata.deletionTimestamp !== undefined)
+    return undefined;
+  const ttl = readTtl(cleaner);
+  const created = parseTime(metadata.creationTimestamp ?? '');
+  return ttl === undefined || !Number.isFinite(created) ? undefined : plus(created, ttl);
+}
+
+export const cleanerProjection: Projection<Cleaner> = {
+  name: 'cleaner',
+  project(cleaner) {
+    const until = computeWait(cleaner);
+    if (until === undefined) {
+      const kept = whole.project(cleaner) as Cleaner;
+      return { ...kept, metadata: withoutLastApplied(kept.metadata) };
+    }
+    return new WaitingCleaner(cleaner.metadata, until) as unknown as Cleaner;
+  },
+};
+
+/** The deadline of a cached Cleaner that waits; undefined: the cache has the object, with all that decisions read. */
+export const waitOf = (cached: Cleaner | undefined): Instant | undefined =>
+  (cached as unknown) instanceof WaitingCleaner ? (cached as unknown as WaitingCleaner).until : undefined;

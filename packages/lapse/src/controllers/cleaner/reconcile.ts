@@ -1,0 +1,258 @@
+// One Cleaner, one look: has its time come, what do its conditions say, and what follows. Decisions are in compute.ts and
+// decide.ts; act.ts and deletion.ts carry them out.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { formatTime, type Instant, isDue, type Millis, minutes, plus, seconds } from '@lapse/base/instant';
+import { nextTurn } from '@lapse/base/turn';
+import { ApiError } from '@lapse/kube/api/status';
+import { TransportError } from '@lapse/kube/client/transport';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { Cleaner } from '#api/cleaner';
+import { act } from './act.ts';
+import type { Acting } from './actor.ts';
+import {
+  computeGate,
+  computeNextLook,
+  describeOutcomes,
+  evaluate,
+  type NextLook,
+  type Verdict,
+} from './compute.ts';
+import type { Context } from './context.ts';
+import { describeMissing, handsOf, TOO_MANY } from './decide.ts';
+import { Deletion } from './deletion.ts';
+import { type Gathered, gather } from './gather.ts';
+import { tell } from './hands.ts';
+import { needsToSee } from './needs.ts';
+import { waitOf } from './projection.ts';
+import { memoKey, periodOf, Reporter } from './reporter.ts';
+import {
+  bindingsOf,
+  boundCount,
+  type Found,
+  MOST_BOUND,
+  missingOf,
+  type Resolved,
+  type Shown,
+  shownOf,
+} from './snapshot.ts';
+import { type Meaning, understand } from './spec.ts';
+import type { Reason } from './status.ts';
+import { fromServer, watchNothing } from './targets.ts';
+
+/** Discovery follows a new definition with some delay. */
+const SOON: Millis = seconds(6);
+
+export const createReconcile =
+  (context: Context) =>
+  (pass: Pass): Promise<Outcome> | Outcome => {
+    const cached = pass.cache.get(Cleaner, pass.key);
+    const until = waitOf(cached);
+    if (until === undefined) return reconcileWhole(pass, context, cached);
+    if (isDue(until, pass.now)) return reconcileDue(pass, context);
+    watchNothing(pass, context);
+    return waitUntil(until, 'ttl');
+  };
+
+/** The cache has only the deadline: the object is read, and may have changed since. */
+const reconcileDue = async (pass: Pass, context: Context): Promise<Outcome> =>
+  reconcileWhole(pass, context, await pass.client.get(Cleaner, pass.key));
+
+function reconcileWhole(
+  pass: Pass,
+  context: Context,
+  cleaner: Cleaner | undefined,
+): Promise<Outcome> | Outcome {
+  // Deleting a Cleaner, by a user or as the last step, ends it: nothing else is deleted.
+  if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
+    context.memos.delete(memoKey(pass.key));
+    context.holds.delete(memoKey(pass.key));
+    context.done.delete(memoKey(pass.key));
+    watchNothing(pass, context);
+    return settled();
+  }
+  const reporter = new Reporter(pass, context, cleaner);
+  return reporter.held() ?? visibly(reporter, () => look(reporter));
+}
+
+/** Failures before status says so: one or two are retried by the queue within a second. */
+const QUIET_FAILURES = 2;
+const RETRY: Millis = minutes(1);
+
+/** Requests that keep failing are reported in status and tried again every minute. */
+async function visibly(reporter: Reporter, work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    const isAnswer = error instanceof ApiError || error instanceof TransportError;
+    if (!isAnswer || reporter.pass.failures < QUIET_FAILURES) throw error;
+    reporter.pass.log.warn({ error: error.message }, 'cannot go on');
+    return reporter.unavailable('Unavailable', `the API server cannot be used: ${tell(error)}`, RETRY);
+  }
+}
+
+function look(reporter: Reporter): Promise<Outcome> {
+  const { pass, context, cleaner } = reporter;
+  const record = cleaner.status?.deletion;
+  if (record !== undefined) {
+    watchNothing(pass, context);
+    return new Deletion(pass, context, cleaner, record).resume();
+  }
+  const understood = understand(cleaner);
+  if (understood.kind === 'invalid')
+    return invalid(reporter, understood.problems.map((one) => `${one.field}: ${one.message}`).join('; '));
+  const gate = computeGate(cleaner, understood.meaning.ttl, pass.now);
+  if (gate.kind === 'open') return lookAtTargets(reporter, understood.meaning);
+  return notExpired(reporter, gate.until);
+}
+
+function invalid(reporter: Reporter, message: string): Promise<Outcome> {
+  watchNothing(reporter.pass, reporter.context);
+  return reporter.report({ reason: 'InvalidSpec', message }, settled());
+}
+
+function notExpired(reporter: Reporter, until: Instant): Promise<Outcome> {
+  watchNothing(reporter.pass, reporter.context);
+  const message = 'nothing is looked at before the TTL is over';
+  return reporter.report({ reason: 'NotExpired', message, next: until }, waitUntil(until, 'ttl'));
+}
+
+async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outcome> {
+  const { pass, context, cleaner } = reporter;
+  const actor = await context.actors.of(cleaner);
+  if (actor.kind === 'nobody') {
+    watchNothing(pass, context);
+    return reporter.later(meaning, `${actor.reason};${reporter.generation}`, {
+      reason: actor.reason,
+      message: actor.why,
+    });
+  }
+  const gathered = await gather(pass, context, cleaner, meaning);
+  switch (gathered.kind) {
+    case 'refused':
+      return invalid(reporter, gathered.why);
+    case 'unsynced':
+      // A source that has synced, or failed, wakes the Cleaner too.
+      if (gathered.why === undefined) return waitUntil(plus(pass.now, RETRY), 'unsynced');
+      return reporter.unavailable('Unavailable', gathered.why, RETRY);
+    case 'unserved':
+      return reporter.until(
+        plus(pass.now, gathered.soon ? SOON : periodOf(meaning)),
+        'KindNotServed',
+        gathered.key,
+        { reason: 'KindNotServed', message: gathered.why },
+      );
+    case 'gathered': {
+      const unchanged = reporter.unchanged(gathered.key);
+      if (unchanged !== undefined) return unchanged;
+      return judge({
+        reporter,
+        meaning,
+        actor,
+        gathered: await gathered.complete(handsOf({ pass, context, cleaner, actor })),
+      });
+    }
+    default:
+      return assertNever(gathered);
+  }
+}
+
+interface Judging {
+  readonly reporter: Reporter;
+  readonly meaning: Meaning;
+  readonly actor: Acting;
+  readonly gathered: Gathered;
+}
+
+/** What conditions may see was found; now they are asked. */
+async function judge(judging: Judging): Promise<Outcome> {
+  const { reporter, meaning, gathered } = judging;
+  const { found, key } = gathered;
+  const later = (reason: Reason, message: string, shown?: Shown) =>
+    reporter.later(meaning, key, { reason, message, ...(shown === undefined ? {} : { shown }) });
+  const forbidden = gathered.forbidden ?? (await reviewRights(judging));
+  if (forbidden !== undefined) return later('Forbidden', forbidden);
+  const missing = missingOf(found);
+  if (missing.length > 0) return later('TargetNotFound', describeMissing(missing), await show(judging));
+  if (boundCount(found) > MOST_BOUND) return later('BudgetExceeded', TOO_MANY, await show(judging));
+  const verdict = await evaluate(meaning.conditions, bindingsOf(found), reporter.pass.now);
+  const notTrue = (untrue: Verdict, seen: readonly Found[]) => lookAgain(judging, untrue, seen);
+  reporter.context.metrics.evaluated(verdict.result);
+  return verdict.result === 'true' ? act({ ...judging, notTrue }) : notTrue(verdict, found);
+}
+
+/** What stands between the conditions and what they want to see. */
+function reviewRights({ reporter, actor, gathered }: Judging): Promise<string | undefined> {
+  const namespace = reporter.pass.key.namespace ?? '';
+  const needs = gathered.resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
+  return reporter.context.actors.refusal(actor, needs, false);
+}
+
+/** What status shows of the targets. Read after every decision, so that it can neither delay nor fail one. */
+const show = async (judging: Judging): Promise<Shown> =>
+  shownOf([...judging.gathered.found, ...(await readOthers(judging))]);
+
+/** Targets that conditions do not see; what the actor may not read, and what cannot be read now, is not shown. */
+async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found[]> {
+  const { pass, cleaner, context } = reporter;
+  const namespace = pass.key.namespace ?? '';
+  const read = async (one: Resolved): Promise<Found[]> => {
+    if (!(await context.actors.maySee(actor, one.target, one.kind, namespace))) return [];
+    const found = await fromServer(handsOf({ pass, context, cleaner, actor }), one, false);
+    return found.kind === 'read' ? [found.value] : [];
+  };
+  const others = gathered.resolved.filter(({ target }) => !target.included);
+  const answers = await Promise.allSettled(others.map(read));
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+}
+
+const UNTRUE: Readonly<Record<Verdict['result'], Reason>> = {
+  true: 'WaitingForConditions',
+  false: 'WaitingForConditions',
+  error: 'ConditionError',
+  budget: 'BudgetExceeded',
+};
+
+async function lookAgain(
+  judging: Judging,
+  { result, outcomes }: Verdict,
+  found: readonly Found[],
+): Promise<Outcome> {
+  const { reporter, meaning, gathered } = judging;
+  const { key, watched } = gathered;
+  const next = await findNextLook(reporter, meaning, found, watched && result === 'false');
+  const unwatched = '; changes of targets cannot be watched (forbidden), so only the period counts';
+  const expected = next.trueAt === undefined ? '' : `; expected to become true at ${formatTime(next.trueAt)}`;
+  const message = `${describeOutcomes(outcomes, result)}${expected}${watched ? '' : unwatched}`;
+  return reporter.until(next.at, next.why, key, {
+    reason: UNTRUE[result],
+    message,
+    evaluations: outcomes,
+    shown: await show(judging),
+  });
+}
+
+async function findNextLook(
+  { pass, context, cleaner }: Reporter,
+  meaning: Meaning,
+  found: readonly Found[],
+  searchable: boolean,
+): Promise<NextLook> {
+  const { maxSleep } = context.options;
+  const monotonic = meaning.monotonic && searchable;
+  // A search may take a while: others first.
+  if (monotonic) await nextTurn();
+  const next = computeNextLook(meaning.conditions, bindingsOf(found), pass.now, {
+    period: periodOf(meaning),
+    monotonic,
+    ...(maxSleep === undefined ? {} : { maxSleep }),
+  });
+  context.metrics.scheduled(next);
+  if (next.why === 'not monotonic') {
+    const note =
+      'the conditions become true and false again: retry.monotonic does not hold, retry.period is used';
+    pass.event(cleaner, { type: 'Warning', reason: 'NotMonotonic', action: 'Evaluate', note });
+  }
+  return next;
+}

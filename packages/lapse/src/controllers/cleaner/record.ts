@@ -1,0 +1,118 @@
+// A decision to delete, as it is kept in status, and what may be believed of one that is found there.
+
+import { formatTime, hours, type Instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import type { Cleaner, DeletionRecord, RecordedTarget } from '#api/cleaner';
+import type { UninstallSteps } from '#helm/uninstall';
+import { isDenied } from './kinds.ts';
+import type { Found } from './snapshot.ts';
+import type { Target } from './spec.ts';
+
+/** Deletions that one decision may lead to. */
+export const MOST_DELETIONS = 1000;
+
+/** The objects of targets that are to be deleted, each once. What is going already was somebody else's decision. */
+export function recordTargets(found: readonly Found[]): RecordedTarget[] {
+  const byUid = new Map<string, RecordedTarget>();
+  for (const { target, kind, objects } of found) {
+    if (!target.delete) continue;
+    const { group, version, resource } = kind;
+    for (const { metadata } of objects) {
+      const { uid = '', name = '', deletionTimestamp } = metadata;
+      if (uid === '' || deletionTimestamp !== undefined) continue;
+      if (!byUid.has(uid)) byUid.set(uid, { group, version, resource, name, uid });
+    }
+  }
+  return [...byUid.values()];
+}
+
+export interface DecisionParts {
+  readonly targets: readonly RecordedTarget[];
+  readonly release?: { readonly name: string; readonly steps: UninstallSteps };
+  readonly account?: string;
+  /** User name of the author. */
+  readonly author?: string;
+}
+
+export const countDeletions = ({ targets, release }: DecisionParts): number =>
+  targets.length + (release === undefined ? 0 : release.steps.removals.length + release.steps.purge.length);
+
+export function buildRecord(cleaner: Cleaner, parts: DecisionParts, now: Instant): DeletionRecord {
+  const { targets, release, account, author } = parts;
+  return {
+    generation: cleaner.metadata.generation ?? 1,
+    evaluatedAt: formatTime(now),
+    ...(account === undefined ? {} : { serviceAccountName: account }),
+    ...(author === undefined ? {} : { author }),
+    targets: [...targets],
+    ...(release === undefined
+      ? {}
+      : {
+          helm: {
+            release: release.name,
+            revision: release.steps.revision,
+            storage: release.steps.purge.map((ref) => ({ ...ref })),
+          },
+        }),
+  };
+}
+
+/** Whether what conditions must see by name went with this decision, so that they can never be asked again. */
+export const isLastDecision = ({ targets }: DeletionRecord, declared: readonly Target[]): boolean =>
+  declared.some(
+    ({ included, delete: deleted, reference: { name } }) =>
+      included && deleted && name && targets.some((one) => one.name === name),
+  );
+
+/** A decision that has not begun is carried out for this long; after a longer interruption the Cleaner is evaluated again. */
+const LONGEST_UNSTARTED: Millis = hours(1);
+
+/** Why a record that has led to no deletion yet is evaluated again instead of carried out, if so. */
+export function computeOutdated(
+  { generation, evaluatedAt }: DeletionRecord,
+  { metadata }: Cleaner,
+  now: Instant,
+): string | undefined {
+  if (generation !== metadata.generation) return 'the spec was changed before anything was deleted';
+  return isDue(plus(parseTime(evaluatedAt), LONGEST_UNSTARTED), now)
+    ? 'it is more than an hour old and nothing was deleted'
+    : undefined;
+}
+
+/**
+ * Whether this Cleaner can have led to the record: no kind that Cleaners may not touch, and the account of the spec.
+ * Second line of defence; records are authenticated first (recordSeal.ts).
+ */
+export function isBelievable(record: DeletionRecord, cleaner: Cleaner, account: string | undefined): boolean {
+  const { targets, generation, serviceAccountName } = record;
+  const { generation: current = 1 } = cleaner.metadata;
+  if (generation > current || !targets.every(isTouchable)) return false;
+  // An older spec may have named another one.
+  return generation < current || serviceAccountName === account;
+}
+
+const WORD = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+const isTouchable = ({ group, version, resource, name, uid }: RecordedTarget): boolean =>
+  !isDenied(group) &&
+  (group === '' || WORD.test(group)) &&
+  WORD.test(version) &&
+  WORD.test(resource) &&
+  name !== '' &&
+  uid !== '';
+
+/** The kind of a recorded object, as far as deleting it needs one. */
+export const kindOf = ({ group, version, resource }: RecordedTarget): Kind => ({
+  group,
+  version,
+  resource,
+  kind: resource,
+  namespaced: true,
+});
+
+export function describeDecision({ targets, helm }: DeletionRecord): string {
+  const objects = `${targets.length} ${targets.length === 1 ? 'object' : 'objects'}`;
+  return helm === undefined
+    ? objects
+    : `${objects} and the release ${helm.release} (revision ${helm.revision})`;
+}

@@ -1,0 +1,116 @@
+// Saying in status what a look came to, and remembering until when it holds: a Cleaner that is woken without anything
+// having changed neither evaluates nor writes again.
+
+import { type Instant, isDue, type Millis, minus, minutes, parseTime, plus } from '@lapse/base/instant';
+import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import type { Cleaner } from '#api/cleaner';
+import type { NextLook } from './compute.ts';
+import type { Context } from './context.ts';
+import type { Meaning } from './spec.ts';
+import { type Reason, type Report, readyOf, writeStatus } from './status.ts';
+
+/** Without a period of its own a Cleaner that cannot go on is looked at this often. */
+const DEFAULT_PERIOD: Millis = minutes(5);
+
+export const periodOf = ({ period }: Meaning): Millis => period ?? DEFAULT_PERIOD;
+
+export const memoKey = ({ namespace = '', name }: Pass['key']): string => `${namespace}/${name}`;
+
+/** Whether a time has still to come, and no later than it was when it was set: a clock that was ahead is put back. */
+const isAhead = (at: Instant, wait: Millis, now: Instant): boolean =>
+  !isDue(at, now) && minus(at, now) <= wait;
+
+export class Reporter {
+  readonly pass: Pass;
+  readonly context: Context;
+  readonly cleaner: Cleaner;
+
+  constructor(pass: Pass, context: Context, cleaner: Cleaner) {
+    this.pass = pass;
+    this.context = context;
+    this.cleaner = cleaner;
+  }
+
+  get generation(): number {
+    return this.cleaner.metadata.generation ?? 1;
+  }
+
+  /** What is wrong was told, and is not tried again before its time or a change of the spec. */
+  held(): Outcome | undefined {
+    const hold = this.context.holds.get(memoKey(this.pass.key));
+    const holds =
+      hold !== undefined &&
+      hold.uid === this.cleaner.metadata.uid &&
+      hold.generation === this.generation &&
+      isAhead(hold.until, hold.wait, this.pass.now);
+    return holds ? waitUntil(hold.until, hold.why) : undefined;
+  }
+
+  /** When the last look still holds: nothing changed that it looked at, and its time has not come. */
+  unchanged(key: string): Outcome | undefined {
+    const memo = this.context.memos.get(memoKey(this.pass.key));
+    const holds =
+      memo !== undefined &&
+      memo.uid === this.cleaner.metadata.uid &&
+      memo.key === key &&
+      isAhead(memo.next, memo.wait, this.pass.now);
+    return holds ? waitUntil(memo.next, memo.why) : undefined;
+  }
+
+  /** A period from now, unless something changes. */
+  later(meaning: Meaning, key: string, report: Omit<Report, 'next'>): Promise<Outcome> {
+    return this.until(plus(this.pass.now, periodOf(meaning)), report.reason, key, report);
+  }
+
+  async until(
+    at: Instant,
+    why: Reason | NextLook['why'],
+    key: string,
+    report: Omit<Report, 'next'>,
+  ): Promise<Outcome> {
+    const unchanged = this.unchanged(key);
+    if (unchanged !== undefined) return unchanged;
+    const outcome = await this.report({ ...report, next: at }, waitUntil(at, why));
+    const uid = this.cleaner.metadata.uid ?? '';
+    if (outcome.kind === 'waitUntil')
+      this.context.memos.set(memoKey(this.pass.key), {
+        uid,
+        key,
+        next: at,
+        wait: minus(at, this.pass.now),
+        why,
+      });
+    return outcome;
+  }
+
+  /** The API server does not answer, or not usably: said, with what is recorded and known as it is, and tried again. */
+  async unavailable(reason: 'Unavailable' | 'ClockUnknown', message: string, wait: Millis): Promise<Outcome> {
+    const { resolvedTargets, resolvedTargetCount, evaluations, deletion } = this.cleaner.status ?? {};
+    const next = this.#sameTime(reason, message, wait) ?? plus(this.pass.now, wait);
+    const shown = resolvedTargets && {
+      resolvedTargets,
+      resolvedTargetCount: resolvedTargetCount ?? resolvedTargets.length,
+    };
+    const kept = {
+      ...(shown === undefined ? {} : { shown }),
+      ...(evaluations === undefined ? {} : { evaluations }),
+      ...(deletion === undefined ? {} : { deletion }),
+    };
+    return this.report({ ...kept, reason, message, next }, waitUntil(next, reason));
+  }
+
+  /** The time that status shows already for the same trouble: reported once, and not again at every wake-up. */
+  #sameTime(reason: Reason, message: string, wait: Millis): Instant | undefined {
+    const { pass, cleaner } = this;
+    const before = readyOf(cleaner);
+    if (before?.reason !== reason || before.message !== message) return undefined;
+    const next = parseTime(cleaner.status?.nextScheduledEvaluation ?? '');
+    return Number.isFinite(next) && isAhead(next, wait, pass.now) ? next : undefined;
+  }
+
+  async report(report: Report, then: Outcome): Promise<Outcome> {
+    const written = await writeStatus(this.pass, this.cleaner, report);
+    return written.kind === 'lost' ? again('changed while deciding') : then;
+  }
+}

@@ -1,0 +1,190 @@
+// What a Cleaner means, worked out once: durations read, names checked, conditions compiled. Admission and reconcile call
+// the same function, so whatever is accepted can be evaluated, and whatever slipped by is told in status.
+
+import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
+import { type Millis, millis, seconds } from '@lapse/base/instant';
+import {
+  BOOL,
+  compile,
+  conditionEnvironment,
+  DYN,
+  type Environment,
+  type Program,
+  sameType,
+  TIME,
+} from '@lapse/cel/cel';
+import { checkLabelValue, checkQualifiedName } from '@lapse/kube/api/names';
+import type { Cleaner, CleanerTarget, TargetReference } from '#api/cleaner';
+import { isReleaseName } from '#helm/storage';
+
+export interface Problem {
+  /** `spec.targets[0].name`. */
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface Target {
+  readonly name: string;
+  readonly reference: TargetReference;
+  readonly delete: boolean;
+  readonly included: boolean;
+}
+
+/** Whether a target has a part in decisions. Any other one is display only. */
+export const isDecisive = (target: Target): boolean => target.included || target.delete;
+
+export interface Meaning {
+  readonly ttl: Millis;
+  /** Absent only when there are no conditions. */
+  readonly period?: Millis;
+  readonly monotonic: boolean;
+  /** Only when it is to be deleted: otherwise naming it has no effect. */
+  readonly release?: string;
+  readonly targets: readonly Target[];
+  readonly conditions: readonly Program[];
+  readonly account?: string;
+  readonly dryRun: boolean;
+}
+
+export type Understood =
+  | { readonly kind: 'meaning'; readonly meaning: Meaning }
+  | { readonly kind: 'invalid'; readonly problems: readonly Problem[] };
+
+export const MOST_CONDITIONS = 16;
+export const MOST_CHARACTERS = 4096;
+const MOST_TARGETS = 64;
+const SHORTEST_PERIOD = seconds(1);
+const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
+/** What can stand in a path as a name. */
+const SEGMENT = /^(?!\.{1,2}$)[^/%]+$/;
+const NANOS_PER_MILLI = 1_000_000n;
+
+export function understand({ spec }: Pick<Cleaner, 'spec'>): Understood {
+  const problems: Problem[] = [];
+  const wrong = (field: string, message: string) => problems.push({ field: `spec.${field}`, message });
+  const ttl = readDuration(spec.ttl, 'ttl', wrong);
+  const period = spec.retry?.period === undefined ? undefined : readPeriod(spec.retry.period, wrong);
+  const targets = readTargets(spec.targets ?? [], wrong);
+  if (spec.helm !== undefined && !isReleaseName(spec.helm.release))
+    wrong('helm.release', 'is not the name of a Helm release (at most 53 lower-case characters)');
+  const conditions = readConditions(spec, targets, wrong);
+  if ((spec.conditions ?? []).length > 0 && spec.retry?.period === undefined)
+    wrong('retry.period', 'is required with conditions: it says when to look again');
+  if (problems.length > 0 || ttl === undefined) return { kind: 'invalid', problems };
+  return {
+    kind: 'meaning',
+    meaning: {
+      ttl,
+      ...(period === undefined ? {} : { period }),
+      monotonic: spec.retry?.monotonic === true,
+      ...(spec.helm?.delete === true ? { release: spec.helm.release } : {}),
+      targets,
+      conditions,
+      ...(spec.serviceAccountName ? { account: spec.serviceAccountName } : {}),
+      dryRun: spec.mode === 'DryRun',
+    },
+  };
+}
+
+type Wrong = (field: string, message: string) => void;
+
+/** Rounded up to a millisecond, so that nothing is early. */
+function readDuration(text: unknown, field: string, wrong: Wrong): Millis | undefined {
+  try {
+    const nanos = parseGoDuration(String(text ?? ''));
+    if (nanos >= 0n) return millis(Number((nanos + NANOS_PER_MILLI - 1n) / NANOS_PER_MILLI));
+    wrong(field, 'must not be negative');
+  } catch (error) {
+    if (!(error instanceof GoDurationError)) throw error;
+    wrong(field, `is not a duration (hours at most: 360h, 1h30m): ${error.message}`);
+  }
+  return undefined;
+}
+
+function readPeriod(text: string, wrong: Wrong): Millis | undefined {
+  const period = readDuration(text, 'retry.period', wrong);
+  if (period === undefined || period >= SHORTEST_PERIOD) return period;
+  wrong('retry.period', 'must be at least 1s');
+  return undefined;
+}
+
+/** When the TTL of a Cleaner ends: for a first look at very many of them, without compiling anything. */
+export function readTtl({ spec }: Pick<Cleaner, 'spec'>): Millis | undefined {
+  return readDuration(spec?.ttl, 'ttl', () => {});
+}
+
+function readTargets(targets: readonly CleanerTarget[], wrong: Wrong): Target[] {
+  if (targets.length > MOST_TARGETS) wrong('targets', `must be at most ${MOST_TARGETS}`);
+  const seen = new Set<string>();
+  return targets.slice(0, MOST_TARGETS).map((target, i) => {
+    const at = `targets[${i}]`;
+    checkTargetName(target.name, `${at}.name`, wrong);
+    if (seen.has(target.name)) wrong(`${at}.name`, `"${target.name}" is used twice`);
+    seen.add(target.name);
+    checkReference(target.reference, `${at}.reference`, wrong);
+    return {
+      name: target.name,
+      reference: target.reference,
+      delete: target.delete === true,
+      included: target.includeWhenEvaluating === true,
+    };
+  });
+}
+
+/** A name that conditions can use: the engine itself is asked what it takes for a variable. */
+function checkTargetName(name: string, field: string, wrong: Wrong): void {
+  const ok = IDENTIFIER.test(name) && compile(name, environmentOf([name])).kind === 'program';
+  if (name === TIME) wrong(field, `"${TIME}" is the time of the evaluation`);
+  else if (!ok) wrong(field, `"${name}" is not a name that CEL conditions can use`);
+}
+
+function checkReference(reference: TargetReference, field: string, wrong: Wrong): void {
+  const { name, matchLabels } = reference;
+  const named = name !== undefined && name !== '';
+  if (named && !SEGMENT.test(name)) wrong(`${field}.name`, 'is not the name of an object');
+  if (named === (matchLabels !== undefined)) wrong(field, 'must have exactly one of name and matchLabels');
+  if (matchLabels === undefined) return;
+  const labels = Object.entries(matchLabels);
+  if (labels.length === 0) wrong(`${field}.matchLabels`, 'must not be empty: it would mean everything');
+  for (const [key, value] of labels)
+    if (checkQualifiedName(key).length > 0 || checkLabelValue(value).length > 0)
+      wrong(`${field}.matchLabels`, `${JSON.stringify(key)} is not a label`);
+}
+
+function readConditions(spec: Cleaner['spec'], targets: readonly Target[], wrong: Wrong): Program[] {
+  const conditions = spec.conditions ?? [];
+  if (conditions.length > MOST_CONDITIONS) wrong('conditions', `must be at most ${MOST_CONDITIONS}`);
+  const included = targets.filter((target) => target.included && IDENTIFIER.test(target.name));
+  const environment = environmentOf(included.map(({ name }) => name));
+  return conditions.slice(0, MOST_CONDITIONS).flatMap((text, i) => {
+    const program = readCondition(text, environment);
+    if (typeof program !== 'string') return [program];
+    wrong(`conditions[${i}]`, program);
+    return [];
+  });
+}
+
+/** The program, or what is wrong with it. */
+function readCondition(text: string, environment: Environment): Program | string {
+  if (text.length > MOST_CHARACTERS) return `must be at most ${MOST_CHARACTERS} characters`;
+  const compiled = compile(text, environment);
+  if (compiled.kind === 'invalid') return compiled.message;
+  const { program } = compiled;
+  const ok = sameType(program.type, BOOL) || sameType(program.type, DYN);
+  return ok ? program : 'must be a condition: its result is not true or false';
+}
+
+// Cleaners of one chart have the same targets: their conditions are compiled once.
+const MOST_ENVIRONMENTS = 1000;
+const environments = new Map<string, Environment>();
+
+function environmentOf(variables: readonly string[]): Environment {
+  const key = [...variables].sort().join(' ');
+  let environment = environments.get(key);
+  if (environment === undefined) {
+    if (environments.size >= MOST_ENVIRONMENTS) environments.delete(environments.keys().next().value!);
+    environment = conditionEnvironment(Object.fromEntries(variables.map((name) => [name, DYN])));
+    environments.set(key, environment);
+  }
+  return environment;
+}

@@ -1,0 +1,140 @@
+// The status of a Cleaner as a whole, built anew each time and written only when it differs from what is there.
+
+import { formatTime, type Instant } from '@lapse/base/instant';
+import { equal, type Json } from '@lapse/kube/api/json';
+import type { Condition } from '@lapse/kube/api/kinds/builtin';
+import type { Pass } from '@lapse/runtime/pass';
+import { Cleaner, type CleanerStatus, type ConditionOutcome, type DeletionRecord } from '#api/cleaner';
+import type { Shown } from './snapshot.ts';
+
+/** Every reason there is, and whether all is well with a Cleaner that has it. */
+export const REASONS = {
+  NotExpired: 'True',
+  WaitingForConditions: 'True',
+  Deleting: 'True',
+  DryRun: 'True',
+  TargetNotFound: 'False',
+  KindNotServed: 'False',
+  Forbidden: 'False',
+  AuthorExpired: 'False',
+  InvalidSpec: 'False',
+  ConditionError: 'False',
+  BudgetExceeded: 'False',
+  Unavailable: 'False',
+  ClockUnknown: 'False',
+  HelmUninstallFailed: 'False',
+  HelmUninstallIncomplete: 'False',
+  HelmOperationInProgress: 'False',
+  HelmDriverNotSupported: 'False',
+} as const;
+export type Reason = keyof typeof REASONS;
+
+export interface Report {
+  readonly reason: Reason;
+  readonly message: string;
+  readonly next?: Instant;
+  readonly shown?: Shown;
+  readonly evaluations?: readonly ConditionOutcome[];
+  /** Unset: there is none. */
+  readonly deletion?: DeletionRecord;
+}
+
+const LONGEST_MESSAGE = 1000;
+const READY = 'Ready';
+
+export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): CleanerStatus {
+  const { reason, message, next, shown, evaluations, deletion } = report;
+  const generation = cleaner.metadata.generation ?? 1;
+  const known = cleaner.status?.conditions ?? [];
+  const before = known.find(({ type }) => type === READY);
+  const ready: Condition = {
+    type: READY,
+    status: REASONS[reason],
+    reason,
+    message: message.slice(0, LONGEST_MESSAGE),
+    lastTransitionTime:
+      before?.status === REASONS[reason] && before.lastTransitionTime !== undefined
+        ? before.lastTransitionTime
+        : formatTime(now),
+    observedGeneration: generation,
+  };
+  return {
+    observedGeneration: generation,
+    conditions: before === undefined ? [...known, ready] : known.map((one) => (one === before ? ready : one)),
+    ...(next === undefined ? {} : { nextScheduledEvaluation: formatTime(next) }),
+    ...(shown ?? {}),
+    ...(evaluations === undefined || evaluations.length === 0 ? {} : { evaluations: [...evaluations] }),
+    ...(deletion === undefined ? {} : { deletion }),
+  };
+}
+
+export const readyOf = (cleaner: Cleaner): Condition | undefined =>
+  cleaner.status?.conditions?.find(({ type }) => type === READY);
+
+/** What must be said about a field so that a merge patch removes it. */
+const FIELDS: readonly (keyof CleanerStatus)[] = [
+  'observedGeneration',
+  'conditions',
+  'nextScheduledEvaluation',
+  'resolvedTargets',
+  'resolvedTargetCount',
+  'evaluations',
+  'deletion',
+];
+
+const plain = (value: unknown): Json => value as Json;
+
+export type Written =
+  /** As it is now; the same object when there was nothing to write. */
+  | { readonly kind: 'written'; readonly cleaner: Cleaner }
+  /** It changed or went away meanwhile: whoever decided must look again. */
+  | { readonly kind: 'lost' };
+
+/** One write at most, with the version that was read. */
+export async function writeStatus(pass: Pass, cleaner: Cleaner, report: Report): Promise<Written> {
+  const status = buildStatus(cleaner, report, pass.now);
+  const current = cleaner.status ?? {};
+  if (equal(plain(current), plain(status))) return { kind: 'written', cleaner };
+  const patch = Object.fromEntries(FIELDS.map((field) => [field, replacing(current[field], status[field])]));
+  const answer = await pass.client.patch(
+    Cleaner,
+    pass.key,
+    { type: 'merge', patch: { status: patch } },
+    { subresource: 'status', ...premise(cleaner) },
+  );
+  switch (answer.kind) {
+    case 'patched':
+      announce(pass, cleaner, report);
+      return { kind: 'written', cleaner: answer.object };
+    case 'conflict':
+    case 'missing':
+      return { kind: 'lost' };
+    case 'invalid':
+      throw answer.error;
+  }
+}
+
+const premise = ({ metadata: { uid, resourceVersion } }: Cleaner) => ({
+  ...(uid === undefined ? {} : { ifUid: uid }),
+  ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }),
+});
+
+/** The fields of an object that is replaced are removed one by one: a merge would keep those the new one lacks. */
+function replacing(before: unknown, after: unknown): unknown {
+  if (after === undefined) return null;
+  if (!isRecord(before) || !isRecord(after)) return after;
+  const removed = Object.keys(before).filter((key) => after[key] === undefined);
+  return {
+    ...Object.fromEntries(Object.entries(after).map(([key, value]) => [key, replacing(before[key], value)])),
+    ...Object.fromEntries(removed.map((key) => [key, null])),
+  };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Troubles are told when they begin, not at every look. */
+function announce(pass: Pass, cleaner: Cleaner, { reason, message }: Report): void {
+  if (REASONS[reason] === 'True' || readyOf(cleaner)?.reason === reason) return;
+  pass.event(cleaner, { type: 'Warning', reason, action: 'Evaluate', note: message });
+}

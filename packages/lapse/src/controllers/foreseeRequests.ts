@@ -1,0 +1,60 @@
+// What can be said beforehand about a fire-and-forget request that has ended: the same for every kind of request, by the
+// rules of #requests.
+
+import { assertNever } from '@lapse/base/assertNever';
+import type { RequestObject } from '#api/storage/request';
+import type { RequestRules } from '#requests/rules';
+import { readyOf } from '#requests/terminal';
+import { computeRequestTtl, computeScannedExpiry } from '#requests/ttl';
+import { describeLingering, isServed, nameOf, type Outlook, type Statement } from './foresight.ts';
+
+/** Requests of one kind, each with what its TTL means for it; undefined where it has not ended. */
+export async function* eachRequest<T extends RequestObject>(
+  { snapshot, namespace }: Outlook,
+  { kind }: RequestRules<T>,
+): AsyncGenerator<T> {
+  if (!isServed(snapshot, kind)) return;
+  const source = { kind, ...(namespace === undefined ? {} : { namespace }) };
+  for await (const page of snapshot.each(source)) yield* page;
+}
+
+/** Of a request, by the TTL it lives under. */
+export function statementOnTtl(
+  request: RequestObject,
+  rules: RequestRules,
+  { now }: Pick<Outlook, 'now'>,
+): Statement {
+  const { mode, text } = rules.ttl;
+  const scanned = mode === 'scanner';
+  const rule = scanned ? 'requestTTL.ttl' : `annotation ${rules.annotationKey}`;
+  const about = { object: nameOf(rules.kind, request), rule };
+  if (request.metadata.deletionTimestamp !== undefined)
+    return { kind: 'held', ...about, because: describeLingering(request) };
+  const expiry = (scanned ? computeScannedExpiry : computeRequestTtl)(request, rules, now);
+  const length = scanned ? text : request.metadata.annotations?.[rules.annotationKey];
+  switch (expiry.kind) {
+    case 'none':
+      return { kind: 'stays', ...about, because: describeUnended(request, rules) };
+    case 'invalid':
+      return { kind: 'held', ...about, because: expiry.message };
+    case 'waiting':
+    case 'expired': {
+      const at = expiry.kind === 'waiting' ? expiry.until : expiry.since;
+      const because = `ended ${request.status?.completionTimestamp} (${readyOf(request)?.reason}), TTL ${length}`;
+      return { kind: 'ends', ...about, at, because };
+    }
+    default:
+      return assertNever(expiry);
+  }
+}
+
+/** Why a TTL says nothing about a request. */
+function describeUnended(request: RequestObject, { ttl, annotationKey }: RequestRules): string {
+  const ready = readyOf(request);
+  if (ready === undefined) return 'it has not ended: there is no Ready condition';
+  if (request.status?.completionTimestamp === undefined)
+    return `Ready is ${ready.status} (${ready.reason}), and nobody wrote down when it ended`;
+  return ttl.mode === 'annotation' && request.metadata.annotations?.[annotationKey] === undefined
+    ? `it ended and has no annotation ${annotationKey}`
+    : `Ready is ${ready.status} (${ready.reason}), which is no end with a time`;
+}

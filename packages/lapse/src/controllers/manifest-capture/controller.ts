@@ -1,0 +1,64 @@
+// The wiring of manifest-capture: requests, and the rights it takes. Whatever the targets need is granted by the operator.
+
+import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
+import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
+import { ManifestCheckpoint } from '#api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
+import { ObjectKeeper } from '#api/objectKeeper';
+import { requireAll } from '#requests/direct';
+import type { ManifestOptions } from './policy.ts';
+import { reconcileManifests } from './reconcile.ts';
+
+const right = ({ group, resource }: { group: string; resource: string }, ...verbs: string[]): Right => ({
+  group,
+  resource,
+  verbs,
+});
+const status = ({ group, resource }: { group: string; resource: string }) => ({
+  group,
+  resource: `${resource}/status`,
+});
+const finalizers = (kind: { group: string; resource: string }) => ({
+  ...kind,
+  resource: `${kind.resource}/finalizers`,
+});
+const REVIEWS = { group: 'authorization.k8s.io', resource: 'subjectaccessreviews' };
+
+export function manifestCaptureController(
+  options: ManifestOptions,
+): ControllerDefinition<ManifestCaptureRequest> {
+  const { rules, policy, direct, targets, seal, metrics, clock, deletes, guard, random, namespace } = options;
+  requireAll('manifest-capture', {
+    rules,
+    policy,
+    direct,
+    targets,
+    seal,
+    metrics,
+    clock,
+    deletes,
+    guard,
+    random,
+  });
+  return defineController<ManifestCaptureRequest>({
+    name: 'manifest-capture',
+    for: ManifestCaptureRequest,
+    ...(namespace === undefined ? {} : { namespace }),
+    // Read, never waited for.
+    watches: [{ kind: ObjectKeeper, to: () => [] }],
+    concurrency: 4,
+    rights: [
+      right(ManifestCaptureRequest, 'get', 'patch', ...(rules.ttl.mode === 'annotation' ? ['delete'] : [])),
+      right(status(ManifestCaptureRequest), 'patch'),
+      right(ObjectKeeper, 'get', 'create'),
+      // OwnerReferencesPermissionEnforcement asks for it where blockOwnerDeletion is set.
+      right(finalizers(ObjectKeeper), 'update'),
+      right(ManifestCheckpoint, 'get', 'create'),
+      right(status(ManifestCheckpoint), 'patch'),
+      // Not list, not watch: chunks hold Secrets.
+      right(ManifestCheckpointContentChunk, 'get', 'create'),
+      ...(policy.authorization === 'Webhook' ? [right(REVIEWS, 'create')] : []),
+    ],
+    reconcile: (pass) => reconcileManifests(pass, options),
+  });
+}

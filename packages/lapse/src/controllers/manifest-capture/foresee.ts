@@ -1,0 +1,41 @@
+// What this family can say beforehand about requests for checkpoints: how far those are that have not ended and, where
+// the annotation decides, when those that have ended go.
+
+import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
+import { ManifestCheckpoint } from '#api/manifestCheckpoint';
+import { AnnotationKeyManifestTTL } from '#api/stateSnapshotter/conditions';
+import { checkpointName } from '#checkpoint/names';
+import { parseRequestTtl } from '#requests/configuration';
+import type { RequestRules } from '#requests/rules';
+import { hasEnded } from '#requests/terminal';
+import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
+import { type Foresight, isServed, nameOf, type Snapshot, type Statement } from '../foresight.ts';
+import { computeCheckpointEnd } from './compute.ts';
+
+export const foreseeManifestCaptures: Foresight = {
+  async *foresee(outlook) {
+    const rules: RequestRules<ManifestCaptureRequest> = {
+      kind: ManifestCaptureRequest,
+      annotationKey: AnnotationKeyManifestTTL,
+      ttl: parseRequestTtl(outlook.configuration.requestTTL),
+    };
+    for await (const request of eachRequest(outlook, rules)) {
+      if (!hasEnded(request)) yield await statementOnWork(request, outlook.snapshot);
+      else if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
+    }
+  },
+};
+
+async function statementOnWork(request: ManifestCaptureRequest, snapshot: Snapshot): Promise<Statement> {
+  const about = { object: nameOf(ManifestCaptureRequest, request), rule: 'spec.targets' };
+  const stays = (because: string): Statement => ({ kind: 'stays', ...about, because });
+  const name = checkpointName(request.metadata.uid ?? '');
+  const all = isServed(snapshot, ManifestCheckpoint) ? await snapshot.list({ kind: ManifestCheckpoint }) : [];
+  const checkpoint = all.find(({ metadata }) => metadata.name === name);
+  if (checkpoint === undefined) return stays('it has not ended: its checkpoint is not there yet');
+  const end = computeCheckpointEnd(checkpoint);
+  if (end === undefined) return stays(`it has not ended: the checkpoint ${name} is being written`);
+  return end.ready
+    ? stays(`it ends as completed: the checkpoint ${name} is complete`)
+    : stays(`it ends as failed (${end.reason}): ${end.message}`);
+}

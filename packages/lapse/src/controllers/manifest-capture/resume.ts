@@ -1,0 +1,94 @@
+// What an earlier attempt left behind, and whether this one can go on from there. Objects that were stored are not read
+// again: a checkpoint has each object as it was at one moment, not all of them as of the same one.
+
+import { type ChunkInfo, ManifestCheckpoint } from '#api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
+import { ANNOTATION_CAPTURE_ID } from '#api/stateSnapshotter/conditions';
+import { decodeChunk } from '#checkpoint/decode';
+import { checkpointName, chunkName } from '#checkpoint/names';
+import { type Failure, isFailure } from '#requests/refusal';
+import { advance, chunkInfo, interrupted, strangerProblem } from './compute.ts';
+import type { Target } from './targets.ts';
+import { refusal, type Work } from './work.ts';
+import type { Stored } from './writer.ts';
+
+export async function getCheckpoint({
+  pass,
+  request,
+  options,
+}: Work): Promise<ManifestCheckpoint | Failure | undefined> {
+  const name = checkpointName(request.metadata.uid!);
+  try {
+    return await options.direct.get(pass, ManifestCheckpoint, { name });
+  } catch (error) {
+    return refusal(error, `reading ManifestCheckpoint ${name}`);
+  }
+}
+
+export interface Resumption extends Stored {
+  /** The first target that is not stored. */
+  readonly from: number;
+}
+
+/** Chunk by chunk, each verified, until there is none. */
+export async function getStored(
+  work: Work,
+  checkpoint: ManifestCheckpoint,
+  targets: readonly Target[],
+  captureId: string,
+): Promise<Resumption | Failure> {
+  const name = checkpoint.metadata.name!;
+  const id = checkpoint.metadata.annotations?.[ANNOTATION_CAPTURE_ID];
+  if (id !== captureId)
+    return interrupted(`ManifestCheckpoint ${name} is of capture ${id}, this one is ${captureId}`);
+  const chunks: ChunkInfo[] = [];
+  let from = 0;
+  for (;;) {
+    const chunk = await getChunk(work, chunkName(name, chunks.length));
+    if (chunk === undefined) return { checkpoint, chunks, from };
+    if (isFailure(chunk)) return chunk;
+    const next = readStored(chunk, checkpoint, { index: chunks.length, targets, from });
+    if (isFailure(next)) return next;
+    chunks.push(next.info);
+    from = next.from;
+  }
+}
+
+interface Place {
+  readonly index: number;
+  readonly targets: readonly Target[];
+  readonly from: number;
+}
+
+function readStored(
+  chunk: ManifestCheckpointContentChunk,
+  checkpoint: ManifestCheckpoint,
+  { index, targets, from }: Place,
+): { readonly info: ChunkInfo; readonly from: number } | Failure {
+  const name = chunk.metadata.name;
+  const stranger = strangerProblem(chunk, checkpoint);
+  if (stranger !== undefined) return interrupted(`chunk ${name}: ${stranger}`);
+  const decoded = decodeChunk(chunk, { checkpointName: checkpoint.metadata.name!, index });
+  if (decoded.kind === 'damaged') return interrupted(`chunk ${name}: ${decoded.why}`);
+  if (decoded.objects.length === 0 && index > 0) return interrupted(`chunk ${name} holds nothing`);
+  const next = advance(targets, from, decoded.objects);
+  if (next === undefined) return interrupted(`chunk ${name} does not hold the objects that come next`);
+  const { sizeBytes, checksum } = decoded.payload;
+  const info = chunkInfo(checkpoint.metadata.name!, index, {
+    objectsCount: decoded.objects.length,
+    sizeBytes,
+    checksum,
+  });
+  return { info, from: next };
+}
+
+async function getChunk(
+  { pass, options }: Work,
+  name: string,
+): Promise<ManifestCheckpointContentChunk | Failure | undefined> {
+  try {
+    return await options.direct.get(pass, ManifestCheckpointContentChunk, { name });
+  } catch (error) {
+    return refusal(error, `reading chunk ${name}`);
+  }
+}

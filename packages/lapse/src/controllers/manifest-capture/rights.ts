@@ -1,0 +1,38 @@
+// Whose rights a capture has. A request names objects and gets their contents: without a review, whoever may create
+// requests would read whatever the controller may.
+
+import type { Client } from '@lapse/kube/client/client';
+import { describeNeeds, type Need, reviewSubject, type Subject } from '#deletion/rights';
+import type { Target } from './targets.ts';
+
+/** What of the targets the subject may not read. Asked per kind first: most people may read all or nothing of a kind. */
+export async function reviewTargets(
+  client: Pick<Client, 'create'>,
+  subject: Subject,
+  targets: readonly Target[],
+): Promise<Need[]> {
+  const byKind = Map.groupBy(targets, kindNeedText);
+  const kindNeeds = [...byKind.values()].map(([first]) => kindNeed(first!));
+  const missing = new Set((await reviewSubject(client, subject, kindNeeds)).map(needText));
+  const open = targets.filter((target) => missing.has(kindNeedText(target)));
+  const needs = open.map((target) => ({ ...kindNeed(target), name: target.name }));
+  return reviewSubject(client, subject, needs);
+}
+
+/** A Namespace counts as being inside of itself, as the API server has it. */
+const kindNeed = ({ served, namespace, name }: Target): Need => ({
+  verb: 'get',
+  group: served.group,
+  resource: served.resource,
+  namespace: namespace === '' ? name : namespace,
+});
+const needText = ({ group, resource }: Need): string => `${resource}.${group}`;
+const kindNeedText = (target: Target): string => needText(kindNeed(target));
+
+/** As many as people want to read. */
+const MOST_NAMED = 10;
+
+export function describeMissing(subject: Subject, missing: readonly Need[]): string {
+  const more = missing.length > MOST_NAMED ? `, and ${missing.length - MOST_NAMED} more` : '';
+  return `${subject.username} may not ${describeNeeds(missing.slice(0, MOST_NAMED))}${more}`;
+}

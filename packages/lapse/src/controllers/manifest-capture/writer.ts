@@ -1,0 +1,123 @@
+// Chunks on their way into the cluster. The first few are held back: most captures fit into them, and one that fails over
+// its last target has then written nothing at all. Beyond that, keeper, checkpoint and chunks are written in this order,
+// chunks one after another, so that whatever a crash leaves behind is a beginning.
+
+import { keyOf } from '@lapse/kube/api/kind';
+import type { ChunkInfo } from '#api/manifestCheckpoint';
+import { ManifestCheckpoint } from '#api/manifestCheckpoint';
+import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
+import { Reason } from '#api/storage/conditions';
+import type { EncodedChunk } from '#checkpoint/encode';
+import { type Failure, failure } from '#requests/refusal';
+import { buildCheckpoint, buildChunk, checkpointProblem, chunkInfo, chunkProblem } from './compute.ts';
+import { anchor, refusal, type Stop, type Work } from './work.ts';
+
+/** A MiB each. */
+const HELD = 8;
+/** The list of chunks must fit into the status of one object. */
+const MOST_CHUNKS = 4096;
+
+/** A checkpoint of which something is stored, or all that will be. */
+export interface Stored {
+  readonly checkpoint: ManifestCheckpoint;
+  readonly chunks: readonly ChunkInfo[];
+}
+
+export class ChunkWriter {
+  readonly #work: Work;
+  readonly #captureId: string;
+  readonly #held: EncodedChunk[] = [];
+  readonly #chunks: ChunkInfo[] = [];
+  #checkpoint: ManifestCheckpoint | undefined;
+
+  /** `before`: what an earlier attempt stored. */
+  constructor(work: Work, captureId: string, before?: Stored) {
+    this.#work = work;
+    this.#captureId = captureId;
+    this.#checkpoint = before?.checkpoint;
+    this.#chunks.push(...(before?.chunks ?? []));
+  }
+
+  /** Undefined until something had to be written. */
+  get checkpoint(): ManifestCheckpoint | undefined {
+    return this.#checkpoint;
+  }
+
+  async take(chunks: readonly EncodedChunk[]): Promise<Failure | Stop | undefined> {
+    this.#held.push(...chunks);
+    return this.#held.length > HELD ? this.#write() : undefined;
+  }
+
+  /** Writes the rest. */
+  async end(): Promise<Stored | Failure | Stop> {
+    const problem = await this.#write();
+    return problem ?? { checkpoint: this.#checkpoint!, chunks: this.#chunks };
+  }
+
+  async #write(): Promise<Failure | Stop | undefined> {
+    const problem = await this.#ensureCheckpoint();
+    if (problem !== undefined) return problem;
+    for (let chunk = this.#held.shift(); chunk !== undefined; chunk = this.#held.shift()) {
+      const index = this.#chunks.length;
+      // An empty chunk stands for a checkpoint without objects; behind others it says nothing.
+      if (chunk.objectsCount === 0 && index > 0) continue;
+      if (index === MOST_CHUNKS)
+        return failure(Reason.Failed, `more than ${MOST_CHUNKS} chunks would be needed`);
+      const refused = await this.#createChunk(index, chunk);
+      if (refused !== undefined) return refused;
+      this.#chunks.push(chunkInfo(this.#checkpoint!.metadata.name!, index, chunk));
+    }
+    return undefined;
+  }
+
+  async #ensureCheckpoint(): Promise<Failure | Stop | undefined> {
+    if (this.#checkpoint !== undefined) return undefined;
+    const { pass, request, options } = this.#work;
+    const anchored = await anchor(this.#work);
+    if (anchored.kind !== 'anchored') return anchored;
+    const wanted = buildCheckpoint(request, anchored.owner, this.#captureId);
+    const name = wanted.metadata.name!;
+    try {
+      const answer = await pass.client.create(ManifestCheckpoint, wanted);
+      if (answer.kind === 'created') this.#checkpoint = answer.object;
+      else if (answer.kind === 'invalid')
+        return failure(Reason.Failed, `ManifestCheckpoint ${name} was refused: ${answer.error.message}`);
+      else {
+        const live = await options.direct.get(pass, ManifestCheckpoint, keyOf(wanted));
+        if (live === undefined) throw answer.error;
+        const problem = checkpointProblem(live, request, anchored.owner);
+        // Ours, and not there a moment ago: another process is at it. The next look goes on from what is stored.
+        if (problem === undefined) throw answer.error;
+        return problem;
+      }
+      return undefined;
+    } catch (error) {
+      return refusal(error, `creating ManifestCheckpoint ${name}`);
+    }
+  }
+
+  /** One create; what was stored is compared with what was sent. That it exists is as good, if it is the same. */
+  async #createChunk(index: number, chunk: EncodedChunk): Promise<Failure | undefined> {
+    const { pass, options } = this.#work;
+    const checkpoint = this.#checkpoint!;
+    const wanted = buildChunk(checkpoint, index, chunk);
+    const name = wanted.metadata.name!;
+    try {
+      const answer = await pass.client.create(ManifestCheckpointContentChunk, wanted);
+      if (answer.kind === 'created') {
+        const isSame =
+          answer.object.spec?.data === chunk.data && answer.object.spec.checksum === chunk.checksum;
+        return isSame ? undefined : failure(Reason.Failed, `chunk ${name} was changed while it was stored`);
+      }
+      if (answer.kind === 'invalid')
+        return failure(Reason.Failed, `chunk ${name} was refused: ${answer.error.message}`);
+      const live = await options.direct.get(pass, ManifestCheckpointContentChunk, keyOf(wanted));
+      if (live === undefined) throw answer.error;
+      const problem = chunkProblem(live, checkpoint, index, chunk);
+      if (problem !== undefined) options.metrics.conflicts.inc();
+      return problem;
+    } catch (error) {
+      return refusal(error, `creating chunk ${name}`);
+    }
+  }
+}

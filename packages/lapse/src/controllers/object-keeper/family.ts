@@ -1,0 +1,52 @@
+// The family `object-keeper`.
+
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import { objectKeeperKind } from '#api/objectKeeper';
+import { deletionMetrics } from '#deletion/deletionMetrics';
+import { GuardedDeletes } from '#deletion/guardedDelete';
+import type { Family } from '../family.ts';
+import { objectKeeperController } from './controller.ts';
+import { Definitions } from './definitions.ts';
+import { foreseeKeepers } from './foresee.ts';
+
+const NAME = 'object-keeper';
+
+const SECTION: JsonObject = {
+  type: 'object',
+  description: 'Keepers of objects.',
+  default: {},
+  properties: {
+    follow: {
+      type: 'array',
+      default: [],
+      items: { type: 'string' },
+      description:
+        'Resources beside our own that keepers may follow: configmaps, runs.example.com. Rights to read them are asked for.',
+    },
+  },
+};
+
+export const objectKeeper: Family = {
+  name: NAME,
+  description:
+    'Ends keepers, and through them what they own, when what they follow is gone or their time is over.',
+  defaultOn: false,
+  kinds: [objectKeeperKind as CustomKind],
+  gates: [],
+  configuration: { objectKeeper: SECTION },
+  create(services, { objectKeeper: section = {} }) {
+    const { clock, guard, registry, namespace } = services;
+    const metrics = deletionMetrics(registry, NAME, () => clock.now());
+    const controller = objectKeeperController({
+      deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      guard,
+      definitions: new Definitions(),
+      follow: Array.isArray(section.follow) ? section.follow.filter((name) => typeof name === 'string') : [],
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    return { controllers: [controller as ControllerDefinition], admission: [] };
+  },
+  foresight: foreseeKeepers,
+};

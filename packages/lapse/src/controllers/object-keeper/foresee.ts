@@ -1,0 +1,168 @@
+// What this family can say beforehand about keepers: when their time is over or, since they follow other objects, when
+// those go.
+
+import type { Instant } from '@lapse/base/instant';
+import { type Kind, metadataOf } from '@lapse/kube/api/kind';
+import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Projection } from '@lapse/runtime/source';
+import { ObjectKeeper } from '#api/objectKeeper';
+import { KeeperReason } from '#api/storage/conditions';
+import {
+  describeLingering,
+  type Foresight,
+  isServed,
+  nameOf,
+  type Outlook,
+  type Statement,
+} from '../foresight.ts';
+import { computePlan, computeRule, type Followed } from './compute.ts';
+import { followedResources } from './controller.ts';
+import { computeOrder, definitionOf, type FollowRule, isDefined } from './lookup.ts';
+
+export const foreseeKeepers: Foresight = {
+  followsOthers: true,
+  async *foresee(outlook) {
+    const { snapshot } = outlook;
+    if (!isServed(snapshot, ObjectKeeper)) return;
+    const { mayEndAt = () => undefined } = outlook;
+    const surely = new Followeds(outlook);
+    const perhaps = new Followeds({ ...outlook, endOf: mayEndAt });
+    for await (const page of snapshot.each({ kind: ObjectKeeper }))
+      for (const keeper of page) {
+        if (mayEndAt(keeper.spec?.followObjectRef?.uid ?? '') !== undefined) {
+          const early = await statementAbout(keeper, outlook, perhaps);
+          if (early.kind === 'ends') yield { ...early, perhaps: true };
+        }
+        yield await statementAbout(keeper, outlook, surely);
+      }
+  },
+};
+
+async function statementAbout(
+  keeper: ObjectKeeper,
+  { now }: Outlook,
+  followeds: Followeds,
+): Promise<Statement> {
+  const object = nameOf(ObjectKeeper, keeper);
+  const rule = computeRule(keeper);
+  const about = { object, rule: `spec.mode ${keeper.spec?.mode}` };
+  if (keeper.metadata.deletionTimestamp !== undefined)
+    return { kind: 'held', ...about, because: describeLingering(keeper) };
+  if (rule.kind === 'invalid') return { kind: 'held', ...about, because: rule.message };
+  const ends = (at: Instant, because: string): Statement => ({
+    kind: 'ends',
+    ...about,
+    at,
+    because,
+  });
+  if (rule.kind === 'ttl') {
+    const plan = computePlan(rule, undefined, { keeper, now, blind: false });
+    const at = plan.kind === 'delete' ? plan.since : plan.until;
+    const because = `created ${keeper.metadata.creationTimestamp}, TTL ${keeper.spec?.ttl}`;
+    return at === undefined ? { kind: 'stays', ...about, because } : ends(at, because);
+  }
+  const { ref } = rule;
+  const what = `${ref.kind} ${ref.namespace ? `${ref.namespace}/` : ''}${ref.name}`;
+  const { followed, since } = await followeds.find(rule, keeper);
+  if (followed.kind === 'unclear') return { kind: 'held', ...about, because: followed.message };
+  if (followed.kind === 'exists')
+    return { kind: 'stays', ...about, because: `follows ${what}, which exists` };
+  const at = endAfterLoss(rule, followed, keeper, since);
+  const after =
+    keeper.spec?.ttl === undefined || rule.after === undefined ? '' : `, and ${keeper.spec.ttl} after it`;
+  return ends(at, `follows ${what}: ${followed.why}${after}`);
+}
+
+/** The loss is found at `since`, and written down; what follows is decided on that. */
+function endAfterLoss(rule: FollowRule, followed: Followed, keeper: ObjectKeeper, since: Instant): Instant {
+  const plan = computePlan(rule, followed, { keeper, now: since, blind: false, stamp: since });
+  return plan.kind === 'delete' ? plan.since : (plan.until ?? since);
+}
+
+interface Lookup {
+  readonly followed: Followed;
+  /** From when on. */
+  readonly since: Instant;
+}
+
+/** As lookup.ts does, on what was read: an object that vanished together with its kind may come back. */
+class Followeds {
+  readonly #outlook: Outlook;
+  readonly #resources: ReadonlySet<string>;
+  readonly #uids = new Map<string, Promise<ReadonlySet<string>>>();
+
+  constructor(outlook: Outlook) {
+    this.#outlook = outlook;
+    const { follow } = outlook.configuration.objectKeeper ?? {};
+    const texts = Array.isArray(follow) ? follow.filter((name) => typeof name === 'string') : [];
+    this.#resources = new Set(followedResources(texts));
+  }
+
+  async find({ ref, group, version }: FollowRule, keeper: ObjectKeeper): Promise<Lookup> {
+    const { snapshot, now, endOf } = this.#outlook;
+    const unclear = (reason: KeeperReason, message: string): Lookup => ({
+      followed: { kind: 'unclear', reason, message },
+      since: now,
+    });
+    const versions = snapshot.served.filter((kind) => kind.group === group && kind.kind === ref.kind);
+    const served = versions.find((kind) => kind.version === version) ?? versions[0];
+    if (served === undefined)
+      return unclear(KeeperReason.KindNotServed, `${ref.apiVersion} ${ref.kind} is not served`);
+    if (!this.#resources.has(resourceText(served)))
+      return unclear(
+        KeeperReason.LookupRefused,
+        `objectKeeper.follow does not name ${resourceText(served)}: there is no right to look at it`,
+      );
+    const isThere = (await this.#uidsOf(served)).has(ref.uid);
+    const end = isThere ? endOf(ref.uid) : now;
+    if (end === undefined) return { followed: { kind: 'exists' }, since: now };
+    if (await this.#isDefinedAnew(served, keeper)) {
+      const message = `${ref.kind} was defined anew after this keeper was made: whether ${ref.name} is gone for good is for a person to say`;
+      return unclear(KeeperReason.KindRecreated, message);
+    }
+    const why = isThere ? 'it ends then' : `${ref.kind} ${ref.name} does not exist any more`;
+    return { followed: { kind: 'lost', why }, since: end };
+  }
+
+  #uidsOf(kind: Kind): Promise<ReadonlySet<string>> {
+    const { snapshot } = this.#outlook;
+    const id = definitionOf(kind);
+    const known =
+      this.#uids.get(id) ??
+      snapshot
+        .list({ kind: metadataOf(kind) as Kind, projection: uidOnly })
+        .then((all) => new Set(all.map(({ metadata }) => metadata.uid ?? '')));
+    this.#uids.set(id, known);
+    return known;
+  }
+
+  async #isDefinedAnew(kind: Kind, keeper: ObjectKeeper): Promise<boolean> {
+    const { snapshot } = this.#outlook;
+    if (!isDefined(kind) || !isServed(snapshot, CustomResourceDefinition)) return false;
+    const all = await snapshot.list({
+      kind: metadataOf(CustomResourceDefinition) as Kind,
+      projection: creationOnly,
+    });
+    const definition = all.find(({ metadata }) => metadata.name === definitionOf(kind));
+    return definition !== undefined && computeOrder(definition, keeper) === 'after';
+  }
+}
+
+/** As an operator names it: `configmaps`, `runs.example.com`. */
+const resourceText = ({ resource, group }: Kind): string =>
+  group === '' ? resource : `${resource}.${group}`;
+
+const uidOnly: Projection<KubeObject> = {
+  name: 'uid',
+  project: ({ apiVersion, kind, metadata: { uid = '' } }) => ({ apiVersion, kind, metadata: { uid } }),
+};
+
+const creationOnly: Projection<KubeObject> = {
+  name: 'creation',
+  project: ({ apiVersion, kind, metadata: { name = '', creationTimestamp = '' } }) => ({
+    apiVersion,
+    kind,
+    metadata: { name, creationTimestamp },
+  }),
+};

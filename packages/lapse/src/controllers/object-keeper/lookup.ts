@@ -1,0 +1,161 @@
+// What became of the object a keeper follows. A watch says that it exists; that it is gone only a live read says, and
+// only while its kind is defined as it was: an object that vanished together with its kind may come back.
+
+import { parseTime } from '@lapse/base/instant';
+import { type Kind, metadataOf, type ObjectKey, type PartialObject } from '@lapse/kube/api/kind';
+import type { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { ApiError } from '@lapse/kube/api/status';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import type { DynamicView, Pass } from '@lapse/runtime/pass';
+import type { ObjectKeeper } from '#api/objectKeeper';
+import { KeeperReason } from '#api/storage/conditions';
+import type { Followed, Rule } from './compute.ts';
+import type { Definitions } from './definitions.ts';
+
+export type FollowRule = Extract<Rule, { kind: 'follow' }>;
+
+export interface Found {
+  readonly followed: Followed;
+  /** No watch tells of changes. */
+  readonly blind: boolean;
+}
+
+const unclear = (reason: KeeperReason, message: string): Followed => ({ kind: 'unclear', reason, message });
+const EXISTS: Followed = { kind: 'exists' };
+
+export interface LookupOptions {
+  readonly definitions: Definitions;
+  /** Set: nothing outside is watched. */
+  readonly namespace?: string;
+}
+
+export async function lookup(
+  pass: Pass,
+  rule: FollowRule,
+  keeper: ObjectKeeper,
+  options: LookupOptions,
+): Promise<Found> {
+  const { ref } = rule;
+  const served = await findKind(pass, rule);
+  if (served === undefined) {
+    pass.dynamic.declare([]);
+    const message = `${ref.apiVersion} ${ref.kind} is not served`;
+    return { followed: unclear(KeeperReason.KindNotServed, message), blind: true };
+  }
+  if (served.namespaced && ref.namespace === '') {
+    pass.dynamic.declare([]);
+    const message = `${ref.kind} lives in namespaces, and spec.followObjectRef names none`;
+    return { followed: unclear(KeeperReason.LookupRefused, message), blind: true };
+  }
+  const kind = metadataOf(served);
+  const key: ObjectKey = served.namespaced
+    ? { namespace: ref.namespace, name: ref.name }
+    : { name: ref.name };
+  const view = watch(pass, kind, key, options);
+  const blind = view === undefined || view.status.problem !== undefined;
+  const question: Question = { pass, kind, key, rule, keeper };
+  const seen = view?.status.synced && !blind && view.reader.get(key)?.metadata.uid === ref.uid;
+  const followed = seen ? EXISTS : await confirm(question, options.definitions);
+  // Only to tell definitions apart later; without it their times still do.
+  if (followed.kind === 'exists' && isDefined(kind))
+    await options.definitions.note(pass.client, definitionOf(kind)).catch(() => {});
+  return { followed, blind };
+}
+
+/** In the version that is named, or in another: a version may be retired while its objects live on. */
+async function findKind(pass: Pass, { ref, group, version }: FollowRule): Promise<ServedKind | undefined> {
+  const { discovery } = pass.client;
+  const query = { group, kind: ref.kind };
+  return (await discovery.find({ ...query, version })) ?? discovery.find(query);
+}
+
+/** Kinds of groups without a dot are Kubernetes' own. */
+export const isDefined = ({ group }: Kind): boolean => group.includes('.');
+export const definitionOf = ({ resource, group }: Kind): string => `${resource}.${group}`;
+
+/** One watch per kind, however many keepers follow objects of it. */
+function watch(
+  pass: Pass,
+  kind: Kind<PartialObject>,
+  key: ObjectKey,
+  { namespace }: LookupOptions,
+): DynamicView | undefined {
+  const outside = namespace !== undefined && key.namespace !== namespace;
+  const source = { kind, ...(namespace === undefined ? {} : { namespace }) };
+  return pass.dynamic.declare(outside ? [] : [source])[0];
+}
+
+interface Question {
+  readonly pass: Pass;
+  readonly kind: Kind<PartialObject>;
+  readonly key: ObjectKey;
+  readonly rule: FollowRule;
+  readonly keeper: ObjectKeeper;
+}
+
+async function confirm(question: Question, definitions: Definitions): Promise<Followed> {
+  const { rule } = question;
+  try {
+    const live = await getLive(question);
+    if (live !== undefined) return isFollowed(live, rule);
+    return await confirmGone(question, definitions);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
+    // A 404 that does not name the object: its kind is not there any more, in this version at least. The next look asks
+    // for the others: discovery is in doubt since that answer.
+    if (error.code === 404)
+      return unclear(KeeperReason.KindNotServed, `${rule.ref.apiVersion} ${rule.ref.kind} is not served`);
+    return unclear(KeeperReason.LookupRefused, `the followed object cannot be read: ${error.message}`);
+  }
+}
+
+const getLive = ({ pass, kind, key }: Question): Promise<PartialObject | undefined> =>
+  pass.client.get(kind, key);
+
+const isFollowed = (live: PartialObject, { ref }: FollowRule): Followed =>
+  live.metadata.uid === ref.uid
+    ? EXISTS
+    : { kind: 'lost', why: `another ${ref.kind} has the name ${ref.name} (uid ${live.metadata.uid})` };
+
+/** The server says that there is no such object. It counts unless the kind itself went away, or came back since. */
+async function confirmGone(question: Question, definitions: Definitions): Promise<Followed> {
+  const { pass, kind, rule, keeper } = question;
+  const gone: Followed = { kind: 'lost', why: `${rule.ref.kind} ${rule.ref.name} does not exist any more` };
+  if (!isDefined(kind)) return gone;
+  const definition = await definitions.get(pass.client, definitionOf(kind));
+  if (definition === undefined) {
+    // Built in, aggregated, or just removed: in that case this read finds no such kind.
+    const live = await getLive(question);
+    return live === undefined ? gone : isFollowed(live, rule);
+  }
+  if (definition.metadata.deletionTimestamp !== undefined)
+    return unclear(KeeperReason.KindNotServed, `the definition of ${kind.kind} is being deleted`);
+  if (isYounger(definition, keeper, definitions))
+    return unclear(
+      KeeperReason.KindRecreated,
+      `${kind.kind} was defined anew at ${definition.metadata.creationTimestamp}, after this keeper was made: whether the object is gone for good is for a person to say, by deleting the keeper`,
+    );
+  return gone;
+}
+
+/** Times have whole seconds: within one, what this process has seen decides. */
+function isYounger(
+  definition: CustomResourceDefinition,
+  keeper: ObjectKeeper,
+  definitions: Definitions,
+): boolean {
+  const order = computeOrder(definition, keeper);
+  return order === 'after' || (order === 'same second' && definitions.isAnother(definition));
+}
+
+/** Whether a kind was defined before or after a keeper was made. */
+export function computeOrder(
+  definition: KubeObject,
+  keeper: ObjectKeeper,
+): 'before' | 'same second' | 'after' {
+  const defined = parseTime(definition.metadata.creationTimestamp ?? '');
+  const kept = parseTime(keeper.metadata.creationTimestamp ?? '');
+  if (defined > kept) return 'after';
+  return defined === kept ? 'same second' : 'before';
+}

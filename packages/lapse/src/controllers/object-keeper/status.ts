@@ -1,0 +1,37 @@
+// The status of a keeper in words, and whether it differs from what is written. Times of transition move only when a
+// condition does, so that looking twice writes once.
+
+import { formatTime, type Instant } from '@lapse/base/instant';
+import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
+import type { Condition } from '@lapse/kube/api/kinds/builtin';
+import type { KeeperPhase, ObjectKeeper, ObjectKeeperStatus } from '#api/objectKeeper';
+import { KeeperCondition, type KeeperReason } from '#api/storage/conditions';
+
+export interface Say {
+  readonly phase: KeeperPhase;
+  /** The condition Active. */
+  readonly active: 'True' | 'False' | 'Unknown';
+  readonly reason: KeeperReason;
+  readonly message: string;
+  readonly lostAt?: string;
+  /** The time after a loss is running: the condition TTLActive. */
+  readonly counting?: boolean;
+}
+
+export function statusOf({ status }: ObjectKeeper, say: Say, now: Instant): ObjectKeeperStatus {
+  const { phase, active, reason, message, lostAt, counting = false } = say;
+  const condition = (type: string, value: string): Condition => {
+    const before = status?.conditions?.find((found) => found.type === type);
+    const since = before?.status === value ? before.lastTransitionTime : undefined;
+    return { type, status: value, reason, message, lastTransitionTime: since ?? formatTime(now) };
+  };
+  const conditions = [condition(KeeperCondition.Active, active)];
+  if (counting) conditions.push(condition(KeeperCondition.TTLActive, 'True'));
+  return { phase, message, conditions, ...(lostAt === undefined ? {} : { lostAt }) };
+}
+
+/** The merge patch that leads to a status; undefined when it is there already. */
+export function computeStatusPatch(keeper: ObjectKeeper, wanted: ObjectKeeperStatus): JsonObject | undefined {
+  if (equal(keeper.status as Json | undefined, wanted as unknown as Json)) return undefined;
+  return { status: { ...(wanted as unknown as JsonObject), lostAt: wanted.lostAt ?? null } };
+}

@@ -1,0 +1,47 @@
+// Deletes requests that have ended, exactly when their TTL is over. What upstream calls a scanner: it lists (from the
+// cache) and deletes, and does nothing else; here each request is a key with a deadline instead of a loop over all.
+
+import { parseTime, plus } from '@lapse/base/instant';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import type { RequestObject } from '#api/storage/request';
+import type { GuardedDeletes } from '#deletion/guardedDelete';
+import { requireAll } from '#requests/direct';
+import type { RequestRules } from '#requests/rules';
+import { hasEnded } from '#requests/terminal';
+import { reconcileTtl } from './reconcile.ts';
+
+export interface RequestTtlOptions<T extends RequestObject> {
+  readonly rules: RequestRules<T>;
+  /** With `onConflict: 'leave'`: there is no right to read single objects. */
+  readonly deletes: GuardedDeletes;
+  readonly namespace?: string;
+}
+
+export const requestTtlName = (resource: string): string => `request-ttl-${resource}`;
+
+export function requestTtlController<T extends RequestObject>(
+  options: RequestTtlOptions<T>,
+): ControllerDefinition<T> {
+  const { rules, deletes, namespace } = options;
+  const { kind, ttl } = rules;
+  const name = requestTtlName(kind.resource);
+  requireAll(name, { rules, deletes });
+  return defineController<T>({
+    name,
+    for: kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    facts: ({ metadata, status }) => [
+      metadata.deletionTimestamp,
+      status?.completionTimestamp,
+      status?.conditions?.map(({ type, status: value, reason }) => [type, value, reason]),
+    ],
+    firstLook(request) {
+      const completed = parseTime(request.status?.completionTimestamp ?? '');
+      const known = hasEnded(request) && Number.isFinite(completed);
+      return known ? plus(completed, ttl.length) : undefined;
+    },
+    concurrency: 8,
+    rights: [{ group: kind.group, resource: kind.resource, verbs: ['delete'] }],
+    reconcile: (pass) => reconcileTtl(pass, rules, deletes),
+  });
+}

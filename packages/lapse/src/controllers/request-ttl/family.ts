@@ -1,0 +1,66 @@
+// The family `request-ttl`: one controller per kind of request, in scanner mode. Where the annotation decides, the
+// controllers of the requests do it themselves and there is nothing to add.
+
+import type { Kind } from '@lapse/kube/api/kind';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import { manifestCaptureRequestKind } from '#api/manifestCaptureRequest';
+import { AnnotationKeyManifestTTL } from '#api/stateSnapshotter/conditions';
+import { AnnotationKeyTTL } from '#api/storage/conditions';
+import type { RequestObject } from '#api/storage/request';
+import { volumeCaptureRequestKind } from '#api/volumeCaptureRequest';
+import { volumeRestoreRequestKind } from '#api/volumeRestoreRequest';
+import { deletionMetrics } from '#deletion/deletionMetrics';
+import { GuardedDeletes } from '#deletion/guardedDelete';
+import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#requests/configuration';
+import type { RequestTtl } from '#requests/rules';
+import type { Family, Services } from '../family.ts';
+import { requestTtlController, requestTtlName } from './controller.ts';
+import { foreseeRequestTtl } from './foresee.ts';
+
+/** Every kind of request, and the annotation that tells its TTL. */
+const REQUESTS: readonly { readonly custom: CustomKind; readonly annotationKey: string }[] = [
+  { custom: volumeCaptureRequestKind as CustomKind, annotationKey: AnnotationKeyTTL },
+  { custom: volumeRestoreRequestKind as CustomKind, annotationKey: AnnotationKeyTTL },
+  { custom: manifestCaptureRequestKind as CustomKind, annotationKey: AnnotationKeyManifestTTL },
+];
+
+function controllerOf(
+  services: Services,
+  ttl: RequestTtl,
+  request: (typeof REQUESTS)[number],
+): ControllerDefinition {
+  const { clock, guard, registry, namespace } = services;
+  const { kind } = request.custom;
+  const name = requestTtlName(kind.resource);
+  const metrics = deletionMetrics(registry, name, () => clock.now());
+  // Reading first would need a right that this controller does without.
+  const { rereadFirst: _, ...asked } = services.deletion?.(name) ?? {};
+  return requestTtlController<RequestObject>({
+    rules: { kind, annotationKey: request.annotationKey, ttl },
+    deletes: new GuardedDeletes({ clock, guard, metrics, onConflict: 'leave', ...asked }),
+    ...(namespace === undefined ? {} : { namespace }),
+  }) as ControllerDefinition;
+}
+
+export const requestTtl: Family = {
+  name: 'request-ttl',
+  description: 'Deletes requests of volumes and manifests that have ended, when their TTL is over.',
+  defaultOn: false,
+  kinds: REQUESTS.map(({ custom }) => custom),
+  gates: [],
+  configuration: { requestTTL: REQUEST_TTL_SECTION },
+  environment: REQUEST_ENVIRONMENT,
+  create(services, { requestTTL }) {
+    const ttl = parseRequestTtl(requestTTL);
+    const controllers =
+      ttl.mode === 'scanner' ? REQUESTS.map((request) => controllerOf(services, ttl, request)) : [];
+    return { controllers, admission: [] };
+  },
+  foresight: foreseeRequestTtl(
+    REQUESTS.map(({ custom, annotationKey }) => ({
+      kind: custom.kind as Kind<RequestObject>,
+      annotationKey,
+    })),
+  ),
+};

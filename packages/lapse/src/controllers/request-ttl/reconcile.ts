@@ -1,0 +1,49 @@
+// One request: nothing, a wait, or a delete.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { type Instant, minutes, plus } from '@lapse/base/instant';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import type { RequestObject } from '#api/storage/request';
+import { outcomeOf } from '#deletion/deletion';
+import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
+import type { RequestRules } from '#requests/rules';
+import { computeScannedExpiry, type RequestExpiry } from '#requests/ttl';
+
+/** However far the deadline is, it is looked at this often. */
+const SAFETY = minutes(5);
+
+export async function reconcileTtl<T extends RequestObject>(
+  pass: Pass,
+  rules: RequestRules<T>,
+  deletes: GuardedDeletes,
+): Promise<Outcome> {
+  const request = pass.cache.get(rules.kind, pass.key);
+  if (request === undefined) return settled();
+  const decide = (live: T, now: Instant): Decision<RequestExpiry> => {
+    const expiry = computeScannedExpiry(live, rules, now);
+    return expiry.kind === 'expired'
+      ? { kind: 'delete', since: expiry.since }
+      : { kind: 'keep', verdict: expiry };
+  };
+  const decision = decide(request, pass.now);
+  if (decision.kind === 'keep') return kept(decision.verdict, pass.now);
+  const { since } = decision;
+  const deletion = await deletes.delete(pass, { kind: rules.kind, object: request, since, decide });
+  return outcomeOf(deletion, (verdict) => kept(verdict, pass.now));
+}
+
+function kept(expiry: RequestExpiry, now: Instant): Outcome {
+  switch (expiry.kind) {
+    case 'none':
+    case 'invalid':
+    case 'expired':
+      return settled();
+    case 'waiting': {
+      const look = plus(now, SAFETY);
+      return expiry.until <= look ? waitUntil(expiry.until, 'request ttl') : waitUntil(look, 'safety look');
+    }
+    default:
+      return assertNever(expiry);
+  }
+}

@@ -1,0 +1,315 @@
+// The specification of eligibility. Numbers in brackets are the scenarios of the controller this one follows; ⚡ marks
+// those where its text wins over its code.
+
+import { millis } from '@lapse/base/instant';
+import { describe, expect, test } from 'vitest';
+import {
+  buildLVGByNodeMap,
+  computeActualEligibleNodes,
+  hasSystemNetworks,
+  isAgentReady,
+  isLVGReady,
+  isLVGUnschedulable,
+  isNodeReadyOrWithinGrace,
+} from './compute.ts';
+import { AGENTS, agent, at, GRACE, inputs, lvg, lvgMap, node, pool } from './pool.testkit.ts';
+
+const M = 60_000;
+const compute = (parts: Parameters<typeof inputs>[0], now = at(0)) =>
+  computeActualEligibleNodes(inputs(parts), now);
+const only = (parts: Parameters<typeof inputs>[0], now = at(0)) => {
+  const { eligibleNodes } = compute(parts, now);
+  expect(eligibleNodes).toHaveLength(1);
+  return eligibleNodes[0]!;
+};
+
+describe('computeActualEligibleNodes', () => {
+  test('[1] a fully fit node gives one entry with zone, readiness and its ready volume group', () => {
+    const actual = compute({
+      nodes: [node('n1', { zone: 'a' })],
+      lvgs: [lvg('vg', 'n1')],
+      agentReadyByNode: new Map([['n1', true]]),
+    });
+    expect(actual).toEqual({
+      eligibleNodes: [
+        {
+          nodeName: 'n1',
+          zoneName: 'a',
+          nodeReady: true,
+          unschedulable: false,
+          agentReady: true,
+          lvmVolumeGroups: [{ name: 'vg', unschedulable: false, ready: true }],
+        },
+      ],
+      worldStateExpiresAt: undefined,
+      expired: new Map(),
+    });
+  });
+
+  test('[2] the zone is the label of the node', () => {
+    expect(only({ nodes: [node('n1', { zone: 'b' })] }).zoneName).toBe('b');
+  });
+  test('[3] a node without the label has no zone, and neither has one whose label is empty', () => {
+    expect(only({ nodes: [node('n1')] })).not.toHaveProperty('zoneName');
+    expect(only({ nodes: [node('n1', { zone: '' })] })).not.toHaveProperty('zoneName');
+  });
+  test('[4] a node without a volume group of the pool is listed all the same', () => {
+    expect(only({ nodes: [node('n1')], lvgs: [lvg('vg', 'n2')] })).not.toHaveProperty('lvmVolumeGroups');
+  });
+  test('[5] not Ready for longer than the grace period: left out', () => {
+    const nodes = [node('n1', { ready: 'False', since: 0 })];
+    const expired = new Map([['n1', at(GRACE)]]);
+    expect(compute({ nodes }, at(10 * M))).toEqual({
+      eligibleNodes: [],
+      worldStateExpiresAt: undefined,
+      expired,
+    });
+  });
+  test('[6] not Ready for less: listed as not ready', () => {
+    expect(only({ nodes: [node('n1', { ready: 'False', since: 0 })] }, at(2 * M)).nodeReady).toBe(false);
+  });
+  test('[7] a volume group that takes no volumes is marked', () => {
+    const lvgs = [
+      lvg('vg', 'n1', { annotations: { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' } }),
+    ];
+    expect(only({ nodes: [node('n1')], lvgs }).lvmVolumeGroups![0]!.unschedulable).toBe(true);
+  });
+  test('[8] a cordoned node is marked, not left out', () => {
+    expect(only({ nodes: [node('n1', { unschedulable: true })] }).unschedulable).toBe(true);
+    expect(only({ nodes: [node('n1', { unschedulable: false })] }).unschedulable).toBe(false);
+  });
+  test('[9] [10] the agent is ready only where the map says so', () => {
+    const nodes = [node('n1')];
+    expect(only({ nodes, agentReadyByNode: new Map([['n1', false]]) }).agentReady).toBe(false);
+    expect(only({ nodes, agentReadyByNode: new Map([['n2', true]]) }).agentReady).toBe(false);
+  });
+  test('[11] a volume group that is not Ready is listed as not ready', () => {
+    const lvgs = [lvg('vg', 'n1', { ready: 'False' })];
+    expect(only({ nodes: [node('n1')], lvgs }).lvmVolumeGroups![0]!.ready).toBe(false);
+  });
+  test.each([true, false])('[12] [13] LVMThin: the thin pool is ready: %s', (ready) => {
+    const lvgs = [lvg('vg', 'n1', { thinPools: { tp: ready } })];
+    const entry = only({ rsp: pool('p', ['vg/tp']), nodes: [node('n1')], lvgs });
+    expect(entry.lvmVolumeGroups).toEqual([{ name: 'vg', thinPoolName: 'tp', unschedulable: false, ready }]);
+  });
+  test('[14] nothing expires while all nodes are Ready', () => {
+    expect(compute({ nodes: [node('n1'), node('n2')] }).worldStateExpiresAt).toBeUndefined();
+  });
+  test('[15] the answer holds until transition + grace', () => {
+    const nodes = [node('n1', { ready: 'False', since: M })];
+    expect(compute({ nodes }, at(2 * M)).worldStateExpiresAt).toBe(at(M + GRACE));
+  });
+  test('[16] nodes come out in the order they came in, which is by name', () => {
+    const names = compute({ nodes: [node('a'), node('b')] }).eligibleNodes.map(({ nodeName }) => nodeName);
+    expect(names).toEqual(['a', 'b']);
+  });
+  test('of several ends of grace the earliest counts, whatever the order; expired ones do not', () => {
+    const states = { old: 0, late: 9 * M, early: 7 * M };
+    const made = Object.entries(states).map(([name, since]) => node(name, { ready: 'Unknown', since }));
+    for (const nodes of [made, made.toReversed()]) {
+      const actual = compute({ nodes }, at(10 * M));
+      expect(actual.worldStateExpiresAt).toBe(at(7 * M + GRACE));
+      expect(actual.eligibleNodes).toHaveLength(2);
+    }
+  });
+  test('no nodes, an empty list', () => {
+    expect(compute({ nodes: [] })).toMatchObject({ eligibleNodes: [], worldStateExpiresAt: undefined });
+  });
+  test('a pool with nothing but unfit facts still lists the node: facts do not filter', () => {
+    const nodes = [node('n1', { unschedulable: true })];
+    expect(only({ nodes, lvgs: [lvg('vg', 'n1', { ready: 'False' })] })).toMatchObject({ agentReady: false });
+  });
+});
+
+describe('isNodeReadyOrWithinGrace', () => {
+  const state = (parts: Parameters<typeof node>[1], now: number, grace: number = GRACE) =>
+    isNodeReadyOrWithinGrace(node('n', parts), millis(grace), at(now));
+  const until = (since: number) => ({ kind: 'withinGrace', until: at(since) });
+  const expired = (since: number) => ({ kind: 'expired', since: at(since) });
+  const NO_CONDITION = { ready: null, createdAt: 2 * M } as const;
+
+  test.each([
+    ['[31] Ready', { ready: 'True' }, 0, GRACE, { kind: 'ready' }],
+    ['Ready, however long ago', { ready: 'True', since: 0 }, 1e12, 0, { kind: 'ready' }],
+    [
+      '[32] ⚡ no condition: its creation counts as the transition',
+      NO_CONDITION,
+      3 * M,
+      GRACE,
+      until(2 * M + GRACE),
+    ],
+    [
+      '⚡ no condition, one millisecond before the end',
+      NO_CONDITION,
+      2 * M + GRACE - 1,
+      GRACE,
+      until(2 * M + GRACE),
+    ],
+    ['⚡ no condition, at the end', NO_CONDITION, 2 * M + GRACE, GRACE, expired(2 * M + GRACE)],
+    ['[33] past grace', { ready: 'False' }, 10 * M, GRACE, expired(GRACE)],
+    ['[34] within grace', { ready: 'False', since: M }, 2 * M, GRACE, until(M + GRACE)],
+    ['one millisecond before the end it is listed', { ready: 'False' }, GRACE - 1, GRACE, until(GRACE)],
+    ['⚡ at the end it is left out', { ready: 'False' }, GRACE, GRACE, expired(GRACE)],
+    ['one millisecond after the end it is left out', { ready: 'False' }, GRACE + 1, GRACE, expired(GRACE)],
+    ['Unknown is not Ready', { ready: 'Unknown' }, 1, GRACE, until(GRACE)],
+    ['Unknown expires like False', { ready: 'Unknown' }, GRACE, GRACE, expired(GRACE)],
+    [
+      'no transition time: its creation counts',
+      { ready: 'False', since: null, createdAt: M },
+      M,
+      GRACE,
+      until(M + GRACE),
+    ],
+    [
+      'neither transition nor creation: long ago',
+      { ready: 'False', since: null, createdAt: null },
+      0,
+      GRACE,
+      { kind: 'expired', since: GRACE },
+    ],
+    ['no grace: left out at the instant', { ready: 'False', since: 0 }, 0, 0, expired(0)],
+    [
+      'a transition in the future counts as now',
+      { ready: 'False', since: 60 * M },
+      M,
+      GRACE,
+      until(M + GRACE),
+    ],
+    [
+      'a creation in the future counts as now',
+      { ready: null, createdAt: 60 * M },
+      M,
+      GRACE,
+      until(M + GRACE),
+    ],
+    ['a transition in the future and no grace', { ready: 'False', since: 60 * M }, M, 0, expired(M)],
+  ] as const)('%s', (_rule, parts, now, grace, expected) => {
+    expect(state(parts, now, grace)).toEqual(expected);
+  });
+
+  test('a transition time that is none counts as unknown', () => {
+    const odd = node('n', { ready: 'False', createdAt: M });
+    odd.status!.conditions![1]!.lastTransitionTime = 'yesterday';
+    expect(isNodeReadyOrWithinGrace(odd, GRACE, at(M))).toEqual(until(M + GRACE));
+  });
+  test('a grace period of 290 years is still an instant', () => {
+    expect(state({ ready: 'False' }, 0, 290 * 365 * 24 * 60 * M)).toMatchObject({ kind: 'withinGrace' });
+  });
+});
+
+describe('buildLVGByNodeMap', () => {
+  const build = (references: string[], ...lvgs: ReturnType<typeof lvg>[]) =>
+    Object.fromEntries(buildLVGByNodeMap(pool('p', references), lvgMap(...lvgs)));
+  const entry = (name: string, more: object = {}) => ({ name, unschedulable: false, ready: true, ...more });
+
+  test('[17] no volume groups, an empty map', () => {
+    expect(build(['vg'])).toEqual({});
+  });
+  test('[18] a volume group is found under its node', () => {
+    expect(build(['vg'], lvg('vg', 'n1'))).toEqual({ n1: [entry('vg')] });
+  });
+  test('[19] one that the pool does not refer to is not', () => {
+    expect(build(['vg'], lvg('vg', 'n1'), lvg('other', 'n1'))).toEqual({ n1: [entry('vg')] });
+  });
+  test('[20] nor is one that does not say where it is', () => {
+    expect(build(['vg'], lvg('vg', ''))).toEqual({});
+  });
+  test('[21] three on one node, sorted by name', () => {
+    const lvgs = ['vg-c', 'vg-a', 'vg-b'].map((name) => lvg(name, 'n1'));
+    expect(build(['vg-c', 'vg-a', 'vg-b'], ...lvgs).n1!.map(({ name }) => name)).toEqual([
+      'vg-a',
+      'vg-b',
+      'vg-c',
+    ]);
+  });
+  test('byte order: capitals do not mix, a hyphen comes before letters', () => {
+    const lvgs = ['vgb', 'vg-b', 'vg.b', 'vg0'].map((name) => lvg(name, 'n1'));
+    const names = build(['vgb', 'vg-b', 'vg.b', 'vg0'], ...lvgs).n1!.map(({ name }) => name);
+    expect(names).toEqual(['vg-b', 'vg.b', 'vg0', 'vgb']);
+  });
+  test('[22] ready is what the group says', () => {
+    expect(build(['vg'], lvg('vg', 'n1', { ready: 'False' }))).toEqual({
+      n1: [entry('vg', { ready: false })],
+    });
+  });
+  test('[23] a thin pool that is not ready, by its name', () => {
+    const made = build(['vg/tp'], lvg('vg', 'n1', { thinPools: { tp: false } }));
+    expect(made).toEqual({ n1: [entry('vg', { thinPoolName: 'tp', ready: false })] });
+  });
+  test('[24] the annotation is written down', () => {
+    const annotations = { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': 'x' };
+    expect(build(['vg'], lvg('vg', 'n1', { annotations })).n1![0]!.unschedulable).toBe(true);
+  });
+  test('one group with two thin pools is two entries, sorted by thin pool; the same reference twice is one', () => {
+    const vg = lvg('vg', 'n1', { thinPools: { a: true, b: false } });
+    expect(build(['vg/b', 'vg/a', 'vg/b'], vg)).toEqual({
+      n1: [entry('vg', { thinPoolName: 'a' }), entry('vg', { thinPoolName: 'b', ready: false })],
+    });
+  });
+  test('volume groups of one pool on several nodes', () => {
+    expect(build(['x', 'y'], lvg('x', 'n1'), lvg('y', 'n2'))).toEqual({ n1: [entry('x')], n2: [entry('y')] });
+  });
+});
+
+describe('isLVGReady', () => {
+  test.each([
+    ['[25] no Ready condition', 'LVM', { ready: null }, undefined, false],
+    ['[26] Ready is False', 'LVM', { ready: 'False' }, undefined, false],
+    ['[27] Ready is True', 'LVM', { ready: 'True' }, undefined, true],
+    ['[28] and so is the thin pool', 'LVMThin', { thinPools: { tp: true } }, 'tp', true],
+    ['[29] the thin pool is not', 'LVMThin', { thinPools: { tp: false } }, 'tp', false],
+    ['[30] the thin pool is not in the status', 'LVMThin', { specThinPools: ['tp'] }, 'tp', false],
+    [
+      'the group is not, the thin pool is',
+      'LVMThin',
+      { ready: 'False', thinPools: { tp: true } },
+      'tp',
+      false,
+    ],
+    ['⚡ the type of the pool decides, not the reference', 'LVM', { thinPools: { tp: false } }, 'tp', true],
+    ['⚡ LVMThin without the name of a thin pool', 'LVMThin', { thinPools: { tp: true } }, undefined, false],
+  ] as const)('%s', (_rule, type, parts, thinPoolName, expected) => {
+    const group = lvg('vg', 'n1', parts as Parameters<typeof lvg>[2]);
+    expect(isLVGReady(group, type, thinPoolName === undefined ? {} : { thinPoolName })).toBe(expected);
+  });
+  test('a group that has no status yet is not ready', () => {
+    const { status: _, ...fresh } = lvg('vg', 'n1');
+    expect(isLVGReady(fresh, 'LVM', {})).toBe(false);
+  });
+});
+
+describe('isLVGUnschedulable', () => {
+  test.each([
+    ['no annotations', undefined, false],
+    ['another annotation', { 'example.com/unschedulable': 'true' }, false],
+    ['⚡ the annotation, empty', { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' }, true],
+    ['its value is not read', { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': 'false' }, true],
+    ['the name found in the wild', { 'sds-replicated-volume.deckhouse.io/unschedulable': '' }, true],
+  ])('%s', (_rule, annotations, expected) => {
+    expect(isLVGUnschedulable(lvg('vg', 'n1', annotations === undefined ? {} : { annotations }))).toBe(
+      expected,
+    );
+  });
+});
+
+describe('isAgentReady', () => {
+  test.each([
+    ['[108] Ready is True', {}, true],
+    ['[109] Ready is False', { ready: 'False' }, false],
+    ['[110] there is no Ready condition', { ready: null }, false],
+    ['⚡ it is about to go, and still says Ready', { terminating: true }, false],
+  ] as const)('%s', (_rule, parts, expected) => {
+    expect(isAgentReady(agent('a', 'n1', { ...parts, namespace: AGENTS }))).toBe(expected);
+  });
+});
+
+describe('hasSystemNetworks', () => {
+  test.each([
+    ['every node has the default network', ['Internal'], true],
+    ['nothing is asked for', [], true],
+    ['nobody knows of another yet', ['Storage'], false],
+    ['nor of several', ['Internal', 'Storage'], false],
+  ])('%s', (_rule, names, expected) => {
+    expect(hasSystemNetworks(node('n1'), names)).toBe(expected);
+  });
+});

@@ -1,0 +1,167 @@
+// Which nodes are eligible, and until when that holds:
+//   eligible = matchesNodeLabelSelector AND matchesZones AND (nodeReady OR withinGracePeriod)
+// Selector and zones have been applied to the nodes that come in. What the agent, the node's cordon and the volume groups
+// say is written down beside each node and never decides: the agent is only scheduled once its node is eligible.
+
+import { type Instant, instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
+import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
+import type { LVMVolumeGroup } from '#api/lvmVolumeGroup';
+import type {
+  EligibleNode,
+  EligibleNodeLVMVolumeGroup,
+  LVMVolumeGroupReference,
+  ReplicatedStoragePool,
+} from '#api/replicatedStoragePool';
+import { ZONE_LABEL } from './nodeSelector.ts';
+import type { LVGs } from './validate.ts';
+
+/** Present, whatever its value: the volume group takes no new volumes. The second is what is found in the wild. */
+export const UNSCHEDULABLE_ANNOTATIONS = [
+  'storage.deckhouse.io/lvmVolumeGroupUnschedulable',
+  'sds-replicated-volume.deckhouse.io/unschedulable',
+] as const;
+
+export interface EligibilityInputs {
+  readonly rsp: ReplicatedStoragePool;
+  /** Selected by the pool, sorted by name. */
+  readonly nodes: readonly Node[];
+  readonly lvgs: LVGs;
+  readonly agentReadyByNode: ReadonlyMap<string, boolean>;
+  readonly gracePeriod: Millis;
+  /** Of nodes whose transition lay in the future: when it was first seen. Default: now. */
+  readonly firstSeen?: ReadonlyMap<string, Instant>;
+}
+
+export interface ActualEligibleNodes {
+  readonly eligibleNodes: EligibleNode[];
+  /** When time alone changes the answer: the earliest end of a grace period. */
+  readonly worldStateExpiresAt: Instant | undefined;
+  /** Nodes that time has taken off the list, and since when. */
+  readonly expired: ReadonlyMap<string, Instant>;
+}
+
+export function computeActualEligibleNodes(inputs: EligibilityInputs, now: Instant): ActualEligibleNodes {
+  const { rsp, nodes, lvgs, agentReadyByNode, gracePeriod, firstSeen } = inputs;
+  const lvgByNode = buildLVGByNodeMap(rsp, lvgs);
+  const eligibleNodes: EligibleNode[] = [];
+  const expired = new Map<string, Instant>();
+  let worldStateExpiresAt: Instant | undefined;
+  for (const node of nodes) {
+    const name = node.metadata.name!;
+    const state = isNodeReadyOrWithinGrace(node, gracePeriod, now, firstSeen?.get(name));
+    if (state.kind === 'expired') {
+      expired.set(name, state.since);
+      continue;
+    }
+    if (state.kind === 'withinGrace') worldStateExpiresAt = earlier(worldStateExpiresAt, state.until);
+    const zoneName = node.metadata.labels?.[ZONE_LABEL];
+    const lvmVolumeGroups = lvgByNode.get(name);
+    eligibleNodes.push({
+      nodeName: name,
+      ...(zoneName ? { zoneName } : {}),
+      nodeReady: state.kind === 'ready',
+      unschedulable: node.spec?.unschedulable === true,
+      agentReady: agentReadyByNode.get(name) === true,
+      ...(lvmVolumeGroups === undefined ? {} : { lvmVolumeGroups }),
+    });
+  }
+  return { eligibleNodes, worldStateExpiresAt, expired };
+}
+
+const earlier = (a: Instant | undefined, b: Instant): Instant => (a !== undefined && a < b ? a : b);
+
+export type NodeState =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'withinGrace'; readonly until: Instant }
+  | { readonly kind: 'expired'; readonly since: Instant };
+
+/** When the node stopped being Ready; undefined: it is Ready. */
+export function transitionOf(node: Node): Instant | undefined {
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' ? undefined : (timeOf(ready?.lastTransitionTime) ?? bornAt(node));
+}
+
+/**
+ * A transition in the future is a clock that is ahead of ours. It does not lengthen the grace period, which then counts
+ * from `firstSeen`.
+ */
+export function isNodeReadyOrWithinGrace(
+  node: Node,
+  gracePeriod: Millis,
+  now: Instant,
+  firstSeen: Instant = now,
+): NodeState {
+  const transition = transitionOf(node);
+  if (transition === undefined) return { kind: 'ready' };
+  const expiration = plus(instant(Math.min(transition, firstSeen, now)), gracePeriod);
+  return isDue(expiration, now)
+    ? { kind: 'expired', since: expiration }
+    : { kind: 'withinGrace', until: expiration };
+}
+
+const timeOf = (text: string | null | undefined): Instant | undefined => {
+  const at = parseTime(text ?? '');
+  return Number.isNaN(at) ? undefined : at;
+};
+
+/** A node that never said when it stopped being Ready has not been since it was created. */
+const bornAt = ({ metadata }: Node): Instant => timeOf(metadata.creationTimestamp) ?? instant(0);
+
+/** The pool's volume groups by the node they are on, sorted by name and thin pool; a reference made twice counts once. */
+export function buildLVGByNodeMap(
+  rsp: ReplicatedStoragePool,
+  lvgs: LVGs,
+): Map<string, EligibleNodeLVMVolumeGroup[]> {
+  const byNode = new Map<string, EligibleNodeLVMVolumeGroup[]>();
+  const seen = new Set<string>();
+  for (const reference of rsp.spec.lvmVolumeGroups) {
+    const { name, thinPoolName } = reference;
+    const lvg = lvgs.get(name);
+    const nodeName = lvg?.spec?.local?.nodeName;
+    const id = `${name}/${thinPoolName ?? ''}`;
+    if (lvg === undefined || !nodeName || seen.has(id)) continue;
+    seen.add(id);
+    const entry: EligibleNodeLVMVolumeGroup = {
+      name,
+      ...(thinPoolName ? { thinPoolName } : {}),
+      unschedulable: isLVGUnschedulable(lvg),
+      ready: isLVGReady(lvg, rsp.spec.type, reference),
+    };
+    const list = byNode.get(nodeName);
+    if (list === undefined) byNode.set(nodeName, [entry]);
+    else list.push(entry);
+  }
+  for (const list of byNode.values()) if (list.length > 1) list.sort(byNameAndThinPool);
+  return byNode;
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byNameAndThinPool = (a: EligibleNodeLVMVolumeGroup, b: EligibleNodeLVMVolumeGroup): number =>
+  compareText(a.name, b.name) || compareText(a.thinPoolName ?? '', b.thinPoolName ?? '');
+
+/** LVM: the group is Ready. LVMThin: and so is the thin pool that is referred to. */
+export function isLVGReady(
+  lvg: LVMVolumeGroup,
+  type: ReplicatedStoragePool['spec']['type'],
+  { thinPoolName }: Pick<LVMVolumeGroupReference, 'thinPoolName'>,
+): boolean {
+  const { conditions = [], thinPools = [] } = lvg.status ?? {};
+  if (!conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True'))
+    return false;
+  return type === 'LVM' || thinPools.some(({ name, ready }) => name === thinPoolName && ready === true);
+}
+
+export const isLVGUnschedulable = ({ metadata: { annotations = {} } }: LVMVolumeGroup): boolean =>
+  UNSCHEDULABLE_ANNOTATIONS.some((key) => Object.hasOwn(annotations, key));
+
+/** A Pod that is about to go says nothing about the node any more. */
+export const isAgentReady = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  (status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+
+/**
+ * Whether the node has every network the pool asks for. The default network of a node is called Internal and always
+ * there; nothing here watches any other, so a pool that names one (the schema refuses it) finds it nowhere.
+ */
+export const hasSystemNetworks = (_node: Node, systemNetworkNames: readonly string[]): boolean =>
+  systemNetworkNames.every((name) => name === 'Internal');

@@ -1,0 +1,31 @@
+// The wiring: which pools there are, what else concerns them, and what may be written.
+
+import type { Clock } from '@lapse/base/clock';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { ReplicatedStoragePool } from '#api/replicatedStoragePool';
+import { FutureTransitions } from './futureTransitions.ts';
+import { reconcile, type TimeGuard } from './reconcile.ts';
+import { poolFacts, poolIndexes, watches } from './sources.ts';
+
+export interface StoragePoolOptions {
+  /** Where the agent Pods run. */
+  readonly agentNamespace: string;
+  /** Unset: the time of a pass is believed. */
+  readonly guard?: TimeGuard;
+  /** Unset: the wall clock counts. */
+  readonly clock?: Pick<Clock, 'elapsed'>;
+}
+
+export function storagePoolController(options: StoragePoolOptions): ControllerDefinition {
+  const { agentNamespace } = options;
+  const transitions = new FutureTransitions();
+  return defineController<ReplicatedStoragePool>({
+    name: 'storage-pool',
+    for: ReplicatedStoragePool,
+    facts: poolFacts,
+    indexes: poolIndexes,
+    watches: watches(agentNamespace),
+    rights: [{ group: 'storage.deckhouse.io', resource: 'replicatedstoragepools/status', verbs: ['patch'] }],
+    reconcile: (pass) => reconcile(pass, { ...options, transitions }),
+  }) as ControllerDefinition;
+}

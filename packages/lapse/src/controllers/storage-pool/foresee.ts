@@ -1,0 +1,80 @@
+// What this family can say beforehand about pools: nothing ends, but nodes leave the list of a pool when their grace
+// period is over.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { Node } from '@lapse/kube/api/kinds/builtin';
+import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
+import { ReplicatedStoragePool } from '#api/replicatedStoragePool';
+import { type Foresight, isServed, nameOf, type Snapshot, type Statement } from '../foresight.ts';
+import { hasSystemNetworks, isNodeReadyOrWithinGrace } from './compute.ts';
+import { lvgProjection, nodeProjection } from './sources.ts';
+import { type LVGs, type Validation, validateRSPAndLVGs } from './validate.ts';
+
+type Valid = Extract<Validation, { kind: 'valid' }>;
+
+const RULE = 'spec.eligibleNodesPolicy.notReadyGracePeriod';
+
+export const foreseePools: Foresight = {
+  async *foresee({ snapshot, now, namespace }) {
+    // Whoever may look at a single namespace sees no pools.
+    if (namespace !== undefined || !isServed(snapshot, ReplicatedStoragePool)) return;
+    for await (const page of snapshot.each({ kind: ReplicatedStoragePool }))
+      for (const pool of page) {
+        const validation = validateRSPAndLVGs(pool, await readGroups(snapshot));
+        if (validation.kind === 'invalid')
+          yield {
+            kind: 'held',
+            object: nameOf(ReplicatedStoragePool, pool),
+            rule: RULE,
+            because: validation.message,
+          };
+        else
+          for (const node of await selectNodes(snapshot, pool, validation))
+            yield statementOn(pool, node, validation, now);
+      }
+  },
+};
+
+async function readGroups(snapshot: Snapshot): Promise<LVGs> {
+  if (!isServed(snapshot, LVMVolumeGroup)) return new Map();
+  const groups = await snapshot.list({ kind: LVMVolumeGroup, projection: lvgProjection });
+  return new Map(groups.map((group) => [group.metadata.name ?? '', group]));
+}
+
+async function selectNodes(
+  snapshot: Snapshot,
+  { spec }: ReplicatedStoragePool,
+  { nodeSelector }: Valid,
+): Promise<Node[]> {
+  const nodes = await snapshot.list({ kind: Node, projection: nodeProjection });
+  return nodes.filter(
+    (node) =>
+      nodeSelector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames ?? []),
+  );
+}
+
+function statementOn(
+  pool: ReplicatedStoragePool,
+  node: Node,
+  { gracePeriod }: Valid,
+  now: Parameters<typeof isNodeReadyOrWithinGrace>[2],
+): Statement {
+  const about = { object: nameOf(ReplicatedStoragePool, pool), rule: RULE };
+  const { name } = node.metadata;
+  const state = isNodeReadyOrWithinGrace(node, gracePeriod, now);
+  switch (state.kind) {
+    case 'ready':
+      return { kind: 'stays', ...about, because: `node ${name} is Ready and listed` };
+    case 'expired':
+      return { kind: 'stays', ...about, because: `node ${name} is not Ready, and its grace period is over` };
+    case 'withinGrace':
+      return {
+        kind: 'changes',
+        ...about,
+        at: state.until,
+        because: `node ${name} is not Ready and leaves the list when its grace period is over`,
+      };
+    default:
+      return assertNever(state);
+  }
+}

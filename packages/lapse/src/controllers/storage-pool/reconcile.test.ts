@@ -1,0 +1,418 @@
+// A pool from its creation on, in a small world: few passes, fewer writes, and the status that the text asks for.
+
+import { formatTime, minutes } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { Node, Pod } from '@lapse/kube/api/kinds/builtin';
+import { Manager } from '@lapse/runtime/manager';
+import { refuse } from '@lapse/runtime/world.testkit';
+import { describe, expect, test } from 'vitest';
+import { ReplicatedStoragePool } from '#api/replicatedStoragePool';
+import { storagePoolController } from './controller.ts';
+import { AGENTS, agent, lvg, node, pool } from './pool.testkit.ts';
+import { inPoolWorld, lost, nodesOf, readyOf } from './world.testkit.ts';
+
+const STATUS = '/apis/storage.deckhouse.io/v1alpha1/replicatedstoragepools/p/status';
+
+describe('from nothing', () => {
+  test(
+    '[55] the first look lists the nodes, says Ready and is over',
+    inPoolWorld(async (w) => {
+      await w.put(
+        node('n2'),
+        node('n1', { zone: 'a' }),
+        lvg('vg', 'n1'),
+        agent('agent-1', 'n1'),
+        pool('p', ['vg']),
+      );
+      w.manager.start();
+      await w.settle();
+      const rsp = await w.rsp('p');
+      expect(rsp.status).toMatchObject({
+        eligibleNodesRevision: 1,
+        eligibleNodes: [
+          {
+            nodeName: 'n1',
+            zoneName: 'a',
+            nodeReady: true,
+            unschedulable: false,
+            agentReady: true,
+            lvmVolumeGroups: [{ name: 'vg', unschedulable: false, ready: true }],
+          },
+          { nodeName: 'n2', nodeReady: true, unschedulable: false, agentReady: false },
+        ],
+      });
+      expect(rsp.status!.conditions).toEqual([
+        {
+          type: 'Ready',
+          status: 'True',
+          reason: 'Ready',
+          message: 'Eligible nodes calculated successfully: 2 nodes',
+          observedGeneration: 1,
+          lastTransitionTime: formatTime(w.clock.now()),
+        },
+      ]);
+      // The second look is at what the first one wrote.
+      expect(w.timeline()).toEqual(['+0 p settled', '+0 p settled']);
+      expect(w.writes()).toHaveLength(1);
+    }),
+  );
+
+  test(
+    '[51] a pool that is gone is nobody’s business',
+    inPoolWorld(async (w) => {
+      await w.put(lvg('vg', 'n1'), pool('p', ['vg']));
+      w.manager.start();
+      await w.settle();
+      await w.remove('ReplicatedStoragePool', 'p');
+      expect(w.passes.at(-1)!.outcome).toEqual({ kind: 'settled' });
+      expect(w.writes()).toHaveLength(1);
+    }),
+  );
+
+  test(
+    'no nodes at all: Ready, no list, no revision',
+    inPoolWorld(async (w) => {
+      await w.put(lvg('vg', 'n1'), pool('p', ['vg']));
+      w.manager.start();
+      await w.settle();
+      const rsp = await w.rsp('p');
+      const message =
+        'Eligible nodes calculated successfully: 0 nodes; no agent Pods (label app=agent) found in namespace agents';
+      expect(readyOf(rsp)).toEqual(['True', 'Ready', message]);
+      expect(Object.keys(rsp.status!).sort()).toEqual(['conditions', 'message', 'phase']);
+    }),
+  );
+
+  test(
+    'zones and labels choose the nodes',
+    inPoolWorld(async (w) => {
+      await w.put(
+        node('n1', { zone: 'a', labels: { disk: 'ssd' } }),
+        node('n2', { zone: 'b', labels: { disk: 'ssd' } }),
+        node('n3', { zone: 'a' }),
+        lvg('vg', 'n1'),
+        pool('p', ['vg'], { zones: ['a'], nodeLabelSelector: { matchLabels: { disk: 'ssd' } } }),
+      );
+      w.manager.start();
+      await w.settle();
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n1']);
+    }),
+  );
+});
+
+describe('the grace period', () => {
+  test(
+    '[58] a node that stops being Ready is listed until the very end of it, and not a millisecond longer',
+    inPoolWorld(async (w) => {
+      await w.put(node('n1'), node('n2'), lvg('vg', 'n1'), pool('p', ['vg'], { grace: '5m' }));
+      w.manager.start();
+      await w.settle();
+      await w.pass(minutes(1));
+      await w.put(lost(w, 'n1'));
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n1 (not ready)', 'n2']);
+      expect((await w.rsp('p')).status!.eligibleNodesRevision).toBe(2);
+      await w.pass(minutes(5) - 1);
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n1 (not ready)', 'n2']);
+      await w.pass(1);
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n2']);
+      expect((await w.rsp('p')).status!.eligibleNodesRevision).toBe(3);
+      expect([...new Set(w.timeline())]).toEqual(['+0 p settled', '+60000 p waitUntil', '+360000 p settled']);
+      expect(w.writes()).toHaveLength(3);
+    }),
+  );
+
+  test(
+    'two nodes leave in the order of their ends; one that comes back in time never leaves',
+    inPoolWorld(async (w) => {
+      await w.put(node('n1'), node('n2'), node('n3'), lvg('vg', 'n1'), pool('p', ['vg'], { grace: '5m' }));
+      w.manager.start();
+      await w.put(lost(w, 'n2'));
+      await w.pass(minutes(1));
+      await w.put(lost(w, 'n1'), lost(w, 'n3'));
+      await w.pass(minutes(4));
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n1 (not ready)', 'n3 (not ready)']);
+      await w.put(node('n3'));
+      await w.pass(minutes(1));
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n3']);
+      await w.pass(minutes(60));
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n3']);
+    }),
+  );
+
+  test(
+    '⚡ a node without a Ready condition stays for the grace period after its creation',
+    inPoolWorld(async (w) => {
+      await w.put(lvg('vg', 'n1'), pool('p', ['vg'], { grace: '5m' }));
+      w.manager.start();
+      await w.put(node('n1', { ready: null }));
+      await w.pass(minutes(5) - 1);
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n1 (not ready)']);
+      await w.pass(1);
+      expect(nodesOf(await w.rsp('p'))).toEqual([]);
+      expect((await w.rsp('p')).status!.eligibleNodesRevision).toBe(2);
+    }),
+  );
+
+  test(
+    'a longer grace period brings nodes back; a shorter one takes them at once',
+    inPoolWorld(async (w) => {
+      await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg'], { grace: '5m' }));
+      w.manager.start();
+      await w.put(lost(w, 'n1'));
+      await w.pass(minutes(6));
+      expect(nodesOf(await w.rsp('p'))).toEqual([]);
+      const grace = (text: string) =>
+        w.user.patch(
+          ReplicatedStoragePool,
+          { name: 'p' },
+          { type: 'merge', patch: { spec: { eligibleNodesPolicy: { notReadyGracePeriod: text } } } },
+        );
+      await grace('10m');
+      await w.settle();
+      expect(nodesOf(await w.rsp('p'))).toEqual(['n1 (not ready)']);
+      await grace('0s');
+      await w.settle();
+      expect(nodesOf(await w.rsp('p'))).toEqual([]);
+    }),
+  );
+});
+
+describe('beside others', () => {
+  test(
+    'a legacy reason is cleared in a request of its own, once; the phase of an older controller is replaced',
+    inPoolWorld(async (w) => {
+      const usedBy = { replicatedStorageClassNames: ['class'] };
+      const status = { phase: 'Completed', reason: 'old', usedBy, eligibleNodesRevision: 5 };
+      await w.put(
+        node('n1'),
+        lvg('vg', 'n1'),
+        pool('p', ['vg'], { status }),
+        pool('q', ['gone'], { status }),
+      );
+      w.manager.start();
+      await w.settle();
+      const [p, q] = [await w.rsp('p'), await w.rsp('q')];
+      expect(p.status).toMatchObject({ usedBy, eligibleNodesRevision: 6 });
+      expect(q.status).toMatchObject({ usedBy, eligibleNodesRevision: 5 });
+      expect([p, q].map(({ status }) => [status!.phase, status!.reason])).toEqual([
+        ['Ready', undefined],
+        ['WaitingForLVMVolumeGroups', undefined],
+      ]);
+      expect(w.writes().filter((request) => request.includes('/p/status'))).toHaveLength(2);
+      expect(w.writes()).toHaveLength(4);
+      w.manager.enqueueAll('again');
+      await w.settle();
+      expect(w.writes()).toHaveLength(4);
+    }),
+  );
+
+  test(
+    '[57] a stale node in revision 5 becomes revision 6',
+    inPoolWorld(async (w) => {
+      const eligibleNodes = [{ nodeName: 'gone', nodeReady: true, unschedulable: false, agentReady: true }];
+      const status = { eligibleNodes, eligibleNodesRevision: 5 };
+      await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg'], { status }));
+      w.manager.start();
+      await w.settle();
+      expect([nodesOf(await w.rsp('p')), (await w.rsp('p')).status!.eligibleNodesRevision]).toEqual([
+        ['n1'],
+        6,
+      ]);
+    }),
+  );
+
+  test(
+    'somebody writes the status in between: refused, read again, and what they wrote survives',
+    inPoolWorld(async (w) => {
+      await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
+      w.manager.start();
+      await w.settle();
+      w.holdEvents();
+      const usedBy = { replicatedStorageClassNames: ['class'] };
+      const other = {
+        type: 'Other',
+        status: 'True',
+        reason: 'X',
+        message: '',
+        lastTransitionTime: formatTime(w.clock.now()),
+      };
+      await w.user.patch(
+        ReplicatedStoragePool,
+        { name: 'p' },
+        { type: 'merge', patch: { status: { usedBy, conditions: [other] } } },
+        { subresource: 'status' },
+      );
+      w.releaseEvents();
+      let beaten = 0;
+      w.interfere = (request) =>
+        request.method === 'PATCH' && beaten++ === 0 ? refuse(409, 'Conflict') : undefined;
+      await w.put(node('n2'));
+      await w.pass(minutes(1));
+      const { status } = await w.rsp('p');
+      expect(status).toMatchObject({ usedBy, eligibleNodesRevision: 2 });
+      expect(status!.conditions!.map(({ type }) => type)).toContain('Other');
+      expect(beaten).toBe(2);
+      expect(w.passes.map(({ outcome }) => outcome.kind)).toContain('again');
+    }),
+  );
+
+  test.each([
+    ['403: waits longer and longer', 403, 'Forbidden', 12],
+    ['500: backs off', 500, 'InternalError', 40],
+  ])('%s, and writes when it may', (_rule, code, reason, most) =>
+    inPoolWorld(async (w) => {
+      await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
+      let refused = 0;
+      w.interfere = (request) => {
+        if (request.method !== 'PATCH') return undefined;
+        refused++;
+        return refuse(code, reason);
+      };
+      w.manager.start();
+      await w.pass(minutes(15));
+      expect(refused).toBeGreaterThan(2);
+      expect(refused).toBeLessThanOrEqual(most);
+      w.interfere = () => undefined;
+      await w.pass(minutes(10));
+      expect(readyOf(await w.rsp('p'))[0]).toBe('True');
+    })(),
+  );
+
+  test.each([
+    ['calls invalid', 422, 'Invalid', 'no'],
+    ['has no room for', 413, 'RequestEntityTooLarge', 'limit is 3145728'],
+    ['cannot store', 500, 'InternalError', 'etcdserver: request is too large'],
+  ])('a status that the server %s is reported, not repeated', (_rule, code, reason, message) =>
+    inPoolWorld(async (w) => {
+      await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
+      w.interfere = ({ method }) => (method === 'PATCH' ? refuse(code, reason, message) : undefined);
+      w.manager.start();
+      await w.pass(minutes(60));
+      expect(w.passes.map(({ outcome }) => outcome)).toEqual([
+        { kind: 'terminal', reason: 'StatusRefused', message },
+      ]);
+    })(),
+  );
+
+  test(
+    'a pool that is deleted while it is written is let go',
+    inPoolWorld(async (w) => {
+      await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
+      w.interfere = (request) => {
+        if (request.method === 'PATCH') void w.user.delete(ReplicatedStoragePool, { name: 'p' });
+        return undefined;
+      };
+      w.manager.start();
+      await w.pass(minutes(1));
+      expect(w.passes.every(({ outcome }) => ['settled', 'again'].includes(outcome.kind))).toBe(true);
+      expect(w.counts().writes).toBeLessThan(3);
+    }),
+  );
+
+  test(
+    'only what matters wakes, and only the status is written',
+    inPoolWorld(async (w) => {
+      await w.put(
+        node('n1'),
+        lvg('vg', 'n1'),
+        agent('a', 'n1'),
+        pool('p', ['vg']),
+        pool('far', ['vg'], { zones: ['far'] }),
+      );
+      w.manager.start();
+      await w.settle();
+      const { passes } = w.counts();
+      const heartbeat = {
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'True',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+            lastHeartbeatTime: formatTime(w.clock.now()),
+          },
+        ],
+      };
+      await w.user.patch(
+        Node,
+        { name: 'n1' },
+        { type: 'merge', patch: { status: heartbeat } },
+        { subresource: 'status' },
+      );
+      await w.settle();
+      expect(w.counts().passes).toBe(passes);
+      await w.put(lost(w, 'n1'));
+      expect(new Set(w.passes.slice(passes).map(({ key }) => key))).toEqual(new Set(['p']));
+      await w.remove('Pod', 'a');
+      expect((await w.rsp('p')).status!.eligibleNodes![0]!.agentReady).toBe(false);
+      expect(new Set(w.writes().map((request) => request.split('?')[0]))).toEqual(
+        new Set([`PATCH ${STATUS}`, `PATCH ${STATUS.replace('/p/', '/far/')}`]),
+      );
+    }),
+  );
+});
+
+test(
+  'two processes at once, as when leadership is unclear: every change of the list is counted once',
+  inPoolWorld(async (w) => {
+    await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
+    const controllers = [storagePoolController({ agentNamespace: AGENTS })];
+    const second = new Manager({ clock: w.clock, random: seededRandom(5), client: w.client, controllers });
+    w.manager.start();
+    second.start();
+    await w.pass(minutes(1));
+    for (let i = 0; i < 10; i++) {
+      await w.put(node('n1', { unschedulable: i % 2 === 0 }));
+      await w.pass(minutes(1));
+      expect((await w.rsp('p')).status).toMatchObject({
+        eligibleNodesRevision: i + 2,
+        eligibleNodes: [{ unschedulable: i % 2 === 0 }],
+      });
+    }
+    const stopped = second.stop();
+    await w.pass(minutes(1));
+    await stopped;
+  }),
+);
+
+describe('agents', () => {
+  test(
+    '⚡ an agent that becomes ready before the pool is seen to list its node is not missed',
+    inPoolWorld(async (w) => {
+      await w.put(lvg('vg', 'n1'), agent('a', 'n1', { ready: 'False' }), pool('p', ['vg']));
+      w.manager.start();
+      await w.settle();
+      let held = false;
+      w.interfere = ({ method }) => {
+        // The pass has read the agents; what it writes is not seen for a while.
+        if (method === 'PATCH' && !held) {
+          held = true;
+          void w.put(agent('a', 'n1')).catch(() => {});
+        }
+        return undefined;
+      };
+      await w.put(node('n1'));
+      await w.pass(1000);
+      expect(held).toBe(true);
+      expect((await w.rsp('p')).status!.eligibleNodes![0]!.agentReady).toBe(true);
+    }),
+  );
+
+  test(
+    'any ready Pod of the agents’ namespace counts; others, leaving and unscheduled ones do not',
+    inPoolWorld(async (w) => {
+      await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
+      w.manager.start();
+      const ready = async () => (await w.rsp('p')).status!.eligibleNodes![0]!.agentReady;
+      await w.put(agent('unscheduled', ''), agent('stranger', 'n1', { app: 'other' }));
+      await w.put(agent('elsewhere', 'n1', { namespace: 'default' }));
+      expect(await ready()).toBe(false);
+      await w.put(agent('left-over', 'n1', { ready: 'False' }), agent('good', 'n1'));
+      expect(await ready()).toBe(true);
+      await w.remove('Pod', 'left-over');
+      expect(await ready()).toBe(true);
+      await w.user.delete(Pod, { namespace: AGENTS, name: 'good' }, { gracePeriodSeconds: 30 });
+      await w.settle();
+      expect(await ready()).toBe(false);
+    }),
+  );
+});

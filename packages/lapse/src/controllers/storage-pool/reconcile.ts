@@ -1,0 +1,207 @@
+// One look at one pool: read everything, decide, write the status once if it changed, come back when a grace period ends.
+
+import { assertNever } from '@lapse/base/assertNever';
+import type { Clock } from '@lapse/base/clock';
+import { isDue, millis } from '@lapse/base/instant';
+import { keyOf } from '@lapse/kube/api/kind';
+import { Node, Pod } from '@lapse/kube/api/kinds/builtin';
+import { ApiError } from '@lapse/kube/api/status';
+import { again, type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
+import type { KindReader, Pass } from '@lapse/runtime/pass';
+import { LVMVolumeGroup } from '#api/lvmVolumeGroup';
+import { ReplicatedStoragePool, type ReplicatedStoragePoolStatus } from '#api/replicatedStoragePool';
+import type { SkewGuard } from '#deletion/skewGuard';
+import {
+  type ActualEligibleNodes,
+  computeActualEligibleNodes,
+  hasSystemNetworks,
+  isAgentReady,
+} from './compute.ts';
+import type { FutureTransitions } from './futureTransitions.ts';
+import { ANY_LABEL } from './nodeSelector.ts';
+import { AGENT_LABEL, NODES_BY_LABEL, PODS_BY_NODE } from './sources.ts';
+import {
+  applyEligibleNodesAndIncrementRevisionIfChanged,
+  applyLegacyFieldsCleared,
+  applyReadyCondFalse,
+  applyReadyCondTrue,
+} from './status.ts';
+import { type LVGs, type Problem, type Validation, validateLimits, validateRSPAndLVGs } from './validate.ts';
+
+type Selector = Extract<Validation, { kind: 'valid' }>['nodeSelector'];
+
+/** The time of the server; asked before time takes a node off a list. */
+export type TimeGuard = Pick<SkewGuard, 'check' | 'now'>;
+
+export interface ReconcileOptions {
+  readonly agentNamespace: string;
+  /** Unset: the time of a pass is believed. */
+  readonly guard?: TimeGuard;
+  /** Unset: the wall clock counts. */
+  readonly clock?: Pick<Clock, 'elapsed'>;
+  readonly transitions: FutureTransitions;
+}
+
+export async function reconcile(pass: Pass, options: ReconcileOptions): Promise<Outcome> {
+  const { guard } = options;
+  const found = getRSP(pass);
+  if (found === undefined) return settled();
+  const migrated = await patchRSPStatus(pass, found, applyLegacyFieldsCleared(statusOf(found)));
+  if (migrated.kind === 'stopped') return migrated.outcome;
+  const { rsp } = migrated;
+  const lvgs = getLVGsByRSP(pass, rsp);
+  const validation = validateRSPAndLVGs(rsp, lvgs);
+  if (validation.kind === 'invalid') return report(pass, rsp, validation, settled());
+  const nodes = getSortedNodes(pass, rsp, validation.nodeSelector);
+  const agentReadyByNode = getAgentReadiness(pass, nodes);
+  const elapsed = options.clock?.elapsed() ?? millis(pass.now);
+  const firstSeen = options.transitions.firstSeen(nodes, { now: pass.now, elapsed });
+  const inputs = { rsp, nodes, lvgs, agentReadyByNode, gracePeriod: validation.gracePeriod, firstSeen };
+  const actual = computeActualEligibleNodes(inputs, pass.now);
+  if (!(await isTimeRight(rsp, actual, guard))) return again('our clock is ahead of the API server’s');
+  const { eligibleNodes, worldStateExpiresAt } = actual;
+  const outcome =
+    worldStateExpiresAt === undefined ? settled() : waitUntil(worldStateExpiresAt, 'not ready grace period');
+  const tooMany = validateLimits(eligibleNodes);
+  if (tooMany !== undefined) return report(pass, rsp, tooMany, outcome);
+  const listed = applyEligibleNodesAndIncrementRevisionIfChanged(statusOf(rsp), eligibleNodes);
+  const patched = await patchRSPStatus(
+    pass,
+    rsp,
+    applyReadyCondTrue(listed, eligibleNodes.length, observed(pass, rsp), agentHint(pass, options)),
+  );
+  return patched.kind === 'stopped' ? patched.outcome : outcome;
+}
+
+/** Without any agent Pod the agents probably run elsewhere, and `agentReady` of every node is false. */
+function agentHint({ cache }: Pass, { agentNamespace }: ReconcileOptions): string {
+  for (const _ of cache.list(Pod)) return '';
+  return `no agent Pods (label ${AGENT_LABEL}) found in namespace ${agentNamespace}`;
+}
+
+/** Says what is wrong; the list stays. */
+async function report(
+  pass: Pass,
+  rsp: ReplicatedStoragePool,
+  problem: Problem,
+  outcome: Outcome,
+): Promise<Outcome> {
+  const status = applyReadyCondFalse(statusOf(rsp), problem, observed(pass, rsp));
+  const patched = await patchRSPStatus(pass, rsp, status);
+  return patched.kind === 'stopped' ? patched.outcome : outcome;
+}
+
+/** A clock of ours that was set ahead must not take nodes off a list: whoever is listed leaves in the server's time. */
+async function isTimeRight(
+  rsp: ReplicatedStoragePool,
+  { expired }: ActualEligibleNodes,
+  guard: TimeGuard | undefined,
+): Promise<boolean> {
+  if (guard === undefined || expired.size === 0) return true;
+  const leaving = (statusOf(rsp).eligibleNodes ?? []).flatMap(({ nodeName }) => expired.get(nodeName) ?? []);
+  if (leaving.length === 0) return true;
+  await guard.check();
+  return leaving.every((since) => isDue(since, guard.now()));
+}
+
+const NO_STATUS: ReplicatedStoragePoolStatus = {};
+const statusOf = (rsp: ReplicatedStoragePool): ReplicatedStoragePoolStatus => rsp.status ?? NO_STATUS;
+const observed = ({ now }: Pass, { metadata }: ReplicatedStoragePool) => ({
+  now,
+  generation: metadata.generation ?? 0,
+});
+
+// Single reads and writes.
+
+const getRSP = ({ cache, key }: Pass): ReplicatedStoragePool | undefined =>
+  cache.get(ReplicatedStoragePool, key);
+
+/** Those that exist, by name. */
+function getLVGsByRSP({ cache }: Pass, { spec }: ReplicatedStoragePool): LVGs {
+  const lvgs = new Map<string, LVMVolumeGroup>();
+  for (const { name } of spec.lvmVolumeGroups) {
+    const lvg = cache.get(LVMVolumeGroup, { name });
+    if (lvg !== undefined) lvgs.set(name, lvg);
+  }
+  return lvgs;
+}
+
+/** The nodes that the pool selects, by name. */
+function getSortedNodes({ cache }: Pass, { spec }: ReplicatedStoragePool, selector: Selector): Node[] {
+  const nodes: Node[] = [];
+  for (const node of candidates(cache, selector))
+    if (selector.matches(node.metadata.labels) && hasSystemNetworks(node, spec.systemNetworkNames ?? []))
+      nodes.push(node);
+  return nodes.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
+}
+
+/** Nodes with one of the labels that the selector requires; all of them when no single label decides. The labels have one
+ * key, so no node comes twice. */
+const candidates = (cache: KindReader, { requires }: Selector): Iterable<Node> =>
+  requires.includes(ANY_LABEL)
+    ? cache.list(Node)
+    : requires.flatMap((label) => cache.byIndex(Node, NODES_BY_LABEL, label));
+
+/** A node's agent is ready when any of its Pods is. */
+function getAgentReadiness({ cache }: Pass, nodes: readonly Node[]): Map<string, boolean> {
+  const readiness = new Map<string, boolean>();
+  for (const { metadata } of nodes) {
+    const pods = cache.byIndex(Pod, PODS_BY_NODE, metadata.name!);
+    readiness.set(metadata.name!, pods.some(isAgentReady));
+  }
+  return readiness;
+}
+
+type Patched =
+  | { readonly kind: 'patched'; readonly rsp: ReplicatedStoragePool }
+  | { readonly kind: 'stopped'; readonly outcome: Outcome };
+
+/** The fields of our own; the rest of the status is written by others. */
+export const OUR_FIELDS = [
+  'conditions',
+  'eligibleNodes',
+  'eligibleNodesRevision',
+  'phase',
+  'message',
+  'reason',
+] as const;
+
+/** Writes what differs, if anything does and if nobody has written since. */
+async function patchRSPStatus(
+  pass: Pass,
+  rsp: ReplicatedStoragePool,
+  next: ReplicatedStoragePoolStatus,
+): Promise<Patched> {
+  const before = statusOf(rsp);
+  const changed = OUR_FIELDS.filter((field) => before[field] !== next[field]);
+  if (changed.length === 0) return { kind: 'patched', rsp };
+  const status = Object.fromEntries(changed.map((field) => [field, next[field] ?? null]));
+  const { uid, resourceVersion } = rsp.metadata;
+  const answer = await pass.client
+    .patch(
+      ReplicatedStoragePool,
+      keyOf(rsp),
+      { type: 'merge', patch: { status } },
+      { subresource: 'status', ifVersion: resourceVersion!, ifUid: uid! },
+    )
+    .catch(tooLarge);
+  switch (answer.kind) {
+    case 'patched':
+      return { kind: 'patched', rsp: answer.object };
+    case 'missing':
+      return { kind: 'stopped', outcome: settled() };
+    case 'conflict':
+      return { kind: 'stopped', outcome: again('the pool has changed since it was read') };
+    case 'invalid':
+      return { kind: 'stopped', outcome: terminal('StatusRefused', answer.error.message) };
+    default:
+      return assertNever(answer);
+  }
+}
+
+/** More than the server (413) or its store (1.5 MiB) takes will not become less by asking again. */
+function tooLarge(error: unknown): { readonly kind: 'invalid'; readonly error: ApiError } {
+  if (error instanceof ApiError && (error.code === 413 || error.message.includes('request is too large')))
+    return { kind: 'invalid', error };
+  throw error;
+}

@@ -1,0 +1,126 @@
+// The status of a pool, step by step. Each `apply*` answers the next status, and the very same object when there is
+// nothing to change: whoever compares the two by identity knows whether there is something to write.
+
+import { formatTime, type Instant } from '@lapse/base/instant';
+import type { Condition } from '@lapse/kube/api/kinds/builtin';
+import {
+  type EligibleNode,
+  type EligibleNodeLVMVolumeGroup,
+  LONGEST_MESSAGE,
+  type ReplicatedStoragePoolStatus as Status,
+} from '#api/replicatedStoragePool';
+import type { Problem } from './validate.ts';
+
+/** What a condition is about, and when it is said. */
+export interface Observed {
+  readonly generation: number;
+  readonly now: Instant;
+}
+
+/** An older controller left this behind. Its phase is replaced by ours, so that it is never missing. */
+export function applyLegacyFieldsCleared(status: Status): Status {
+  if (!status.reason) return status;
+  const { reason: _, ...rest } = status;
+  return rest;
+}
+
+export function applyEligibleNodesAndIncrementRevisionIfChanged(
+  status: Status,
+  eligibleNodes: readonly EligibleNode[],
+): Status {
+  if (areEligibleNodesEqual(status.eligibleNodes ?? [], eligibleNodes)) return status;
+  const { eligibleNodes: _, eligibleNodesRevision = 0, ...rest } = status;
+  const next = { ...rest, eligibleNodesRevision: nextRevision(eligibleNodesRevision) };
+  return eligibleNodes.length === 0 ? next : { ...next, eligibleNodes: [...eligibleNodes] };
+}
+
+const nextRevision = (revision: number | bigint): number | bigint =>
+  typeof revision === 'bigint' || revision >= Number.MAX_SAFE_INTEGER ? BigInt(revision) + 1n : revision + 1;
+
+/** `hint`: what a reader of the list should know. */
+export function applyReadyCondTrue(status: Status, count: number, observed: Observed, hint = ''): Status {
+  const message = `Eligible nodes calculated successfully: ${count} nodes${hint === '' ? '' : `; ${hint}`}`;
+  return applyReady(status, { status: 'True', reason: 'Ready', message }, observed);
+}
+
+/** The list stays as it was: what is known is old, but not known to be wrong. */
+export const applyReadyCondFalse = (
+  status: Status,
+  { reason, message }: Problem,
+  observed: Observed,
+): Status => applyReady(status, { status: 'False', reason, message: shortened(message) }, observed);
+
+type Said = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
+
+/** The condition, and phase and message of the same content for components that wait for them. */
+const applyReady = (status: Status, said: Said, observed: Observed): Status =>
+  applyPhase(applyCondition(status, said, observed), said);
+
+const PHASES: Readonly<Record<string, string>> = {
+  Ready: 'Ready',
+  LVMVolumeGroupNotFound: 'WaitingForLVMVolumeGroups',
+};
+
+/** A CRD without `status.message` drops it: its absence alone is no reason to write. */
+function applyPhase(status: Status, { reason, message }: Said): Status {
+  const phase = PHASES[reason] ?? 'InvalidConfiguration';
+  const isSame = status.phase === phase && (status.message ?? message) === message;
+  return isSame ? status : { ...status, phase, message };
+}
+
+function applyCondition(status: Status, said: Said, { generation, now }: Observed): Status {
+  const { conditions = [] } = status;
+  const before = conditions.find(({ type }) => type === 'Ready');
+  const turned = before?.status !== said.status || before.lastTransitionTime === undefined;
+  const after: Condition = {
+    type: 'Ready',
+    ...said,
+    observedGeneration: generation,
+    lastTransitionTime: turned ? formatTime(now) : before.lastTransitionTime!,
+  };
+  if (before !== undefined && isSameCondition(before, after)) return status;
+  const others = conditions.filter(({ type }) => type !== 'Ready');
+  const at = before === undefined ? others.length : conditions.indexOf(before);
+  return { ...status, conditions: [...others.slice(0, at), after, ...others.slice(at)] };
+}
+
+const isSameCondition = (a: Condition, b: Condition): boolean =>
+  a.status === b.status &&
+  a.reason === b.reason &&
+  a.message === b.message &&
+  a.observedGeneration === b.observedGeneration &&
+  a.lastTransitionTime === b.lastTransitionTime;
+
+/** The schema counts characters, as [...text] does; the end of a long list is the part nobody misses. */
+function shortened(message: string): string {
+  if (message.length <= LONGEST_MESSAGE) return message;
+  const characters = [...message];
+  return characters.length <= LONGEST_MESSAGE
+    ? message
+    : `${characters.slice(0, LONGEST_MESSAGE - 1).join('')}…`;
+}
+
+export function areEligibleNodesEqual(a: readonly EligibleNode[], b: readonly EligibleNode[]): boolean {
+  return a.length === b.length && a.every((node, i) => isSameNode(node, b[i]!));
+}
+
+const isSameNode = (a: EligibleNode, b: EligibleNode): boolean =>
+  a.nodeName === b.nodeName &&
+  (a.zoneName ?? '') === (b.zoneName ?? '') &&
+  a.nodeReady === b.nodeReady &&
+  a.unschedulable === b.unschedulable &&
+  a.agentReady === b.agentReady &&
+  areLVGsEqual(a.lvmVolumeGroups ?? [], b.lvmVolumeGroups ?? []);
+
+export function areLVGsEqual(
+  a: readonly EligibleNodeLVMVolumeGroup[],
+  b: readonly EligibleNodeLVMVolumeGroup[],
+): boolean {
+  return a.length === b.length && a.every((lvg, i) => isSameLVG(lvg, b[i]!));
+}
+
+const isSameLVG = (a: EligibleNodeLVMVolumeGroup, b: EligibleNodeLVMVolumeGroup): boolean =>
+  a.name === b.name &&
+  (a.thinPoolName ?? '') === (b.thinPoolName ?? '') &&
+  a.unschedulable === b.unschedulable &&
+  a.ready === b.ready;

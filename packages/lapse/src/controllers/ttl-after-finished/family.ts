@@ -1,0 +1,154 @@
+// The family as commands see it: two gates, one section of configuration, up to two controllers.
+
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { Job, Pod } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Propagation } from '@lapse/kube/client/delete';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import type { Finishable } from '#deletion/finish/finishable';
+import { JOB_TTL_FIELD, jobs } from '#deletion/finish/job';
+import { POD_TTL_ANNOTATION, pods } from '#deletion/finish/pod';
+import type { Family, Services } from '../family.ts';
+import { inTurn } from '../foresight.ts';
+import { type TtlOptions, ttlAfterFinished } from './controller.ts';
+import { type Foreseen, foreseeFinished } from './foresee.ts';
+import { POD_POLICIES } from './podPolicies.ts';
+
+const SECTION = 'ttlAfterFinished';
+const JOBS_GATE = 'TTLAfterFinished';
+const PODS_GATE = 'TTLAfterFinishedPods';
+const POD_PROPAGATION: Propagation = 'Background';
+
+interface Section {
+  readonly concurrency: number;
+  readonly jobPropagation: Propagation;
+  readonly jobDeletionEvents: boolean;
+  readonly podDeletionEvents: boolean;
+}
+
+const SCHEMA: JsonObject = {
+  type: 'object',
+  default: {},
+  properties: {
+    concurrency: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 32,
+      description: 'Objects looked at, and so deletions under way, at once; per kind.',
+    },
+    jobPropagation: {
+      type: 'string',
+      enum: ['Foreground', 'Background', 'Orphan'],
+      default: 'Foreground',
+      description: 'What becomes of the Pods of a Job that is deleted.',
+    },
+    jobDeletionEvents: {
+      type: 'boolean',
+      default: false,
+      description: 'An Event Deleted for every Job, with finish time, TTL and lag.',
+    },
+    podDeletionEvents: {
+      type: 'boolean',
+      default: true,
+      description: 'An Event Deleted for every Pod, with finish time, TTL and lag.',
+    },
+  },
+};
+
+const FORESEEN_JOBS: Foreseen<Job> = {
+  finishable: jobs,
+  rule: JOB_TTL_FIELD,
+  gate: JOBS_GATE,
+  propagation: ({ jobPropagation }) => jobPropagation as Propagation,
+};
+const FORESEEN_PODS: Foreseen<Pod> = {
+  finishable: pods,
+  rule: POD_TTL_ANNOTATION,
+  gate: PODS_GATE,
+  propagation: () => POD_PROPAGATION,
+};
+
+function optionsFor(
+  services: Services,
+  controller: string,
+  section: Section,
+): Omit<TtlOptions, 'propagation' | 'deletionEvents'> {
+  const { clock, guard, registry, namespace } = services;
+  const deletion = services.deletion?.(controller);
+  return {
+    clock,
+    guard,
+    registry,
+    concurrency: section.concurrency,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(deletion === undefined ? {} : { deletion }),
+  };
+}
+
+export const ttlAfterFinishedFamily: Family = {
+  name: 'ttl-after-finished',
+  description: 'Deletes Jobs, and Pods that ask for it, some time after they finished.',
+  defaultOn: true,
+  kinds: [],
+  gates: [
+    {
+      name: JOBS_GATE,
+      default: true,
+      stage: 'stable',
+      description: 'Jobs end by spec.ttlSecondsAfterFinished.',
+    },
+    {
+      name: PODS_GATE,
+      default: false,
+      stage: 'alpha',
+      description: 'Pods end by the annotation lapse.dev/ttl-seconds-after-finished.',
+      policies: POD_POLICIES,
+    },
+  ],
+  configuration: { [SECTION]: SCHEMA },
+  flags: {
+    'job-propagation': {
+      field: `${SECTION}.jobPropagation`,
+      description: 'what becomes of the Pods of a Job that is deleted: Foreground, Background, Orphan',
+    },
+    'deletion-events': {
+      field: `${SECTION}.jobDeletionEvents`,
+      description: 'an Event for every Job that is deleted',
+    },
+    'concurrent-ttl-after-finished-syncs': {
+      field: `${SECTION}.concurrency`,
+      description: 'deletions under way at once, for Jobs and for Pods',
+    },
+  },
+  create(services, configuration) {
+    const section = configuration[SECTION] as unknown as Section;
+    const controllers: ControllerDefinition[] = [];
+    const add = <T extends KubeObject>(
+      finishable: Finishable<T>,
+      manner: Pick<TtlOptions, 'propagation' | 'deletionEvents'>,
+    ) => {
+      const options = { ...optionsFor(services, finishable.controller, section), ...manner };
+      controllers.push(ttlAfterFinished(finishable, options) as ControllerDefinition);
+    };
+    if (services.isEnabled(JOBS_GATE)) {
+      services.log.info(
+        {},
+        'Jobs end by their TTL here; kube-controller-manager does the same unless it is told not to',
+      );
+      add(jobs, { propagation: section.jobPropagation, deletionEvents: section.jobDeletionEvents });
+    }
+    if (services.isEnabled(PODS_GATE))
+      add(pods, { propagation: POD_PROPAGATION, deletionEvents: section.podDeletionEvents });
+    return { controllers, admission: [] };
+  },
+  foresight: {
+    foresee(outlook) {
+      const section = outlook.configuration[SECTION] ?? {};
+      return inTurn([
+        foreseeFinished(outlook, FORESEEN_JOBS, section),
+        foreseeFinished(outlook, FORESEEN_PODS, section),
+      ]);
+    },
+  },
+};

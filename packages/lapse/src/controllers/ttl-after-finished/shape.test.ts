@@ -1,0 +1,40 @@
+// The shapes name fields by their protobuf numbers. That these are the right ones is looked up in the table of built-in
+// types, which is generated from Kubernetes itself.
+
+import { builtins, typeOf } from '@lapse/apiserver/schema/builtinFixture';
+import type { BuiltinField } from '@lapse/apiserver/schema/builtinTable';
+import type { Field, FieldForm, Shape } from '@lapse/kube/api/shape';
+import { describe, expect, test } from 'vitest';
+import { jobs } from '#deletion/finish/job';
+import { pods } from '#deletion/finish/pod';
+
+function formOf({ t, list, map, ptr }: BuiltinField): FieldForm | undefined {
+  if (map) return 'map';
+  if (t === 'string') return list ? 'texts' : 'text';
+  if (t === 'Time') return 'time';
+  // A number that is no pointer would be absent in JSON when it is zero; shapes have no form for that.
+  if ((t === 'int32' || t === 'int64') && ptr) return 'int';
+  if (t === 'bool' && ptr) return 'flag';
+  if (t in builtins.types) return list ? 'many' : 'one';
+  return undefined;
+}
+
+/** Every field of a shape beside what the table says about it. */
+function* compare(type: string, shape: Shape, path = ''): Generator<[path: string, Field, unknown]> {
+  for (const [name, field] of Object.entries(shape)) {
+    const known = builtins.types[type]?.fields[name];
+    const { shape: _, keys: __, ...plain } = field;
+    yield [`${path}${name}`, plain, known && { number: known.n, form: formOf(known) }];
+    if (field.shape !== undefined && known !== undefined)
+      yield* compare(known.t, field.shape, `${path}${name}.`);
+  }
+}
+
+describe.each([
+  ['batch/v1/Job', jobs.projection.shape!],
+  ['v1/Pod', pods.projection.shape!],
+])('%s', (type, shape) => {
+  test.each([...compare(typeOf(type), shape)])('%s', (_path, field, known) => {
+    expect(field).toEqual(known);
+  });
+});

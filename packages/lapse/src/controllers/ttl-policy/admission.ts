@@ -1,0 +1,98 @@
+// Admission of policies. The mutating function records the author. The validating function compiles the policy and
+// reviews the rights, so that the user sees at once what the controller would report later.
+
+import { denyInvalid } from '@lapse/kube/api/admission';
+import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
+import { describeKind } from '@lapse/kube/api/kind';
+import type { Client } from '@lapse/kube/client/client';
+import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/runtime/host/review';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import {
+  authorAdmission,
+  callerOf,
+  inNamespace,
+  isReviewNeeded,
+  restoredWarnings,
+  writtenObject,
+} from '#deletion/authorAdmission';
+import type { ImpersonationScope } from '#deletion/impersonation';
+import { accountSubject, describeNeeds, type Need, reviewSubject, type Subject } from '#deletion/rights';
+import type { AuthorSeal } from '#deletion/rightsAuthor';
+import { computeUnfit } from './activation.ts';
+import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
+import { computeRefusedKind } from './refused.ts';
+import { computeDisabled, computeNeeds, signedOf } from './rights.ts';
+
+const RESOURCES = [TTLPolicy, ClusterTTLPolicy].map(({ resource, group }) => `${resource}.${group}`);
+
+export interface AdmissionOptions {
+  readonly client: Client;
+  readonly actAs: 'author' | 'controller';
+  readonly seal: AuthorSeal;
+  readonly impersonation: ImpersonationScope;
+}
+
+export const policyAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
+  authorAdmission<AnyPolicy>({ name: 'ttl-policy-author', resources: RESOURCES, seal, signedOf });
+
+/** Refuses what could not be evaluated, and what its author may not do. */
+export const policyRules = ({ client, actAs, seal, impersonation }: AdmissionOptions): AdmissionFunction => ({
+  name: 'ttl-policy',
+  resources: RESOURCES,
+  phase: 'validating',
+  async review(request) {
+    const policy = writtenObject<AnyPolicy>(request);
+    if (policy === undefined || !isReviewNeeded(request)) return { allowed: true };
+    const compiled = compilePolicy(policy);
+    if (compiled.kind === 'invalid') return deny(policy, compiled.errors);
+    const never = computeRefusedKind(compiled.policy);
+    if (never !== undefined) return deny(policy, [forbidden('spec.target', never.message)]);
+    const disabled = computeDisabled(compiled.policy, impersonation);
+    if (disabled !== undefined) return deny(policy, [forbidden('spec.serviceAccountName', disabled.message)]);
+    const served = await client.discovery.find(compiled.policy.target);
+    if (served === undefined) return { allowed: true, warnings: [unservedWarning(compiled.policy)] };
+    const unfit = computeUnfit(compiled.policy, served);
+    if (unfit !== undefined) return deny(policy, [forbidden('spec.target', unfit.message)]);
+    const { author, account } = computeNeeds(compiled.policy, served, actAs);
+    const missing = await reviewSubject(client, callerOf(request), author);
+    if (missing.length > 0) return deny(policy, [rightsError(request, compiled.policy, missing)]);
+    const reviewAuthor = (subject: Subject) => reviewSubject(client, subject, author);
+    return {
+      allowed: true,
+      warnings: [
+        ...(actAs === 'author'
+          ? await restoredWarnings(seal, signedOf(inNamespace(policy, request)), request, reviewAuthor)
+          : []),
+        ...(await accountWarnings(client, compiled.policy, account)),
+      ],
+    };
+  },
+});
+
+const unservedWarning = ({ target }: CompiledPolicy): string =>
+  `${describeKind(target)} is not served yet: the policy begins to work, with the rights you have then, when it is`;
+
+/** The account may be granted its rights after the policy was made: said, not refused. */
+async function accountWarnings(
+  client: Client,
+  { account }: CompiledPolicy,
+  needs: readonly Need[],
+): Promise<string[]> {
+  if (account === undefined) return [];
+  const missing = await reviewSubject(client, accountSubject(account), needs);
+  return missing.length === 0
+    ? []
+    : [`service account ${account.namespace}/${account.name} may not ${describeNeeds(missing)} (yet)`];
+}
+
+function rightsError(
+  { userInfo }: AdmissionRequest,
+  { account }: CompiledPolicy,
+  missing: readonly Need[],
+): FieldError {
+  const field = account === undefined ? 'spec.target' : 'spec.serviceAccountName';
+  return forbidden(field, `${userInfo.username} may not ${describeNeeds(missing)}`);
+}
+
+const deny = (policy: AnyPolicy, errors: readonly FieldError[]): AdmissionAnswer =>
+  denyInvalid({ group: TTLPolicy.group, kind: policy.kind }, policy, errors);

@@ -1,0 +1,53 @@
+// What `lapse doctor` reports about one policy: its spec, its author, and the rights that Lapse itself lacks for it.
+
+import type { Kind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import {
+  checkAuthor,
+  lackOf,
+  type ObjectCheck,
+  type ObjectProblem,
+  type ReviewNeeds,
+} from '../objectCheck.ts';
+import type { AdmissionOptions } from './admission.ts';
+import { type AnyPolicy, compilePolicy } from './compile.ts';
+import { computeRefusedKind } from './refused.ts';
+import { authorRefusal, computeDisabled, computeNeeds, signedOf } from './rights.ts';
+
+export interface CheckOptions extends AdmissionOptions {
+  /** Deletes are sent as the author. */
+  readonly asAuthor: boolean;
+}
+
+export const policyChecks = (options: CheckOptions): ObjectCheck[] =>
+  ([TTLPolicy, ClusterTTLPolicy] as readonly Kind[]).map((kind) => ({
+    kind,
+    check: (object: KubeObject, review: ReviewNeeds) => checkPolicy(object as AnyPolicy, options, review),
+  }));
+
+async function checkPolicy(
+  policy: AnyPolicy,
+  { client, actAs, seal, impersonation, asAuthor }: CheckOptions,
+  review: ReviewNeeds,
+): Promise<ObjectProblem[]> {
+  const compiled = compilePolicy(policy);
+  if (compiled.kind === 'invalid')
+    return compiled.errors.map(({ field, message }) => ({
+      level: 'warning',
+      message: `${field}: ${message}`,
+    }));
+  const refusal = computeRefusedKind(compiled.policy) ?? computeDisabled(compiled.policy, impersonation);
+  if (refusal !== undefined) return [{ level: 'warning', message: refusal.message }];
+  const author = await checkAuthor(async () => {
+    if (actAs !== 'author') return undefined;
+    const proof = await seal.authorOf(policy, signedOf(policy));
+    return proof.kind === 'author' ? undefined : authorRefusal(proof, policy).message;
+  });
+  const served = await client.discovery.find(compiled.policy.target);
+  if (served === undefined) return author;
+  const { self } = computeNeeds(compiled.policy, served, actAs, asAuthor);
+  // The right to impersonate belongs to the installation; the check of declared rights covers it.
+  const needs = self.filter(({ verb }) => verb !== 'impersonate');
+  return [...lackOf(await review(needs)), ...author];
+}

@@ -1,0 +1,162 @@
+// Wiring as data. Two controllers, one for each kind of policy, over one memory: an object may be selected by policies of
+// both, and the one that keeps it longest wins. Each has its policies and their targets in one queue; targets, namespaces
+// and definitions of kinds are watched for as long as a policy needs them.
+
+import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
+import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
+import type { Source } from '@lapse/runtime/source';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import { GuardedDeletes } from '#deletion/guardedDelete';
+import { AUTHOR_IMPERSONATION, clusterImpersonation, type ImpersonationScope } from '#deletion/impersonation';
+import { AUTHOR_ANNOTATION, type AuthorSeal } from '#deletion/rightsAuthor';
+import type { Services } from '../family.ts';
+import type { AnyPolicy } from './compile.ts';
+import { objectName, parseWaking, targetKey } from './keys.ts';
+import { readLive } from './live.ts';
+import { policyMetrics } from './metrics.ts';
+import { Policies, targetId, targetIdOf } from './policies.ts';
+import { reconcilePolicy } from './policyPass.ts';
+import { isPolicyProjection, targetFacts } from './projection.ts';
+import { DEFINITIONS, isPolicyKind, NAMESPACES } from './sources.ts';
+import { TargetPasses } from './targetPass.ts';
+
+export interface TtlPolicyOptions {
+  readonly services: Services;
+  readonly seal: AuthorSeal;
+  readonly concurrency: number;
+  readonly deletionEvents: boolean;
+  readonly impersonation: ImpersonationScope;
+}
+
+const NAME = 'ttl-policy';
+const QUEUE = 'ttl_policy_objects_to_delete';
+const CLUSTER_NAME = 'cluster-ttl-policy';
+const CLUSTER_QUEUE = 'ttl_cluster_policy_objects_to_delete';
+
+export function ttlPolicyControllers(options: TtlPolicyOptions): ControllerDefinition[] {
+  const { services, seal, concurrency, deletionEvents, impersonation } = options;
+  const { clock, client, guard, registry, actAs, impersonate, impersonateAuthor, namespace } = services;
+  const clusterWide = namespace === undefined;
+  const within = namespace === undefined ? {} : { namespace };
+  const policies = new Policies({
+    clock,
+    client: services.acting ?? client,
+    impersonate,
+    ...(impersonateAuthor === undefined ? {} : { impersonateAuthor }),
+  });
+  const reviewing = { client, actAs, seal, impersonation, asAuthor: impersonateAuthor !== undefined };
+  const metrics = policyMetrics(registry, NAME, policies, () => guard.now());
+  const habits = services.deletion?.(NAME);
+  const deletes = new GuardedDeletes({ clock, guard, metrics: metrics.deletion, read: readLive, ...habits });
+  const tolerance = guard.maxSkew;
+  const targets = new TargetPasses({ policies, deletes, metrics, clusterWide, deletionEvents, tolerance });
+
+  const controllerOf = (of: Kind<AnyPolicy>, others: readonly Kind<AnyPolicy>[]) =>
+    defineController<AnyPolicy>({
+      name: of.namespaced ? NAME : CLUSTER_NAME,
+      queue: of.namespaced ? QUEUE : CLUSTER_QUEUE,
+      for: of,
+      concurrency,
+      facts: policyFacts,
+      indexes: BY_TARGET,
+      // Read by passes; what follows from their changes is said by the dynamic sources.
+      watches: others.map((kind) => ({ kind: kind as Kind, indexes: BY_TARGET, to: () => [] })),
+      dynamic: { facts: dynamicFacts, to: (object, source) => wokenBy(policies, of, object, source) },
+      rights: [
+        ...RIGHTS,
+        ...clusterImpersonation(impersonation),
+        ...(impersonateAuthor === undefined ? [] : AUTHOR_IMPERSONATION),
+      ],
+      ...within,
+      onPause: () => {
+        policies.isActing = false;
+      },
+      onStandby: () => policies.standBy(),
+      reconcile(pass) {
+        policies.isActing = true;
+        const waking = parseWaking(pass.key);
+        return waking.kind === 'policy'
+          ? reconcilePolicy(pass, waking, { policies, ...reviewing, ...within })
+          : targets.reconcile(pass, waking);
+      },
+    }) as ControllerDefinition;
+
+  const [local, cluster] = [TTLPolicy as Kind<AnyPolicy>, ClusterTTLPolicy as Kind<AnyPolicy>];
+  return clusterWide
+    ? [controllerOf(local, [cluster]), controllerOf(cluster, [local])]
+    : [controllerOf(local, [])];
+}
+
+const BY_TARGET = { target: (policy: KubeObject) => [targetId(policy)] };
+
+/**
+ * What its targets need is granted by whoever wants them ended, and found out by reviews. To ask about oneself is
+ * everybody's right (system:basic-user).
+ */
+const RIGHTS: readonly Right[] = [
+  { group: 'lapse.dev', resource: 'ttlpolicies/status', verbs: ['patch'] },
+  { group: 'lapse.dev', resource: 'clusterttlpolicies/status', verbs: ['patch'] },
+  { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] },
+  { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verbs: ['list', 'watch'] },
+  { group: '', resource: 'namespaces', verbs: ['list', 'watch'] },
+];
+
+/** The status is ours: writing it wakes nobody. */
+export function policyFacts({ metadata }: AnyPolicy): unknown {
+  const { generation, deletionTimestamp, annotations } = metadata;
+  return [generation ?? 0, deletionTimestamp ?? null, annotations?.[AUTHOR_ANNOTATION] ?? null];
+}
+
+/** Other policies are told when one comes, goes, changes, or stops to take part. */
+function dynamicFacts(object: KubeObject): unknown {
+  // Our own kinds are never targets: see refused.ts.
+  if (object.apiVersion !== apiVersionOf(TTLPolicy)) return targetFacts(object);
+  const { status } = object as AnyPolicy;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return [policyFacts(object as AnyPolicy), ready?.status ?? null];
+}
+
+function* wokenBy(
+  policies: Policies,
+  of: Kind<AnyPolicy>,
+  object: KubeObject,
+  source: Source,
+): Generator<ObjectKey> {
+  const { projection, kind } = source;
+  const name = object.metadata.name ?? '';
+  if (isPolicyProjection(projection)) {
+    yield targetKey(kind, object);
+    yield projection.policy;
+  } else if (isPolicyKind(kind)) yield* targetsOfOthers(policies, of, object);
+  else if (projection === NAMESPACES.projection) yield* targetsIn(policies, of, name);
+  else if (projection === DEFINITIONS.projection) yield* policiesAwaiting(policies, of, name);
+}
+
+/** Whoever keeps an object longest wins, so a change of one policy may end what others have waited for. */
+function* targetsOfOthers(policies: Policies, of: Kind, policy: KubeObject): Generator<ObjectKey> {
+  const id = targetId(policy);
+  const own = objectName(keyOf(policy));
+  for (const { active } of policies.entries()) {
+    if (active?.of !== of || targetIdOf(active.kind) !== id || objectName(active.key) === own) continue;
+    for (const object of active.view?.reader.list() ?? []) yield targetKey(active.kind, object);
+  }
+}
+
+function* targetsIn(policies: Policies, of: Kind, namespace: string): Generator<ObjectKey> {
+  for (const { active } of policies.entries()) {
+    if (active?.namespaceLabels === undefined || active.of !== of) continue;
+    for (const object of active.view?.reader.list() ?? [])
+      if (object.metadata.namespace === namespace) yield targetKey(active.kind, object);
+    yield active.key;
+  }
+}
+
+/** A definition is named `<resource>.<group>`. */
+function* policiesAwaiting(policies: Policies, of: Kind, definition: string): Generator<ObjectKey> {
+  for (const { activation, key } of policies.entries()) {
+    const awaits = activation?.kind === 'refused' ? activation.awaits : undefined;
+    const isHere = (key.namespace !== undefined) === of.namespaced;
+    if (isHere && awaits !== undefined && definition.endsWith(`.${awaits}`)) yield key;
+  }
+}

@@ -1,0 +1,84 @@
+// The family as commands see it: two kinds, one section of configuration, two controllers, two admission functions.
+
+import type { Json, JsonObject } from '@lapse/kube/api/json';
+import { ClusterTTLPolicyKind, TTLPolicyKind } from '#api/ttlPolicy';
+import { AUTHORS, AUTHORS_SECTION, createAuthorSeal } from '#deletion/authorConfiguration';
+import { IMPERSONATION_SCHEMA, localImpersonation, parseImpersonation } from '#deletion/impersonation';
+import type { Family } from '../family.ts';
+import { policyAuthor, policyRules } from './admission.ts';
+import { policyChecks } from './check.ts';
+import { ttlPolicyControllers } from './controller.ts';
+import { foreseePolicies } from './foresee.ts';
+
+const SECTION = 'ttlPolicy';
+
+interface Section {
+  readonly concurrency: number;
+  readonly deletionEvents: boolean;
+  readonly impersonation?: Json;
+  readonly authorKeySecret: { readonly namespace: string; readonly name: string };
+}
+
+const SCHEMA: JsonObject = {
+  type: 'object',
+  default: {},
+  properties: {
+    concurrency: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 32,
+      description: 'Objects looked at, and so deletions under way, at once.',
+    },
+    deletionEvents: {
+      type: 'boolean',
+      default: true,
+      description: 'An Event Deleted for every object, with the policies, finish time, TTL and lag.',
+    },
+    impersonation: IMPERSONATION_SCHEMA,
+    authorKeySecret: {
+      type: 'object',
+      default: {},
+      description: 'The Secret with the key that signs who wrote a policy; made when it is not there.',
+      properties: {
+        namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
+        name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
+      },
+    },
+  },
+};
+
+const keyRight = ({ namespace, name }: Section['authorKeySecret']) => ({
+  namespace,
+  group: '',
+  resource: 'secrets',
+  verbs: ['create', 'get'],
+  names: [name],
+});
+
+export const ttlPolicyFamily: Family = {
+  name: 'ttl-policy',
+  description: 'Ends objects of any kind by TTLPolicy and ClusterTTLPolicy.',
+  defaultOn: true,
+  kinds: [TTLPolicyKind, ClusterTTLPolicyKind],
+  gates: [],
+  configuration: { [SECTION]: SCHEMA, [AUTHORS]: AUTHORS_SECTION },
+  create(services, configuration) {
+    const section = configuration[SECTION] as unknown as Section;
+    const { concurrency, deletionEvents, authorKeySecret } = section;
+    const impersonation = parseImpersonation(section.impersonation, SECTION);
+    const { client, actAs } = services;
+    const seal = createAuthorSeal(services, authorKeySecret, configuration[AUTHORS]);
+    const admission = { client, actAs, seal, impersonation };
+    return {
+      controllers: ttlPolicyControllers({ services, seal, concurrency, deletionEvents, impersonation }),
+      admission: [...(actAs === 'author' ? [policyAuthor(admission)] : []), policyRules(admission)],
+      checks: policyChecks({ ...admission, asAuthor: services.impersonateAuthor !== undefined }),
+      rights: [
+        ...(actAs === 'author' ? [keyRight(authorKeySecret)] : []),
+        ...localImpersonation(impersonation),
+      ],
+    };
+  },
+  foresight: { foresee: foreseePolicies },
+};

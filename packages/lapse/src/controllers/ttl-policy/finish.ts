@@ -1,0 +1,136 @@
+// When an object finished and whether it went well, by a policy's expressions or where most kinds write it. Errors are
+// answers of their own: they never end anything.
+
+import { type Instant, instant } from '@lapse/base/instant';
+import {
+  type Evaluation,
+  messageWithoutData,
+  Optional,
+  type Program,
+  parseTimestamp,
+  Timestamp,
+  type Value,
+} from '@lapse/cel/cel';
+import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import { asJson, type KubeObject } from '@lapse/kube/api/object';
+import type { Finish } from '#deletion/expiry';
+import type { CompiledPolicy } from './compile.ts';
+
+/** Ten milliseconds of work at most; a condition over a dozen entries costs a hundred. */
+const COST_LIMIT = 200_000;
+
+export interface Unjudged {
+  readonly kind: 'error';
+  readonly note: string;
+}
+
+export function computeFinish(policy: CompiledPolicy, object: KubeObject): Finish | Unjudged {
+  if (object.metadata.deletionTimestamp !== undefined) return { kind: 'beingDeleted' };
+  const { finish } = policy;
+  if (finish.kind === 'created') return fromTime(object.metadata.creationTimestamp, 'created');
+  if (finish.kind === 'usual') return usualFinish(object);
+  const found = evaluate(finish.program, object);
+  if (found.kind === 'error') return found.isAbsence ? { kind: 'unfinished' } : unjudged(found.note);
+  return fromTime(found.value, 'spec.finishedAt');
+}
+
+/** Whether it finished well; asked only about what has finished. */
+export function computeOutcome(program: Program, object: KubeObject): boolean | Unjudged {
+  const found = evaluate(program, object);
+  if (found.kind === 'error') return unjudged(`spec.succeeded: ${found.note}`);
+  return typeof found.value === 'boolean' ? found.value : unjudged('spec.succeeded: it gave no bool');
+}
+
+const unjudged = (note: string): Unjudged => ({ kind: 'error', note });
+
+interface Failed extends Unjudged {
+  readonly isAbsence: boolean;
+}
+
+/** Notes become part of a status and of Events: they contain no data of the object. */
+function evaluate(program: Program, object: KubeObject): { kind: 'value'; value: Value } | Failed {
+  const evaluation: Evaluation = program.evaluate({ object }, COST_LIMIT);
+  if (evaluation.kind === 'exhausted')
+    return { kind: 'error', note: 'the evaluation costs more than is allowed', isAbsence: false };
+  if (evaluation.kind === 'error') {
+    const { message } = evaluation;
+    const note = messageWithoutData(message, program.source.text);
+    return { kind: 'error', note, isAbsence: isAbsence(message) };
+  }
+  const { value } = evaluation;
+  return { kind: 'value', value: value instanceof Optional ? (value.heldValue ?? null) : value };
+}
+
+/** A field that is not there yet is the usual way of not having finished. */
+const isAbsence = (note: string): boolean => note.startsWith('no such key: ');
+
+/** Go and Unix write their zero where others leave a field out: nothing has finished that long ago. */
+const ZERO_SECONDS = [-62_135_596_800, 0];
+
+function fromTime(value: unknown, rule: string): Finish | Unjudged {
+  if (value === null || value === undefined || value === '') return { kind: 'unfinished' };
+  const time = typeof value === 'string' ? parseTimestamp(value) : value;
+  if (!(time instanceof Timestamp)) return unjudged(`${rule}: ${describeType(value)} is not a time`);
+  if (ZERO_SECONDS.includes(time.epochSeconds) && time.subNanos === 0) return { kind: 'unfinished' };
+  return { kind: 'finished', at: instantOf(time), rule };
+}
+
+/** Type and length, never the value: it may be that of a Secret. */
+const describeType = (value: unknown): string =>
+  typeof value === 'string' ? `a text of ${value.length} characters` : `a value of type ${typeof value}`;
+
+/** Rounded up to a millisecond: a deadline may come late by a part of one, never early. */
+const instantOf = ({ epochSeconds, subNanos }: Timestamp): Instant =>
+  instant(epochSeconds * 1000 + Math.ceil(subNanos / 1_000_000));
+
+/** An instant from RFC 3339 text, as strict as the API server. */
+export function parseInstant(text: string): Instant | undefined {
+  const time = parseTimestamp(text);
+  return time === undefined ? undefined : instantOf(time);
+}
+
+const TIME_FIELDS = ['completionTime', 'completionTimestamp', 'finishedAt'];
+
+function usualFinish(object: KubeObject): Finish | Unjudged {
+  const status = getOwn(asJson(object), 'status');
+  if (!isObject(status)) return { kind: 'unfinished' };
+  for (const field of TIME_FIELDS) {
+    const found = fromTime(getOwn(status, field), `status.${field}`);
+    if (found.kind !== 'unfinished') return found;
+  }
+  const conditions = getOwn(status, 'conditions');
+  return Array.isArray(conditions) ? conditionFinish(conditions) : { kind: 'unfinished' };
+}
+
+function conditionFinish(conditions: readonly Json[]): Finish | Unjudged {
+  const terminal = conditions.find(isTerminal);
+  if (!isObject(terminal)) return conditions.some(isUnclear) ? UNCLEAR : { kind: 'unfinished' };
+  const rule = `condition ${terminal['type']}`;
+  const found = fromTime(terminal['lastTransitionTime'], rule);
+  return found.kind === 'unfinished'
+    ? { kind: 'timeUnknown', note: `the ${rule} has no lastTransitionTime` }
+    : found;
+}
+
+/** Kinds differ in what they mean by it, and an object that has a completion time was recognised by that. */
+const UNCLEAR: Unjudged = {
+  kind: 'error',
+  note: 'condition Succeeded is False without a completion time and may mean progress; set spec.finishedAt',
+};
+
+/** Reasons of Succeeded=False while the work goes on; also as the end of a longer one, as in `PodsPending`. */
+const PROGRESS =
+  /(^|[a-z])(Pending|Running|Processing|Progressing|InProgress|Waiting|Queued|Retrying|Reconciling|Creating|Initializing|Restarting|Scheduling)$|^(Active|Accepted|Created|NotReady|Scheduled|Started|Starting|Submitted|Suspended|Unknown)$/;
+
+const isProgress = ({ reason }: JsonObject): boolean => typeof reason === 'string' && PROGRESS.test(reason);
+
+function isUnclear(condition: Json): boolean {
+  if (!isObject(condition)) return false;
+  return condition['type'] === 'Succeeded' && condition['status'] === 'False' && !isProgress(condition);
+}
+
+const TERMINAL: readonly unknown[] = ['Succeeded', 'Complete', 'Failed'];
+
+function isTerminal(condition: Json): boolean {
+  return isObject(condition) && TERMINAL.includes(condition['type']) && condition['status'] === 'True';
+}

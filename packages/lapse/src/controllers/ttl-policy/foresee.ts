@@ -1,0 +1,212 @@
+// What this family can say beforehand: which policies work and, about every object that they select, what they come to
+// together. Rights are not asked for (that would be a write): what is known of them is what admission and the last
+// review wrote down.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { type Kind, keyOf } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import {
+  describeLingering,
+  nameOf,
+  type ObjectName,
+  type Outlook,
+  type Statement,
+  Unreadable,
+} from '../foresight.ts';
+import type { End } from './combine.ts';
+import { isInScope } from './compile.ts';
+import { computeEnd, computeObstacle, describeOpinions, type Seen } from './compute.ts';
+import { type Assessed, assessPolicies, type ReadyPolicy } from './foreseePolicies.ts';
+import { resourceId } from './keys.ts';
+import { targetId, targetIdOf } from './policies.ts';
+import { NAMESPACES } from './sources.ts';
+
+type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
+type SeenByReady = Seen<ReadyPolicy>;
+
+export async function* foreseePolicies(outlook: Outlook): AsyncGenerator<Statement> {
+  const assessed = await assessPolicies(outlook);
+  for (const { policy, of, standing, rule, because } of assessed)
+    if (standing !== 'ready') yield { kind: 'held', object: nameOf(of, policy), rule, because };
+  const byResource = Map.groupBy(
+    assessed.flatMap(({ ready }) => ready ?? []),
+    ({ kind }) => resourceId(kind),
+  );
+  for (const policies of byResource.values())
+    try {
+      yield* foreseeTargets(outlook, assessed, policies);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      yield* unreadable(assessed, policies, error.message);
+    }
+}
+
+/** Policies whose targets cannot be read do nothing. */
+const unreadable = (
+  assessed: readonly Assessed[],
+  policies: readonly ReadyPolicy[],
+  because: string,
+): Statement[] =>
+  assessed
+    .filter(({ ready }) => ready !== undefined && policies.includes(ready))
+    .map(({ of, policy, rule }) => ({ kind: 'held', object: nameOf(of, policy), rule, because }));
+
+async function* foreseeTargets(
+  outlook: Outlook,
+  assessed: readonly Assessed[],
+  policies: readonly ReadyPolicy[],
+): AsyncGenerator<Statement> {
+  const labels = policies.some(({ namespaceLabels }) => namespaceLabels !== undefined)
+    ? await readNamespaces(outlook)
+    : new Map();
+  for await (const seen of eachTarget(outlook, policies, labels)) {
+    const [{ object, policy }] = seen as [SeenByReady];
+    yield statementAbout(nameOf(policy.kind, object), seen, { outlook, assessed });
+  }
+}
+
+async function readNamespaces({ snapshot }: Outlook): Promise<NamespaceLabels> {
+  const all = await snapshot.list(NAMESPACES);
+  return new Map(all.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
+}
+
+/** Every object that somebody selects, as each of those who select it sees it. */
+async function* eachTarget(
+  { snapshot }: Outlook,
+  policies: readonly ReadyPolicy[],
+  labels: NamespaceLabels,
+): AsyncGenerator<SeenByReady[]> {
+  const together = new Map<string, SeenByReady[]>();
+  for (const policy of policies)
+    for await (const page of snapshot.each(policy.source))
+      for (const object of page) {
+        if (!isInScope(policy, keyOf(object), (name) => labels.get(name))) continue;
+        const seen = { policy, object };
+        // What one policy alone selects need not be kept until all the others have been asked.
+        if (policies.length === 1) yield [seen];
+        else join(together, seen);
+      }
+  yield* together.values();
+}
+
+function join(together: Map<string, SeenByReady[]>, seen: SeenByReady): void {
+  const { namespace = '', name } = keyOf(seen.object);
+  const known = together.get(`${namespace}/${name}`);
+  if (known === undefined) together.set(`${namespace}/${name}`, [seen]);
+  else known.push(seen);
+}
+
+interface Context {
+  readonly outlook: Outlook;
+  readonly assessed: readonly Assessed[];
+}
+
+function statementAbout(object: ObjectName, seen: readonly SeenByReady[], context: Context): Statement {
+  const { now, tolerance } = context.outlook;
+  const end = computeEnd(seen, { now, tolerance });
+  const rule = seen.map(({ policy }) => policy.name).join(', ');
+  const about = { object, rule };
+  switch (end.kind) {
+    case 'none':
+      return { kind: 'stays', ...about, because: describeUnconcerned(end.opinions) };
+    case 'kept':
+      return statementOnKept(about, end, seen[0]!.object);
+    case 'waiting':
+    case 'expired':
+      return statementOnEnd(about, seen, end, context);
+    default:
+      return assertNever(end);
+  }
+}
+
+/** A policy that leaves the object alone says why; the others have no TTL for its outcome. */
+function describeUnconcerned(opinions: Extract<End, { kind: 'none' }>['opinions']): string {
+  const aside = opinions.filter(({ verdict }) => verdict.kind === 'leftAlone');
+  return aside.length === 0 ? 'there is no TTL for its outcome' : describeOpinions(aside);
+}
+
+type About = Pick<Statement, 'object' | 'rule'>;
+
+function statementOnKept(
+  about: About,
+  { because, opinions }: Extract<End, { kind: 'kept' }>,
+  object: KubeObject,
+): Statement {
+  switch (because) {
+    case 'unfinished':
+      return { kind: 'stays', ...about, because: describeOpinions(opinions) };
+    case 'being deleted':
+      return { kind: 'held', ...about, because: describeLingering(object) };
+    case 'opted out':
+    case 'invalid TTL':
+    case 'finish time unknown':
+    case 'error':
+      return { kind: 'held', ...about, because: describeOpinions(opinions) };
+    default:
+      return assertNever(because);
+  }
+}
+
+/** What will be decided when its time has come, and who will act then. */
+function statementOnEnd(
+  about: About,
+  seen: readonly SeenByReady[],
+  end: Extract<End<ReadyPolicy>, { kind: 'waiting' | 'expired' }>,
+  { outlook, assessed }: Context,
+): Statement {
+  const because = describeOpinions(end.opinions);
+  const last = lookAhead(seen, end, outlook);
+  if (last.kind !== 'expired') return { kind: 'held', ...about, because };
+  const { by, since } = last;
+  const rule = by.name;
+  const obstacle = computeObstacle(
+    rivalsOf(assessed, by.kind, about.object.namespace),
+    (policy) => assessed.find((one) => one.policy === policy)?.standing ?? 'refused',
+  );
+  if (obstacle?.kind === 'lasting')
+    return { kind: 'held', object: about.object, rule, because: obstacle.note };
+  if (by.mode !== 'Enforce')
+    return {
+      kind: 'held',
+      object: about.object,
+      rule,
+      because: `${HOLDS[by.mode]}; ${because}`,
+      until: since,
+    };
+  const pace = by.perMinute === undefined ? '' : `; at most ${by.perMinute} per minute`;
+  return {
+    kind: 'ends',
+    object: about.object,
+    rule,
+    at: since,
+    because: `${because}${pace}`,
+    propagation: by.propagation,
+  };
+}
+
+const HOLDS = {
+  DryRun: 'the policy is only tried out (mode DryRun)',
+  Paused: 'the policy is paused',
+} as const;
+
+function lookAhead(
+  seen: readonly SeenByReady[],
+  end: End<ReadyPolicy>,
+  { tolerance }: Pick<Outlook, 'tolerance'>,
+): End<ReadyPolicy> {
+  let ahead = end;
+  // A finish that is not believed yet is looked at once more when it is.
+  for (let i = 0; i < seen.length + 2 && ahead.kind === 'waiting'; i++)
+    ahead = computeEnd(seen, { now: ahead.until, tolerance });
+  return ahead;
+}
+
+/** Policies for the same kind which may mean the object. */
+const rivalsOf = (assessed: readonly Assessed[], kind: Kind, namespace: string | undefined) =>
+  assessed
+    .map(({ policy }) => policy)
+    .filter(
+      (policy) =>
+        targetId(policy) === targetIdOf(kind) &&
+        (policy.kind !== 'TTLPolicy' || policy.metadata.namespace === namespace),
+    );

@@ -1,0 +1,103 @@
+// Which policies would work, and why the others would not: the questions of activation.ts, answered by what was read.
+
+import { invalidError } from '@lapse/kube/api/fieldErrors';
+import { describeKind, type Kind, keyOf } from '@lapse/kube/api/kind';
+import type { Source } from '@lapse/runtime/source';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import { AUTHOR_ANNOTATION } from '#deletion/rightsAuthor';
+import { isServed, type Outlook } from '../foresight.ts';
+import { computeUnfit } from './activation.ts';
+import { type AnyPolicy, type CompiledPolicy, compilePolicy } from './compile.ts';
+import type { Standing } from './compute.ts';
+import { objectName } from './keys.ts';
+import { sourceOf } from './policies.ts';
+import { computeRefusedKind } from './refused.ts';
+import { authorRefusal, computeNeeds, type Refusal } from './rights.ts';
+
+export interface ReadyPolicy extends CompiledPolicy {
+  readonly kind: Kind;
+  readonly source: Source;
+}
+
+export interface Assessed {
+  readonly policy: AnyPolicy;
+  /** TTLPolicy or ClusterTTLPolicy. */
+  readonly of: Kind<AnyPolicy>;
+  readonly standing: Standing;
+  readonly rule: string;
+  /** Why it is not ready. */
+  readonly because: string;
+  readonly ready?: ReadyPolicy;
+}
+
+export async function assessPolicies(outlook: Outlook): Promise<Assessed[]> {
+  const { snapshot, namespace } = outlook;
+  const kinds: readonly Kind<AnyPolicy>[] =
+    namespace === undefined
+      ? [TTLPolicy as Kind<AnyPolicy>, ClusterTTLPolicy as Kind<AnyPolicy>]
+      : [TTLPolicy as Kind<AnyPolicy>];
+  const assessed: Assessed[] = [];
+  for (const of of kinds) {
+    if (!isServed(snapshot, of)) continue;
+    const found = await snapshot.list({ kind: of, ...(namespace === undefined ? {} : { namespace }) });
+    for (const policy of found)
+      if (policy.metadata.deletionTimestamp === undefined) assessed.push(assess(policy, of, outlook));
+  }
+  return assessed;
+}
+
+function assess(policy: AnyPolicy, of: Kind<AnyPolicy>, outlook: Outlook): Assessed {
+  const key = keyOf(policy);
+  const base = { policy, of, rule: `${of.kind} ${objectName(key)}` };
+  const compiled = compilePolicy({ ...policy, kind: of.kind } as AnyPolicy);
+  if (compiled.kind === 'invalid') {
+    const { message } = invalidError({ group: of.group, kind: of.kind }, key.name, compiled.errors);
+    return { ...base, standing: 'broken', because: message };
+  }
+  const refused = (because: string): Assessed => ({ ...base, standing: 'refused', because });
+  const never = computeRefusedKind(compiled.policy);
+  if (never !== undefined) return refused(never.message);
+  const { target } = compiled.policy;
+  const served = outlook.snapshot.served.find(
+    (kind) => kind.group === target.group && kind.version === target.version && kind.kind === target.kind,
+  );
+  if (served === undefined)
+    return { ...base, standing: 'blind', because: `the API server does not serve ${describeKind(target)}` };
+  const refusal =
+    computeUnfit(compiled.policy, served) ??
+    authorMissing(policy, compiled.policy, served, outlook) ??
+    lastReview(policy);
+  if (refusal !== undefined) return refused(refusal.message);
+  const { group, version, kind, resource, namespaced } = served;
+  const plain: Kind = { group, version, kind, resource, namespaced };
+  const source = sourceOf(compiled.policy, key, plain);
+  return { ...base, standing: 'ready', because: '', ready: { ...compiled.policy, kind: plain, source } };
+}
+
+function authorMissing(
+  policy: AnyPolicy,
+  compiled: CompiledPolicy,
+  served: Kind,
+  { actAs }: Outlook,
+): Refusal | undefined {
+  const { author } = computeNeeds(compiled, served, actAs);
+  const isSigned = policy.metadata.annotations?.[AUTHOR_ANNOTATION] !== undefined;
+  return author.length > 0 && !isSigned ? authorRefusal({ kind: 'unknown' }, policy) : undefined;
+}
+
+/** Reasons of Ready=False that speak of rights: only a review, which is a write, could find out more. */
+const ABOUT_RIGHTS: ReadonlySet<string> = new Set([
+  'AuthorUnknown',
+  'AuthorExpired',
+  'AuthorNotPermitted',
+  'AccountNotPermitted',
+  'NotPermitted',
+  'ImpersonationDisabled',
+]);
+
+function lastReview({ metadata, status }: AnyPolicy): Refusal | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const { reason = '', message = '' } = ready ?? {};
+  const isCurrent = status?.observedGeneration === metadata.generation;
+  return ready?.status === 'False' && isCurrent && ABOUT_RIGHTS.has(reason) ? { reason, message } : undefined;
+}

@@ -1,0 +1,28 @@
+import type { KubeObject } from '@lapse/kube/api/object';
+import { expect, test } from 'vitest';
+import { OpenDeletions } from './openDeletions.ts';
+import { run, time } from './policy.testkit.ts';
+
+const changed = (metadata: KubeObject['metadata']) => run(0, { metadata });
+
+test.each<[string, KubeObject | undefined, outcome: string | undefined, isOpen: boolean]>([
+  ['unchanged: nobody knows yet', run(0), undefined, true],
+  ['gone: it was us', undefined, 'deleted', false],
+  ['another of its name: it was us', changed({ uid: 'u2' }), 'deleted', false],
+  [
+    'being deleted: it was us',
+    changed({ resourceVersion: '8', deletionTimestamp: time(1) }),
+    'terminating',
+    false,
+  ],
+  ['alive in another version: it was not carried out', changed({ resourceVersion: '8' }), undefined, false],
+])('%s', (_name, seen, outcome, isOpen) => {
+  const deletions = new OpenDeletions<string>();
+  deletions.add('runs/a', run(0), 'by age');
+  expect(deletions.close('runs/b', undefined)).toBeUndefined();
+  const closed = deletions.close('runs/a', seen);
+  expect([closed?.outcome, closed?.decided]).toEqual(
+    outcome === undefined ? [undefined, undefined] : [outcome, 'by age'],
+  );
+  expect(deletions.close('runs/a', undefined) !== undefined).toBe(isOpen);
+});

@@ -1,0 +1,85 @@
+// What an object asks for itself, by kind: its own TTL is the least it gets, and Pods of Jobs belong to their Job. A policy
+// changes either only where its spec says so (`respectOwnTTL: false`, `includeOwned: true`).
+
+import type { ReadPath } from '@lapse/cel/cel';
+import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { computeExpiry, type Expiry, endOfBasis } from '#deletion/expiry';
+import type { Finishable } from '#deletion/finish/finishable';
+import { JOB_TTL_FIELD, jobs } from '#deletion/finish/job';
+import { jobOf, POD_TTL_ANNOTATION, pods } from '#deletion/finish/pod';
+import type { LeftAlone, Verdict } from './combine.ts';
+import type { CompiledPolicy, Moment } from './compile.ts';
+
+export interface OwnTtl {
+  readonly rule: string;
+  /** The fields it is computed from. */
+  readonly reads: readonly ReadPath[];
+  /** Undefined: the object has no TTL of its own. */
+  compute(object: KubeObject, moment: Moment): Expiry | undefined;
+}
+
+const ownTtl = <T extends KubeObject>(
+  finishable: Finishable<T>,
+  rule: string,
+  reads: readonly ReadPath[],
+): OwnTtl => ({
+  rule,
+  reads,
+  compute(object, { now, tolerance }) {
+    const ttl = finishable.ttl(object as T);
+    return ttl.kind === 'none'
+      ? undefined
+      : computeExpiry(finishable.finish(object as T), ttl, now, tolerance);
+  },
+});
+
+const STATUS_OF_POD = [
+  'phase',
+  'conditions',
+  'containerStatuses',
+  'initContainerStatuses',
+  'ephemeralContainerStatuses',
+];
+
+const OF_JOBS = ownTtl(jobs, JOB_TTL_FIELD, [
+  ['spec', 'ttlSecondsAfterFinished'],
+  ['status', 'conditions'],
+]);
+const OF_PODS = ownTtl(pods, POD_TTL_ANNOTATION, [
+  ['metadata', 'annotations', POD_TTL_ANNOTATION],
+  ...STATUS_OF_POD.map((field) => ['status', field]),
+]);
+
+type Target = CompiledPolicy['target'];
+
+const isKind = ({ group, kind }: Target, of: { readonly group: string; readonly kind: string }): boolean =>
+  group === of.group && kind === of.kind;
+
+export function ownTtlOf(target: Target): OwnTtl | undefined {
+  if (isKind(target, Job)) return OF_JOBS;
+  return isKind(target, Pod) ? OF_PODS : undefined;
+}
+
+/** Whether objects of the kind may belong to a Job that needs them. */
+export const mayBelongToJob = (target: Target): boolean => isKind(target, Pod);
+
+export function computeLeftAlone(policy: CompiledPolicy, object: KubeObject): LeftAlone | undefined {
+  if (policy.includeOwned || !mayBelongToJob(policy.target)) return undefined;
+  const job = jobOf(object);
+  if (job === undefined) return undefined;
+  const note = `Job ${job.name} needs its Pods; set spec.includeOwned: true to delete them all the same`;
+  return { kind: 'leftAlone', note };
+}
+
+/** The later of both deadlines. While the object's own is not known, the policy does not delete it. */
+export function respectOwnTtl(verdict: Verdict, own: Expiry | undefined, rule: string): Verdict {
+  if (own === undefined || verdict.kind === 'error' || verdict.kind === 'leftAlone') return verdict;
+  if (verdict.kind === 'notApplicable') return verdict;
+  if (own.kind === 'notApplicable') {
+    const why = own.note === undefined ? '' : `${own.note}; `;
+    return { ...own, note: `${why}${rule} is not over; set spec.respectOwnTTL: false to ignore it` };
+  }
+  const isLater = endOfBasis(own.because) > endOfBasis(verdict.because);
+  return own.kind === 'held' || (verdict.kind !== 'held' && isLater) ? own : verdict;
+}

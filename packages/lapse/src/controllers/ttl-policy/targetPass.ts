@@ -1,0 +1,289 @@
+// One look at one target: every policy that selects it is asked, and the answer is followed. read → compute → act.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { type Instant, type Millis, millis, minus, plus, seconds } from '@lapse/base/instant';
+import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { matchesLabels } from '@lapse/kube/api/selectors';
+import { ApiError } from '@lapse/kube/api/status';
+import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { computeReport } from '@lapse/runtime/report';
+import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
+import { type Deletion, outcomeOf } from '#deletion/deletion';
+import { type Decision, type GuardedDeletes, mayHaveActed } from '#deletion/guardedDelete';
+import { computeLingering } from '#deletion/lingering';
+import { Remembered } from '#deletion/remembered';
+import { KEPT } from './book.ts';
+import { decidesFor, type End } from './combine.ts';
+import type { AnyPolicy } from './compile.ts';
+import { computeEnd, computeError, computeObstacle, computeOwnError, describeOpinions } from './compute.ts';
+import { objectName, type Waking } from './keys.ts';
+import { readLive } from './live.ts';
+import type { PolicyMetrics } from './metrics.ts';
+import { OpenDeletions } from './openDeletions.ts';
+import { type ActivePolicy, metricKind, type Policies, targetIdOf } from './policies.ts';
+import { Refusals } from './refusals.ts';
+import { isMeant, isSameLook, look, type SeenByActive } from './seen.ts';
+import { regarding, Told } from './told.ts';
+
+export interface TargetPassOptions {
+  readonly policies: Policies;
+  readonly deletes: GuardedDeletes;
+  readonly metrics: PolicyMetrics;
+  readonly tolerance: Millis;
+  /** Whether there are ClusterTTLPolicies. */
+  readonly clusterWide: boolean;
+  /** Say about every deleted object that it was, and why. */
+  readonly deletionEvents: boolean;
+}
+
+type Expired = Extract<End<ActivePolicy>, { kind: 'expired' }>;
+type Accepted = Extract<Deletion, { kind: 'deleted' | 'terminating' }>;
+
+/** Why something that is due is not deleted yet, and when to look again. */
+interface Obstacle {
+  readonly after: Millis;
+  readonly note?: string;
+}
+/** While targets are being listed: at first. Lists that take long are asked for less and less often. */
+const READING = millis(500);
+/** While somebody must do something. */
+const RIGHTS = seconds(30);
+/** How many of our own deletions are known. */
+const MOST_OURS = 100_000;
+
+export class TargetPasses {
+  readonly #options: TargetPassOptions;
+  readonly #told: Told;
+  readonly #refusals = new Refusals();
+  /** Uids whose deletion was accepted. */
+  readonly #ours = new Remembered(MOST_OURS);
+  readonly #open = new OpenDeletions<Expired>();
+  /** Uids whose deletion is under way: what policies of both kinds select is in both queues. */
+  readonly #underWay = new Set<string>();
+
+  constructor(options: TargetPassOptions) {
+    this.#options = options;
+    this.#told = new Told(options.metrics);
+  }
+
+  async reconcile(pass: Pass, { resource, key }: Extract<Waking, { kind: 'target' }>): Promise<Outcome> {
+    const seen = look(pass, this.#options.policies.of(resource), key);
+    if (seen === undefined) return again('caches differ');
+    if (this.#open.has(nameIn(pass))) await this.#closeOpen(pass, key, seen[0]?.object);
+    if (seen.length === 0) return settled();
+    return this.#follow(pass, key, seen, this.#end(seen, pass.now));
+  }
+
+  #end(seen: readonly SeenByActive[], now: Instant): End<ActivePolicy> {
+    return computeEnd(seen, { now, tolerance: this.#options.tolerance });
+  }
+
+  #follow(
+    pass: Pass,
+    key: ObjectKey,
+    seen: readonly SeenByActive[],
+    end: End<ActivePolicy>,
+  ): Promise<Outcome> | Outcome {
+    const { policy, object } = seen[0]!;
+    const record = (at: Instant | number, note?: (by: ActivePolicy) => string | undefined) => {
+      for (const { policy: by, object: its } of seen) {
+        const isDecided = end.kind !== 'none' && decidesFor(end.mode, by.mode);
+        const said = (isDecided ? note?.(by) : undefined) ?? computeOwnError(end, by);
+        by.book.record(keyOf(its), isDecided ? at : KEPT, said);
+      }
+    };
+    this.#told.tell(pass, policy.kind, object, end);
+    switch (end.kind) {
+      case 'none':
+        record(KEPT);
+        return settled();
+      case 'kept':
+        record(KEPT, end.because === 'error' ? (by) => computeError(end.opinions, by) : undefined);
+        return end.because === 'being deleted' ? this.#lingering(pass, policy.kind, object) : settled();
+      case 'waiting':
+        record(end.ends);
+        return waitUntil(end.until, end.held ? 'finish in the future' : 'ttl');
+      case 'expired': {
+        const obstacle = this.#obstacle(pass, key, end.by);
+        record(end.since, () => obstacle?.note);
+        const { uid = '' } = object.metadata;
+        if (end.by.mode === 'Paused' || this.#underWay.has(uid) || this.#ours.has(uid)) return settled();
+        return obstacle === undefined
+          ? this.#delete(pass, key, seen, end)
+          : waitUntil(plus(pass.now, obstacle.after), 'held: another policy is not ready');
+      }
+      default:
+        return assertNever(end);
+    }
+  }
+
+  async #delete(pass: Pass, key: ObjectKey, seen: readonly SeenByActive[], end: Expired): Promise<Outcome> {
+    const { by } = end;
+    const { object } = seen.find(({ policy }) => policy === by)!;
+    let last = end;
+    const decide = (live: KubeObject, now: Instant): Decision<readonly SeenByActive[] | 'changed'> => {
+      const seenNow = this.#seenLive(by, key, live);
+      if (seenNow === 'changed') return { kind: 'keep', verdict: seenNow };
+      const next = this.#end(seenNow, now);
+      if (next.kind !== 'expired') return { kind: 'keep', verdict: seenNow };
+      if (next.by !== by) return { kind: 'keep', verdict: 'changed' };
+      last = next;
+      return { kind: 'delete', since: next.since };
+    };
+    let deletion: Deletion<readonly SeenByActive[] | 'changed'>;
+    const { uid = '' } = object.metadata;
+    this.#underWay.add(uid);
+    try {
+      deletion = await this.#options.deletes.delete(withKind(pass, by.kind), {
+        kind: by.kind,
+        object,
+        since: end.since,
+        decide,
+        propagation: by.propagation,
+        client: by.client,
+        dryRun: by.mode === 'DryRun',
+        isThere: () => by.view?.reader.get(key)?.metadata.uid === uid,
+        ...(by.budget === undefined ? {} : { budget: by.budget }),
+      });
+    } catch (error) {
+      const isDry = pass.dryRun || by.mode === 'DryRun';
+      if (mayHaveActed(error) && !isDry) this.#open.add(nameIn(pass), object, last);
+      if (!this.#refusals.isAboutRights(error, uid, by, pass.now))
+        return this.#failed(pass, by.kind, object, error);
+      by.suspect = true;
+      pass.log.warn({ policy: by.name, error }, 'a delete was refused, the rights are reviewed');
+      return waitUntil(plus(pass.now, RIGHTS), 'held: delete refused');
+    } finally {
+      this.#underWay.delete(uid);
+    }
+    this.#open.forget(nameIn(pass));
+    this.#count(pass, key, object, last, deletion);
+    if (deletion.kind === 'refused') return this.#failed(pass, by.kind, object, deletion.error);
+    return outcomeOf(deletion, (kept) =>
+      kept === 'changed' || kept.length === 0 ? again('changed meanwhile') : this.#kept(pass, key, kept),
+    );
+  }
+
+  /** Told on the object, as the runtime does for the kind a controller is for. */
+  #failed(pass: Pass, kind: Kind, object: KubeObject, error: unknown): Outcome {
+    const outcome = failed(error);
+    const note = computeReport(outcome, pass.failures + 1);
+    if (note !== undefined) pass.event(regarding(kind, object), note);
+    return outcome;
+  }
+
+  /** Kept after all, on what was read just now; the caches will say the same in a moment. */
+  #kept(pass: Pass, key: ObjectKey, seen: readonly SeenByActive[]): Outcome {
+    const outcome = this.#follow(pass, key, seen, this.#end(seen, pass.now));
+    return outcome instanceof Promise ? again('changed meanwhile') : outcome;
+  }
+
+  /** The live object as every policy sees it that selects it now; `changed` when one look is not enough for all. */
+  #seenLive(by: ActivePolicy, key: ObjectKey, live: KubeObject): readonly SeenByActive[] | 'changed' {
+    const seen: SeenByActive[] = [];
+    for (const policy of this.#options.policies.of(by.resource)) {
+      if (!isMeant(policy, key) || !matchesLabels(policy.labels, live.metadata.labels ?? {})) continue;
+      if (!isSameLook(policy.kind, by.kind)) return 'changed';
+      seen.push({ policy, object: live });
+    }
+    return seen;
+  }
+
+  #count(
+    pass: Pass,
+    key: ObjectKey,
+    object: KubeObject,
+    { by, opinions }: Expired,
+    deletion: Deletion<unknown>,
+  ): void {
+    const kind = metricKind(by.kind);
+    const { metrics } = this.#options;
+    const namespace = key.namespace ?? '';
+    if (deletion.kind === 'deleted' || deletion.kind === 'terminating') {
+      const { lag } = deletion satisfies Accepted;
+      metrics.lag(kind, lag / 1000);
+      metrics.deleted(kind, namespace, deletion.kind);
+      by.book.countDeleted();
+      this.#ours.add(object.metadata.uid ?? '');
+      pass.log.debug({ policy: by.name, lagMs: lag, outcome: deletion.kind }, 'deleted');
+      if (!this.#options.deletionEvents) return;
+      const note = `${describeOpinions(opinions)}; deleted ${(lag / 1000).toFixed(1)} s after its deadline by ${by.name}`;
+      pass.event(regarding(by.kind, object), { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
+    } else if (deletion.kind === 'wouldDelete' && this.#told.isFirst(`${object.metadata.uid} would`))
+      metrics.deleted(kind, namespace, 'wouldDelete');
+  }
+
+  /**
+   * What became of a DELETE whose answer did not say: counted by when we heard of it. Where no policy selects the object any
+   * more, or its list is on the way, the caches cannot tell; then the server is asked.
+   */
+  async #closeOpen(pass: Pass, key: ObjectKey, cached: KubeObject | undefined): Promise<void> {
+    const seen = cached ?? (await this.#readOpen(pass, key));
+    if (seen === 'untold') return;
+    const closed = this.#open.close(nameIn(pass), seen);
+    if (closed === undefined) return;
+    const { outcome, object, decided } = closed;
+    const { deletion } = this.#options.metrics;
+    const lag = millis(Math.max(0, minus(pass.now, decided.since)));
+    deletion.outcome(outcome);
+    deletion.lag.observe(lag / 1000);
+    deletion.done(object.metadata.uid ?? '');
+    this.#count(pass, key, object, decided, { kind: outcome, lag });
+  }
+
+  /** `untold`: nobody will say. Not counted then, rather than wrongly. */
+  async #readOpen(pass: Pass, key: ObjectKey): Promise<KubeObject | 'untold' | undefined> {
+    const { client, kind } = this.#open.get(nameIn(pass))!.decided.by;
+    try {
+      return await readLive(client, kind, key);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code >= 500 || error.code === 429) throw error;
+      this.#open.forget(nameIn(pass));
+      return 'untold';
+    }
+  }
+
+  /** Being deleted: followed up if it was us. */
+  #lingering(pass: Pass, kind: Kind, object: KubeObject): Outcome {
+    const { uid = '' } = object.metadata;
+    if (!this.#ours.has(uid)) return settled();
+    const state = computeLingering(object, pass.now);
+    if (state.kind === 'wait') return waitUntil(state.until, 'terminating');
+    this.#ours.delete(uid);
+    pass.event(regarding(kind, object), {
+      type: 'Warning',
+      reason: 'StuckTerminating',
+      action: 'Delete',
+      note: state.note,
+    });
+    return settled();
+  }
+
+  /** A policy for the same kind that nobody has understood yet may keep the object longer: nothing ends before. */
+  #obstacle(pass: Pass, key: ObjectKey, by: ActivePolicy): Obstacle | undefined {
+    if (by.suspect) return { after: RIGHTS, note: 'nothing is deleted before its rights have been reviewed' };
+    const { policies, clusterWide } = this.#options;
+    const id = targetIdOf(by.kind);
+    const here = pass.cache.byIndex(TTLPolicy, 'target', id);
+    const rivals: AnyPolicy[] = [
+      ...here.filter(({ metadata }) => metadata.namespace === key.namespace),
+      ...(clusterWide ? pass.cache.byIndex(ClusterTTLPolicy, 'target', id) : []),
+    ];
+    const obstacle = computeObstacle(rivals, (policy) => policies.standingOf(policy));
+    if (obstacle === undefined) return undefined;
+    if (obstacle.kind === 'lasting') return { after: RIGHTS, note: obstacle.note };
+    const waited = minus(pass.now, policies.sinceOf(obstacle.policy) ?? pass.now);
+    return { after: millis(Math.min(Math.max(waited, READING), RIGHTS)) };
+  }
+}
+
+/** Events about objects of which only metadata was read name their real kind. */
+const withKind = (pass: Pass, kind: Kind): Pass => ({
+  ...pass,
+  event: (object, note) => pass.event(regarding(kind, object as KubeObject), note),
+});
+
+/** How the queue calls the target. */
+const nameIn = ({ key }: Pass): string => objectName(key);

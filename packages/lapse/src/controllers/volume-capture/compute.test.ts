@@ -1,0 +1,403 @@
+// Captures: each step of the decision, boundary beside boundary.
+
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+  VolumeSnapshotClass,
+  VolumeSnapshotContent,
+} from '@lapse/kube/api/kinds/volumes';
+import type { OwnerReference } from '@lapse/kube/api/object';
+import { describe, expect, test } from 'vitest';
+import type { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
+import {
+  buildContent,
+  computeClaimKey,
+  computeClass,
+  computeClassName,
+  computeCsiVolume,
+  computeProgress,
+  computeVolumeName,
+  contentProblem,
+} from './compute.ts';
+import {
+  computeDetach,
+  computeMark,
+  computeRebound,
+  type DetachView,
+  rememberedVolume,
+} from './computeDetach.ts';
+
+const request = (spec: VolumeCaptureRequest['spec'] = {}): VolumeCaptureRequest => ({
+  apiVersion: 'storage.deckhouse.io/v1alpha1',
+  kind: 'VolumeCaptureRequest',
+  metadata: { name: 'r', namespace: 'ns', uid: 'u-1' },
+  spec,
+});
+const claim = (spec: object = { volumeName: 'v' }, uid = 'c-1'): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'data', namespace: 'ns', uid },
+  spec,
+});
+const OWN = { namespace: 'ns', name: 'data', uid: 'c-1' };
+const volume = (spec: object = {}, metadata: object = {}): PersistentVolume => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'v', ...metadata },
+  spec: {
+    csi: { driver: 'd', volumeHandle: 'h' },
+    claimRef: OWN,
+    persistentVolumeReclaimPolicy: 'Retain',
+    ...spec,
+  },
+});
+const KEY = { namespace: 'ns', name: 'data' };
+const owner: OwnerReference = {
+  apiVersion: 'deckhouse.io/v1alpha1',
+  kind: 'ObjectKeeper',
+  name: 'ret-pv-u-1',
+  uid: 'k-1',
+  controller: true,
+  blockOwnerDeletion: true,
+};
+const fails = (reason: string) => expect.objectContaining({ kind: 'failure', reason });
+
+describe('the claim', () => {
+  const ref = (persistentVolumeClaimRef: object) => request({ persistentVolumeClaimRef });
+  test.each([
+    ['its own namespace by default', ref({ name: 'data' }), false, KEY],
+    ['its own namespace by name', ref({ name: 'data', namespace: 'ns' }), false, KEY],
+    ['another namespace', ref({ name: 'data', namespace: 'other' }), false, fails('InvalidReference')],
+    [
+      'another namespace, allowed',
+      ref({ name: 'data', namespace: 'other' }),
+      true,
+      { namespace: 'other', name: 'data' },
+    ],
+    [
+      'the kind of a claim is allowed in the reference',
+      ref({ kind: 'PersistentVolumeClaim', name: 'data' }),
+      false,
+      KEY,
+    ],
+    [
+      'another kind is refused in the reference',
+      ref({ kind: 'Secret', name: 'data' }),
+      false,
+      fails('InvalidReference'),
+    ],
+    ['no name', ref({}), true, fails('InvalidReference')],
+    ['no reference', request(), true, fails('InvalidReference')],
+    ['a path instead of a name', ref({ name: '../x' }), false, fails('InvalidReference')],
+    ['what no claim can be called', ref({ name: 'Data' }), false, fails('InvalidReference')],
+    ['a path instead of a namespace', ref({ name: 'x', namespace: '../x' }), true, fails('InvalidReference')],
+  ])('%s', (_name, object, allowed, expected) => {
+    expect(computeClaimKey(object, allowed)).toEqual(expected);
+  });
+  test.each([
+    ['bound', claim(), 'v'],
+    ['not bound', claim({}), fails('NotBound')],
+    ['an empty volume name', claim({ volumeName: '' }), fails('NotBound')],
+    ['missing', undefined, fails('NotFound')],
+  ])('%s', (_name, object, expected) => {
+    expect(computeVolumeName(object, KEY)).toEqual(expected);
+  });
+});
+
+test.each([
+  ['with a handle', volume(), { driver: 'd', handle: 'h' }],
+  ['before anybody wrote a claim into it', volume({ claimRef: undefined }), { driver: 'd', handle: 'h' }],
+  [
+    'of a claim without uid',
+    volume({ claimRef: { namespace: 'ns', name: 'data' } }),
+    { driver: 'd', handle: 'h' },
+  ],
+  ['of an older claim of that name', volume({ claimRef: { ...OWN, uid: 'c-0' } }), fails('NotBound')],
+  ['of another namespace', volume({ claimRef: { ...OWN, namespace: 'x' } }), fails('NotBound')],
+  ['missing', undefined, fails('NotFound')],
+  ['without CSI', volume({ csi: undefined }), fails('InvalidSource')],
+  ['without a handle', volume({ csi: { driver: 'd', volumeHandle: '' } }), fails('InvalidSource')],
+])('a volume %s', (_name, object, expected) => {
+  expect(computeCsiVolume(object, claim())).toEqual(expected);
+});
+
+test.each<[string, VolumeCaptureRequest, PersistentVolumeClaim, StorageClass | undefined, unknown]>([
+  ['of the request', request({ volumeSnapshotClassName: 's' }), claim(), undefined, 's'],
+  [
+    'of the request, a path',
+    request({ volumeSnapshotClassName: '../s' }),
+    claim(),
+    undefined,
+    fails('InvalidReference'),
+  ],
+  [
+    'of the storage class, a path',
+    request(),
+    claim({ storageClassName: 'x' }),
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'x', annotations: { 'storage.deckhouse.io/volumesnapshotclass': 'a/b' } },
+    },
+    fails('InvalidReference'),
+  ],
+  ['none, without a storage class', request(), claim(), undefined, fails('NotFound')],
+  [
+    'none, with a storage class that is missing',
+    request(),
+    claim({ storageClassName: 'x' }),
+    undefined,
+    fails('NotFound'),
+  ],
+])('snapshot class %s', (_name, object, of, storageClass, expected) => {
+  expect(computeClassName(object, of, storageClass)).toEqual(expected);
+});
+
+test('the class must be of the volume’s driver', () => {
+  const found = { metadata: { name: 's' }, driver: 'd' } as VolumeSnapshotClass;
+  expect(computeClass(found, 's', { driver: 'd', handle: 'h' })).toBe(found);
+  expect(computeClass(found, 's', { driver: 'e', handle: 'h' })).toEqual(fails('InvalidSource'));
+  expect(computeClass(undefined, 's', { driver: 'd', handle: 'h' })).toEqual(fails('NotFound'));
+});
+
+describe('the content', () => {
+  const snapshotClass = {
+    metadata: { name: 's' },
+    driver: 'd',
+    deletionPolicy: 'Retain',
+  } as VolumeSnapshotClass;
+  const built = buildContent(request(), owner, { driver: 'd', handle: 'h' }, snapshotClass);
+  test('has one owner, the policy of its class, and no VolumeSnapshot', () => {
+    expect(built).toEqual({
+      apiVersion: 'snapshot.storage.k8s.io/v1',
+      kind: 'VolumeSnapshotContent',
+      metadata: { name: 'snapshot-u-1', ownerReferences: [owner] },
+      spec: {
+        driver: 'd',
+        deletionPolicy: 'Retain',
+        volumeSnapshotClassName: 's',
+        source: { volumeHandle: 'h' },
+        volumeSnapshotRef: {},
+      },
+    });
+  });
+  test('is not built for an owner without uid', () => {
+    const nobody = { ...owner, uid: '' };
+    expect(() => buildContent(request(), nobody, { driver: 'd', handle: 'h' }, snapshotClass)).toThrow(
+      'without uid',
+    );
+  });
+  test('is ours when the keeper controls it, and only then', () => {
+    expect(contentProblem(built, owner)).toBeUndefined();
+    expect(contentProblem(built, { ...owner, uid: 'k-2' })).toEqual(fails('OwnershipConflict'));
+    const loose = { ...built, metadata: { name: 'x', ownerReferences: [{ ...owner, controller: false }] } };
+    expect(contentProblem(loose, owner)).toEqual(fails('OwnershipConflict'));
+  });
+  test.each<[string, VolumeSnapshotContent['status'], unknown]>([
+    ['nothing', undefined, { kind: 'waiting' }],
+    ['not ready', { readyToUse: false }, { kind: 'waiting' }],
+    ['an empty error', { error: {} }, { kind: 'waiting' }],
+    ['ready', { readyToUse: true }, { kind: 'ready' }],
+    ['an error', { readyToUse: false, error: { message: 'x' } }, fails('SnapshotCreationFailed')],
+    [
+      'an error without a time, and the message has none',
+      { error: { message: 'x' } },
+      expect.objectContaining({ message: expect.stringMatching(/of claim ns\/data failed: x$/) }),
+    ],
+    [
+      'an error with its time, and the message has it',
+      { error: { message: 'x', time: '2026-03-01T10:00:00Z' } },
+      expect.objectContaining({ message: expect.stringMatching(/failed at 2026-03-01T10:00:00Z: x$/) }),
+    ],
+    [
+      'an error, although ready',
+      { readyToUse: true, error: { message: 'x' } },
+      fails('SnapshotCreationFailed'),
+    ],
+  ])('says %s', (_name, status, expected) => {
+    expect(computeProgress({ ...built, ...(status === undefined ? {} : { status }) }, 'ns/data')).toEqual(
+      expected,
+    );
+  });
+});
+
+test('a content that is being deleted is never a success', () => {
+  const metadata = { name: 's', deletionTimestamp: '2026-03-01T10:00:00Z' };
+  const content = { apiVersion: 'v', kind: 'VolumeSnapshotContent', metadata, status: { readyToUse: true } };
+  expect(computeProgress(content, 'ns/data')).toEqual(fails('ArtifactLost'));
+});
+
+describe('detaching', () => {
+  const view = (more: Partial<DetachView> = {}): DetachView => ({
+    key: KEY,
+    claim: claim(),
+    volumeName: 'v',
+    volume: volume(),
+    users: [],
+    remembered: false,
+    keeper: 'ret-pv-u-1',
+    ...more,
+  });
+  const going = { ...claim(), metadata: { ...claim().metadata, deletionTimestamp: 'x' } };
+  const marked = { annotations: { 'storage.deckhouse.io/detached': 'true' }, ownerReferences: [owner] };
+  const step = (kind: string) => expect.objectContaining({ kind });
+  test.each<[string, Partial<DetachView>, unknown]>([
+    ['everything is as it should be', {}, step('release')],
+    ['a Pod uses it', { users: ['p'] }, fails('InUse')],
+    [
+      'the volume is being deleted',
+      { volume: volume({}, { deletionTimestamp: 'x' }) },
+      fails('InvalidSource'),
+    ],
+    [
+      'the volume has another controller',
+      { volume: volume({}, { ownerReferences: [{ ...owner, name: 'x' }] }) },
+      fails('OwnershipConflict'),
+    ],
+    [
+      'the volume is being deleted, its claim is gone',
+      { claim: undefined, remembered: true, volume: volume({}, { deletionTimestamp: 'x' }) },
+      fails('ArtifactLost'),
+    ],
+    [
+      'the volume would be deleted',
+      { volume: volume({ persistentVolumeReclaimPolicy: 'Delete' }) },
+      fails('InvalidReclaimPolicy'),
+    ],
+    [
+      'nobody knows the policy',
+      { volume: volume({ persistentVolumeReclaimPolicy: undefined }) },
+      fails('InvalidReclaimPolicy'),
+    ],
+    ['the volume names nobody', { volume: volume({ claimRef: undefined }) }, fails('NotBound')],
+    [
+      'the volume names an older claim',
+      { volume: volume({ claimRef: { ...OWN, uid: 'c-0' } }) },
+      fails('NotBound'),
+    ],
+    ['not bound', { claim: claim({}), volumeName: undefined, volume: undefined }, fails('NotBound')],
+    ['no claim', { claim: undefined, volumeName: undefined, volume: undefined }, fails('NotFound')],
+    ['no volume', { volume: undefined }, fails('NotFound')],
+    ['somebody deletes the claim already', { claim: going }, step('release')],
+    ['we have deleted it', { claim: going, remembered: true }, step('waiting')],
+    ['it is gone', { claim: undefined, remembered: true }, step('released')],
+    [
+      'it is gone, and there is a new one',
+      { claim: claim({ volumeName: 'w' }, 'c-2'), remembered: true },
+      step('released'),
+    ],
+    [
+      'a new one that wants the same volume',
+      { claim: claim({ volumeName: 'v' }, 'c-2'), remembered: true },
+      step('released'),
+    ],
+    [
+      'the memory names a volume of others',
+      { claim: undefined, remembered: true, volume: volume({ claimRef: { ...OWN, name: 'x' } }) },
+      fails('NotBound'),
+    ],
+    [
+      'marked by us, claim let go',
+      { claim: undefined, remembered: true, volume: volume({ claimRef: undefined }, marked) },
+      step('released'),
+    ],
+    [
+      'marked by another request',
+      {
+        claim: undefined,
+        remembered: true,
+        volume: volume({ claimRef: undefined }, marked),
+        keeper: 'ret-pv-u-2',
+      },
+      fails('NotBound'),
+    ],
+    ['remembered, and a Pod came since', { remembered: true, users: ['p'] }, fails('InUse')],
+  ])('%s', (_name, more, expected) => {
+    expect(computeDetach(view(more))).toEqual(expected);
+  });
+
+  test.each([
+    ['v-1', 'v-1'],
+    ['../v', undefined],
+    ['', undefined],
+  ])('a memory of %j is one of %j', (text, expected) => {
+    const annotations = { 'storage.deckhouse.io/detach-pv-name': text };
+    expect(rememberedVolume({ ...request(), metadata: { annotations } })).toBe(expected);
+  });
+
+  test('one patch: mark and owner beside other owners, once', () => {
+    const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'o-1' };
+    const patch = computeMark(volume({}, { ownerReferences: [other] }), owner, false);
+    expect(patch).toEqual({
+      metadata: { annotations: { 'storage.deckhouse.io/detached': 'true' }, ownerReferences: [other, owner] },
+    });
+    expect(computeMark(volume({}, marked), owner, false)).toBeUndefined();
+    expect(computeMark(volume(), owner, true)).toMatchObject({ spec: { claimRef: null } });
+    const theirs = { ...other, controller: true };
+    expect(computeMark(volume({}, { ownerReferences: [theirs] }), owner, false)).toEqual(
+      fails('OwnershipConflict'),
+    );
+  });
+
+  test.each([
+    ['a volume that its keeper owns and that has no mark', { ownerReferences: [owner] }],
+    ['a volume that has the mark and no owner', { annotations: marked.annotations }],
+  ])('%s is patched with both', (_name, metadata) => {
+    expect(computeMark(volume({}, metadata), owner, false)).toEqual({
+      metadata: { ...marked, ownerReferences: [owner] },
+    });
+  });
+
+  const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'o-1' };
+  const detached = (spec: object = {}, metadata: object = {}) =>
+    volume(spec, { ...marked, ownerReferences: [owner, other], ...metadata });
+  const given = {
+    metadata: { annotations: { 'storage.deckhouse.io/detached': null }, ownerReferences: [other] },
+  };
+  test.each<[string, PersistentVolume, PersistentVolumeClaim | undefined, unknown]>([
+    ['is given to the claim that it is bound to again, with its other owners', detached(), claim(), given],
+    ['stays with its keeper without a claim', detached(), undefined, undefined],
+    ['stays with its keeper while its claim is being deleted', detached(), going, undefined],
+    [
+      'stays with its keeper when it names an older claim',
+      detached({ claimRef: { ...OWN, uid: 'c-0' } }),
+      claim(),
+      undefined,
+    ],
+    [
+      'stays with its keeper while it names a claim without a uid',
+      detached({ claimRef: KEY }),
+      claim(),
+      undefined,
+    ],
+    [
+      'stays with its keeper when its claim names another volume',
+      detached(),
+      claim({ volumeName: 'w' }),
+      undefined,
+    ],
+    ['is not changed without the mark', detached({}, { annotations: {} }), claim(), undefined],
+    [
+      'is not changed while it is being deleted',
+      detached({}, { deletionTimestamp: 'x' }),
+      claim(),
+      undefined,
+    ],
+    ['is not changed without a keeper', detached({}, { ownerReferences: [other] }), claim(), undefined],
+    [
+      'is not changed when its controller is of another kind',
+      detached({}, { ownerReferences: [{ ...owner, kind: 'ConfigMap' }] }),
+      claim(),
+      undefined,
+    ],
+    [
+      'is not changed when its keeper does not keep detached volumes',
+      detached({}, { ownerReferences: [{ ...owner, name: 'ret-mcr-u-1' }] }),
+      claim(),
+      undefined,
+    ],
+  ])('a detached volume %s', (_name, object, bound, expected) => {
+    expect(computeRebound(object, bound)).toEqual(expected);
+  });
+});

@@ -1,0 +1,120 @@
+// The wiring of volume-capture: requests, what wakes them, and the rights it takes.
+
+import { Pod } from '@lapse/kube/api/kinds/builtin';
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VolumeSnapshotContent,
+} from '@lapse/kube/api/kinds/volumes';
+import { type ControllerDefinition, defineController, type WatchDefinition } from '@lapse/runtime/definition';
+import { ObjectKeeper } from '#api/objectKeeper';
+import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
+import { requireAll } from '#requests/direct';
+import { uidOfSnapshot } from '#requests/names';
+import { claimText } from './compute.ts';
+import { keysOf } from './keys.ts';
+import { claimingPods, podIndexes } from './pods.ts';
+import type { CaptureOptions } from './policy.ts';
+import { TO_CHANGE_OWNERS } from './rebound.ts';
+import { reconcileCapture } from './reconcile.ts';
+
+const UID = 'uid';
+const CLAIM = 'claim';
+
+const contents: WatchDefinition<VolumeSnapshotContent> = {
+  kind: VolumeSnapshotContent,
+  optional: true,
+  facts: ({ metadata, status }) => [
+    metadata.ownerReferences,
+    metadata.deletionTimestamp,
+    status?.readyToUse,
+    status?.error,
+  ],
+  to({ metadata }, cache) {
+    const uid = uidOfSnapshot(metadata.name ?? '');
+    return uid === undefined ? [] : keysOf(cache.byIndex(VolumeCaptureRequest, UID, uid));
+  },
+};
+
+/** A detach waits for its claim to go. */
+const claims = (namespace: string | undefined): WatchDefinition<PersistentVolumeClaim> => ({
+  kind: PersistentVolumeClaim,
+  optional: true,
+  ...(namespace === undefined ? {} : { namespace }),
+  facts: ({ metadata, spec }) => [metadata.uid, metadata.deletionTimestamp, spec?.volumeName],
+  to: ({ metadata }, cache) =>
+    keysOf(
+      cache.byIndex(
+        VolumeCaptureRequest,
+        CLAIM,
+        claimText({ namespace: metadata.namespace ?? '', name: metadata.name! }),
+      ),
+    ),
+});
+
+/** Read, never waited for. */
+const nobody = (): [] => [];
+
+export function volumeCaptureController(options: CaptureOptions): ControllerDefinition<VolumeCaptureRequest> {
+  const { rules, policy, direct, deletes, guard, random, namespace } = options;
+  requireAll('volume-capture', { rules, policy, direct, deletes, guard, random });
+  const within = namespace === undefined ? {} : { namespace };
+  const context = { ...options, unanswered: new Map<string, string>() };
+  return defineController<VolumeCaptureRequest>({
+    name: 'volume-capture',
+    for: VolumeCaptureRequest,
+    ...within,
+    indexes: {
+      [UID]: ({ metadata }) => [metadata.uid!],
+      [CLAIM]: ({ metadata, spec }) => {
+        const { name, namespace: elsewhere } = spec?.persistentVolumeClaimRef ?? {};
+        return name && spec?.mode === 'Detach'
+          ? [claimText({ namespace: elsewhere || metadata.namespace!, name })]
+          : [];
+      },
+    },
+    watches: [
+      contents,
+      claims(namespace),
+      { kind: PersistentVolume, optional: true, to: nobody },
+      { kind: ObjectKeeper, optional: true, to: nobody },
+      {
+        kind: Pod,
+        optional: true,
+        ...within,
+        projection: claimingPods,
+        indexes: podIndexes,
+        to: nobody,
+      } as WatchDefinition<Pod>,
+    ] as WatchDefinition[],
+    concurrency: 8,
+    onStandbyChange: (key, request) => {
+      if (request === undefined) context.unanswered.delete(claimText(key));
+    },
+    // Another replica may have created the contents meanwhile.
+    onStandby: () => context.unanswered.clear(),
+    rights: [
+      { group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['get', 'patch'] },
+      { group: rules.kind.group, resource: 'volumecapturerequests/status', verbs: ['patch'] },
+      { group: ObjectKeeper.group, resource: ObjectKeeper.resource, verbs: ['get', 'create'] },
+      // OwnerReferencesPermissionEnforcement asks for it where blockOwnerDeletion is set.
+      { group: ObjectKeeper.group, resource: `${ObjectKeeper.resource}/finalizers`, verbs: ['update'] },
+      {
+        group: VolumeSnapshotContent.group,
+        resource: VolumeSnapshotContent.resource,
+        verbs: ['get', 'create'],
+      },
+      { group: VolumeSnapshotContent.group, resource: 'volumesnapshotclasses', verbs: ['get'] },
+      { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
+      { group: '', resource: 'persistentvolumes', verbs: ['get', 'patch', TO_CHANGE_OWNERS] },
+      { group: '', resource: 'persistentvolumeclaims', verbs: ['get', 'delete'] },
+      ...(options.authors === undefined
+        ? []
+        : [{ group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] }]),
+      ...(rules.ttl.mode === 'annotation'
+        ? [{ group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['delete'] }]
+        : []),
+    ],
+    reconcile: (pass) => reconcileCapture(pass, context),
+  });
+}

@@ -1,0 +1,70 @@
+// What this family can say beforehand about capture requests: what those that have not ended wait for and, where the
+// annotation decides, when those that have ended go.
+
+import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import { AnnotationKeyTTL, Reason } from '#api/storage/conditions';
+import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
+import { parseRequestTtl } from '#requests/configuration';
+import { snapshotName } from '#requests/names';
+import { failure, isFailure } from '#requests/refusal';
+import type { RequestRules } from '#requests/rules';
+import { hasEnded } from '#requests/terminal';
+import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
+import { type Foresight, isServed, nameOf, type Snapshot, type Statement } from '../foresight.ts';
+import { claimText, computeClaimKey, computeProgress } from './compute.ts';
+
+export const foreseeCaptures: Foresight = {
+  async *foresee(outlook) {
+    const { snapshot, configuration } = outlook;
+    const rules: RequestRules<VolumeCaptureRequest> = {
+      kind: VolumeCaptureRequest,
+      annotationKey: AnnotationKeyTTL,
+      ttl: parseRequestTtl(configuration.requestTTL),
+    };
+    const allowElsewhere = configuration.capture?.allowCrossNamespace === true;
+    let contents: ReadonlyMap<string, VolumeSnapshotContent> | undefined;
+    for await (const request of eachRequest(outlook, rules)) {
+      if (hasEnded(request)) {
+        if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
+        continue;
+      }
+      contents ??= await readContents(snapshot);
+      yield statementOnWork(request, contents, allowElsewhere);
+    }
+  },
+};
+
+async function readContents(snapshot: Snapshot): Promise<ReadonlyMap<string, VolumeSnapshotContent>> {
+  if (!isServed(snapshot, VolumeSnapshotContent)) return new Map();
+  const found = await snapshot.list({ kind: VolumeSnapshotContent });
+  return new Map(found.map((content) => [content.metadata.name ?? '', content]));
+}
+
+function statementOnWork(
+  request: VolumeCaptureRequest,
+  contents: ReadonlyMap<string, VolumeSnapshotContent>,
+  allowElsewhere: boolean,
+): Statement {
+  const { mode } = request.spec ?? {};
+  const about = { object: nameOf(VolumeCaptureRequest, request), rule: `spec.mode ${mode}` };
+  const stays = (because: string): Statement => ({ kind: 'stays', ...about, because });
+  const claim =
+    mode === 'Snapshot' || mode === 'Detach'
+      ? computeClaimKey(request, allowElsewhere)
+      : failure(Reason.InvalidMode, `spec.mode ${mode} is neither Snapshot nor Detach`);
+  if (isFailure(claim)) return stays(`it ends as failed (${claim.reason}): ${claim.message}`);
+  const name = claimText(claim);
+  if (mode === 'Detach')
+    return stays(
+      `it has not ended: it detaches the volume of claim ${name}, and deletes the claim, once no Pod uses it`,
+    );
+  const content = contents.get(snapshotName(request.metadata.uid ?? ''));
+  if (content === undefined) return stays(`it has not ended: the snapshot of claim ${name} is not there yet`);
+  const progress = computeProgress(content, name);
+  if (isFailure(progress)) return stays(`it ends as failed (${progress.reason}): ${progress.message}`);
+  return stays(
+    progress.kind === 'ready'
+      ? `it ends as completed: the snapshot of claim ${name} is ready`
+      : `it has not ended: the storage system is taking the snapshot of claim ${name}`,
+  );
+}

@@ -1,0 +1,57 @@
+// Detached volumes that are bound again: they belong to their new claim, so the keeper of the detach must not take them
+// along when it is deleted.
+
+import { plus, seconds } from '@lapse/base/instant';
+import { keyOf } from '@lapse/kube/api/kind';
+import { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { computeRebound, detachKeeper } from './computeDetach.ts';
+import { premiseOf } from './work.ts';
+
+/** OwnerReferencesPermissionEnforcement asks for it where owner references change. Nothing here deletes volumes. */
+export const TO_CHANGE_OWNERS = 'delete';
+
+/** The binder writes the claim after the volume. */
+const BINDING = seconds(30);
+
+export const detachedVolumeController = (): ControllerDefinition<PersistentVolume> =>
+  defineController<PersistentVolume>({
+    name: 'detached-volume',
+    for: PersistentVolume,
+    facts: (volume) => [
+      detachKeeper(volume)?.uid,
+      volume.metadata.deletionTimestamp,
+      volume.spec?.claimRef,
+      volume.status?.phase,
+    ],
+    rights: [
+      { group: '', resource: 'persistentvolumes', verbs: ['patch', TO_CHANGE_OWNERS] },
+      { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
+    ],
+    reconcile,
+  });
+
+async function reconcile(pass: Pass): Promise<Outcome> {
+  const volume = pass.cache.get(PersistentVolume, pass.key);
+  const keeper = volume === undefined ? undefined : detachKeeper(volume);
+  const { namespace, name } = volume?.spec?.claimRef ?? {};
+  if (volume === undefined || keeper === undefined || !namespace || !name) return settled();
+  const claim = await pass.client.get(PersistentVolumeClaim, { namespace, name });
+  if (claim === undefined) return settled();
+  const patch = computeRebound(volume, claim);
+  if (patch === undefined) return waitUntil(plus(pass.now, BINDING), 'claim');
+  const answer = await pass.client.patch(
+    PersistentVolume,
+    keyOf(volume),
+    { type: 'merge', patch },
+    premiseOf(volume),
+  );
+  if (answer.kind === 'invalid') return failed(answer.error);
+  if (answer.kind === 'conflict') return again('the volume changed');
+  const note = `bound to claim ${namespace}/${name} again: ObjectKeeper ${keeper.name} does not own it any more`;
+  if (answer.kind === 'patched')
+    pass.event(volume, { type: 'Normal', reason: 'BoundAgain', action: 'Release', note });
+  return settled();
+}

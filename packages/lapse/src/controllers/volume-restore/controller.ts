@@ -1,0 +1,100 @@
+// The wiring of volume-restore: requests, what wakes them, and the rights it takes. It may create keepers and nothing
+// else: neither claims nor snapshots.
+
+import { keyOf } from '@lapse/kube/api/kind';
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VolumeSnapshotContent,
+} from '@lapse/kube/api/kinds/volumes';
+import { type ControllerDefinition, defineController, type WatchDefinition } from '@lapse/runtime/definition';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import { ObjectKeeper } from '#api/objectKeeper';
+import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
+import { requireAll } from '#requests/direct';
+import type { RestoreOptions } from './policy.ts';
+import { reconcileRestore } from './reconcile.ts';
+import { reportIndexes, reportProjection } from './reports.ts';
+
+const UID = 'uid';
+const SOURCE = 'source';
+const TARGET = 'target';
+
+const sourceText = (kind: string, name: string): string => `${kind} ${name}`;
+
+const contents: WatchDefinition<VolumeSnapshotContent> = {
+  kind: VolumeSnapshotContent,
+  optional: true,
+  facts: ({ metadata, status }) => [metadata.deletionTimestamp, status?.readyToUse, status?.error],
+  to: ({ kind, metadata }, cache) =>
+    cache.byIndex(VolumeRestoreRequest, SOURCE, sourceText(kind, metadata.name!)).map(keyOf),
+};
+
+const claims = (namespace: string | undefined): WatchDefinition<PersistentVolumeClaim> => ({
+  kind: PersistentVolumeClaim,
+  optional: true,
+  ...(namespace === undefined ? {} : { namespace }),
+  facts: ({ metadata, spec, status }) => [
+    metadata.uid,
+    metadata.annotations,
+    metadata.deletionTimestamp,
+    spec?.dataSourceRef,
+    spec?.volumeName,
+    status?.phase,
+  ],
+  to: ({ metadata }, cache) =>
+    cache.byIndex(VolumeRestoreRequest, TARGET, `${metadata.namespace}/${metadata.name}`).map(keyOf),
+});
+
+const reports = (namespace: string | undefined): WatchDefinition<KubeEvent> => ({
+  kind: KubeEvent,
+  optional: true,
+  ...(namespace === undefined ? {} : { namespace }),
+  fieldSelector: `type=Warning,regarding.kind=${VolumeRestoreRequest.kind}`,
+  projection: reportProjection,
+  indexes: reportIndexes,
+  facts: ({ reason, regarding }) => [reason, regarding?.uid],
+  to: ({ regarding }, cache) =>
+    regarding?.uid ? cache.byIndex(VolumeRestoreRequest, UID, regarding.uid).map(keyOf) : [],
+});
+
+/** Read, never waited for. */
+const nobody = (): [] => [];
+
+export function volumeRestoreController(options: RestoreOptions): ControllerDefinition<VolumeRestoreRequest> {
+  const { rules, policy, direct, deletes, guard, random, namespace } = options;
+  requireAll('volume-restore', { rules, policy, direct, deletes, guard, random });
+  const { group } = rules.kind;
+  return defineController<VolumeRestoreRequest>({
+    name: 'volume-restore',
+    for: VolumeRestoreRequest,
+    ...(namespace === undefined ? {} : { namespace }),
+    indexes: {
+      [UID]: ({ metadata }) => [metadata.uid!],
+      [SOURCE]: ({ spec }) => [sourceText(spec?.sourceRef?.kind ?? '', spec?.sourceRef?.name ?? '')],
+      [TARGET]: ({ metadata, spec }) => [
+        `${spec?.targetNamespace || metadata.namespace}/${spec?.targetPVCName ?? ''}`,
+      ],
+    },
+    watches: [
+      contents,
+      claims(namespace),
+      reports(namespace),
+      { kind: PersistentVolume, optional: true, to: nobody },
+      { kind: ObjectKeeper, optional: true, to: nobody },
+    ] as WatchDefinition[],
+    concurrency: 8,
+    rights: [
+      { group, resource: 'volumerestorerequests', verbs: ['get', 'patch'] },
+      { group, resource: 'volumerestorerequests/status', verbs: ['patch'] },
+      { group: ObjectKeeper.group, resource: ObjectKeeper.resource, verbs: ['get', 'create'] },
+      { group: VolumeSnapshotContent.group, resource: VolumeSnapshotContent.resource, verbs: ['get'] },
+      { group: '', resource: 'persistentvolumes', verbs: ['get'] },
+      { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
+      ...(rules.ttl.mode === 'annotation'
+        ? [{ group, resource: 'volumerestorerequests', verbs: ['delete'] }]
+        : []),
+    ],
+    reconcile: (pass) => reconcileRestore(pass, options),
+  });
+}

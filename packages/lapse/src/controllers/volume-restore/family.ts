@@ -1,0 +1,89 @@
+// The family `volume-restore`: its parts of the configuration, and the controller made from them.
+
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import { objectKeeperKind } from '#api/objectKeeper';
+import { AnnotationKeyTTL } from '#api/storage/conditions';
+import { VolumeRestoreRequest, volumeRestoreRequestKind } from '#api/volumeRestoreRequest';
+import { deletionMetrics } from '#deletion/deletionMetrics';
+import { GuardedDeletes } from '#deletion/guardedDelete';
+import { parseRequestTtl, REQUEST_ENVIRONMENT, REQUEST_TTL_SECTION } from '#requests/configuration';
+import { directReader } from '#requests/direct';
+import type { Family } from '../family.ts';
+import { volumeRestoreController } from './controller.ts';
+import { foreseeRestores } from './foresee.ts';
+import type { RestorePolicy } from './policy.ts';
+
+const NAME = 'volume-restore';
+const REPORTERS = ['external-provisioner'];
+
+const RESTORE_SECTION: JsonObject = {
+  type: 'object',
+  description: 'Volume restores.',
+  default: {},
+  properties: {
+    allowCrossNamespace: {
+      type: 'boolean',
+      default: false,
+      description: 'A request may name a target in another namespace.',
+    },
+    ownership: {
+      type: 'string',
+      enum: ['None', 'Keeper'],
+      default: 'None',
+      description:
+        "None: a restored claim is its user's. Keeper: it ends with the request, ten minutes later.",
+    },
+    eventReporters: {
+      type: 'array',
+      default: REPORTERS,
+      items: { type: 'string' },
+      description: 'Reporting controllers whose Warning events end a restore. Anybody may write events.',
+    },
+  },
+};
+
+function parsePolicy(restore: JsonObject = {}): RestorePolicy {
+  const reporters = Array.isArray(restore.eventReporters) ? restore.eventReporters : REPORTERS;
+  return {
+    allowCrossNamespace: restore.allowCrossNamespace === true,
+    ownership: restore.ownership === 'Keeper' ? 'Keeper' : 'None',
+    reporters: reporters.filter((name) => typeof name === 'string'),
+  };
+}
+
+export const volumeRestore: Family = {
+  name: NAME,
+  description: 'Says when a captured volume is back as a claim that the provisioner made.',
+  defaultOn: false,
+  kinds: [volumeRestoreRequestKind as CustomKind, objectKeeperKind as CustomKind],
+  gates: [],
+  configuration: { requestTTL: REQUEST_TTL_SECTION, restore: RESTORE_SECTION },
+  environment: REQUEST_ENVIRONMENT,
+  flags: {
+    'allow-cross-namespace-restore': {
+      field: 'restore.allowCrossNamespace',
+      description: 'a VolumeRestoreRequest may name a target in another namespace',
+    },
+  },
+  create(services, { requestTTL, restore }) {
+    const { clock, guard, registry, random, namespace } = services;
+    const metrics = deletionMetrics(registry, NAME, () => clock.now());
+    const controller = volumeRestoreController({
+      rules: {
+        kind: VolumeRestoreRequest,
+        annotationKey: AnnotationKeyTTL,
+        ttl: parseRequestTtl(requestTTL),
+      },
+      policy: parsePolicy(restore),
+      direct: directReader,
+      deletes: new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(NAME) }),
+      guard,
+      random,
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    return { controllers: [controller as ControllerDefinition], admission: [] };
+  },
+  foresight: foreseeRestores,
+};

@@ -1,0 +1,56 @@
+// What this family can say beforehand about restore requests: what those that have not ended wait for and, where the
+// annotation decides, when those that have ended go.
+
+import { PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
+import { AnnotationKeyTTL } from '#api/storage/conditions';
+import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
+import { parseRequestTtl } from '#requests/configuration';
+import { isFailure } from '#requests/refusal';
+import type { RequestRules } from '#requests/rules';
+import { hasEnded } from '#requests/terminal';
+import { eachRequest, statementOnTtl } from '../foreseeRequests.ts';
+import { type Foresight, nameOf, type Outlook, type Statement } from '../foresight.ts';
+import { computeSource, computeTarget, computeTargetState, isUnserved } from './compute.ts';
+
+export const foreseeRestores: Foresight = {
+  async *foresee(outlook) {
+    const { configuration } = outlook;
+    const rules: RequestRules<VolumeRestoreRequest> = {
+      kind: VolumeRestoreRequest,
+      annotationKey: AnnotationKeyTTL,
+      ttl: parseRequestTtl(configuration.requestTTL),
+    };
+    const allowElsewhere = configuration.restore?.allowCrossNamespace === true;
+    for await (const request of eachRequest(outlook, rules)) {
+      if (!hasEnded(request)) yield await statementOnWork(request, outlook, allowElsewhere);
+      else if (rules.ttl.mode === 'annotation') yield statementOnTtl(request, rules, outlook);
+    }
+  },
+};
+
+async function statementOnWork(
+  request: VolumeRestoreRequest,
+  { snapshot, now }: Outlook,
+  allowElsewhere: boolean,
+): Promise<Statement> {
+  const about = { object: nameOf(VolumeRestoreRequest, request), rule: 'spec.sourceRef' };
+  const stays = (because: string): Statement => ({ kind: 'stays', ...about, because });
+  const source = computeSource(request);
+  const target = computeTarget(request, allowElsewhere);
+  for (const part of [source, target])
+    if (isFailure(part)) return stays(`it ends as failed (${part.reason}): ${part.message}`);
+  if (isFailure(source) || isFailure(target)) return stays('it ends as failed');
+  const claims = await snapshot.list({
+    kind: PersistentVolumeClaim,
+    ...(target.namespace === undefined ? {} : { namespace: target.namespace }),
+  });
+  const state = computeTargetState(
+    claims.find(({ metadata }) => metadata.name === target.name),
+    request,
+  );
+  if (isFailure(state)) return stays(`it ends as failed (${state.reason}): ${state.message}`);
+  const what = `${source.kind} ${source.name} as claim ${target.namespace}/${target.name}`;
+  if (state.kind === 'bound') return stays(`it ends as completed: ${what} is bound`);
+  const nobody = isUnserved(request, now) ? '; nobody seems to serve it' : '';
+  return stays(`it has not ended: ${what} is not bound yet${nobody}`);
+}

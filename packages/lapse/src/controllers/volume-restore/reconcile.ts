@@ -1,0 +1,195 @@
+// One restore: is the source there, is the keeper anchored, is the claim that the provisioner makes bound. Nothing is
+// created here but the keeper.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { instant, minutes, plus, seconds } from '@lapse/base/instant';
+import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VolumeSnapshotContent,
+} from '@lapse/kube/api/kinds/volumes';
+import type { OwnerReference } from '@lapse/kube/api/object';
+import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { ANNOTATION_KEEPER_REF } from '#api/storage/conditions';
+import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
+import { cachedRead, liveRead, type Read } from '#requests/direct';
+import { reconcileEnded } from '#requests/ended';
+import { completed, type Ending, endedBy, finishRequest } from '#requests/finish';
+import { buildKeeper, ensureKeeper } from '#requests/keeper';
+import { keeperName } from '#requests/names';
+import { type Failure, failureOf, isFailure, snapshotFailureOf } from '#requests/refusal';
+import {
+  computeContentState,
+  computeReported,
+  computeSource,
+  computeTarget,
+  computeTargetState,
+  computeUnservedAt,
+  computeVolumeState,
+  ignoredFields,
+  isUnserved,
+  type SourceRef,
+  type SourceState,
+} from './compute.ts';
+import type { RestoreOptions } from './policy.ts';
+import { reportsAbout } from './reports.ts';
+
+interface Work {
+  readonly pass: Pass;
+  readonly request: VolumeRestoreRequest;
+  readonly options: RestoreOptions;
+  readonly target: ObjectKey;
+}
+
+const SAFETY = minutes(5);
+const BARRIER = seconds(1);
+/** Without a watch, no event comes. */
+const POLL = seconds(30);
+
+export async function reconcileRestore(pass: Pass, options: RestoreOptions): Promise<Outcome> {
+  const request = pass.cache.get(VolumeRestoreRequest, pass.key);
+  if (request === undefined) return settled();
+  const ended = await reconcileEnded(pass, request, options);
+  if (ended !== undefined) return ended;
+  const source = computeSource(request);
+  const target = computeTarget(request, options.policy.allowCrossNamespace);
+  if (isFailure(source)) return finish(pass, options, request, endedBy(source));
+  if (isFailure(target)) return finish(pass, options, request, endedBy(target));
+  const work: Work = { pass, request, options, target };
+  const state = await getSourceState(work, source);
+  // A claim that is bound does not need its source any more.
+  if (isFailure(state)) return (await isRestored(work)) ? anchor(work) : end(work, state);
+  return state.kind === 'waiting' ? wait(work, 'source') : anchor(work);
+}
+
+const isRestored = async ({ pass, request, options, target }: Work): Promise<boolean> =>
+  computeTargetState(await options.direct.get(pass, PersistentVolumeClaim, target), request).kind === 'bound';
+
+/** A cache may be behind, so no request ends over something that only the cache says. */
+async function getSourceState({ pass, options }: Work, source: SourceRef): Promise<SourceState> {
+  const look = async (read: Read): Promise<SourceState> => {
+    const { name } = source;
+    return source.kind === 'VolumeSnapshotContent'
+      ? computeContentState(await read(VolumeSnapshotContent, { name }), name)
+      : computeVolumeState(await read(PersistentVolume, { name }), name);
+  };
+  try {
+    const cached = await look(cachedRead(pass));
+    return isFailure(cached) ? await look(liveRead(pass, options.direct)) : cached;
+  } catch (error) {
+    return snapshotFailureOf(error, 'looking for the source');
+  }
+}
+
+async function anchor(work: Work): Promise<Outcome> {
+  const { pass, request, options } = work;
+  const wanted = buildKeeper(keeperName('pvc', request.metadata.uid!), request, { mode: 'FollowObject' });
+  const found = await ensureKeeper(pass, { direct: options.direct, of: VolumeRestoreRequest }, wanted);
+  switch (found.kind) {
+    case 'failure':
+      return end(work, found);
+    case 'unknown':
+      return waitUntil(plus(pass.now, BARRIER), 'keeper uid');
+    case 'dry': {
+      const note = `would wait for claim ${work.target.name} (dry run)`;
+      pass.event(request, { type: 'Normal', reason: 'WouldRestore', action: 'Restore', note });
+      return settled();
+    }
+    case 'anchored':
+      return (await offerKeeper(work, found.owner)) ?? (await observe(work));
+    default:
+      return assertNever(found);
+  }
+}
+
+/** Tells the provisioner which keeper the claim belongs to. Undefined when there is nothing to tell. */
+async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome | undefined> {
+  const { pass, request, options } = work;
+  if (options.policy.ownership === 'None') return undefined;
+  const { apiVersion, kind, name, uid } = owner;
+  const text = [apiVersion, kind, name, uid].join('|');
+  if (request.metadata.annotations?.[ANNOTATION_KEEPER_REF] === text) return undefined;
+  const { resourceVersion: ifVersion, uid: ifUid } = request.metadata;
+  const patch = { metadata: { annotations: { [ANNOTATION_KEEPER_REF]: text } } };
+  try {
+    const answer = await pass.client.patch(
+      VolumeRestoreRequest,
+      keyOf(request),
+      { type: 'merge', patch },
+      { ifVersion: ifVersion!, ifUid: ifUid! },
+    );
+    if (answer.kind === 'invalid') return failed(answer.error);
+    // The change itself wakes the request again.
+    return answer.kind === 'conflict' ? again('the request changed') : settled();
+  } catch (error) {
+    return end(work, failureOf(error, 'naming the keeper'));
+  }
+}
+
+/** What others have made of it. */
+async function observe(work: Work): Promise<Outcome> {
+  const { pass, request, options, target } = work;
+  const reported = computeReported(reportsAbout(pass.cache, request), request, options.policy.reporters);
+  if (reported !== undefined) return end(work, reported);
+  const look = async (read: Read) => {
+    const claim = await read(PersistentVolumeClaim, target);
+    return { claim, state: computeTargetState(claim, request) };
+  };
+  try {
+    const cached = await look(cachedRead(pass));
+    const isLive = isFailure(cached.state) || !pass.cache.isSynced(PersistentVolumeClaim);
+    const { claim, state } = isLive ? await look(liveRead(pass, options.direct)) : cached;
+    switch (state.kind) {
+      case 'failure':
+        return await end(work, state);
+      case 'waiting':
+        return wait(work, 'claim');
+      case 'bound':
+        return await complete(work, claim!);
+      default:
+        return assertNever(state);
+    }
+  } catch (error) {
+    return end(work, failureOf(error, 'looking at the claim'));
+  }
+}
+
+function complete({ pass, request, options, target }: Work, claim: PersistentVolumeClaim): Promise<Outcome> {
+  const name = `${target.namespace}/${target.name}`;
+  const whose =
+    options.policy.ownership === 'None'
+      ? "it is its user's and stays when this request is deleted"
+      : 'it ends when this request is deleted, unless another owner keeps it';
+  const ref = { name: target.name, namespace: target.namespace!, uid: claim.metadata.uid! };
+  const ending = completed(`PersistentVolumeClaim ${name} is restored; ${whose}`, { targetPVCRef: ref });
+  return finish(pass, options, request, ending);
+}
+
+/** Nothing to do until somebody acts. After a while people are told that nobody does. */
+function wait({ pass, request, target }: Work, what: string): Outcome {
+  const watched = [PersistentVolumeClaim, VolumeSnapshotContent].every((kind) =>
+    pass.cache.isSynced(kind as Kind),
+  );
+  const look = plus(pass.now, watched ? SAFETY : POLL);
+  if (!isUnserved(request, pass.now))
+    return waitUntil(instant(Math.min(look, computeUnservedAt(request))), what);
+  const note = `still waiting for ${what === 'claim' ? `claim ${target.namespace}/${target.name}` : 'the source'}: is there a provisioner that serves VolumeRestoreRequests?`;
+  pass.event(request, { type: 'Warning', reason: 'WaitingForProvisioner', action: 'Wait', note });
+  return waitUntil(look, what);
+}
+
+const end = ({ pass, request, options }: Work, why: Failure): Promise<Outcome> =>
+  finish(pass, options, request, endedBy(why));
+
+function finish(
+  pass: Pass,
+  options: RestoreOptions,
+  request: VolumeRestoreRequest,
+  ending: Ending,
+): Promise<Outcome> {
+  const ignored = ignoredFields(request);
+  const message = [ending.message, ...ignored.map((field) => `${field} is ignored`)].join('; ');
+  return finishRequest(pass, options, request, { ...ending, message });
+}

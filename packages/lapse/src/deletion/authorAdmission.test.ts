@@ -1,0 +1,370 @@
+// Who is the author of an object after each kind of write, through the admission function that every family uses.
+
+import { hmac } from '@lapse/base/hmac';
+import { formatTime, hours, type Millis, minutes } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import type { AdmissionAnswer, AdmissionRequest } from '@lapse/kube/api/admission';
+import type { Json } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { ApiError } from '@lapse/kube/api/status';
+import { describe, expect, test } from 'vitest';
+import {
+  authorAdmission,
+  callerOf,
+  inNamespace,
+  isReviewNeeded,
+  restoredWarnings,
+  writtenObject,
+} from './authorAdmission.ts';
+import { AUTHOR_ANNOTATION, AuthorSeal, CLAIM, canonical, type Signed } from './rightsAuthor.ts';
+
+const LIFETIME = hours(720);
+
+const signedOf = ({ kind, metadata: { namespace = '', name = '' }, spec }: KubeObject): Signed => ({
+  kind,
+  namespace,
+  name,
+  asked: spec as Json,
+});
+
+const manifest = (more: object = {}, spec: object = { ttl: '1h' }): KubeObject => ({
+  apiVersion: 'lapse.dev/v1alpha1',
+  kind: 'TTLPolicy',
+  metadata: { name: 'runs', namespace: 'ci', ...more },
+  spec,
+});
+
+const annotated = (object: KubeObject, text: string): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { [AUTHOR_ANNOTATION]: text } },
+});
+const annotationOf = ({ metadata }: KubeObject): string => metadata.annotations?.[AUTHOR_ANNOTATION] ?? '';
+
+/** An API server with one webhook: what `create` and `update` return is stored with a uid and a time. */
+class Cluster {
+  readonly clock = new VirtualClock();
+  readonly seal: AuthorSeal;
+  #secret: KubeObject | undefined;
+  #uids = 0;
+
+  constructor(seed = 1) {
+    const client = {
+      get: async () => this.#secret,
+      create: async (_kind: unknown, object: KubeObject) => {
+        this.#secret = object;
+        return { kind: 'created', object };
+      },
+    };
+    this.seal = new AuthorSeal({
+      client: client as never,
+      random: seededRandom(seed),
+      clock: this.clock,
+      now: () => this.clock.now(),
+      secret: { namespace: 'l', name: 'k' },
+      lifetime: LIFETIME,
+    });
+  }
+
+  review(
+    username: string,
+    object: KubeObject,
+    oldObject: KubeObject | null = null,
+  ): Promise<AdmissionAnswer> {
+    const request = requestOf(username, object, oldObject);
+    return authorAdmission({ name: 'x', resources: [], seal: this.seal, signedOf }).review(
+      request,
+    ) as Promise<AdmissionAnswer>;
+  }
+
+  async write(username: string, object: KubeObject, old: KubeObject | null = null): Promise<KubeObject> {
+    const answer = await this.review(username, object, old);
+    if (!answer.allowed) throw new Error(answer.message);
+    const { uid, creationTimestamp } = old?.metadata ?? {
+      uid: `uid-${++this.#uids}`,
+      creationTimestamp: formatTime(this.clock.now()),
+    };
+    const stored = answer.object ?? object;
+    return { ...stored, metadata: { ...stored.metadata, uid, creationTimestamp } as KubeObject['metadata'] };
+  }
+
+  /** The user name of the author, or why there is none. */
+  async author(object: KubeObject): Promise<string> {
+    const proof = await this.seal.authorOf(object, signedOf(object));
+    return proof.kind === 'author' ? proof.subject.username : proof.kind;
+  }
+
+  passes(length: Millis): Promise<void> {
+    return this.clock.advance(length);
+  }
+}
+
+const requestOf = (
+  username: string,
+  object: KubeObject,
+  oldObject: KubeObject | null = null,
+): AdmissionRequest => ({
+  uid: 'r',
+  operation: oldObject === null ? 'CREATE' : 'UPDATE',
+  kind: { group: 'lapse.dev', version: 'v1alpha1', kind: 'TTLPolicy' },
+  resource: { group: 'lapse.dev', version: 'v1alpha1', resource: 'ttlpolicies' },
+  name: object.metadata.name ?? '',
+  namespace: object.metadata.namespace ?? '',
+  userInfo: { username, groups: ['system:authenticated'] },
+  object,
+  oldObject,
+  dryRun: false,
+});
+
+/** A signature as versions without expiry made it. */
+async function legacyAnnotation({ seal }: Cluster): Promise<string> {
+  const who = { username: 'jane', groups: [] };
+  const { kind, namespace = '', name, asked } = signedOf(manifest());
+  const text = canonical(['lapse.dev/author/1', kind, namespace, name, asked, who]);
+  return canonical({ ...who, seal: hmac(await seal.key(), text) });
+}
+
+type Write = (cluster: Cluster, janes: KubeObject) => Promise<[caller: string, object: KubeObject]>;
+const says =
+  (caller: string, object: (janes: KubeObject) => KubeObject): Write =>
+  async (_cluster, janes) => [caller, object(janes)];
+
+const OTHER = { ttl: '1s' };
+const NOT_SIGNED = /names jane, who did not sign this spec; remove the annotation, or set it to "claim"/;
+
+describe('a create', () => {
+  test.each<[string, Write, string | RegExp]>([
+    ['without annotation: the creator is the author', says('bob', () => manifest()), 'bob'],
+    [
+      'by a restore, with the signature of its author: the author stays',
+      says('admin', (janes) => annotated(manifest(), annotationOf(janes))),
+      'jane',
+    ],
+    [
+      'by a restore of a backup whose spec was changed: refused',
+      says('admin', (janes) => annotated(manifest({}, OTHER), annotationOf(janes))),
+      NOT_SIGNED,
+    ],
+    [
+      'by a restore under another name: refused',
+      says('admin', (janes) => annotated(manifest({ name: 'other' }), annotationOf(janes))),
+      NOT_SIGNED,
+    ],
+    [
+      'by a restore into another namespace: refused',
+      says('admin', (janes) => annotated(manifest({ namespace: 'prod' }), annotationOf(janes))),
+      NOT_SIGNED,
+    ],
+    [
+      'with the signature of another cluster: refused',
+      async () => ['admin', await new Cluster(2).write('jane', manifest())],
+      NOT_SIGNED,
+    ],
+    [
+      'with a signature that has no time: refused, since it would start anew',
+      async (cluster) => ['admin', annotated(manifest(), await legacyAnnotation(cluster))],
+      NOT_SIGNED,
+    ],
+    [
+      'with an annotation that is not a signature: refused',
+      says('admin', () => annotated(manifest(), 'jane')),
+      /metadata.annotations\[lapse.dev\/author\]: Forbidden: is not a signature; remove the annotation/,
+    ],
+    ['with a claim: the creator is the author', says('admin', () => annotated(manifest(), CLAIM)), 'admin'],
+    [
+      'of the own export under another name: the same user signs again',
+      says('jane', (janes) => annotated(manifest({ name: 'other' }), annotationOf(janes))),
+      'jane',
+    ],
+    [
+      'of the own export with another spec: the same user signs again',
+      says('jane', (janes) => annotated(manifest({}, OTHER), annotationOf(janes))),
+      'jane',
+    ],
+  ])('%s', async (_what, write, expected) => {
+    const cluster = new Cluster();
+    const janes = await cluster.write('jane', manifest());
+    await cluster.passes(hours(1));
+    const [caller, object] = await write(cluster, janes);
+    const result = cluster.write(caller, object).then((stored) => cluster.author(stored));
+    if (typeof expected === 'string') expect(await result).toBe(expected);
+    else await expect(result).rejects.toThrow(expected);
+  });
+});
+
+describe('an update', () => {
+  /** Jane created it, and changed it an hour later; `first` is as she created it. */
+  test.each<[string, string, (now: KubeObject, first: KubeObject) => KubeObject, string | RegExp]>([
+    [
+      'of the spec by another user (kubectl edit, server-side apply)',
+      'bob',
+      (now) => ({ ...now, spec: OTHER }),
+      'bob',
+    ],
+    ['of the spec from a manifest without annotation', 'bob', () => manifest({}, OTHER), 'bob'],
+    [
+      'back to an earlier spec, with its signature: its author stays',
+      'admin',
+      (_now, first) => first,
+      'jane',
+    ],
+    [
+      'of the spec from an old export of another user: refused',
+      'admin',
+      (_now, first) => ({ ...first, spec: OTHER }),
+      NOT_SIGNED,
+    ],
+    ['of the spec from the own old export', 'jane', (_now, first) => ({ ...first, spec: OTHER }), 'jane'],
+    [
+      'of labels keeps the author',
+      'bob',
+      (now) => ({ ...now, metadata: { ...now.metadata, labels: { a: 'b' } } }),
+      'jane',
+    ],
+    [
+      'that removes the annotation keeps the author',
+      'bob',
+      (now) => ({ ...now, metadata: { name: 'runs', namespace: 'ci' } }),
+      'jane',
+    ],
+    [
+      'that forges the annotation keeps the author',
+      'bob',
+      (now) => annotated(now, '{"username":"root"}'),
+      'jane',
+    ],
+    ['that claims the object', 'bob', (now) => annotated(now, CLAIM), 'bob'],
+  ])('%s', async (_what, caller, change, expected) => {
+    const cluster = new Cluster();
+    const first = await cluster.write('jane', manifest());
+    await cluster.passes(hours(1));
+    const now = await cluster.write('jane', { ...first, spec: { ttl: '2h' } }, first);
+    const result = cluster.write(caller, change(now, first), now).then((stored) => cluster.author(stored));
+    if (typeof expected === 'string') expect(await result).toBe(expected);
+    else await expect(result).rejects.toThrow(expected);
+  });
+});
+
+describe('a signature', () => {
+  test('is not renewed by a restore', async () => {
+    const cluster = new Cluster();
+    const janes = await cluster.write('jane', manifest());
+    await cluster.passes(hours(719));
+    const restored = await cluster.write('admin', janes);
+    expect(await cluster.author(restored)).toBe('jane');
+    await cluster.passes(hours(1));
+    expect(await cluster.author(restored)).toBe('expired');
+  });
+  test('is renewed by a claim of its author', async () => {
+    const cluster = new Cluster();
+    const janes = await cluster.write('jane', manifest());
+    await cluster.passes(LIFETIME);
+    const claimed = await cluster.write('jane', annotated(janes, CLAIM), janes);
+    expect(await cluster.author(claimed)).toBe('jane');
+  });
+  test('of a deleted object is not valid for one that was created without the webhook', async () => {
+    const cluster = new Cluster();
+    const janes = await cluster.write('jane', manifest());
+    const changed = await cluster.write('jane', { ...janes, spec: OTHER }, janes);
+    await cluster.passes(minutes(6));
+    const creationTimestamp = formatTime(cluster.clock.now());
+    for (const replayed of [janes, changed])
+      expect(
+        await cluster.author({
+          ...replayed,
+          metadata: { ...replayed.metadata, uid: 'new', creationTimestamp },
+        }),
+      ).toBe('unknown');
+  });
+});
+
+test('a restored author without the rights is a warning, not a refusal', async () => {
+  const cluster = new Cluster();
+  const janes = await cluster.write('jane', manifest());
+  const restored = await cluster.write('admin', janes);
+  const missing = [{ verb: 'delete', group: '', resource: 'pods', namespace: 'ci' }];
+  const warningsFor = (caller: string) =>
+    restoredWarnings(cluster.seal, signedOf(restored), requestOf(caller, restored), async () => missing);
+  expect(await warningsFor('admin')).toEqual([
+    'the author is still jane, who may not delete pods in namespace ci; set lapse.dev/author: claim to become the author',
+  ]);
+  expect(await warningsFor('jane')).toEqual([]);
+});
+
+test('a name that the API server generates is refused', async () => {
+  const { name: _, ...metadata } = manifest({ generateName: 'runs-' }).metadata;
+  expect(await new Cluster().review('jane', { ...manifest(), metadata })).toMatchObject({
+    allowed: false,
+    message: expect.stringContaining('metadata.generateName: Forbidden: set metadata.name'),
+  });
+});
+
+test('a delete is allowed and needs no author', async () => {
+  const request = {
+    ...requestOf('jane', manifest(), manifest()),
+    operation: 'DELETE' as const,
+    object: null,
+  };
+  const { seal } = new Cluster();
+  const admission = authorAdmission({ name: 'x', resources: [], seal, signedOf });
+  expect(await admission.review(request)).toEqual({ allowed: true });
+});
+
+test('a write is refused while the key Secret cannot be read', async () => {
+  const seal = {
+    seal: async () => Promise.reject(new ApiError(403, 'Forbidden', 'secrets is forbidden')),
+    verify: async () => undefined,
+  };
+  const admission = authorAdmission({ name: 'x', resources: [], seal, signedOf });
+  expect(await admission.review(requestOf('jane', manifest()))).toEqual({
+    allowed: false,
+    code: 500,
+    reason: 'InternalError',
+    message: 'cannot record the author: the key Secret is not readable: secrets is forbidden',
+  });
+});
+
+describe('the object that a request writes', () => {
+  const request = requestOf('jane', manifest());
+  test.each<[string, AdmissionRequest, KubeObject | undefined]>([
+    ['is the object of a create', request, manifest()],
+    ['is undefined for a delete that carries an object', { ...request, operation: 'DELETE' }, undefined],
+    ['is undefined for a request without an object', { ...request, object: null }, undefined],
+  ])('%s', (_rule, given, expected) => expect(writtenObject(given)).toEqual(expected));
+
+  const { namespace: _, ...withoutNamespace } = request;
+  const cluster = manifest({ namespace: undefined });
+  test.each<[string, KubeObject, AdmissionRequest, string | undefined]>([
+    ['gets the namespace of the request when it has none', cluster, { ...request, namespace: 'ci' }, 'ci'],
+    ['keeps its own namespace', manifest(), { ...request, namespace: 'other' }, 'ci'],
+    ['has no namespace when the request has none', cluster, withoutNamespace, undefined],
+  ])('%s', (_rule, object, given, expected) =>
+    expect(inNamespace(object, given).metadata.namespace).toBe(expected),
+  );
+});
+
+describe('the rights are reviewed', () => {
+  const signedBy = (text: string) => annotated(manifest(), text);
+  test.each<[string, KubeObject, KubeObject | null, boolean]>([
+    ['of a new object', manifest(), null, true],
+    ['when the spec changes', manifest({}, OTHER), manifest(), true],
+    ['when the author changes', signedBy('bob'), signedBy('jane'), true],
+    ['when the spec and the author change', annotated(manifest({}, OTHER), 'bob'), signedBy('jane'), true],
+    ['not when neither changes', signedBy('jane'), signedBy('jane'), false],
+  ])('%s', (_rule, object, old, expected) =>
+    expect(isReviewNeeded(requestOf('jane', object, old))).toBe(expected),
+  );
+});
+
+describe('the caller of a request', () => {
+  const callerWith = (more: object) =>
+    callerOf({ ...requestOf('jane', manifest()), userInfo: { username: 'jane', groups: ['devs'], ...more } });
+  const jane = { username: 'jane', groups: ['devs'] };
+  test.each<[string, object, object]>([
+    ['has the user name and the groups', {}, jane],
+    ['has the uid', { uid: '7' }, { ...jane, uid: '7' }],
+    ['has no uid when it is empty', { uid: '' }, jane],
+    ['has the extra fields', { extra: { scopes: ['a'] } }, { ...jane, extra: { scopes: ['a'] } }],
+    ['has no groups when the request names none', { groups: undefined }, { username: 'jane', groups: [] }],
+  ])('%s', (_rule, more, expected) => expect(callerWith(more)).toStrictEqual(expected));
+});

@@ -1,0 +1,53 @@
+// The configuration of author signatures, which all families with authors share.
+
+import type { Clock } from '@lapse/base/clock';
+import type { Random } from '@lapse/base/random';
+import type { JsonObject } from '@lapse/kube/api/json';
+import type { Client } from '@lapse/kube/client/client';
+import { readDuration } from './duration.ts';
+import type { Account } from './rights.ts';
+import { AuthorSeal } from './rightsAuthor.ts';
+import type { SkewGuard } from './skewGuard.ts';
+
+export const AUTHORS = 'authors';
+
+export const AUTHORS_SECTION: JsonObject = {
+  type: 'object',
+  default: {},
+  description: 'Signatures of the authors of policies, Cleaners and requests.',
+  properties: {
+    sealLifetime: {
+      type: 'string',
+      pattern: '^([0-9]+(\\.[0-9]+)?(h|m|s))+$|^0$',
+      default: '720h',
+      description:
+        'How long the signature of a user is valid. A user who is removed from a group keeps the rights of the group for this long. 0: signatures do not expire. Signatures of service accounts never do.',
+    },
+  },
+};
+
+export interface AuthorServices {
+  readonly client: Pick<Client, 'get' | 'create'>;
+  readonly random: Random;
+  readonly clock: Clock;
+  readonly guard: Pick<SkewGuard, 'now'>;
+}
+
+/** `section`: the section `authors`, complete with defaults. */
+export function createAuthorSeal(
+  { client, random, clock, guard }: AuthorServices,
+  secret: Account,
+  section: JsonObject | undefined,
+): AuthorSeal {
+  const text = String(section?.['sealLifetime'] ?? '720h');
+  const lifetime = readDuration(text);
+  if (lifetime.kind === 'invalid') throw new Error(`authors.sealLifetime: ${lifetime.error}`);
+  return new AuthorSeal({
+    client,
+    random,
+    clock,
+    secret,
+    now: () => guard.now(),
+    ...(lifetime.length > 0 ? { lifetime: lifetime.length } : {}),
+  });
+}

@@ -1,0 +1,68 @@
+// Which service accounts Lapse may impersonate for Cleaners and policies that name one: opt-in, none by default.
+
+import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+import type { Account } from './rights.ts';
+
+export type ImpersonationScope =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'namespaces'; readonly namespaces: readonly string[] }
+  | { readonly kind: 'cluster' };
+
+export const NO_IMPERSONATION: ImpersonationScope = { kind: 'none' };
+
+/** The field `impersonation` of a section of the configuration. A word or a map, so that no type is given. */
+export const IMPERSONATION_SCHEMA: JsonObject = {
+  'x-kubernetes-preserve-unknown-fields': true,
+  default: 'none',
+  description:
+    'Service accounts that Lapse may act as where spec.serviceAccountName asks for it: none, {namespaces: […]} or cluster.',
+};
+
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Throws when the value is none of the three. */
+export function parseImpersonation(value: Json | undefined, section: string): ImpersonationScope {
+  if (value === undefined || value === 'none') return NO_IMPERSONATION;
+  if (value === 'cluster') return { kind: 'cluster' };
+  const namespaces = isObject(value) && Object.keys(value).length === 1 ? value['namespaces'] : undefined;
+  if (!Array.isArray(namespaces) || namespaces.length === 0 || !namespaces.every(isNamespace))
+    throw new Error(`${section}.impersonation: must be none, cluster or {namespaces: [NAME, …]}`);
+  return { kind: 'namespaces', namespaces: namespaces as string[] };
+}
+
+const isNamespace = (name: unknown): boolean => typeof name === 'string' && NAMESPACE.test(name);
+
+export const isImpersonationAllowed = (scope: ImpersonationScope, { namespace }: Account): boolean =>
+  scope.kind === 'cluster' || (scope.kind === 'namespaces' && scope.namespaces.includes(namespace));
+
+/** What a user reads who names an account that Lapse may not act as. */
+export const describeImpersonationOff = ({ namespace, name }: Account, section: string): string =>
+  `Lapse does not act as service account ${namespace}/${name}: impersonation is not enabled for namespace ${namespace}; leave out serviceAccountName, or ask the operator to set ${section}.impersonation to {namespaces: [${namespace}]} or cluster`;
+
+const IMPERSONATE = { group: '', resource: 'serviceaccounts', verbs: ['impersonate'] } as const;
+
+/** What the scope takes: in the whole cluster, or in single namespaces. */
+export const clusterImpersonation = ({ kind }: ImpersonationScope): (typeof IMPERSONATE)[] =>
+  kind === 'cluster' ? [IMPERSONATE] : [];
+export const localImpersonation = (
+  scope: ImpersonationScope,
+): (typeof IMPERSONATE & { readonly namespace: string })[] =>
+  scope.kind === 'namespaces' ? scope.namespaces.map((namespace) => ({ ...IMPERSONATE, namespace })) : [];
+
+/** Extra fields that the API server gives to service accounts. Others need a rule of the operator's own. */
+const EXTRAS = ['credential-id', 'node-name', 'node-uid', 'pod-name', 'pod-uid'].map(
+  (name) => `userextras/authentication.kubernetes.io/${name}`,
+);
+
+/** What `actAs: impersonate-author` takes: authors are users, groups and service accounts that are not known beforehand. */
+export const AUTHOR_IMPERSONATION = ['groups', 'serviceaccounts', 'users'].map((resource) => ({
+  ...IMPERSONATE,
+  resource,
+}));
+
+/** And for the extra fields of authors that are service accounts. */
+export const EXTRA_IMPERSONATION = EXTRAS.map((resource) => ({
+  ...IMPERSONATE,
+  group: 'authentication.k8s.io',
+  resource,
+}));

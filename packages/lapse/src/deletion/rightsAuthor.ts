@@ -1,0 +1,229 @@
+// Who wrote an object, signed. The API server does not store the author of a spec. Mutating admission sees the author and
+// writes an annotation: the author, the time, the object, and an HMAC over them and the spec. Controllers believe the
+// annotation while the HMAC matches the object as it is: an object that was written without admission, edited without
+// it, or copied to another name has no author. Signatures expire, because they contain the author's groups.
+
+import { hmac, isHmacOf } from '@lapse/base/hmac';
+import { formatTime, type Instant, isDue, type Millis, minutes, parseTime, plus } from '@lapse/base/instant';
+import type { Json, JsonObject } from '@lapse/kube/api/json';
+import { getOwn, isObject } from '@lapse/kube/api/json';
+import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
+import { AuthorKey, type AuthorKeyOptions } from './authorKey.ts';
+import { accountSubject, type Subject } from './rights.ts';
+
+export const AUTHOR_ANNOTATION = 'lapse.dev/author';
+/** The value a user sets to become the author of an object as it is. */
+export const CLAIM = 'claim';
+
+/** Annotations of one object hold 256 KiB altogether. */
+const MAX_TEXT = 64 * 1024;
+/** Between a signature for a new object and its creationTimestamp: two clocks, and the rest of admission. */
+const CREATION_TOLERANCE: Millis = minutes(5);
+
+/** What a signature is for: this object, by name, with this spec. */
+export interface Signed {
+  readonly kind: string;
+  readonly namespace?: string;
+  /** Empty: the API server generates it from `generateName`. */
+  readonly name: string;
+  /** Of an object whose name may have been generated after it was signed. */
+  readonly generateName?: string;
+  /** The part of the object that the author answers for, without defaulted fields. */
+  readonly asked: Json;
+}
+
+/** The content of the annotation. */
+export interface SealedAuthor {
+  readonly subject: Subject;
+  /** When the API server authenticated the author. Unset: sealed by a version without expiry. */
+  readonly issuedAt?: Instant;
+  /** The object, if it existed when it was signed. */
+  readonly objectUid?: string;
+  /** When a new object was signed: it has no uid yet, so its creationTimestamp must be near this time. */
+  readonly objectCreatedAt?: Instant;
+}
+
+export type AuthorProof =
+  | { readonly kind: 'author'; readonly subject: Subject; readonly expiresAt?: Instant }
+  | { readonly kind: 'expired'; readonly subject: Subject; readonly expiredAt: Instant }
+  /** No annotation, or one whose signature is not for this object and spec. */
+  | { readonly kind: 'unknown' };
+
+export interface AuthorSealOptions extends AuthorKeyOptions {
+  readonly now: () => Instant;
+  /** Of signatures of authors who are not service accounts. Unset: they do not expire. */
+  readonly lifetime?: Millis;
+}
+
+export class AuthorSeal {
+  readonly #options: AuthorSealOptions;
+  readonly #key: AuthorKey;
+
+  constructor(options: AuthorSealOptions) {
+    this.#options = options;
+    this.#key = new AuthorKey(options);
+  }
+
+  /** The annotation for an object that is written now. `objectUid` is unset for a new object. */
+  async seal(
+    subject: Subject,
+    signed: Signed,
+    { objectUid, issuedAt = this.#options.now() }: Pick<SealedAuthor, 'objectUid' | 'issuedAt'> = {},
+  ): Promise<string> {
+    const { username, uid, groups = [], extra } = subject;
+    const content: JsonObject = {
+      username,
+      ...(uid === undefined ? {} : { uid }),
+      groups: [...groups],
+      ...(extra === undefined ? {} : { extra: extra as unknown as JsonObject }),
+      issuedAt: formatTime(issuedAt),
+      ...(objectUid === undefined ? { objectCreatedAt: formatTime(this.#options.now()) } : { objectUid }),
+    };
+    const [text] = signedTexts(content, signed);
+    return canonical({ ...content, seal: hmac(await this.key(), text!) });
+  }
+
+  /** The author of a stored object. */
+  async authorOf({ metadata }: KubeObject, signed: Signed): Promise<AuthorProof> {
+    const sealed = await this.verify(metadata.annotations?.[AUTHOR_ANNOTATION], signed);
+    if (sealed === undefined || !isForObject(sealed, metadata)) return { kind: 'unknown' };
+    return computeProof(sealed, metadata, this.#options.now(), this.#options.lifetime);
+  }
+
+  /** The content of an annotation that was signed for this name and spec, whether or not for this very object. */
+  async verify(text: string | undefined, signed: Signed): Promise<SealedAuthor | undefined> {
+    const parsed = text === undefined ? undefined : parseAuthor(text);
+    if (parsed === undefined) return undefined;
+    const { seal, ...content } = parsed;
+    const key = await this.key();
+    const isSigned = signedTexts(content, signed).some((one) => isHmacOf(key, one, seal));
+    return isSigned ? sealedFrom(content) : undefined;
+  }
+
+  key(): Promise<Uint8Array> {
+    return this.#key.read();
+  }
+}
+
+/** Whether the signature is for this very object, not for one of the same name that existed before it. */
+export function isForObject(
+  { objectUid, objectCreatedAt }: SealedAuthor,
+  { uid, creationTimestamp }: ObjectMeta,
+): boolean {
+  if (objectUid !== undefined) return objectUid === uid;
+  return (
+    objectCreatedAt === undefined ||
+    Math.abs(parseTime(creationTimestamp ?? '') - objectCreatedAt) <= CREATION_TOLERANCE
+  );
+}
+
+/**
+ * Whether a valid signature has expired. The groups of a service account follow from its name, so its signature does
+ * not expire. A signature without a time counts from the creation of its object, which no user can change.
+ */
+export function computeProof(
+  { subject, issuedAt }: SealedAuthor,
+  { creationTimestamp }: ObjectMeta,
+  now: Instant,
+  lifetime: Millis | undefined,
+): AuthorProof {
+  const account = serviceAccountIn(subject.username);
+  if (account !== undefined) return { kind: 'author', subject: accountSubject(account) };
+  if (lifetime === undefined) return { kind: 'author', subject };
+  const expiresAt = plus(issuedAt ?? parseTime(creationTimestamp ?? ''), lifetime);
+  // An unreadable time is NaN, and counts as expired.
+  return isDue(expiresAt, now) || Number.isNaN(expiresAt)
+    ? { kind: 'expired', subject, expiredAt: expiresAt }
+    : { kind: 'author', subject, expiresAt };
+}
+
+function serviceAccountIn(username: string): { namespace: string; name: string } | undefined {
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(username) ?? [];
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
+}
+
+/** What a user runs to become the author of an object as it is, or to renew their signature. */
+export const claimCommand = ({ kind, metadata: { namespace, name } }: KubeObject): string =>
+  `kubectl annotate${namespace ? ` -n ${namespace}` : ''} ${kind.toLowerCase()} ${name} ${AUTHOR_ANNOTATION}=${CLAIM} --overwrite`;
+
+export const describeUnknown = (object: KubeObject): string =>
+  `author unknown: the spec was written without the Lapse webhook; to become its author, run: ${claimCommand(object)}`;
+
+export const describeExpiry = (expiresAt: Instant, object: KubeObject): string =>
+  `the signature of its author expires at ${formatTime(expiresAt)}; to renew it, run: ${claimCommand(object)}`;
+
+export const describeExpired = (
+  { subject, expiredAt }: Extract<AuthorProof, { kind: 'expired' }>,
+  object: KubeObject,
+): string =>
+  `the signature of its author ${subject.username} expired at ${formatTime(expiredAt)}; to renew it, run: ${claimCommand(object)}`;
+
+/** The texts that a signature may be over: for the name, and for the prefix of a name that was generated later. */
+function signedTexts(
+  content: JsonObject,
+  { kind, namespace = '', name, generateName, asked }: Signed,
+): string[] {
+  const isGenerated = generateName !== undefined && name.startsWith(generateName);
+  const names = [
+    ...(name === '' ? [] : [name]),
+    ...(isGenerated || (name === '' && generateName !== undefined) ? [`${generateName}*`] : []),
+  ];
+  return names.map((one) => canonical(['lapse.dev/author/1', kind, namespace, one, asked, content]));
+}
+
+function sealedFrom({
+  username,
+  uid,
+  groups,
+  extra,
+  issuedAt,
+  objectUid,
+  objectCreatedAt,
+}: JsonObject): SealedAuthor {
+  const subject = { username, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
+  return {
+    subject: subject as unknown as Subject,
+    ...(issuedAt === undefined ? {} : { issuedAt: parseTime(String(issuedAt)) }),
+    ...(objectUid === undefined ? {} : { objectUid: String(objectUid) }),
+    ...(objectCreatedAt === undefined ? {} : { objectCreatedAt: parseTime(String(objectCreatedAt)) }),
+  };
+}
+
+/** The name in an annotation, signed or not. */
+export const namedAuthor = (text: string): string | undefined => parseAuthor(text)?.username;
+
+/** The author in an annotation, signed or not: for forecasts, which decide nothing. */
+export function claimedAuthor(text: string): Subject | undefined {
+  const parsed = parseAuthor(text);
+  if (parsed === undefined) return undefined;
+  const { subject } = sealedFrom(parsed);
+  const account = serviceAccountIn(subject.username);
+  return account === undefined ? subject : accountSubject(account);
+}
+
+function parseAuthor(text: string): (JsonObject & { username: string; seal: string }) | undefined {
+  if (text.length > MAX_TEXT) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(parsed) || typeof parsed['seal'] !== 'string') return undefined;
+  const { username, groups } = parsed;
+  const areTexts = Array.isArray(groups) && groups.every((group) => typeof group === 'string');
+  if (typeof username !== 'string' || username === '' || !areTexts) return undefined;
+  return parsed as JsonObject & { username: string; seal: string };
+}
+
+/** JSON with keys in order: equal values are equal texts. */
+export function canonical(value: Json | undefined): string {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const fields = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(getOwn(value, key))}`);
+  return `{${fields.join(',')}}`;
+}

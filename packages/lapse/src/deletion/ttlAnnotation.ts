@@ -1,0 +1,34 @@
+// The word an object has about its own end: `lapse.dev/ttl: 30m | never`.
+
+import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
+import { type Millis, millis } from '@lapse/base/instant';
+import type { ObjectMeta } from '@lapse/kube/api/object';
+import { TTL_ANNOTATION, type Ttl } from './expiry.ts';
+
+/** The annotation, if there is one. What cannot be read is not a TTL, and keeps the object: somebody meant something. */
+export function readTtlAnnotation({ annotations = {} }: ObjectMeta): Ttl | undefined {
+  const text = Object.hasOwn(annotations, TTL_ANNOTATION) ? annotations[TTL_ANNOTATION] : undefined;
+  if (text === undefined) return undefined;
+  if (text === 'never') return { kind: 'never' };
+  const length = readLength(text);
+  return typeof length === 'string'
+    ? unreadable(TTL_ANNOTATION, text, `${length}; a duration such as 30m, or never`)
+    : { kind: 'after', length, rule: `annotation ${TTL_ANNOTATION}` };
+}
+
+export const unreadable = (annotation: string, text: string, why: string): Ttl => ({
+  kind: 'invalid',
+  note: `annotation ${annotation} is ${JSON.stringify(text.slice(0, 40))}: ${why.slice(0, 200)}`,
+});
+
+/** A length that is not negative, or what is wrong with the text. Below a millisecond it counts as one. */
+export function readLength(text: string): Millis | string {
+  try {
+    const nanos = parseGoDuration(text);
+    if (nanos < 0n) return 'must not be negative';
+    return millis(Number((nanos + 999_999n) / 1_000_000n));
+  } catch (error) {
+    if (error instanceof GoDurationError) return error.message;
+    throw error;
+  }
+}

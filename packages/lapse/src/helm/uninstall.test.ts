@@ -1,0 +1,359 @@
+import { instant, minutes, plus } from '@lapse/base/instant';
+import { describe, expect, test } from 'vitest';
+import { hasPolicy, hookObject, hooksFor } from './hooks.ts';
+import { asksToStay, parseManifest } from './manifest.ts';
+import { inUninstallOrder } from './order.ts';
+import { isOwnedBy, ownershipOf } from './ownership.ts';
+import { document, type ReleaseFixture, revision } from './release.testkit.ts';
+import type { Hook } from './release.ts';
+import { planUninstall } from './uninstall.ts';
+
+const names = (manifest: string): string[] | string => {
+  const parsed = parseManifest(manifest);
+  return parsed.kind === 'corrupt'
+    ? parsed.why
+    : parsed.objects.map(
+        ({ kind, name, namespace, keep }) =>
+          `${namespace && `${namespace}/`}${kind}/${name}${keep ? ' (keep)' : ''}`,
+      );
+};
+const annotated = (key: string, value: string) => `  annotations:\n    ${key}: ${value}\n`;
+
+describe('manifests', () => {
+  test.each<[string, string, string[] | string]>([
+    ['nothing', '', []],
+    ['blank documents and comments', '---\n\n---\n# only a comment\n---   \n', []],
+    ['two documents', document('Service', 'a') + document('Pod', 'b'), ['Service/a', 'Pod/b']],
+    ['text glued to the separator', '---apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n', ['Pod/a']],
+    ['Windows line ends', document('Pod', 'a').replaceAll('\n', '\r\n'), ['Pod/a']],
+    ['a namespace of its own', document('Pod', 'a', '  namespace: elsewhere\n'), ['elsewhere/Pod/a']],
+    ['a hook among the objects', document('Job', 'a', annotated('helm.sh/hook', 'pre-delete')), []],
+    ['keep', document('Pod', 'a', annotated('helm.sh/resource-policy', '" Keep "')), ['Pod/a (keep)']],
+    [
+      'a policy nobody knows: Helm forgets the object, so it stays',
+      document('Pod', 'a', annotated('helm.sh/resource-policy', 'delete')),
+      ['Pod/a (keep)'],
+    ],
+    [
+      'a List',
+      'kind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n- {apiVersion: v1, kind: Pod, metadata: {name: b, annotations: {helm.sh/resource-policy: keep}}}\n',
+      ['Pod/a', 'Pod/b (keep)'],
+    ],
+    [
+      'keep on a List holds for its items',
+      `kind: List\napiVersion: v1\nmetadata:\n${annotated('helm.sh/resource-policy', 'keep')}items:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n`,
+      ['Pod/a (keep)'],
+    ],
+    [
+      'a RoleList whose items are silent about their kind',
+      'kind: RoleList\napiVersion: rbac.authorization.k8s.io/v1\nitems:\n- {metadata: {name: a}}\n',
+      ['Role/a'],
+    ],
+    [
+      'a hook inside a List is an ordinary item',
+      'kind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: Job, metadata: {name: a, annotations: {helm.sh/hook: pre-delete}}}\n',
+      ['Job/a'],
+    ],
+    [
+      'generated names cannot be found again',
+      'apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n',
+      [],
+    ],
+    ['repeated keys', 'apiVersion: v1\nkind: Pod\nkind: Service\nmetadata: {name: a}\n', ['Service/a']],
+    ['not YAML', 'kind: [', 'document 0 of the manifest cannot be read'],
+    [
+      'one bad document spoils all',
+      `${document('Pod', 'a')}---\n{{ oops }`,
+      'document 1 of the manifest cannot be read',
+    ],
+    [
+      'a billion laughs',
+      `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'
+        .split('')
+        .map((c, i) => `${c}: &${c} [${Array(9).fill(`*${'abcdefgh'[i]}`).join(',')}]`)
+        .join('\n')}\n`,
+      'document 0 of the manifest cannot be read',
+    ],
+    ['endless brackets', '['.repeat(100_000), 'document 0 of the manifest cannot be read'],
+    ['endless indentation', '- '.repeat(10_000), 'document 0 of the manifest cannot be read'],
+    ['too many documents', document('Pod', 'a').repeat(5001), 'the manifest has more than 5000 objects'],
+    [
+      'prototype names',
+      'apiVersion: v1\nkind: Pod\n__proto__: {kind: Secret}\nmetadata: {name: a, __proto__: {name: b}}\n',
+      ['Pod/a'],
+    ],
+    ['metadata that is not a map', 'apiVersion: v1\nkind: Pod\nmetadata: 5\n', []],
+    ['numbers for names', 'apiVersion: v1\nkind: Pod\nmetadata: {name: 5}\n', []],
+  ])('%s', (_, manifest, expected) => {
+    expect(names(manifest)).toEqual(expected);
+  });
+
+  test('documents come in the order Helm sorts them: the tenth before the second', () => {
+    const many = Array.from({ length: 12 }, (_, i) => document('Pod', `p${i}`)).join('');
+    expect(names(many)).toEqual([0, 1, 10, 11, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => `Pod/p${i}`));
+  });
+
+  test('a live object stays whatever its policy says', () => {
+    expect(asksToStay(undefined)).toBe(false);
+    expect(asksToStay({})).toBe(false);
+    expect(asksToStay({ 'helm.sh/resource-policy': 'keep' })).toBe(true);
+    expect(asksToStay({ 'helm.sh/resource-policy': 'anything' })).toBe(true);
+  });
+});
+
+test('the order of removal: by kind, unknown kinds before definitions and by name, stable within a kind', () => {
+  const kinds = [
+    'Namespace',
+    'Zebra',
+    'Secret',
+    'ConfigMap',
+    'CustomResourceDefinition',
+    'Apple',
+    'Zebra',
+    'Pod',
+    'Deployment',
+    'Service',
+    'Ingress',
+    'ValidatingWebhookConfiguration',
+    'Role',
+    'RoleBinding',
+    'ServiceAccount',
+    'PersistentVolumeClaim',
+    'PriorityClass',
+  ];
+  const objects = kinds.map((kind, i) => ({
+    apiVersion: 'v1',
+    kind,
+    namespace: '',
+    name: `n${i}`,
+    keep: false,
+  }));
+  expect(inUninstallOrder(objects).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    'ValidatingWebhookConfiguration n11',
+    'Ingress n10',
+    'Service n9',
+    'Deployment n8',
+    'Pod n7',
+    'RoleBinding n13',
+    'Role n12',
+    'Apple n5',
+    'Zebra n1',
+    'Zebra n6',
+    'CustomResourceDefinition n4',
+    'PersistentVolumeClaim n15',
+    'ConfigMap n3',
+    'Secret n2',
+    'ServiceAccount n14',
+    'Namespace n0',
+    'PriorityClass n16',
+  ]);
+});
+
+describe('ownership', () => {
+  const release = { name: 'shop', namespace: 'default' };
+  const object = (labels?: Record<string, string>, annotations?: Record<string, string>) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a', ...(labels && { labels }), ...(annotations && { annotations }) },
+  });
+  const { labels, annotations } = ownershipOf(release);
+  test.each<[string, boolean, ReturnType<typeof object>]>([
+    ['stamped by Helm', true, object(labels, annotations)],
+    ['bare', false, object()],
+    ['without the label', false, object({}, annotations)],
+    [
+      'managed by somebody else',
+      false,
+      object({ ...labels, 'app.kubernetes.io/managed-by': 'me' }, annotations),
+    ],
+    ['of another release', false, object(labels, { ...annotations, 'meta.helm.sh/release-name': 'other' })],
+    [
+      'of the same release elsewhere',
+      false,
+      object(labels, { ...annotations, 'meta.helm.sh/release-namespace': 'other' }),
+    ],
+  ])('%s: %j', (_, owned, live) => {
+    expect(isOwnedBy(live, release)).toBe(owned);
+  });
+});
+
+describe('hooks', () => {
+  const hook = (more: Partial<Hook>): Hook => ({
+    name: 'h',
+    kind: 'Job',
+    manifest: '',
+    events: ['pre-delete'],
+    weight: 0,
+    deletePolicies: [],
+    ...more,
+  });
+  test('those of the event, by weight, then by name', async () => {
+    const hooks = [
+      hook({ name: 'b', weight: 5 }),
+      hook({ name: 'c', weight: -1 }),
+      hook({ name: 'a', weight: 5 }),
+      hook({ name: 'x', events: ['test'] }),
+    ];
+    const release = { name: 'r', namespace: 'n', revision: 1, status: '', manifest: '', hooks };
+    expect(hooksFor(release, 'pre-delete').map(({ name }) => name)).toEqual(['c', 'a', 'b']);
+    expect(hooksFor(release, 'post-delete')).toEqual([]);
+  });
+  test('without a policy the old object makes way; a definition never does', () => {
+    expect(hasPolicy(hook({}), 'before-hook-creation')).toBe(true);
+    expect(hasPolicy(hook({}), 'hook-succeeded')).toBe(false);
+    expect(hasPolicy(hook({ deletePolicies: ['hook-succeeded'] }), 'before-hook-creation')).toBe(false);
+    expect(hasPolicy(hook({ kind: 'CustomResourceDefinition' }), 'before-hook-creation')).toBe(false);
+  });
+  test('a hook is one object', () => {
+    expect(hookObject(hook({ manifest: document('Job', 'a') }))).toMatchObject({ kind: 'Job' });
+    expect(hookObject(hook({ manifest: document('Job', 'a') + document('Job', 'b') }))).toBeUndefined();
+    expect(hookObject(hook({ manifest: '{' }))).toBeUndefined();
+  });
+});
+
+describe('what uninstalling means', () => {
+  const now = instant(Date.parse('2026-03-01T00:00:00Z'));
+  const plan = async (...history: ReleaseFixture[]) =>
+    planUninstall(
+      history.map((given) => revision(given)),
+      now,
+    );
+  const steps = async (...history: ReleaseFixture[]) => {
+    const planned = await plan(...history);
+    if (planned.kind !== 'uninstall') throw new Error(JSON.stringify(planned));
+    return planned.steps;
+  };
+
+  test('no history: absent', async () => {
+    expect(await plan()).toEqual({ kind: 'absent' });
+  });
+
+  test('the newest revision is uninstalled, all are purged, oldest first', async () => {
+    const { revision, removals, purge } = await steps(
+      { revision: 10, manifest: document('Pod', 'new') },
+      { revision: 2, status: 'superseded', manifest: document('Pod', 'old') },
+      { revision: 1, status: 'superseded' },
+    );
+    expect(revision).toBe(10);
+    expect(removals.map(({ name }) => name)).toEqual(['new']);
+    expect(purge.map(({ revision, uid }) => `${revision} ${uid}`)).toEqual([
+      '1 uid-1',
+      '2 uid-2',
+      '10 uid-10',
+    ]);
+  });
+
+  test('a failed upgrade: what it has and what the last good one has; of objects in both the newest decides', async () => {
+    const keep = annotated('helm.sh/resource-policy', 'keep');
+    const { removals, kept } = await steps(
+      { revision: 1, status: 'superseded', manifest: document('Pod', 'ancient') },
+      { revision: 2, status: 'deployed', manifest: document('Pod', 'old') + document('Pod', 'both') },
+      { revision: 3, status: 'failed', manifest: document('Pod', 'new') + document('Pod', 'both', keep) },
+    );
+    expect(removals.map(({ name }) => name)).toEqual(['new', 'old']);
+    expect(kept.map(({ name }) => name)).toEqual(['both']);
+  });
+
+  test('the same object in another API version, or with the namespace spelled out, is one object', async () => {
+    const { removals } = await steps(
+      {
+        revision: 1,
+        status: 'deployed',
+        manifest: 'apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: a, namespace: default}',
+      },
+      {
+        revision: 2,
+        status: 'failed',
+        manifest: 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}',
+      },
+    );
+    expect(removals).toHaveLength(1);
+    expect(removals[0]!.apiVersion).toBe('apps/v1');
+  });
+
+  test('a release that was uninstalled with its history kept is only purged', async () => {
+    const { removals, purge } = await steps({ status: 'uninstalled', manifest: document('Pod', 'a') });
+    expect(removals).toEqual([]);
+    expect(purge).toHaveLength(1);
+  });
+
+  const ago = (length: number) => new Date(plus(now, minutes(-length))).toISOString();
+  test.each<[string, ReleaseFixture, string]>([
+    ['a fresh upgrade', { status: 'pending-upgrade', lastDeployed: ago(9) }, 'busy'],
+    ['a fresh install', { status: 'pending-install', lastDeployed: ago(0) }, 'busy'],
+    ['one exactly ten minutes old', { status: 'pending-upgrade', lastDeployed: ago(10) }, 'uninstall'],
+    [
+      'one that began ten minutes in the future',
+      { status: 'pending-upgrade', lastDeployed: ago(-10) },
+      'busy',
+    ],
+    ['one of tomorrow', { status: 'pending-upgrade', lastDeployed: ago(-1440) }, 'uninstall'],
+    ['one without a time', { status: 'pending-upgrade', lastDeployed: '' }, 'uninstall'],
+    ['an uninstall that was interrupted', { status: 'uninstalling', lastDeployed: ago(1) }, 'uninstall'],
+  ])('%s', async (_, given, expected) => {
+    const planned = await plan(given);
+    expect(planned.kind).toBe(expected);
+    if (planned.kind === 'busy')
+      expect(planned.until).toBe(plus(instant(Date.parse(given.lastDeployed!)), minutes(10)));
+  });
+
+  test('a newest revision that cannot be read, or whose manifest cannot: nothing is guessed', async () => {
+    const good = revision({ revision: 1, manifest: document('Pod', 'a') });
+    const bad = {
+      ...revision({ revision: 2 }),
+      decoded: { kind: 'corrupt', why: 'forged' },
+    } as const;
+    expect(planUninstall([good, bad], now)).toEqual({ kind: 'corrupt', why: 'revision 2: forged' });
+    expect(planUninstall([bad, { ...good, revision: 3 }], now).kind).toBe('uninstall');
+    expect(await plan({ manifest: 'kind: [' })).toMatchObject({ kind: 'corrupt' });
+  });
+
+  const unreadable = (isOverLimit?: boolean) => ({
+    ...revision({ revision: 1 }),
+    decoded: {
+      kind: 'corrupt',
+      why: 'too large',
+      ...(isOverLimit === undefined ? {} : { isOverLimit }),
+    } as const,
+  });
+  test.each<[string, boolean | undefined, object]>([
+    [
+      'nothing is planned after a failed upgrade when the revision before it is over the limit and may be the deployed one',
+      true,
+      { kind: 'corrupt', why: 'revision 1: too large' },
+    ],
+    [
+      'a corrupt revision before a failed upgrade is purged like the others',
+      undefined,
+      {
+        kind: 'uninstall',
+        steps: { removals: [{ name: 'new' }], purge: [{ revision: 1 }, { revision: 2 }] },
+      },
+    ],
+  ])('%s', (_, isOverLimit, expected) => {
+    const failed = revision({ revision: 2, status: 'failed', manifest: document('Pod', 'new') });
+    expect(planUninstall([unreadable(isOverLimit), failed], now)).toMatchObject(expected);
+  });
+
+  test('the objects of a deployed record in the other driver with the same revision are not removed', () => {
+    const failed = revision({ revision: 2, status: 'failed', manifest: document('Pod', 'new') });
+    const twin = revision(
+      { revision: 2, status: 'deployed', manifest: document('Pod', 'twin') },
+      'configmap',
+    );
+    for (const history of [
+      [failed, twin],
+      [twin, failed],
+    ])
+      expect(planUninstall(history, now)).toMatchObject({
+        kind: 'uninstall',
+        steps: { removals: [{ name: 'new' }], purge: [{ driver: 'configmap' }, { driver: 'secret' }] },
+      });
+  });
+
+  test('what is excepted is not removed with the rest', async () => {
+    const history = [revision({ manifest: document('Pod', 'a') + document('Cleaner', 'me') })];
+    const planned = planUninstall(history, now, ({ kind }) => kind === 'Cleaner');
+    expect(planned.kind === 'uninstall' && planned.steps.removals.map(({ name }) => name)).toEqual(['a']);
+  });
+});

@@ -1,0 +1,143 @@
+// The parts of the configuration that requests share, and how they become policy. Whatever is wrong stops the start with
+// the name of the setting.
+
+import type { JsonObject } from '@lapse/kube/api/json';
+import { DefaultRequestTTLStr, RequestTTLEnvName } from '#api/storage/conditions';
+import { requireDuration } from '#deletion/duration';
+import type { Account } from '#deletion/rights';
+import type { Retention } from './keeper.ts';
+import type { RequestTtl, TtlMode } from './rules.ts';
+
+export const REQUEST_TTL_SECTION: JsonObject = {
+  type: 'object',
+  description: 'When requests that have ended are deleted.',
+  default: {},
+  properties: {
+    mode: {
+      type: 'string',
+      enum: ['scanner', 'annotation'],
+      default: 'scanner',
+      description: "scanner: this TTL decides. annotation: the object's own annotation does.",
+    },
+    ttl: {
+      type: 'string',
+      default: DefaultRequestTTLStr,
+      description: 'From the completion of a request to its deletion; a Go duration.',
+    },
+  },
+};
+
+const retention = (mode: string, description: string): JsonObject => ({
+  type: 'object',
+  description,
+  default: {},
+  properties: {
+    mode: { type: 'string', enum: ['FollowObject', 'FollowObjectWithTTL'], default: mode },
+    ttl: {
+      type: 'string',
+      default: '24h',
+      description: 'For FollowObjectWithTTL: how long artifacts outlive their request; a Go duration.',
+    },
+  },
+});
+
+export const RETENTION_SECTION: JsonObject = retention(
+  'FollowObject',
+  'When snapshots and checkpoints end: with their request, or some time after it.',
+);
+export const DETACH_RETENTION_SECTION: JsonObject = retention(
+  'FollowObjectWithTTL',
+  'When the record of a detached volume ends.',
+);
+
+/** Of volumes and of manifests: one section, so that people look in one place. */
+export const CAPTURE_SECTION: JsonObject = {
+  type: 'object',
+  description: 'Captures of volumes and of manifests.',
+  default: {},
+  properties: {
+    allowCrossNamespace: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Volumes: a request may name a claim of another namespace. Whoever may create requests can then capture it.',
+    },
+    secrets: {
+      type: 'string',
+      enum: ['include', 'redact', 'refuse'],
+      default: 'include',
+      description:
+        'Manifests: Secrets are captured as they are, without their values, or not at all (a request that names one fails).',
+    },
+    profile: {
+      type: 'string',
+      enum: ['verbatim', 'clean'],
+      default: 'verbatim',
+      description:
+        'Manifests: objects as they are, or without what the cluster made of them, and without objects that controllers made.',
+    },
+    authorization: {
+      type: 'string',
+      enum: ['Webhook', 'AllowList', 'Controller'],
+      description:
+        "Manifests: what the request's author may read, the kinds of allowedKinds, or whatever Lapse may read. Unset: Webhook, with --act-as=controller Controller.",
+    },
+    allowedKinds: {
+      type: 'array',
+      default: [],
+      items: { type: 'string', minLength: 1 },
+      description: 'Manifests, with AllowList: kinds that may be captured, as ConfigMap or Deployment.apps.',
+    },
+    authorKeySecret: {
+      type: 'object',
+      default: {},
+      description:
+        'The Secret with the key that signs who made a request (captures of manifests, Detach); created when it does not exist.',
+      properties: {
+        namespace: { type: 'string', minLength: 1, default: 'lapse-system' },
+        name: { type: 'string', minLength: 1, default: 'lapse-author-key' },
+      },
+    },
+  },
+};
+
+/** The Secret of `capture.authorKeySecret`. */
+export function authorKeySecret(capture: JsonObject | undefined): Account {
+  const secret = capture?.authorKeySecret as Partial<Account> | undefined;
+  return { namespace: secret?.namespace ?? 'lapse-system', name: secret?.name ?? 'lapse-author-key' };
+}
+
+export const authorKeyRight = ({ namespace, name }: Account) => ({
+  namespace,
+  group: '',
+  resource: 'secrets',
+  verbs: ['create', 'get'],
+  names: [name],
+});
+
+/** Environment variables of the process and the field each of them sets. */
+export const REQUEST_ENVIRONMENT = { [RequestTTLEnvName]: 'requestTTL.ttl' } as const;
+
+const textOf = (section: JsonObject | undefined, field: string, otherwise: string): string => {
+  const value = section?.[field];
+  return typeof value === 'string' ? value : otherwise;
+};
+
+/** Throws on a TTL that is not a duration, zero or negative: a request must neither live for ever nor end at once. */
+export function parseRequestTtl(section: JsonObject | undefined): RequestTtl {
+  const text = textOf(section, 'ttl', DefaultRequestTTLStr);
+  const mode = textOf(section, 'mode', 'scanner') as TtlMode;
+  return { mode, text, length: requireDuration(`requestTTL.ttl (${RequestTTLEnvName})`, text) };
+}
+
+export function parseRetention(
+  name: string,
+  section: JsonObject | undefined,
+  mode: Retention['mode'],
+): Retention {
+  const chosen = textOf(section, 'mode', mode);
+  if (chosen === 'FollowObject') return { mode: chosen };
+  const ttl = textOf(section, 'ttl', '24h');
+  requireDuration(`${name}.ttl`, ttl);
+  return { mode: 'FollowObjectWithTTL', ttl };
+}

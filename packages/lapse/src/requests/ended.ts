@@ -1,0 +1,71 @@
+// What every request controller does first: a request that has ended is not looked at any further. The only things that
+// may still happen to it are, in mode scanner, the TTL annotation that a crash left out, and, in mode annotation, its deletion.
+
+import { assertNever } from '@lapse/base/assertNever';
+import type { Random } from '@lapse/base/random';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import type { RequestObject } from '#api/storage/request';
+import { outcomeOf } from '#deletion/deletion';
+import type { Decision, GuardedDeletes } from '#deletion/guardedDelete';
+import { markInvalidTtl, setTTLAnnotation } from './finish.ts';
+import type { RequestRules } from './rules.ts';
+import { hasEnded } from './terminal.ts';
+import { computeRecheck, computeRequestTtl, type RequestExpiry } from './ttl.ts';
+
+export interface EndedOptions<T extends RequestObject> {
+  readonly rules: RequestRules<T>;
+  readonly random: Random;
+  readonly deletes: GuardedDeletes;
+}
+
+/** The outcome for a request that has ended or is being deleted; undefined when there is work to do. */
+export async function reconcileEnded<T extends RequestObject>(
+  pass: Pass,
+  request: T,
+  options: EndedOptions<T>,
+): Promise<Outcome | undefined> {
+  const { rules } = options;
+  const ended = hasEnded(request);
+  if (request.metadata.deletionTimestamp !== undefined) return settled();
+  if (!ended) return undefined;
+  if (rules.ttl.mode === 'annotation') return reconcileTtl(pass, request, options);
+  if (request.metadata.annotations?.[rules.annotationKey] !== undefined) return settled();
+  return setTTLAnnotation(pass, rules, request);
+}
+
+/** The annotation decides. Without it the request is kept: it was written before the end, so a user removed it. */
+async function reconcileTtl<T extends RequestObject>(
+  pass: Pass,
+  request: T,
+  { rules, random, deletes }: EndedOptions<T>,
+): Promise<Outcome> {
+  const expiry = computeRequestTtl(request, rules, pass.now);
+  const lookAgain = (kept: RequestExpiry): Outcome =>
+    kept.kind === 'waiting'
+      ? waitUntil(computeRecheck(kept.until, pass.now, random.next()), 'request ttl')
+      : settled();
+  switch (expiry.kind) {
+    case 'none':
+      return settled();
+    case 'invalid':
+      return markInvalidTtl(pass, rules, request, expiry.message);
+    case 'waiting':
+      return lookAgain(expiry);
+    case 'expired': {
+      const decide = (live: T, now: typeof pass.now): Decision<RequestExpiry> => {
+        const verdict = computeRequestTtl(live, rules, now);
+        return verdict.kind === 'expired'
+          ? { kind: 'delete', since: verdict.since }
+          : { kind: 'keep', verdict };
+      };
+      const { kind } = rules;
+      return outcomeOf(
+        await deletes.delete(pass, { kind, object: request, since: expiry.since, decide }),
+        lookAgain,
+      );
+    }
+    default:
+      return assertNever(expiry);
+  }
+}

@@ -1,0 +1,172 @@
+// The one end of every request, whatever path led there: Ready with reason and message, the time, the result, in one
+// write of the status; and the TTL annotation, in a write of its own (the status subresource would drop it).
+
+import { assertNever } from '@lapse/base/assertNever';
+import { formatTime, type Instant, plus } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { READY, Reason } from '#api/storage/conditions';
+import type { RequestObject } from '#api/storage/request';
+import { HOLD, type SkewGuard } from '#deletion/skewGuard';
+import type { Failure } from './refusal.ts';
+import type { RequestRules } from './rules.ts';
+import { type Written, writeRequest } from './statusWrite.ts';
+import { hasEnded, readyOf } from './terminal.ts';
+
+export interface Ending {
+  readonly ready: boolean;
+  readonly reason: Reason;
+  readonly message: string;
+  /** Status fields that name the result: `{ dataRef: … }`. */
+  readonly result?: JsonObject;
+}
+
+export const completed = (message: string, result: JsonObject): Ending => ({
+  ready: true,
+  reason: Reason.Completed,
+  message,
+  result,
+});
+
+export const endedBy = ({ reason, message }: Failure, result?: JsonObject): Ending => ({
+  ready: false,
+  reason,
+  message,
+  ...(result === undefined ? {} : { result }),
+});
+
+// The API allows 32,768 characters; an error text of somebody else may be longer.
+const MAX_MESSAGE = 32_768;
+
+/** The status a request ends with, `at` a time. The completion of a request that has ended stays. */
+export function buildEnd(request: RequestObject, ending: Ending, at: Instant): JsonObject {
+  const time = formatTime(at);
+  const status = ending.ready ? 'True' : 'False';
+  const before = readyOf(request);
+  return {
+    completionTimestamp: (hasEnded(request) ? request.status?.completionTimestamp : undefined) ?? time,
+    conditions: [
+      {
+        type: READY,
+        status,
+        reason: ending.reason,
+        message: ending.message.slice(0, MAX_MESSAGE),
+        lastTransitionTime: (before?.status === status ? before.lastTransitionTime : undefined) ?? time,
+      },
+    ],
+    ...ending.result,
+  };
+}
+
+export interface FinishOptions<T extends RequestObject> {
+  readonly rules: RequestRules<T>;
+  readonly guard: Pick<SkewGuard, 'stamp'>;
+  /** Told when the end was written. */
+  readonly onEnd?: (ending: Ending) => void;
+}
+
+/**
+ * Ends the request, unless it has ended: then whoever ended it was right. Its TTL counts from the time that is written, so
+ * nothing is while nobody knows the server's; an ending that names times is made from it.
+ */
+export async function finishRequest<T extends RequestObject>(
+  pass: Pass,
+  { rules, guard, onEnd }: FinishOptions<T>,
+  request: T,
+  endingAt: Ending | ((at: Instant) => Ending),
+): Promise<Outcome> {
+  const at = await guard.stamp();
+  if (at === undefined) return waitUntil(plus(pass.now, HOLD), 'held: clock');
+  const ending = typeof endingAt === 'function' ? endingAt(at) : endingAt;
+  const writeEnd = async (current: T): Promise<Outcome> => {
+    const written = await writeRequest(pass, rules, current, {
+      subresource: 'status',
+      patch: (live) => (hasEnded(live) ? undefined : { status: buildEnd(live, ending, at) }),
+    });
+    if (written.kind === 'written') {
+      announce(pass, request, ending);
+      onEnd?.(ending);
+    }
+    return outcomeOfWrite(written, (ended) =>
+      rules.ttl.mode === 'annotation' ? settled() : setTTLAnnotation(pass, rules, ended),
+    );
+  };
+  // Where the annotation decides it is written before the end: an ended request without it had it removed by a user.
+  if (rules.ttl.mode === 'annotation')
+    return outcomeOfWrite(await writeTTLAnnotation(pass, rules, request, hasEnded), writeEnd);
+  return writeEnd(request);
+}
+
+function announce(pass: Pass, request: RequestObject, { ready, reason, message }: Ending): void {
+  const type = ready ? 'Normal' : 'Warning';
+  if (!pass.dryRun) pass.event(request, { type, reason, action: 'Finish', note: message });
+  else {
+    const note = `would end with Ready=${ready ? 'True' : 'False'} ${reason}: ${message} (dry run)`;
+    pass.event(request, { type, reason: 'WouldFinish', action: 'Finish', note });
+  }
+}
+
+/** Writes down the TTL that applied when the request ended. Idempotent; never overwrites. */
+export async function setTTLAnnotation<T extends RequestObject>(
+  pass: Pass,
+  rules: RequestRules<T>,
+  request: T,
+): Promise<Outcome> {
+  return outcomeOfWrite(await writeTTLAnnotation(pass, rules, request), () => settled());
+}
+
+const writeTTLAnnotation = <T extends RequestObject>(
+  pass: Pass,
+  rules: RequestRules<T>,
+  request: T,
+  skip: (current: T) => boolean = () => false,
+): Promise<Written<T>> =>
+  writeRequest(pass, rules, request, {
+    patch: (current) =>
+      current.metadata.annotations?.[rules.annotationKey] !== undefined || skip(current)
+        ? undefined
+        : { metadata: { annotations: { [rules.annotationKey]: rules.ttl.text } } },
+  });
+
+/** Puts InvalidTTL in place of how the request ended: the one rewrite of an end there is. */
+export async function markInvalidTtl<T extends RequestObject>(
+  pass: Pass,
+  rules: RequestRules<T>,
+  request: T,
+  message: string,
+): Promise<Outcome> {
+  const written = await writeRequest(pass, rules, request, {
+    subresource: 'status',
+    patch: (current) => {
+      if (
+        current.metadata.annotations?.[rules.annotationKey] !==
+        request.metadata.annotations?.[rules.annotationKey]
+      )
+        return undefined;
+      // Without a completion there is no TTL, and none is made up here.
+      if (current.status?.completionTimestamp === undefined) return undefined;
+      const ready = readyOf(current);
+      if (ready?.reason === Reason.InvalidTTL && ready.message === message) return undefined;
+      return { status: buildEnd(current, { ready: false, reason: Reason.InvalidTTL, message }, pass.now) };
+    },
+  });
+  return outcomeOfWrite(written, () => settled());
+}
+
+function outcomeOfWrite<T extends RequestObject>(
+  written: Written<T>,
+  then: (request: T) => Promise<Outcome> | Outcome,
+): Promise<Outcome> | Outcome {
+  switch (written.kind) {
+    case 'written':
+    case 'unneeded':
+      return then(written.request);
+    case 'gone':
+      return settled();
+    case 'not':
+      return written.outcome;
+    default:
+      return assertNever(written);
+  }
+}

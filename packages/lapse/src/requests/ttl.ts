@@ -1,0 +1,77 @@
+// When a request that has ended is deleted: its completion plus a TTL, due from that very instant on. Two policies, one
+// rule. Pure.
+
+import {
+  type Instant,
+  isDue,
+  type Millis,
+  millis,
+  minus,
+  minutes,
+  parseTime,
+  plus,
+  seconds,
+} from '@lapse/base/instant';
+import type { RequestObject } from '#api/storage/request';
+import { readDuration } from '#deletion/duration';
+import type { RequestRules } from './rules.ts';
+import { hasEnded } from './terminal.ts';
+
+export type RequestExpiry =
+  | { readonly kind: 'none' }
+  /** Not a TTL: nothing is deleted. */
+  | { readonly kind: 'invalid'; readonly message: string }
+  | { readonly kind: 'waiting'; readonly until: Instant }
+  | { readonly kind: 'expired'; readonly since: Instant };
+
+const NONE: RequestExpiry = { kind: 'none' };
+
+/** When it ended; undefined while nobody wrote it down, and for what is being deleted already. */
+function completionOf(request: RequestObject, rules: RequestRules): Instant | undefined {
+  if (request.metadata.deletionTimestamp !== undefined || !hasEnded(request)) return undefined;
+  const at = parseTime(request.status?.completionTimestamp ?? '');
+  return Number.isFinite(at) ? at : undefined;
+}
+
+function expiryAt(at: Instant, now: Instant): RequestExpiry {
+  return isDue(at, now) ? { kind: 'expired', since: at } : { kind: 'waiting', until: at };
+}
+
+/** The controller's policy: no field and no annotation of the object changes it. */
+export function computeScannedExpiry(
+  request: RequestObject,
+  rules: RequestRules,
+  now: Instant,
+): RequestExpiry {
+  const completed = completionOf(request, rules);
+  return completed === undefined ? NONE : expiryAt(plus(completed, rules.ttl.length), now);
+}
+
+/** The object's own annotation. */
+export function computeRequestTtl(request: RequestObject, rules: RequestRules, now: Instant): RequestExpiry {
+  const completed = completionOf(request, rules);
+  const text = request.metadata.annotations?.[rules.annotationKey];
+  if (completed === undefined || text === undefined) return NONE;
+  const ttl = readDuration(text);
+  if (ttl.kind === 'invalid')
+    return { kind: 'invalid', message: `Invalid TTL annotation format: ${text} (error: ${ttl.error})` };
+  return expiryAt(plus(completed, ttl.length), now);
+}
+
+const SOONEST = seconds(30);
+const LATEST = minutes(1);
+const JITTER = 0.1;
+
+/** When to look again where the annotation decides: 30 to 66 s from now. `chance` is in [0, 1). */
+export function computeRecheck(until: Instant, now: Instant, chance: number): Instant {
+  const base = Math.min(Math.max(minus(until, now), SOONEST), LATEST);
+  const delay: Millis = millis(Math.max(SOONEST, base * (1 - JITTER + 2 * JITTER * chance)));
+  return plus(now, delay);
+}
+
+/** When the request itself will be deleted, for messages. */
+export function computeEnd(request: RequestObject, rules: RequestRules, completed: Instant): Instant {
+  const text = request.metadata.annotations?.[rules.annotationKey];
+  const own = rules.ttl.mode === 'annotation' && text !== undefined ? readDuration(text) : undefined;
+  return plus(completed, own?.kind === 'length' ? own.length : rules.ttl.length);
+}

@@ -1,0 +1,170 @@
+// Stands in for an external-provisioner that serves VolumeRestoreRequests: a second after a request was created it makes
+// a volume and a bound claim for it, or does what the annotation on the request says (see script.ts). It never writes
+// into the request; what it refuses it says in an Event, as the real one does.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { formatMicroTime, isDue, parseTime, plus, seconds } from '@lapse/base/instant';
+import { keyOf } from '@lapse/kube/api/kind';
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VolumeSnapshotContent,
+} from '@lapse/kube/api/kinds/volumes';
+import type { OwnerReference } from '@lapse/kube/api/object';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import { type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { parseScript } from '@lapse/simulation/controllers/script';
+import {
+  ANNOTATION_KEEPER_REF,
+  ANNOTATION_RESTORE_REQUEST,
+  PROGRESS_REASONS,
+  PROVISIONER_REFUSALS,
+  READY,
+} from '#api/storage/conditions';
+import { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
+
+export const RESTORE_SCRIPT = 'standin.lapse.dev/restore';
+const NAME = 'external-provisioner';
+const SIZE = '1Gi';
+
+async function reconcile(pass: Pass): Promise<Outcome> {
+  const request = pass.cache.get(VolumeRestoreRequest, pass.key);
+  if (request === undefined || hasEnded(request) || request.metadata.deletionTimestamp !== undefined)
+    return settled();
+  const script = parseScript(RESTORE_SCRIPT, request.metadata.annotations?.[RESTORE_SCRIPT]);
+  if (script.kind === 'never') return settled();
+  if (script.kind === 'invalid') return terminal('InvalidScript', script.problem);
+  const at = plus(parseTime(request.metadata.creationTimestamp ?? ''), script.after);
+  if (!isDue(at, pass.now)) return waitUntil(at, 'restore');
+  switch (script.kind) {
+    case 'fail':
+      return refuse(pass, request, script.message);
+    case 'succeed':
+      return provision(pass, request);
+    default:
+      return assertNever(script);
+  }
+}
+
+const hasEnded = ({ status }: VolumeRestoreRequest): boolean =>
+  status?.conditions?.some(
+    ({ type, reason = '' }) => type === READY && !PROGRESS_REASONS.includes(reason),
+  ) === true;
+
+/** The same name every time: said once. */
+async function refuse(pass: Pass, request: VolumeRestoreRequest, note: string): Promise<Outcome> {
+  const { name, namespace, uid } = request.metadata;
+  await pass.client.create(KubeEvent, {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name: `${name}.${uid!.slice(0, 8)}`, namespace: namespace! },
+    eventTime: formatMicroTime(pass.now),
+    reportingController: NAME,
+    reportingInstance: 'standin',
+    action: 'Restore',
+    reason: PROVISIONER_REFUSALS[1]!,
+    regarding: {
+      apiVersion: request.apiVersion,
+      kind: request.kind,
+      name: name!,
+      namespace: namespace!,
+      uid: uid!,
+    },
+    note,
+    type: 'Warning',
+  });
+  return settled();
+}
+
+async function provision(pass: Pass, request: VolumeRestoreRequest): Promise<Outcome> {
+  if (!isSourceReady(pass, request)) return waitUntil(plus(pass.now, seconds(1)), 'source');
+  const volume = volumeFor(request);
+  const claim = claimFor(request, volume.metadata.name!);
+  const answer = await pass.client.create(PersistentVolumeClaim, claim);
+  // Somebody's claim is in the way: the controller of the request finds out by itself.
+  if (answer.kind !== 'created') return settled();
+  const { namespace, name, uid } = answer.object.metadata;
+  const claimRef = { apiVersion: 'v1', kind: claim.kind, namespace: namespace!, name: name!, uid: uid! };
+  await pass.client.create(PersistentVolume, { ...volume, spec: { ...volume.spec, claimRef } });
+  const bound = { status: { phase: 'Bound' } };
+  const key = keyOf(answer.object);
+  await pass.client.patch(
+    PersistentVolumeClaim,
+    key,
+    { type: 'merge', patch: bound },
+    { subresource: 'status' },
+  );
+  return settled();
+}
+
+function isSourceReady(pass: Pass, { spec }: VolumeRestoreRequest): boolean {
+  const { kind, name = '' } = spec?.sourceRef ?? {};
+  if (kind === PersistentVolume.kind) return true;
+  return pass.cache.get(VolumeSnapshotContent, { name })?.status?.readyToUse === true;
+}
+
+function volumeFor({ metadata, spec }: VolumeRestoreRequest): PersistentVolume {
+  const name = `pvc-${metadata.uid}`;
+  return {
+    apiVersion: 'v1',
+    kind: PersistentVolume.kind,
+    metadata: { name },
+    spec: {
+      accessModes: spec?.accessModes ?? ['ReadWriteOnce'],
+      capacity: { storage: SIZE },
+      persistentVolumeReclaimPolicy: 'Delete',
+      storageClassName: spec?.storageClassName ?? '',
+      csi: { driver: 'standin.lapse.dev', volumeHandle: name },
+    },
+  };
+}
+
+function claimFor({ metadata, spec }: VolumeRestoreRequest, volumeName: string): PersistentVolumeClaim {
+  const owner = parseOwner(metadata.annotations?.[ANNOTATION_KEEPER_REF]);
+  return {
+    apiVersion: 'v1',
+    kind: PersistentVolumeClaim.kind,
+    metadata: {
+      name: spec?.targetPVCName ?? '',
+      namespace: (spec?.targetNamespace || metadata.namespace) ?? '',
+      annotations: { [ANNOTATION_RESTORE_REQUEST]: metadata.uid! },
+      ...(owner === undefined ? {} : { ownerReferences: [owner] }),
+    },
+    spec: {
+      accessModes: spec?.accessModes ?? ['ReadWriteOnce'],
+      resources: { requests: { storage: SIZE } },
+      storageClassName: spec?.storageClassName ?? '',
+      volumeName,
+      ...(spec?.volumeMode === undefined ? {} : { volumeMode: spec.volumeMode }),
+    },
+  };
+}
+
+/** `apiVersion|kind|name|uid`. */
+function parseOwner(text: string | undefined): OwnerReference | undefined {
+  const [apiVersion, kind, name, uid] = text?.split('|') ?? [];
+  if (!apiVersion || !kind || !name || !uid) return undefined;
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+export const provisioner = (): ControllerDefinition =>
+  defineController<VolumeRestoreRequest>({
+    name: NAME,
+    for: VolumeRestoreRequest,
+    watches: [
+      {
+        kind: VolumeSnapshotContent,
+        facts: ({ status }) => (status as VolumeSnapshotContent['status'])?.readyToUse,
+        to: () => [],
+      },
+    ],
+    rights: [
+      { group: '', resource: 'persistentvolumes', verbs: ['create'] },
+      { group: '', resource: 'persistentvolumeclaims', verbs: ['create'] },
+      { group: '', resource: 'persistentvolumeclaims/status', verbs: ['patch'] },
+      { group: 'events.k8s.io', resource: 'events', verbs: ['create'] },
+    ],
+    reconcile,
+  }) as ControllerDefinition;

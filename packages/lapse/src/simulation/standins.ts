@@ -1,0 +1,88 @@
+// Every stand-in by name, for `--standins=`. Each call makes them anew: they have memories of their own.
+
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import { csiSnapshotter } from '@lapse/simulation/controllers/csiSnapshotter';
+import { jobFinisher } from '@lapse/simulation/controllers/jobFinisher/controller';
+import { namespaceGc } from '@lapse/simulation/controllers/namespaceGc/controller';
+import { nodeHeartbeat } from '@lapse/simulation/controllers/nodeHeartbeat/controller';
+import { createOwnerGc } from '@lapse/simulation/controllers/ownerGc/controller';
+import { podFinisher } from '@lapse/simulation/controllers/podFinisher/controller';
+import {
+  claimProtection,
+  volumeProtection,
+} from '@lapse/simulation/controllers/volumeProtection/controllers';
+import { provisioner } from './provisioner.ts';
+
+export interface Standin {
+  readonly name: string;
+  readonly description: string;
+  create(): ControllerDefinition;
+}
+
+export const STANDINS: readonly Standin[] = [
+  {
+    name: 'owner-gc',
+    description: 'deletes what owners leave behind: background, foreground, orphan',
+    create: createOwnerGc,
+  },
+  {
+    name: 'namespace-gc',
+    description: 'empties namespaces that are being deleted, and lets them go',
+    create: namespaceGc,
+  },
+  {
+    name: 'job-finisher',
+    description: 'finishes Jobs annotated standin.lapse.dev/finish',
+    create: jobFinisher,
+  },
+  {
+    name: 'pod-finisher',
+    description: 'runs and finishes Pods annotated standin.lapse.dev/finish',
+    create: podFinisher,
+  },
+  {
+    name: 'node-heartbeat',
+    description: 'keeps Nodes labelled standin.lapse.dev/heartbeat ready',
+    create: nodeHeartbeat,
+  },
+  {
+    name: 'pvc-protection',
+    description: 'lets claims go that no Pod uses',
+    create: claimProtection,
+  },
+  {
+    name: 'pv-protection',
+    description: 'lets volumes go that are not bound',
+    create: volumeProtection,
+  },
+  {
+    name: 'csi-snapshotter',
+    description: 'makes VolumeSnapshotContents ready, or fails them as annotated standin.lapse.dev/snapshot',
+    create: csiSnapshotter,
+  },
+  {
+    name: 'provisioner',
+    description:
+      'makes the claims that VolumeRestoreRequests ask for, or as annotated standin.lapse.dev/restore',
+    create: provisioner,
+  },
+];
+
+/**
+ * The stand-ins of a list as `--controllers` has it: names, `*` for all, `-name` for all but that one. An empty list is
+ * none. Throws with the whole list when a name is unknown.
+ */
+export function standinsNamed(names: readonly string[]): ControllerDefinition[] {
+  const wanted = names.map((name) => name.trim()).filter((name) => name !== '');
+  const known = new Set(STANDINS.map(({ name }) => name));
+  const unknown = wanted.filter((name) => name !== '*' && !known.has(name.replace(/^-/, '')));
+  if (unknown.length > 0)
+    throw new Error(
+      `unknown stand-in ${unknown.map((name) => JSON.stringify(name)).join(', ')}; there are: ${[...known].join(', ')}`,
+    );
+  const refused = new Set(wanted.filter((name) => name.startsWith('-')).map((name) => name.slice(1)));
+  const all = wanted.includes('*') || (refused.size > 0 && refused.size === wanted.length);
+  return STANDINS.filter(({ name }) => !refused.has(name) && (all || wanted.includes(name))).map((standin) =>
+    standin.create(),
+  );
+}

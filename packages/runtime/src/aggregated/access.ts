@@ -1,0 +1,65 @@
+// Whether a user may: asked of the API server by SubjectAccessReview, and remembered for a moment, as every aggregated API
+// server does.
+
+import type { Clock } from '@lapse/base/clock';
+import { type Millis, seconds } from '@lapse/base/instant';
+import { defineKind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Client, objectOf } from '@lapse/kube/client/client';
+import type { Asked } from './path.ts';
+import type { User } from './requestHeader.ts';
+
+interface Review extends KubeObject {
+  spec: object;
+  status?: { allowed?: boolean; denied?: boolean; reason?: string };
+}
+const SubjectAccessReview = defineKind<Review>({
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SubjectAccessReview',
+  resource: 'subjectaccessreviews',
+  namespaced: false,
+});
+
+export interface Access {
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+export type Authorizer = (user: User, asked: Asked, method: string) => Promise<Access>;
+
+const REMEMBERED: Millis = seconds(10);
+const MOST_REMEMBERED = 4096;
+
+export function reviewingAuthorizer(client: Pick<Client, 'create'>, clock: Clock): Authorizer {
+  const remembered = new Map<string, { access: Access; until: number }>();
+  return async (user, asked, method) => {
+    const spec = {
+      user: user.name,
+      uid: user.uid,
+      groups: user.groups,
+      extra: user.extra,
+      ...attributes(asked, method),
+    };
+    const question = JSON.stringify(spec);
+    const known = remembered.get(question);
+    if (known !== undefined && known.until > clock.elapsed()) return known.access;
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec };
+    const { status = {} } = objectOf(await client.create(SubjectAccessReview, review));
+    const access = {
+      allowed: status.allowed === true && status.denied !== true,
+      reason: status.reason ?? '',
+    };
+    remembered.delete(question);
+    remembered.set(question, { access, until: clock.elapsed() + REMEMBERED });
+    if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!);
+    return access;
+  };
+}
+
+function attributes(asked: Asked, method: string): object {
+  if (asked.kind === 'path')
+    return { nonResourceAttributes: { path: asked.path, verb: method.toLowerCase() } };
+  const { verb, group, version, resource, subresource, namespace, name } = asked;
+  return { resourceAttributes: { verb, group, version, resource, subresource, namespace, name } };
+}

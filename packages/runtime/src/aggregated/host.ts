@@ -1,0 +1,101 @@
+// An aggregated API on a socket: asks callers for the front proxy's certificate, and keeps up with the authority that the
+// cluster publishes.
+
+import type { Cancel, Clock } from '@lapse/base/clock';
+import { minutes } from '@lapse/base/instant';
+import type { Log } from '@lapse/base/log';
+import { wakeAfter } from '@lapse/base/monotonic';
+import type { Client } from '@lapse/kube/client/client';
+import { type AggregatedApi, aggregatedHandler, refuseStrangers } from '../aggregated.ts';
+import type { Certificate } from '../host/certificate.ts';
+import { type Host, listen } from '../host/listen.ts';
+import { requireSafeResumption } from '../host/resumption.ts';
+import { asError } from '../outcome.ts';
+import { reviewingAuthorizer } from './access.ts';
+import { type FrontProxy, readFrontProxy } from './requestHeader.ts';
+
+export interface AggregatedHostOptions {
+  readonly api: AggregatedApi;
+  /** For the published authority and for reviews. */
+  readonly client: Client;
+  readonly certificate: Certificate;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly address?: string;
+  readonly port: number;
+  /** For tests; default: the self-test of the Node that runs. */
+  readonly trustsResumedSessions?: Parameters<typeof requireSafeResumption>[1];
+}
+
+/** Requests in flight: the API server passes on those of all users. */
+const MAX_IN_FLIGHT = 128;
+const LOOK_EVERY = minutes(1);
+
+/** Throws when the cluster publishes no front proxy, or when this Node cannot authenticate it. */
+export async function openAggregatedHost(options: AggregatedHostOptions): Promise<Host> {
+  const { api, client, certificate, clock, log, address, port } = options;
+  await requireSafeResumption(certificate.current(), options.trustsResumedSessions);
+  const proxy = await followFrontProxy(options);
+  const handle = aggregatedHandler({
+    api,
+    log,
+    frontProxy: proxy.current,
+    authorize: reviewingAuthorizer(client, clock),
+  });
+  const clientAuthority = { current: () => proxy.current().authority, onChange: proxy.onChange };
+  const onError = (error: unknown) =>
+    log.warn({ error: asError(error) }, 'an aggregated request was cut off');
+  const host = await listen({
+    handle,
+    refuse: refuseStrangers(proxy.current),
+    certificate,
+    clientAuthority,
+    maxInFlight: MAX_IN_FLIGHT,
+    onError,
+    port,
+    ...(address === undefined ? {} : { address }),
+  }).catch((cause: unknown) => {
+    proxy.close();
+    throw cause;
+  });
+  return {
+    port: host.port,
+    close: () => {
+      proxy.close();
+      return host.close();
+    },
+  };
+}
+
+/** The published configuration; one that cannot be read leaves the one before. */
+async function followFrontProxy({ client, clock, log }: AggregatedHostOptions) {
+  let current: FrontProxy = await readFrontProxy(client);
+  let cancel: Cancel | undefined;
+  let closed = false;
+  const listeners = new Set<() => void>();
+  async function look(): Promise<void> {
+    try {
+      const next = await readFrontProxy(client);
+      const isNews = next.authority !== current.authority;
+      current = next;
+      if (isNews) for (const listener of listeners) listener();
+    } catch (error) {
+      log.warn({ error: asError(error) }, 'the authority of the front proxy cannot be read');
+    }
+  }
+  const arm = () => {
+    if (!closed) cancel = wakeAfter(clock, LOOK_EVERY, () => void look().then(arm));
+  };
+  arm();
+  return {
+    current: () => current,
+    onChange(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close() {
+      closed = true;
+      cancel?.();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+// Changes become keys: facts are compared, mappers asked for the object before and after, and what comes out is put into
+// the queue. Everything here is pure but for the queue, and happens in the turn in which the event was read.
+
+import type { Instant } from '@lapse/base/instant';
+import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { CacheChange } from './cache.ts';
+import type { DecisionTime } from './decisionTime.ts';
+import type { ControllerDefinition, WatchDefinition } from './definition.ts';
+import { type Facts, isNews } from './facts.ts';
+import { type Interner, keyText } from './interner.ts';
+import type { KindReader } from './pass.ts';
+import type { Queue } from './queue.ts';
+import type { Priority } from './readyKeys.ts';
+import type { Source } from './source.ts';
+
+type Changed = CacheChange<KubeObject>;
+
+export interface ChangeKeysOptions {
+  readonly definition: ControllerDefinition;
+  readonly queue: Queue;
+  readonly interner: Interner;
+  readonly time: DecisionTime;
+  readonly cache: KindReader;
+  /** Told of objects that are not looked at before `at`. */
+  readonly onFirstLook?: (key: string, at: Instant) => void;
+  /** Called for an object that begins to match `countsAsAdded`. */
+  readonly onCounted?: () => void;
+}
+
+export class ChangeKeys {
+  readonly #options: ChangeKeysOptions;
+
+  constructor(options: ChangeKeysOptions) {
+    this.#options = options;
+  }
+
+  /** A change of the kind the controller is for: its own key. */
+  primary(change: Changed): void {
+    const { definition, queue, interner, time, onFirstLook } = this.#options;
+    const { id, before, after, initial } = change;
+    if (before !== undefined && !queue.isOpen) {
+      definition.onStandbyChange?.(keyOf(before), after);
+      // A standby keeps nothing for an object that is gone. A reconcile under way still needs the news.
+      if (after === undefined && queue.drop(id)) return;
+    }
+    if (!matters(definition.facts, change)) return;
+    this.#count(change);
+    const firstLook = initial && after !== undefined ? definition.firstLook?.(after) : undefined;
+    if (firstLook !== undefined) {
+      queue.addAt(id, time.localOf(firstLook), 'deadline: first look');
+      onFirstLook?.(interner.text(id), firstLook);
+    } else queue.add(id, reasonOf(change, definition.for.kind), initial ? 'low' : 'normal');
+  }
+
+  #count({ before, after }: Changed): void {
+    const { definition, onCounted } = this.#options;
+    if (onCounted === undefined || after === undefined || !definition.countsAsAdded?.(after)) return;
+    const isKnown = before?.metadata.uid === after.metadata.uid && definition.countsAsAdded(before!);
+    if (!isKnown) onCounted();
+  }
+
+  watched(watch: WatchDefinition, change: Changed): void {
+    const { facts, kind } = watch;
+    if (matters(facts, change))
+      this.#map(change, kind.kind, (object) => watch.to(object, this.#options.cache));
+  }
+
+  dynamic(source: Source, change: Changed): void {
+    const { definition, cache } = this.#options;
+    const { dynamic } = definition;
+    if (dynamic === undefined || !matters(dynamic.facts, change)) return;
+    this.#map(change, source.kind.kind, (object) => dynamic.to(object, source, cache));
+  }
+
+  add(key: ObjectKey, reason: string, priority: Priority): void {
+    const { interner, queue } = this.#options;
+    const id = interner.intern(keyText(key));
+    queue.add(id, reason, priority);
+    interner.release(id);
+  }
+
+  addAll(objects: Iterable<KubeObject>, reason: string): void {
+    for (const object of objects) this.add(keyOf(object), reason, 'low');
+  }
+
+  #map(change: Changed, kind: string, to: (object: KubeObject) => Iterable<ObjectKey>): void {
+    const reason = reasonOf(change, kind);
+    for (const object of [change.before, change.after]) {
+      if (object === undefined) continue;
+      for (const key of to(object)) this.add(key, reason, change.initial ? 'low' : 'normal');
+    }
+  }
+}
+
+/** An object that was deleted and made again under its name is never the same, whatever the facts say. */
+const matters = (facts: Facts<KubeObject> | undefined, { before, after }: Changed): boolean =>
+  isNews(facts, before, after) || before?.metadata.uid !== after?.metadata.uid;
+
+function reasonOf({ before, after, initial }: Changed, kind: string): string {
+  if (initial) return `${kind} listed`;
+  if (before === undefined) return `${kind} added`;
+  return after === undefined ? `${kind} deleted` : `${kind} changed`;
+}

@@ -1,0 +1,144 @@
+// For tests: candidates on one embedded server, each with a clock of its own that can be set, stopped or slowed, and a
+// connection that can fail.
+
+import { type ApiServer, createServer } from '@lapse/apiserver/server';
+import type { Cancel, Clock } from '@lapse/base/clock';
+import { type Instant, instant, type Millis, millis, plus } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { seededRandom } from '@lapse/base/random';
+import { sleep } from '@lapse/base/sleep';
+import { nextTurn } from '@lapse/base/turn';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import { createClient } from '@lapse/kube/client/client';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { Registry } from '../metrics/registry.ts';
+import { LeaseElector } from './elector.ts';
+import { Lease } from './lease.ts';
+
+/** A process's view of time: its wall clock may be off; frozen, its timers do not fire. */
+export class OwnClock implements Clock {
+  readonly #true: Clock;
+  #offset = 0;
+  #frozen: (() => void)[] | undefined;
+
+  constructor(truth: Clock) {
+    this.#true = truth;
+  }
+  now(): Instant {
+    return plus(this.#true.now(), millis(this.#offset));
+  }
+  elapsed(): Millis {
+    return this.#true.elapsed();
+  }
+  wakeAt(at: Instant, fn: () => void): Cancel {
+    let cancelled = false;
+    const look = () => {
+      if (cancelled) return;
+      if (this.#frozen !== undefined) this.#frozen.push(look);
+      else if (this.now() < at) cancel = this.#true.wakeAt(instant(at - this.#offset), look);
+      else fn();
+    };
+    let cancel = this.#true.wakeAt(instant(at - this.#offset), look);
+    return () => {
+      cancelled = true;
+      cancel();
+    };
+  }
+  set(by: Millis): void {
+    this.#offset += by;
+  }
+  freeze(): void {
+    this.#frozen ??= [];
+  }
+  thaw(): void {
+    const late = this.#frozen ?? [];
+    this.#frozen = undefined;
+    for (const fn of late) fn();
+  }
+}
+
+export interface Candidate {
+  readonly name: string;
+  readonly elector: LeaseElector;
+  readonly clock: OwnClock;
+  readonly log: string[];
+  /** `hang`: no answer; `lose`: carried out, no answer; `refuse`: 500; `slow`: carried out, answered 4 s later. */
+  connection: 'good' | 'hang' | 'lose' | 'refuse' | 'slow';
+}
+
+const KEY = { namespace: 'default', name: 'lapse' };
+
+export class Race {
+  readonly clock: VirtualClock;
+  readonly server: ApiServer;
+  readonly candidates: Candidate[] = [];
+  readonly #seed: number;
+  readonly user;
+
+  constructor(server: ApiServer, clock: VirtualClock, seed: number) {
+    this.server = server;
+    this.clock = clock;
+    this.#seed = seed;
+    this.user = createClient({
+      transport: inProcessTransport(server.handle),
+      clock,
+      random: seededRandom(1),
+      flow: 'none',
+    });
+  }
+
+  join(name: string): Candidate {
+    const clock = new OwnClock(this.clock);
+    const random = seededRandom(this.#seed + this.candidates.length);
+    const log: string[] = [];
+    const candidate: { connection: Candidate['connection'] } = { connection: 'good' };
+    const transport = inProcessTransport(async (request) => {
+      if (candidate.connection === 'hang') return new Promise(() => {});
+      if (candidate.connection === 'refuse') return { status: 500, headers: {}, body: new Uint8Array() };
+      const answer = await this.server.handle(request);
+      if (candidate.connection === 'slow') await sleep(this.clock, millis(4000));
+      if (candidate.connection === 'lose') throw new Error('lost');
+      return answer;
+    });
+    const elector = new LeaseElector({
+      client: createClient({ transport, clock, random, flow: 'none' }),
+      clock,
+      random,
+      log: silentLog,
+      registry: new Registry(),
+      identity: name,
+      lease: KEY,
+    });
+    const at = () => (this.clock.elapsed() / 1000).toFixed(1);
+    elector.start({ gained: () => log.push(`${at()} gained`), lost: () => log.push(`${at()} lost`) });
+    const made = Object.assign(candidate, { name, elector, clock, log }) as Candidate;
+    this.candidates.push(made);
+    return made;
+  }
+
+  leaders = (): string[] =>
+    this.candidates.filter(({ elector }) => elector.isValid()).map(({ name }) => name);
+  record = () => this.user.get(Lease, KEY);
+  readonly settle = async (): Promise<void> => {
+    for (let i = 0; i < 5; i++) await nextTurn();
+  };
+  pass = (length: number, look: () => void = () => {}): Promise<void> =>
+    this.clock.advance(millis(length), async () => {
+      await this.settle();
+      look();
+    });
+
+  async close(): Promise<void> {
+    for (const { elector, clock } of this.candidates) {
+      clock.thaw();
+      void elector.stop();
+    }
+    await this.pass(30_000);
+    await this.server.close();
+  }
+}
+
+export async function race(seed = 1): Promise<Race> {
+  const clock = new VirtualClock();
+  return new Race(await createServer({ clock, random: seededRandom(5) }), clock, seed);
+}

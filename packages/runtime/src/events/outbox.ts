@@ -1,0 +1,193 @@
+// Events on their way to the API server. Whoever speaks does not wait: events queue up here, a few are sent at a time,
+// and when the server does not take them for long enough they are dropped and counted. Nothing depends on an Event.
+
+import type { Cancel, Clock } from '@lapse/base/clock';
+import { type Millis, millis, plus, seconds } from '@lapse/base/instant';
+import type { Log } from '@lapse/base/log';
+import type { Random } from '@lapse/base/random';
+import { sleep } from '@lapse/base/sleep';
+import { ApiError } from '@lapse/kube/api/status';
+import type { Client } from '@lapse/kube/client/client';
+import type { EventOutbox } from '../manager.ts';
+import type { Counter, Registry } from '../metrics/registry.ts';
+import { asError } from '../outcome.ts';
+import { buildEvent, KubeEvent } from './build.ts';
+import { EventSeriesBook, type EventWrite, FINISH_AFTER } from './series.ts';
+import type { EventNote, EventSink, Regarded } from './types.ts';
+
+export interface EventOutboxOptions {
+  /** Neither `leaderOnly` nor a dry run: what is said is said. */
+  readonly client: Pick<Client, 'create' | 'patch'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly registry: Registry;
+  /** Which process speaks: the host name or the Pod's. */
+  readonly instance: string;
+  /** The first half of `reportingController`; `lapse.dev` unless told. */
+  readonly domain?: string;
+}
+
+const AT_ONCE = 4;
+const MOST_QUEUED = 1000;
+const MOST_TRIES = 12;
+const RETRY_AFTER = seconds(10);
+
+export class EventSender implements EventOutbox {
+  readonly #options: EventOutboxOptions;
+  readonly #book = new EventSeriesBook();
+  readonly #queue: EventWrite[] = [];
+  /** Names of the Events that are being written. */
+  readonly #underWay = new Set<string>();
+  readonly #stop = new AbortController();
+  readonly #dropped: Counter;
+  readonly #recorded: Counter;
+  #sending = 0;
+  #sleeping = 0;
+  #sweep: Cancel | undefined;
+  #closed = false;
+  #idle: (() => void)[] = [];
+
+  constructor(options: EventOutboxOptions) {
+    this.#options = options;
+    const { registry } = options;
+    this.#recorded = registry.counter('lapse_events_total', 'Events that were recorded.').with();
+    this.#dropped = registry.counter('lapse_events_dropped_total', 'Events that were not written.').with();
+  }
+
+  readonly sink: EventSink = { record: (regarding, note, by) => this.#record(regarding, note, by) };
+
+  /** Events that could be sent now; those that wait for a retry do not count. */
+  get pending(): number {
+    return this.#queue.length + this.#sending - this.#sleeping;
+  }
+
+  async close(within: Millis): Promise<void> {
+    const { clock } = this.#options;
+    this.#closed = true;
+    this.#sweep?.();
+    for (const write of this.#book.flush(clock.now())) this.#enqueue(write);
+    if (this.#queue.length + this.#sending > 0) {
+      const done = new Promise<void>((resolve) => this.#idle.push(resolve));
+      const cancel = clock.wakeAt(plus(clock.now(), within), () => this.#stop.abort());
+      await Promise.race([
+        done,
+        new Promise<void>((resolve) => this.#stop.signal.addEventListener('abort', () => resolve())),
+      ]);
+      cancel();
+    }
+    this.#stop.abort();
+  }
+
+  #record(regarding: Regarded, note: EventNote, by: string): void {
+    if (this.#closed) return;
+    const { clock, random, instance, domain = 'lapse.dev' } = this.#options;
+    const now = clock.now();
+    const event = buildEvent(regarding, note, { now, random, instance, controller: `${domain}/${by}` });
+    this.#recorded.inc();
+    const write = this.#book.observe(event, now, clock.elapsed());
+    this.#armSweep();
+    if (write === 'dropped') this.#dropped.inc();
+    else if (write !== 'counted') this.#enqueue(write);
+  }
+
+  /** Armed only while there is something to sweep: an idle process has no wakes. */
+  #armSweep(): void {
+    const { clock } = this.#options;
+    this.#sweep ??= clock.wakeAt(plus(clock.now(), FINISH_AFTER), () => {
+      this.#sweep = undefined;
+      for (const write of this.#book.sweep(clock.now())) this.#enqueue(write);
+      if (this.#book.size > 0) this.#armSweep();
+    });
+  }
+
+  #enqueue(write: EventWrite): void {
+    if (this.#queue.length >= MOST_QUEUED) {
+      this.#dropped.inc();
+      return;
+    }
+    this.#queue.push(write);
+    this.#pump();
+  }
+
+  #pump(): void {
+    while (this.#sending < AT_ONCE) {
+      const write = this.#take();
+      if (write === undefined) break;
+      const { name } = write.event.metadata;
+      this.#sending++;
+      this.#underWay.add(name!);
+      void this.#deliver(write).then(() => {
+        this.#sending--;
+        this.#underWay.delete(name!);
+        this.#pump();
+      });
+    }
+    if (this.#sending > 0 || this.#queue.length > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** The next write whose Event is not being written already: a later count must not be overtaken by an earlier one. */
+  #take(): EventWrite | undefined {
+    const at = this.#queue.findIndex(({ event }) => !this.#underWay.has(event.metadata.name!));
+    return at < 0 ? undefined : this.#queue.splice(at, 1)[0];
+  }
+
+  async #deliver(write: EventWrite): Promise<void> {
+    const { clock, random, log } = this.#options;
+    const { signal } = this.#stop;
+    for (let tries = 1; !signal.aborted; tries++) {
+      try {
+        if (await this.#send(write)) return;
+      } catch (error) {
+        const refused = error instanceof ApiError && error.code < 500 && error.code !== 429;
+        if (refused || tries >= MOST_TRIES) {
+          this.#dropped.inc();
+          log.warn(
+            { error: asError(error), event: write.event.reason, regarding: write.event.regarding },
+            'event not written',
+          );
+          return;
+        }
+      }
+      this.#sleeping++;
+      await sleep(clock, millis(RETRY_AFTER * (1 + 0.25 * random.next())), signal);
+      this.#sleeping--;
+    }
+    this.#dropped.inc();
+  }
+
+  /**
+   * False: try again. A series whose Event is not there is begun anew: it has expired on the server, or it is only now
+   * being created by a write before this one, in which case it can be patched after all.
+   */
+  async #send({ kind, event }: EventWrite): Promise<boolean> {
+    if (kind === 'create') {
+      await this.#create(event);
+      return true;
+    }
+    if (await this.#patch(event)) return true;
+    return (await this.#create(event)) === 'created' || this.#patch(event);
+  }
+
+  async #patch({ metadata, series }: KubeEvent): Promise<boolean> {
+    const key = { namespace: metadata.namespace!, name: metadata.name! };
+    const options = { signal: this.#stop.signal };
+    const answer = await this.#options.client.patch(
+      KubeEvent,
+      key,
+      { type: 'merge', patch: { series } },
+      options,
+    );
+    if (answer.kind === 'missing') return false;
+    if (answer.kind !== 'patched') throw answer.error;
+    return true;
+  }
+
+  /** `exists` to a new Event: our own earlier attempt, whose answer was lost. */
+  async #create(event: KubeEvent): Promise<'created' | 'exists'> {
+    const answer = await this.#options.client.create(KubeEvent, event, { signal: this.#stop.signal });
+    if (answer.kind === 'invalid') throw answer.error;
+    return answer.kind;
+  }
+}

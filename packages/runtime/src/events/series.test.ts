@@ -1,0 +1,117 @@
+import { type Instant, millis, plus } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { VIRTUAL_START } from '@lapse/base/virtualClock';
+import { describe, expect, test } from 'vitest';
+import { buildEvent } from './build.ts';
+import { EventSeriesBook, type EventWrite } from './series.ts';
+import type { EventNote, Regarded } from './types.ts';
+
+const MINUTE = 60_000;
+const object = (name: string, uid = name, version = '1'): Regarded => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'n', uid, resourceVersion: version },
+});
+const note = (reason: string, text = 'x'): EventNote => ({
+  type: 'Warning',
+  reason,
+  action: 'Delete',
+  note: text,
+});
+
+function setup() {
+  const book = new EventSeriesBook();
+  const random = seededRandom(1);
+  const at = (time: number): Instant => plus(VIRTUAL_START, millis(time));
+  const say = (regarding: Regarded, what: EventNote, time: number, controller = 'lapse.dev/c') =>
+    book.observe(
+      buildEvent(regarding, what, { now: at(time), random, controller, instance: 'i' }),
+      at(time),
+      millis(time),
+    );
+  const shown = (write: EventWrite | string) =>
+    typeof write === 'string'
+      ? write
+      : `${write.kind} ${write.event.regarding.name} ${write.event.series?.count ?? 1}`;
+  return {
+    book,
+    say: (...args: Parameters<typeof say>) => shown(say(...args)),
+    sweep: (time: number) => book.sweep(at(time)).map(shown),
+    flush: (time: number) => book.flush(at(time)).map(shown),
+  };
+}
+
+describe('saying the same thing again', () => {
+  test('the first is written, the second makes it a series, more are counted', () => {
+    const s = setup();
+    expect([0, 1, 2, 3].map((t) => s.say(object('a'), note('Held'), t * 1000))).toEqual([
+      'create a 1',
+      'count a 2',
+      'counted',
+      'counted',
+    ]);
+  });
+
+  test('the count is written when the series is over', () => {
+    const s = setup();
+    for (let i = 0; i < 5; i++) s.say(object('a'), note('Held'), i * MINUTE);
+    expect(s.sweep(9 * MINUTE)).toEqual([]);
+    expect(s.sweep(10 * MINUTE)).toEqual(['count a 5']);
+    expect(s.book.size).toBe(0);
+    expect(s.say(object('a'), note('Held'), 11 * MINUTE)).toBe('create a 1');
+  });
+
+  test('and every half hour while it goes on', () => {
+    const s = setup();
+    const writes: string[] = [];
+    for (let i = 0; i < 65; i++) {
+      s.say(object('a'), note('Held'), i * MINUTE);
+      writes.push(...s.sweep(i * MINUTE + 1));
+    }
+    expect(writes).toEqual(['count a 32', 'count a 62']);
+  });
+
+  test('what was said once is forgotten without a write', () => {
+    const s = setup();
+    s.say(object('a'), note('Held'), 0);
+    expect([s.sweep(6 * MINUTE), s.book.size]).toEqual([[], 0]);
+  });
+
+  test.each<[string, Regarded, EventNote, string]>([
+    ['another wording of the same', object('a'), note('Held', 'y'), 'count a 2'],
+    ['another version of the object', object('a', 'a', '2'), note('Held'), 'count a 2'],
+    ['another reason', object('a'), note('Deleted'), 'create a 1'],
+    ['another object', object('b'), note('Held'), 'create b 1'],
+    ['another object of the same name', object('a', 'other'), note('Held'), 'create a 1'],
+    ['another type', object('a'), { ...note('Held'), type: 'Normal' }, 'create a 1'],
+  ])('%s', (_what, regarding, what, expected) => {
+    const s = setup();
+    s.say(object('a'), note('Held'), 0);
+    expect(s.say(regarding, what, 1000)).toBe(expected);
+  });
+
+  test('at the end what is counted is written', () => {
+    const s = setup();
+    for (let i = 0; i < 3; i++) s.say(object('a'), note('Held'), i);
+    s.say(object('b'), note('Held'), 5);
+    expect(s.flush(10)).toEqual(['count a 3']);
+    expect(s.flush(11)).toEqual([]);
+  });
+});
+
+describe('saying too much', () => {
+  test('25 different things about an object, then one in five minutes', () => {
+    const s = setup();
+    const said = Array.from({ length: 30 }, (_, i) => s.say(object('a'), note(`R${i}`), i));
+    expect(said.filter((w) => w === 'dropped')).toHaveLength(5);
+    expect(s.say(object('b'), note('R0'), 40)).toBe('create b 1');
+    expect(s.say(object('a'), note('Later'), 5 * MINUTE + 100)).toBe('create a 1');
+    expect(s.say(object('a'), note('Later2'), 5 * MINUTE + 200)).toBe('dropped');
+  });
+
+  test('memory is bounded, however many objects are spoken about', () => {
+    const s = setup();
+    for (let i = 0; i < 10_000; i++) s.say(object(`p${i}`), note('Deleted'), i);
+    expect(s.book.size).toBeLessThanOrEqual(4096);
+  });
+});

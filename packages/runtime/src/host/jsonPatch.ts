@@ -1,0 +1,26 @@
+// The difference of two objects as a JSON patch, which is how a mutating webhook answers. Objects are compared deeply,
+// lists as a whole: what a webhook changes is small.
+
+import { equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
+
+export interface PatchOperation {
+  readonly op: 'add' | 'remove' | 'replace';
+  readonly path: string;
+  readonly value?: Json;
+}
+
+const pointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+export function buildJsonPatch(before: JsonObject, after: JsonObject, at = ''): PatchOperation[] {
+  const operations: PatchOperation[] = [];
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const path = `${at}/${pointer(key)}`;
+    const [old, next] = [before[key], after[key]];
+    if (equal(old, next)) continue;
+    if (next === undefined) operations.push({ op: 'remove', path });
+    else if (old === undefined) operations.push({ op: 'add', path, value: next });
+    else if (isObject(old) && isObject(next)) operations.push(...buildJsonPatch(old, next, path));
+    else operations.push({ op: 'replace', path, value: next });
+  }
+  return operations;
+}

@@ -1,0 +1,39 @@
+// /healthz, /readyz and /metrics on one port. Plain text, no authentication: nothing here is a secret.
+
+import type { HttpHandler } from '@lapse/kube/api/http';
+import { METRICS_CONTENT_TYPE } from '../metrics/text.ts';
+import { text } from './listen.ts';
+
+export interface StatusOptions {
+  /** What is wrong, in words; undefined when all is well. A process that is not healthy is restarted. */
+  readonly health?: () => string | undefined;
+  readonly readiness: () => { readonly ready: boolean; readonly problems: readonly string[] };
+  readonly metrics: () => string;
+}
+
+export function statusHandler({ health, readiness, metrics }: StatusOptions): HttpHandler {
+  const readyz = () => {
+    const { ready, problems } = readiness();
+    // Ready in spite of problems: other controllers work. They are said all the same.
+    const words = problems.map((problem) => `${problem}\n`).join('');
+    return text(ready ? 200 : 503, `${ready ? 'ok' : 'not ready'}\n${words}`);
+  };
+  const healthz = () => {
+    const problem = health?.();
+    return problem === undefined ? text(200, 'ok\n') : text(503, `${problem}\n`);
+  };
+  return async ({ method, path }) => {
+    if (method !== 'GET' && method !== 'HEAD') return text(405, 'only GET\n');
+    switch (path.split('?')[0]) {
+      case '/healthz':
+      case '/livez':
+        return healthz();
+      case '/readyz':
+        return readyz();
+      case '/metrics':
+        return text(200, metrics(), METRICS_CONTENT_TYPE);
+      default:
+        return text(404, 'there are /healthz, /readyz and /metrics\n');
+    }
+  };
+}

@@ -1,0 +1,266 @@
+import { createServer } from '@lapse/apiserver/server';
+import { millis } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import type { JsonObject } from '@lapse/kube/api/json';
+import fc from 'fast-check';
+import { applyPatch, type Operation } from 'fast-json-patch';
+import { describe, expect, test } from 'vitest';
+import { Registry } from '../metrics/registry.ts';
+import { buildJsonPatch } from './jsonPatch.ts';
+import type { Peer } from './peer.ts';
+import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from './review.ts';
+import { reviewPath as pathOf } from './reviewPaths.ts';
+import { type Callers, webhookHandler } from './webhook.ts';
+
+const object = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'a', namespace: 'n' },
+  spec: { x: 1 },
+};
+const request = (more: object = {}) => ({
+  uid: 'u-1',
+  kind: { group: 'batch', version: 'v1', kind: 'Job' },
+  resource: { group: 'batch', version: 'v1', resource: 'jobs' },
+  name: 'a',
+  namespace: 'n',
+  operation: 'CREATE',
+  userInfo: { username: 'alice', groups: ['dev'] },
+  object,
+  oldObject: null,
+  dryRun: false,
+  ...more,
+});
+const review = (more: object = {}, top: object = {}) => ({
+  kind: 'AdmissionReview',
+  apiVersion: 'admission.k8s.io/v1',
+  request: request(more),
+  ...top,
+});
+
+const SECRET = 'c2VjcmV0';
+const reviewPath = (name: string) => pathOf(name, SECRET);
+const peer: Peer = { verified: false, headers: () => [], headerNames: () => [] };
+const bySecret: Callers = { paths: { accepted: () => ['other', SECRET], lookSoon: () => {} } };
+
+function setup(
+  judge: (request: AdmissionRequest) => Promise<AdmissionAnswer> | AdmissionAnswer,
+  phase: AdmissionFunction['phase'] = 'validating',
+) {
+  const clock = new VirtualClock();
+  const registry = new Registry();
+  const fn: AdmissionFunction = {
+    name: 'jobs',
+    resources: ['jobs.batch', 'jobs.batch/status'],
+    phase,
+    review: judge,
+  };
+  const { handle } = webhookHandler({
+    functions: [fn],
+    clock,
+    log: silentLog,
+    registry,
+    callers: bySecret,
+  });
+  return {
+    clock,
+    registry,
+    send: async (body: unknown, path = reviewPath('jobs'), method = 'POST') => {
+      const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+      const answer = await handle({ method, path, headers: {}, body: bytes }, peer);
+      const words = Buffer.from(answer.body as Uint8Array).toString();
+      return {
+        status: answer.status,
+        words,
+        response: answer.status === 200 ? JSON.parse(words).response : undefined,
+      };
+    },
+  };
+}
+
+describe('verdicts', () => {
+  test('allowed, with warnings; the uid is echoed', async () => {
+    const s = setup(() => ({ allowed: true, warnings: ['old'] }));
+    const { response } = await s.send(review(), `${reviewPath('jobs')}?timeout=10s`);
+    expect(response).toEqual({ uid: 'u-1', allowed: true, warnings: ['old'] });
+  });
+
+  test('denied, with causes and field paths', async () => {
+    const details = { causes: [{ reason: 'FieldValueInvalid', message: 'no', field: 'spec.ttl' }] };
+    const s = setup(() => ({
+      allowed: false,
+      message: 'spec.ttl: no',
+      code: 422,
+      reason: 'Invalid',
+      details,
+    }));
+    expect((await s.send(review())).response).toEqual({
+      uid: 'u-1',
+      allowed: false,
+      status: { status: 'Failure', message: 'spec.ttl: no', reason: 'Invalid', code: 422, details },
+    });
+  });
+
+  test('the function sees the request as the API server made it', async () => {
+    let seen: AdmissionRequest | undefined;
+    const s = setup((r) => {
+      seen = r;
+      return { allowed: true };
+    });
+    await s.send(
+      review({
+        operation: 'UPDATE',
+        subResource: 'status',
+        oldObject: object,
+        dryRun: true,
+        options: { a: 1 },
+      }),
+    );
+    expect(seen).toMatchObject({
+      operation: 'UPDATE',
+      subResource: 'status',
+      dryRun: true,
+      oldObject: object,
+      options: { a: 1 },
+      userInfo: { username: 'alice' },
+    });
+  });
+
+  test('a mutation is answered as a JSON patch', async () => {
+    const s = setup(
+      () => ({
+        allowed: true,
+        object: {
+          ...object,
+          spec: { x: 1, ttl: 5 },
+          metadata: { ...object.metadata, labels: { 'a/b': 'c' } },
+        },
+      }),
+      'mutating',
+    );
+    const { response } = await s.send(review());
+    expect(response.patchType).toBe('JSONPatch');
+    expect(JSON.parse(Buffer.from(response.patch, 'base64').toString())).toEqual([
+      { op: 'add', path: '/metadata/labels', value: { 'a/b': 'c' } },
+      { op: 'add', path: '/spec/ttl', value: 5 },
+    ]);
+  });
+
+  test('nothing changed: no patch', async () => {
+    const s = setup((r) => ({ allowed: true, object: r.object! }), 'mutating');
+    expect((await s.send(review())).response).toEqual({ uid: 'u-1', allowed: true });
+  });
+
+  test('a resource the function does not know is let through', async () => {
+    const s = setup(() => ({ allowed: false, message: 'x' }));
+    const resource = { group: 'apps', version: 'v1', resource: 'deployments' };
+    expect((await s.send(review({ resource }))).response.allowed).toBe(true);
+  });
+});
+
+describe('bad calls', () => {
+  const s = setup(() => ({ allowed: true }));
+  test.each<[string, unknown, number, RegExp]>([
+    ['nothing', '', 400, /JSON/],
+    ['not JSON', 'hello', 400, /JSON/],
+    ['another kind', { kind: 'Pod' }, 400, /not an AdmissionReview/],
+    [
+      'an old version',
+      review({}, { apiVersion: 'admission.k8s.io/v1beta1' }),
+      400,
+      /v1beta1 is not spoken here/,
+    ],
+    ['no request', review({}, { request: null }), 400, /no request/],
+    ['no uid', review({ uid: '' }), 400, /uid is missing/],
+    ['CONNECT', review({ operation: 'CONNECT' }), 400, /"CONNECT" is not handled/],
+    ['no resource', review({ resource: {} }), 400, /resource is incomplete/],
+    ['no user', review({ userInfo: null }), 400, /userInfo is incomplete/],
+    ['more values than any review has', `[${'[],'.repeat(400_000)}[]]`, 400, /more than 400000 values/],
+    ['an object that is none', review({ object: 'x' }), 400, /object is not an object/],
+  ])('%s', async (_what, body, status, words) => {
+    const answer = await s.send(body);
+    expect([answer.status, words.test(answer.words)]).toEqual([status, true]);
+  });
+
+  test('another path, another method', async () => {
+    expect((await s.send(review(), '/')).status).toBe(404);
+    expect((await s.send(review(), reviewPath('jobs'), 'GET')).status).toBe(405);
+  });
+
+  test('a function that throws is not a verdict, and its words stay inside', async () => {
+    const broken = setup(() => {
+      throw new Error('secret detail');
+    });
+    expect(await broken.send(review())).toMatchObject({ status: 500, words: 'the review failed\n' });
+    expect(broken.registry.text()).toContain('lapse_webhook_reviews_total{webhook="jobs",verdict="error"} 1');
+  });
+
+  test('one that never answers is given up after ten seconds', async () => {
+    const slow = setup(() => new Promise(() => {}));
+    const answer = slow.send(review());
+    await slow.clock.advance(millis(10_000));
+    expect((await answer).status).toBe(504);
+  });
+
+  test('two functions of one name are refused', () => {
+    const fn: AdmissionFunction = {
+      name: 'x',
+      resources: [],
+      phase: 'validating',
+      review: () => ({ allowed: true }),
+    };
+    expect(() =>
+      webhookHandler({
+        functions: [fn, fn],
+        clock: new VirtualClock(),
+        log: silentLog,
+        registry: new Registry(),
+        callers: bySecret,
+      }),
+    ).toThrow(/same name/);
+  });
+});
+
+test('the same function serves the embedded server in process', async () => {
+  const server = await createServer();
+  const fn: AdmissionFunction = {
+    name: 'no-secrets',
+    resources: ['configmaps'],
+    phase: 'validating',
+    review: ({ object, operation }) =>
+      operation === 'CREATE' && object?.metadata.name === 'bad'
+        ? { allowed: false, message: 'bad name' }
+        : { allowed: true },
+  };
+  server.admit(fn);
+  const create = (name: string) =>
+    server.handle({
+      method: 'POST',
+      path: '/api/v1/namespaces/default/configmaps',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })),
+    });
+  expect([(await create('good')).status, (await create('bad')).status]).toEqual([201, 403]);
+  await server.close();
+});
+
+test('the patch of a difference, applied, gives the second object (random objects)', () => {
+  const value = fc.letrec<{ json: unknown; object: Record<string, unknown> }>((tie) => ({
+    json: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom(null, true, 0, 'x', 'a/b~c'),
+      fc.array(fc.nat(3), { maxLength: 3 }),
+      tie('object'),
+    ),
+    object: fc.dictionary(fc.constantFrom('a', 'b', 'a/b', 'm~n', ''), tie('json'), { maxKeys: 4 }),
+  })).object;
+  fc.assert(
+    fc.property(value, value, (before, after) => {
+      const patch = buildJsonPatch(before as JsonObject, after as JsonObject);
+      const result = applyPatch(structuredClone(before), patch as Operation[]).newDocument;
+      expect({ ...result }).toEqual({ ...after });
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,161 @@
+// Admission functions behind HTTPS: `POST /review/<secret>/<name>` with an AdmissionReview. Callers without the secret, or
+// without a client certificate where one is required, get 404 before their body is read. A function that throws or takes
+// too long is answered with an HTTP error, so that the failure policy of the webhook configuration applies.
+
+import type { Clock } from '@lapse/base/clock';
+import { type Millis, millis, seconds } from '@lapse/base/instant';
+import type { Log } from '@lapse/base/log';
+import { wakeAfter } from '@lapse/base/monotonic';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import { writeJson } from '@lapse/kube/api/jsonWrite';
+import { parseBytes } from '@lapse/kube/client/codec';
+import type { Registry } from '../metrics/registry.ts';
+import { asError } from '../outcome.ts';
+import type { Peer } from './peer.ts';
+import {
+  type AdmissionAnswer,
+  type AdmissionFunction,
+  type AdmissionRequest,
+  buildReview,
+  parseReview,
+  ReviewError,
+  requireFewValues,
+} from './review.ts';
+import { isAccepted, parseReviewPath } from './reviewPaths.ts';
+import type { ReviewPaths } from './selfManaged.ts';
+import { type Excess, type RequestHead, type ServeOptions, text } from './serve.ts';
+
+export interface WebhookOptions {
+  readonly functions: readonly AdmissionFunction[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry: Registry;
+  readonly callers: Callers;
+  /** Longest review; default: 10 s, as API servers wait. */
+  readonly timeout?: Millis;
+}
+
+/** How the API server is told apart from other callers. At least one of the two is needed. */
+export interface Callers {
+  readonly paths?: Pick<ReviewPaths, 'accepted' | 'lookSoon'>;
+  /** Common names of client certificates; empty: any that the authority signed. Unset: no certificate is needed. */
+  readonly clientNames?: readonly string[];
+}
+
+export interface Webhook extends Required<Pick<ServeOptions, 'handle' | 'refuse' | 'onExcess'>> {}
+
+/** Why a caller is refused. All but `method` get the same answer. */
+type Refusal = 'path' | 'client' | 'method';
+const REFUSALS = ['path', 'client', 'method', 'size', 'overload'] as const satisfies readonly (
+  | Refusal
+  | Excess
+)[];
+
+const isKnownClient = ({ clientNames }: Callers, { verified, commonName = '' }: Peer): boolean =>
+  clientNames === undefined || (verified && (clientNames.length === 0 || clientNames.includes(commonName)));
+
+export function webhookHandler(options: WebhookOptions): Webhook {
+  const { functions, registry, callers } = options;
+  const byName = new Map(functions.map((fn) => [fn.name, fn]));
+  if (byName.size !== functions.length) throw new Error('two admission functions have the same name');
+  if (callers.paths === undefined && callers.clientNames === undefined)
+    throw new Error('the webhook needs a path secret or client certificates');
+  const total = registry.counter('lapse_webhook_reviews_total', 'Admission reviews by verdict.', [
+    'webhook',
+    'verdict',
+  ]);
+  for (const { name } of functions)
+    for (const verdict of ['allowed', 'denied', 'error']) total.with(name, verdict);
+  const refused = registry.counter(
+    'lapse_webhook_refused_total',
+    'Requests to the webhook that were refused before a review: wrong path, no client certificate, wrong method, body too large, too many in flight.',
+    ['reason'],
+  );
+  for (const reason of REFUSALS) refused.with(reason);
+
+  const route = ({ method, path }: RequestHead, peer: Peer): AdmissionFunction | Refusal => {
+    const fn = functionAt(byName, callers, path.split('?')[0]!);
+    if (fn === undefined) return 'path';
+    if (!isKnownClient(callers, peer)) return 'client';
+    return method === 'POST' ? fn : 'method';
+  };
+  return {
+    onExcess: (excess) => refused.with(excess).inc(),
+    refuse(head, peer) {
+      const target = route(head, peer);
+      if (typeof target !== 'string') return undefined;
+      refused.with(target).inc();
+      // The configurations may have lost the path, for example after they were created anew.
+      if (target === 'path') callers.paths?.lookSoon();
+      return answerTo(target);
+    },
+    async handle(request, peer) {
+      const target = route(request, peer);
+      return typeof target === 'string' ? answerTo(target) : review(options, { fn: target, request, total });
+    },
+  };
+}
+
+const answerTo = (refusal: Refusal): HttpResponse =>
+  refusal === 'method' ? text(405, 'only POST\n') : text(404, 'not found\n');
+
+function functionAt(
+  byName: ReadonlyMap<string, AdmissionFunction>,
+  { paths }: Callers,
+  path: string,
+): AdmissionFunction | undefined {
+  const called = parseReviewPath(path);
+  if (called === undefined) return undefined;
+  const { name, secret } = called;
+  const isRight = paths === undefined ? secret === undefined : isAccepted(secret ?? '', paths.accepted());
+  return isRight ? byName.get(name) : undefined;
+}
+
+interface Reviewing {
+  readonly fn: AdmissionFunction;
+  readonly request: HttpRequest;
+  readonly total: ReturnType<Registry['counter']>;
+}
+
+async function review(options: WebhookOptions, { fn, request, total }: Reviewing): Promise<HttpResponse> {
+  try {
+    const body = request.body ?? new Uint8Array();
+    requireFewValues(body);
+    const asked = parseReview(parseBytes(body));
+    const answer = await within(options, () => judge(fn, asked));
+    total.with(fn.name, answer.allowed ? 'allowed' : 'denied').inc();
+    return json(buildReview(asked, answer));
+  } catch (error) {
+    total.with(fn.name, 'error').inc();
+    options.log.warn({ webhook: fn.name, error: asError(error) }, 'review failed');
+    return failure(error);
+  }
+}
+
+async function judge(fn: AdmissionFunction, request: AdmissionRequest): Promise<AdmissionAnswer> {
+  const { group, resource } = request.resource;
+  const plain = group === '' ? resource : `${resource}.${group}`;
+  const target = request.subResource === undefined ? plain : `${plain}/${request.subResource}`;
+  // A configuration that sends us more than we know about must not stop it.
+  if (!fn.resources.includes(target)) return { allowed: true };
+  return fn.review(request);
+}
+
+class TooLate extends Error {}
+
+function within<R>({ clock, timeout = seconds(10) }: WebhookOptions, work: () => Promise<R>): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const cancel = wakeAfter(clock, millis(timeout), () =>
+      reject(new TooLate(`no verdict within ${timeout / 1000} s`)),
+    );
+    work().then(resolve, reject).finally(cancel);
+  });
+}
+
+const json = (value: object): HttpResponse => text(200, writeJson(value), 'application/json');
+
+function failure(error: unknown): HttpResponse {
+  if (error instanceof ReviewError || error instanceof SyntaxError) return text(400, `${error.message}\n`);
+  if (error instanceof TooLate) return text(504, `${error.message}\n`);
+  return text(500, 'the review failed\n');
+}

@@ -1,0 +1,251 @@
+import { instant, seconds } from '@lapse/base/instant';
+import { defineKind } from '@lapse/kube/api/kind';
+import { describe, expect, test } from 'vitest';
+import { isIdle } from './activity.ts';
+import { type ControllerDefinition, defineController } from './definition.ts';
+import type { Elector } from './manager.ts';
+import { settled, waitUntil } from './outcome.ts';
+import { ConfigMap, configMap, inWorld, Secret } from './world.testkit.ts';
+
+const over = (
+  name: string,
+  reconcile: ControllerDefinition['reconcile'],
+  more: Partial<ControllerDefinition> = {},
+) =>
+  defineController({
+    name,
+    for: ConfigMap,
+    namespace: 'default',
+    reconcile,
+    ...more,
+  } as ControllerDefinition);
+
+function handElector() {
+  let on: Parameters<Elector['start']>[0] | undefined;
+  const log: string[] = [];
+  const elector: Elector = {
+    start: (callbacks) => {
+      on = callbacks;
+      log.push('campaign');
+    },
+    stop: async () => {
+      log.push('released');
+    },
+  };
+  return { elector, log, gain: () => on!.gained(), lose: () => on!.lost() };
+}
+
+describe('starting', () => {
+  const order = handElector();
+  test(
+    'caches, then leadership, then workers',
+    inWorld({ controllers: [over('c', () => settled())], elector: order.elector }, async (w) => {
+      await w.user.create(ConfigMap, configMap('a'));
+      w.holdEvents();
+      w.manager.start();
+      await w.pass(1000);
+      expect([w.manager.phase, order.log, w.manager.readiness()]).toEqual([
+        'syncing',
+        [],
+        { ready: false, problems: ['v1/configmaps in default: not synced yet'] },
+      ]);
+      w.releaseEvents();
+      await w.settle();
+      expect([w.manager.phase, order.log, w.passes.length]).toEqual(['standby', ['campaign'], 0]);
+      expect(w.manager.readiness()).toEqual({ ready: true, problems: [] });
+      order.gain();
+      await w.settle();
+      expect([w.manager.phase, w.passes.length]).toEqual(['leading', 1]);
+    }),
+  );
+
+  const Missing = defineKind({
+    group: 'x.example',
+    version: 'v1',
+    kind: 'X',
+    resource: 'xs',
+    namespaced: true,
+  });
+  test(
+    'a kind that is not served keeps only its own controller from starting, until it comes',
+    inWorld(
+      {
+        listBy: 'pages',
+        controllers: [
+          over('good', () => settled()),
+          over('late', () => settled(), { for: Secret, watches: [{ kind: Missing, to: () => [] }] }),
+        ],
+      },
+      async (w) => {
+        await w.user.create(ConfigMap, configMap('a'));
+        await w.user.create(Secret, {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 's', namespace: 'default' },
+        });
+        w.manager.start();
+        await w.settle();
+        expect(w.passes.map((p) => p.controller)).toEqual(['good']);
+        expect(w.manager.readiness().problems.join()).toMatch(/x.example\/v1\/xs: list notServed/);
+        w.interfere = ({ path }) =>
+          path.startsWith('/apis/x.example/v1/xs') && !path.includes('watch')
+            ? {
+                status: 200,
+                headers: { 'content-type': 'application/json' },
+                body: Buffer.from(
+                  '{"kind":"XList","apiVersion":"x.example/v1","metadata":{"resourceVersion":"7"},"items":[]}',
+                ),
+              }
+            : undefined;
+        await w.pass(120_000);
+        expect(w.passes.map((p) => p.controller)).toEqual(['good', 'late']);
+      },
+    ),
+  );
+
+  test(
+    'a manager is started once',
+    inWorld({}, async (w) => {
+      w.manager.start();
+      expect(() => w.manager.start()).toThrow(/once/);
+    }),
+  );
+});
+
+describe('leadership', () => {
+  const lead = handElector();
+  test(
+    'lost: nothing is taken; won again: everything is looked at once more',
+    inWorld({ controllers: [over('c', () => settled())], elector: lead.elector }, async (w) => {
+      await w.user.create(ConfigMap, configMap('a'));
+      w.manager.start();
+      await w.settle();
+      lead.gain();
+      await w.settle();
+      lead.lose();
+      await w.user.create(ConfigMap, configMap('b'));
+      await w.pass(60_000);
+      expect([w.manager.phase, w.passes.length]).toEqual(['standby', 1]);
+      expect(isIdle(w.manager.activity())).toBe(true);
+      lead.gain();
+      await w.settle();
+      expect(
+        w.passes
+          .map((p) => p.key)
+          .slice(1)
+          .sort(),
+      ).toEqual(['default/a', 'default/b']);
+    }),
+  );
+});
+
+describe('stopping', () => {
+  test(
+    'nothing stays armed: a deadline of next year does not keep the process alive',
+    inWorld(
+      { controllers: [over('c', () => waitUntil(instant(9e12), 'ttl'))], bookmarks: false },
+      async (w) => {
+        w.manager.start();
+        await w.user.create(ConfigMap, configMap('a'));
+        await w.settle();
+        expect(w.manager.timers.pending).toBe(1);
+        await w.manager.stop();
+        expect(w.manager.timers.pending).toBe(0);
+      },
+    ),
+  );
+
+  const kind = handElector();
+  test(
+    'passes under way finish, nothing new is taken, then the lease is released and the watches end',
+    inWorld(
+      {
+        elector: kind.elector,
+        controllers: [
+          over(
+            'c',
+            async (pass) => {
+              await pass.client.get(ConfigMap, pass.key);
+              return settled();
+            },
+            { concurrency: 1 },
+          ),
+        ],
+      },
+      async (w) => {
+        for (const name of ['a', 'b', 'c']) await w.user.create(ConfigMap, configMap(name));
+        w.manager.start();
+        await w.settle();
+        let asked = false;
+        w.interfere = ({ path }) => {
+          if (path.endsWith('configmaps/a') && !asked) {
+            asked = true;
+            stopping = w.manager.stop();
+          }
+          return undefined;
+        };
+        let stopping: Promise<boolean> | undefined;
+        kind.gain();
+        await w.settle();
+        expect(await stopping).toBe(true);
+        expect(w.passes.map((p) => p.key)).toEqual(['default/a']);
+        expect(kind.log).toContain('released');
+        expect([...w.manager.caches.statuses()]).toEqual([]);
+        expect(w.clock.next()).toBeUndefined();
+      },
+    ),
+  );
+
+  test(
+    'a pass that hangs is cut off: ten seconds at most',
+    inWorld(
+      {
+        controllers: [
+          over('c', async (pass) => {
+            await pass.client.patch(
+              ConfigMap,
+              pass.key,
+              { type: 'merge', patch: {} },
+              { timeout: seconds(3600) },
+            );
+            return settled();
+          }),
+        ],
+      },
+      async (w) => {
+        await w.user.create(ConfigMap, configMap('a'));
+        w.interfere = ({ method }) => (method === 'PATCH' ? 'hang' : undefined);
+        w.manager.start();
+        for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+        let drained: boolean | undefined;
+        void w.manager.stop().then((result) => {
+          drained = result;
+        });
+        const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+        await w.clock.advance(seconds(6.2), turn);
+        expect(drained).toBeUndefined();
+        await w.clock.advance(seconds(0.2), turn);
+        await turn();
+        expect(drained).toBe(false);
+        expect(w.passes.at(-1)?.outcome).toMatchObject({ kind: 'failed', cause: { failure: 'aborted' } });
+      },
+    ),
+  );
+
+  test(
+    'a pass that ignores everything does not keep the process either',
+    inWorld({ controllers: [over('c', () => new Promise(() => {}))] }, async (w) => {
+      await w.user.create(ConfigMap, configMap('a'));
+      w.manager.start();
+      const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+      for (let i = 0; i < 20; i++) await turn();
+      let over = false;
+      void w.manager.stop().then(() => {
+        over = true;
+      });
+      await w.clock.advance(seconds(10), turn);
+      await turn();
+      expect(over).toBe(true);
+    }),
+  );
+});

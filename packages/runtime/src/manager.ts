@@ -1,0 +1,284 @@
+// All controllers of a process, in order: caches fill, leadership is won, workers start. On the way out: workers finish
+// what they have in hand, the lease is given back, the watches end; within ten seconds.
+
+import type { Cancel, Clock } from '@lapse/base/clock';
+import { type Millis, millis, plus, seconds } from '@lapse/base/instant';
+import { type Log, silentLog } from '@lapse/base/log';
+import { onSetBack } from '@lapse/base/monotonic';
+import type { Random } from '@lapse/base/random';
+import type { Client } from '@lapse/kube/client/client';
+import type { Activity } from './activity.ts';
+import { type CacheStatus, Caches } from './caches.ts';
+import { Controller, type Shared } from './controller.ts';
+import { type DecisionTime, localTime } from './decisionTime.ts';
+import type { ControllerDefinition } from './definition.ts';
+import { Interner } from './interner.ts';
+import type { Liveness } from './liveness.ts';
+import { Registry } from './metrics/registry.ts';
+import { cacheMetrics } from './metrics/runtimeMetrics.ts';
+import { asError } from './outcome.ts';
+import { computeReadiness, type Readiness } from './readiness.ts';
+import { Timers } from './timers.ts';
+
+/** Who may act. Without one, everybody. */
+export interface Elector {
+  /** `gained` and `lost` alternate. */
+  start(on: { gained(): void; lost(): void }): void;
+  /** Gives the leadership up, if it is held. */
+  stop(): Promise<void>;
+}
+
+/** Events on their way to the server. */
+export interface EventOutbox {
+  readonly sink: Shared['events'];
+  readonly pending: number;
+  /** Sends what there is, and stops. */
+  close(within: Millis): Promise<void>;
+}
+
+export interface ManagerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly client: Client;
+  readonly controllers: readonly ControllerDefinition[];
+  readonly elector?: Elector;
+  readonly events?: EventOutbox;
+  readonly log?: Log;
+  readonly registry?: Registry;
+  /** Unset: decisions use the local clock. */
+  readonly time?: DecisionTime;
+  /** Every write of every controller carries dryRun. */
+  readonly dryRun?: boolean;
+  /** For sockets: SOCKET_LIVENESS. Unset: connections are trusted to end. */
+  readonly liveness?: Liveness;
+  /** Unset: streaming lists are tried first. */
+  readonly listBy?: 'stream' | 'pages';
+  /** False: no bookmarks, which cost a wake a minute; for simulations, with `listBy: 'pages'`. */
+  readonly bookmarks?: boolean;
+  /** Freeze cached objects; for tests. */
+  readonly freeze?: boolean;
+  /** Calls outside a controller's declared rights fail; for tests. */
+  readonly enforceRights?: boolean;
+  /** From countInFlight, for `activity`. */
+  readonly inFlight?: () => number;
+  readonly onPass?: Shared['onPass'];
+  readonly onFirstLook?: Shared['onFirstLook'];
+  /** How long `stop` may take; 9 s unless told. */
+  readonly drain?: Millis;
+}
+
+export type Phase = 'new' | 'syncing' | 'standby' | 'leading' | 'stopped';
+
+// Whoever asked waits ten seconds; the process needs a moment to leave after that.
+const DRAIN = seconds(9);
+/** The rest of the time is for aborted passes, the lease and the watches. */
+const DRAIN_SHARE = 0.7;
+
+export class Manager {
+  readonly registry: Registry;
+  readonly caches: Caches;
+  readonly timers: Timers;
+  readonly interner = new Interner();
+  readonly #options: ManagerOptions;
+  readonly #log: Log;
+  #controllers: Controller[] = [];
+  #phase: Phase = 'new';
+  #unfollow: Cancel = () => {};
+  #stopped: Promise<boolean> | undefined;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+    this.#log = options.log ?? silentLog;
+    this.registry = options.registry ?? new Registry();
+    this.timers = new Timers(options.clock);
+    this.caches = this.#createCaches();
+    cacheMetrics(this.registry, this.caches, this.timers);
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+  get controllers(): readonly Controller[] {
+    return this.#controllers;
+  }
+
+  start(): void {
+    if (this.#phase !== 'new') throw new Error('a manager is started once');
+    this.#phase = 'syncing';
+    const shared = this.#shared();
+    this.#unfollow = onSetBack(this.#options.clock, () => {
+      this.#log.warn({}, 'the clock was set back: every waiting key is looked at again');
+      this.timers.lookAgain();
+    });
+    this.#controllers = this.#options.controllers.map((definition) => new Controller(definition, shared));
+    for (const { handles } of this.#controllers)
+      for (const handle of handles) handle.onStatus(() => this.#advance());
+    this.#advance();
+  }
+
+  /** Whether traffic and probes may rely on it, and what is missing. */
+  readiness(): Readiness {
+    const needed = new Set(this.#controllers.flatMap(({ handles }) => handles.map(({ source }) => source)));
+    const sources = [...this.caches.statuses()].map(({ source, status }) => ({
+      source,
+      status,
+      isNeeded: needed.has(source),
+    }));
+    const isStarted = this.#phase === 'standby' || this.#phase === 'leading';
+    const { ready, problems } = computeReadiness(isStarted, sources);
+    const clock = this.#options.time?.problem?.();
+    return { ready, problems: clock === undefined ? problems : [...problems, `clock: ${clock}`] };
+  }
+
+  activity(): Activity {
+    const running = this.#controllers.filter((controller) => controller.running);
+    return {
+      passes: this.#controllers.reduce((sum, { busy }) => sum + busy, 0),
+      ready: running.reduce((sum, { queue }) => sum + queue.ready, 0),
+      caches: this.caches.busy,
+      requests: this.#options.inFlight?.() ?? 0,
+      events: this.#options.events?.pending ?? 0,
+    };
+  }
+
+  /** Every object of every controller once more. */
+  enqueueAll(reason: string): void {
+    for (const controller of this.#controllers) controller.enqueueAll(reason);
+  }
+
+  /** Ends everything in order. True when every pass under way could finish by itself. */
+  stop(): Promise<boolean> {
+    this.#stopped ??= this.#drain();
+    return this.#stopped;
+  }
+
+  /** Whatever became possible since the last look. */
+  #advance(): void {
+    if (this.#phase === 'syncing' && this.#controllers.every(hasArrived)) this.#campaign();
+    if (this.#phase !== 'leading') return;
+    for (const controller of this.#controllers) {
+      if (controller.running || !controller.isStartable) continue;
+      this.#log.info({ controller: controller.name }, 'controller started');
+      controller.start();
+    }
+  }
+
+  #campaign(): void {
+    const { elector } = this.#options;
+    this.#phase = 'standby';
+    if (elector === undefined) this.#lead();
+    else elector.start({ gained: () => this.#lead(), lost: () => this.#stepDown() });
+  }
+
+  #lead(): void {
+    if (this.#phase !== 'standby') return;
+    this.#phase = 'leading';
+    this.#advance();
+  }
+
+  #stepDown(): void {
+    if (this.#phase !== 'leading') return;
+    this.#phase = 'standby';
+    this.#log.warn({}, 'leadership lost: nothing is done until it is won again');
+    for (const controller of this.#controllers) {
+      if (!controller.running) continue;
+      void controller.pause().then(() => {
+        if (this.#phase !== 'stopped') controller.standBy();
+      });
+    }
+  }
+
+  async #drain(): Promise<boolean> {
+    const { elector, events, drain = DRAIN } = this.#options;
+    this.#phase = 'stopped';
+    this.#unfollow();
+    const passes = Promise.all(this.#controllers.map((controller) => controller.pause())).then(() => true);
+    const drained = await this.#within(millis(drain * DRAIN_SHARE), passes, false);
+    for (const controller of this.#controllers) controller.close();
+    this.timers.close();
+    const rest = millis(drain * (1 - DRAIN_SHARE));
+    const farewell = [passes, elector?.stop(), events?.close(rest), this.caches.close()];
+    await this.#within(rest, Promise.allSettled(farewell), []);
+    return drained;
+  }
+
+  /** The result, or `otherwise` when it takes too long. */
+  #within<R>(limit: Millis, work: Promise<R>, otherwise: R): Promise<R> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const cancel = clock.wakeAt(plus(clock.now(), limit), () => resolve(otherwise));
+      void work.then((result) => {
+        cancel();
+        resolve(result);
+      });
+    });
+  }
+
+  #shared(): Shared {
+    const {
+      clock,
+      random,
+      client,
+      time,
+      dryRun = false,
+      enforceRights = false,
+      events,
+      onPass,
+      onFirstLook,
+    } = this.#options;
+    const { caches, timers, interner, registry } = this;
+    return {
+      clock,
+      random,
+      client,
+      caches,
+      timers,
+      interner,
+      registry,
+      dryRun,
+      enforceRights,
+      time: time ?? localTime(clock),
+      events: events?.sink ?? { record: () => {} },
+      log: this.#log,
+      ...(onPass === undefined ? {} : { onPass }),
+      ...(onFirstLook === undefined ? {} : { onFirstLook }),
+    };
+  }
+
+  #createCaches(): Caches {
+    const { clock, random, client, liveness, listBy, bookmarks, freeze } = this.#options;
+    const errors = this.registry.counter(
+      'lapse_handler_errors_total',
+      'Mappers, facts or projections that threw.',
+      ['source'],
+    );
+    return new Caches({
+      client,
+      clock,
+      random,
+      interner: this.interner,
+      ...(liveness === undefined ? {} : { liveness }),
+      ...(listBy === undefined ? {} : { listBy }),
+      ...(bookmarks === undefined ? {} : { bookmarks }),
+      ...(freeze === undefined ? {} : { freeze }),
+      onStatus: (source, status) => this.#logStatus(source, status),
+      onError: (source, error) => {
+        errors.with(source).inc();
+        this.#log.error({ source, error: asError(error) }, 'a mapper, facts or projection function threw');
+      },
+    });
+  }
+
+  #logStatus(source: string, { state, synced, problem }: CacheStatus): void {
+    if (problem === undefined) this.#log.debug({ source, state, synced }, 'cache');
+    else
+      this.#log.warn(
+        { source, state, synced, verb: problem.verb, problem: problem.kind, error: problem.error },
+        'cache',
+      );
+  }
+}
+
+/** Synced, or known not to be able to: nobody waits for a kind that is not served. */
+const hasArrived = ({ handles }: Controller): boolean =>
+  handles.every(({ status }) => status.synced || status.problem !== undefined);

@@ -1,0 +1,152 @@
+import { type Instant, millis } from '@lapse/base/instant';
+import { describe, expect, test } from 'vitest';
+import { type ControllerDefinition, defineController } from './definition.ts';
+import { settled, waitUntil } from './outcome.ts';
+import { ConfigMap, configMap, inWorld, refuse } from './world.testkit.ts';
+
+const over = (
+  name: string,
+  reconcile: ControllerDefinition['reconcile'],
+  more: Partial<ControllerDefinition> = {},
+) =>
+  defineController({
+    name,
+    for: ConfigMap,
+    namespace: 'default',
+    reconcile,
+    ...more,
+  } as ControllerDefinition);
+
+describe('what it says about itself', () => {
+  test(
+    "the ecosystem's metrics are there from the start, at zero",
+    inWorld({ controllers: [over('c', () => settled(), { queue: 'ttl_jobs_to_delete' })] }, async (w) => {
+      w.manager.start();
+      const text = w.manager.registry.text();
+      for (const line of [
+        'controller_runtime_reconcile_total{controller="c",result="success"} 0',
+        'controller_runtime_reconcile_total{controller="c",result="error"} 0',
+        'controller_runtime_reconcile_total{controller="c",result="requeue"} 0',
+        'controller_runtime_reconcile_total{controller="c",result="requeue_after"} 0',
+        'controller_runtime_active_workers{controller="c"} 0',
+        'controller_runtime_max_concurrent_reconciles{controller="c"} 4',
+        'controller_runtime_reconcile_time_seconds_count{controller="c"} 0',
+        'workqueue_depth{name="ttl_jobs_to_delete"} 0',
+        'workqueue_adds_total{name="ttl_jobs_to_delete"} 0',
+        'workqueue_retries_total{name="ttl_jobs_to_delete"} 0',
+        'workqueue_queue_duration_seconds_count{name="ttl_jobs_to_delete"} 0',
+        'workqueue_work_duration_seconds_count{name="ttl_jobs_to_delete"} 0',
+        'workqueue_unfinished_work_seconds{name="ttl_jobs_to_delete"} 0',
+        'workqueue_longest_running_processor_seconds{name="ttl_jobs_to_delete"} 0',
+        'lapse_timers_pending 0',
+      ])
+        expect(text.split('\n')).toContain(line);
+    }),
+  );
+
+  test(
+    'counts follow what happens',
+    inWorld({ controllers: [over('c', () => settled())] }, async (w) => {
+      w.manager.start();
+      await w.user.create(ConfigMap, configMap('a'));
+      await w.settle();
+      const text = w.manager.registry.text();
+      expect(text).toContain('controller_runtime_reconcile_total{controller="c",result="success"} 1');
+      expect(text).toContain('workqueue_adds_total{name="c"} 1');
+      expect(text).toContain('lapse_cache_objects{source="v1/configmaps in default"} 1');
+      expect(text).toContain('lapse_cache_synced{source="v1/configmaps in default"} 1');
+    }),
+  );
+
+  test(
+    'idle is counted, not guessed',
+    inWorld(
+      {
+        controllers: [
+          over('c', async (pass) => {
+            await pass.client.get(ConfigMap, pass.key);
+            return settled();
+          }),
+        ],
+      },
+      async (w) => {
+        await w.user.create(ConfigMap, configMap('a'));
+        w.manager.start();
+        const seen = new Set<string>();
+        for (let i = 0; i < 200; i++) {
+          for (const [name, count] of Object.entries(w.manager.activity())) if (count > 0) seen.add(name);
+          await Promise.resolve();
+        }
+        await w.settle();
+        expect([...seen].sort()).toEqual(['passes', 'ready', 'requests']);
+        expect(w.manager.activity()).toEqual({ passes: 0, ready: 0, caches: 0, requests: 0, events: 0 });
+      },
+    ),
+  );
+
+  test(
+    'a watch that is refused is a problem in words, and not hot',
+    inWorld({ controllers: [over('c', () => settled())], listBy: 'pages' }, async (w) => {
+      w.interfere = ({ path }) => (path.includes('watch') ? refuse(403, 'Forbidden', 'no') : undefined);
+      w.manager.start();
+      await w.pass(10 * 60_000);
+      expect(w.manager.readiness()).toEqual({
+        ready: true,
+        problems: ['v1/configmaps in default: watch forbidden: no'],
+      });
+      expect(w.requests.length).toBeLessThan(30);
+      expect(w.manager.registry.text()).toContain('lapse_cache_problem{source="v1/configmaps in default"} 1');
+    }),
+  );
+});
+
+test(
+  'an idle hour costs a few requests, and no pass',
+  inWorld({ controllers: [over('c', () => settled())] }, async (w) => {
+    for (let i = 0; i < 50; i++) await w.user.create(ConfigMap, configMap(`a${i}`));
+    w.manager.start();
+    await w.settle();
+    const before = w.requests.length;
+    await w.pass(3_600_000);
+    // Only the server's own end of a watch wakes anybody.
+    expect(w.requests.length - before).toBeLessThanOrEqual(3);
+    expect(w.passes).toHaveLength(50);
+  }),
+);
+
+test(
+  'in a simulation a month with waiting objects costs only the waking of those objects',
+  inWorld(
+    {
+      listBy: 'pages',
+      bookmarks: false,
+      controllers: [
+        over('c', (pass) => {
+          const at = Number(pass.cache.get(ConfigMap, pass.key)?.data?.at ?? 0) as Instant;
+          return pass.now >= at ? settled() : waitUntil(at, 'test');
+        }),
+      ],
+    },
+    async (w) => {
+      const DAY = 86_400_000;
+      for (let i = 0; i < 200; i++)
+        await w.user.create(
+          ConfigMap,
+          configMap(`a${i}`, { at: String(w.clock.now() + (i * 30 * DAY) / 200) }),
+        );
+      w.manager.start();
+      await w.settle();
+      let instants = 0;
+      await w.clock.advance(millis(30 * DAY), async () => {
+        instants++;
+        await w.settle();
+      });
+      expect(w.passes).toHaveLength(200 + 199);
+      expect(w.passes.every(({ now }, i) => i < 200 || w.since(now) === ((i - 199) * 30 * DAY) / 200)).toBe(
+        true,
+      );
+      // Besides those only the ends of watches, every half hour at most.
+      expect(instants).toBeLessThan(200 + 30 * 24 * 2);
+    },
+  ),
+);

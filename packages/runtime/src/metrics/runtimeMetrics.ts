@@ -1,0 +1,138 @@
+// The metrics of the runtime, under the names that dashboards for controller-runtime and client-go know, all of them
+// there from the start.
+
+import type { Exchange } from '@lapse/kube/client/deadline';
+import type { CacheStatus, Caches } from '../caches.ts';
+import type { Queue, QueueObserver } from '../queue.ts';
+import type { Timers } from '../timers.ts';
+import type { Counter, Gauge, Histogram, Registry } from './registry.ts';
+
+// Buckets as controller-runtime and client-go have them.
+const PASS_SECONDS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,
+  1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+];
+const QUEUE_SECONDS = Array.from({ length: 12 }, (_, i) => Number(`1e${i - 8}`));
+
+export interface ControllerMetrics {
+  readonly results: {
+    readonly success: Counter;
+    readonly error: Counter;
+    readonly requeue: Counter;
+    readonly requeueAfter: Counter;
+  };
+  readonly terminal: Counter;
+  readonly forbidden: Counter;
+  readonly seconds: Histogram;
+  readonly active: Gauge;
+  readonly behind: Counter;
+}
+
+export function controllerMetrics(
+  registry: Registry,
+  controller: string,
+  concurrency: number,
+): ControllerMetrics {
+  const labels = ['controller'];
+  const total = registry.counter('controller_runtime_reconcile_total', 'Passes by what they came to.', [
+    'controller',
+    'result',
+  ]);
+  registry
+    .gauge('controller_runtime_max_concurrent_reconciles', 'Passes that may run at once.', labels)
+    .with(controller)
+    .set(concurrency);
+  return {
+    results: {
+      success: total.with(controller, 'success'),
+      error: total.with(controller, 'error'),
+      requeue: total.with(controller, 'requeue'),
+      requeueAfter: total.with(controller, 'requeue_after'),
+    },
+    terminal: registry
+      .counter(
+        'controller_runtime_terminal_reconcile_errors_total',
+        'Passes that gave up until something changes.',
+        labels,
+      )
+      .with(controller),
+    forbidden: registry
+      .counter('lapse_forbidden_total', 'Passes that the API server refused with 403.', labels)
+      .with(controller),
+    seconds: registry
+      .histogram('controller_runtime_reconcile_time_seconds', 'How long passes take.', labels, PASS_SECONDS)
+      .with(controller),
+    active: registry.gauge('controller_runtime_active_workers', 'Passes under way.', labels).with(controller),
+    behind: registry
+      .counter('lapse_cache_behind_total', 'Times a cache did not show our own write in time.', labels)
+      .with(controller),
+  };
+}
+
+/** Observes a queue; `watch` adds what is looked up at the scrape. */
+export function queueMetrics(
+  registry: Registry,
+  name: string,
+): { observer: QueueObserver; watch(queue: Queue): void } {
+  const labels = ['name'];
+  const adds = registry.counter('workqueue_adds_total', 'Keys added.', labels).with(name);
+  const retries = registry
+    .counter('workqueue_retries_total', 'Keys added again after a failure.', labels)
+    .with(name);
+  const waited = registry
+    .histogram('workqueue_queue_duration_seconds', 'How long keys wait to be taken.', labels, QUEUE_SECONDS)
+    .with(name);
+  const worked = registry
+    .histogram('workqueue_work_duration_seconds', 'How long keys are worked on.', labels, QUEUE_SECONDS)
+    .with(name);
+  return {
+    observer: {
+      added: () => adds.inc(),
+      retried: () => retries.inc(),
+      taken: (time) => waited.observe(time / 1000),
+      finished: (time) => worked.observe(time / 1000),
+    },
+    watch(queue) {
+      const look = (metric: string, help: string, read: () => number) =>
+        registry.gauge(metric, help, labels).collect(() => [[[name], read()]]);
+      const running = () => [...queue.running()].map((time) => time / 1000);
+      look('workqueue_depth', 'Keys that could be taken now.', () => queue.ready);
+      look('workqueue_unfinished_work_seconds', 'Work under way, added up.', () =>
+        running().reduce((a, b) => a + b, 0),
+      );
+      look('workqueue_longest_running_processor_seconds', 'The longest pass under way.', () =>
+        Math.max(0, ...running()),
+      );
+      look('lapse_workqueue_waiting', 'Keys that wait for an instant.', () => queue.waiting);
+    },
+  };
+}
+
+/** For `createClient({ observe })`: every attempt, by method and answer. */
+export function requestMetrics(registry: Registry): (exchange: Exchange) => void {
+  const total = registry.counter('rest_client_requests_total', 'Requests by answer.', ['code', 'method']);
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) total.with('200', method);
+  return ({ status, method }) => total.with(status === undefined ? '<error>' : String(status), method).inc();
+}
+
+/** What the caches and timers hold, looked up at the scrape. */
+export function cacheMetrics(registry: Registry, caches: Caches, timers: Timers): void {
+  const perSource = (
+    metric: string,
+    help: string,
+    read: (cache: { size: number; status: CacheStatus }) => number,
+  ) =>
+    registry
+      .gauge(metric, help, ['source'])
+      .collect(() => [...caches.statuses()].map((cache) => [[cache.source], read(cache)] as const));
+  perSource('lapse_cache_objects', 'Objects in a cache.', ({ size }) => size);
+  perSource('lapse_cache_synced', '1 when a cache has all that existed when it began.', ({ status }) =>
+    status.synced ? 1 : 0,
+  );
+  perSource('lapse_cache_problem', '1 while a cache cannot list or watch.', ({ status }) =>
+    status.problem === undefined ? 0 : 1,
+  );
+  registry
+    .gauge('lapse_timers_pending', 'Deadlines that are waited for.')
+    .collect(() => [[[], timers.pending]]);
+}

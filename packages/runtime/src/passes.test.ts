@@ -1,0 +1,192 @@
+import { type Instant, plus, seconds } from '@lapse/base/instant';
+import { ApiError } from '@lapse/kube/api/status';
+import { describe, expect, test } from 'vitest';
+import type { ControllerDefinition } from './definition.ts';
+import type { EventNote, Regarded } from './events/types.ts';
+import { again, settled, terminal, waitUntil } from './outcome.ts';
+import type { Pass } from './pass.ts';
+import { ConfigMap, configMap, inWorld, over, Secret } from './world.testkit.ts';
+
+const dataOf = (pass: Pass) => pass.cache.get(ConfigMap, pass.key)?.data;
+
+describe('passes', () => {
+  test(
+    'one now per pass, deadlines to the millisecond',
+    inWorld(
+      {
+        controllers: [
+          over((pass) => {
+            const at = Number(dataOf(pass)?.at ?? 0) as Instant;
+            return pass.now >= at ? settled() : waitUntil(at, 'test');
+          }),
+        ],
+      },
+      async (w) => {
+        w.manager.start();
+        await w.user.create(ConfigMap, configMap('a', { at: String(plus(w.clock.now(), seconds(90))) }));
+        await w.pass(3_600_000);
+        expect(w.timeline()).toEqual(['+0 default/a waitUntil', '+90000 default/a settled']);
+        expect(w.passes[1]!.reason).toBe('deadline: test');
+      },
+    ),
+  );
+
+  test(
+    'an exception in one key never affects another',
+    inWorld(
+      {
+        controllers: [
+          over((pass) => {
+            if (pass.key.name === 'bad') throw new Error('boom');
+            return settled();
+          }),
+        ],
+      },
+      async (w) => {
+        w.manager.start();
+        await w.user.create(ConfigMap, configMap('bad'));
+        for (let i = 0; i < 20; i++) await w.user.create(ConfigMap, configMap(`good-${i}`));
+        await w.settle();
+        expect(w.passes.filter((p) => p.outcome.kind === 'settled')).toHaveLength(20);
+        await w.pass(60_000);
+        const tries = w.passes.filter((p) => p.key === 'default/bad').length;
+        expect(tries).toBeGreaterThan(10);
+        expect(tries).toBeLessThan(20);
+      },
+    ),
+  );
+
+  test(
+    'never two passes of one key at once, and never more passes than allowed',
+    inWorld(
+      {
+        controllers: [
+          over(
+            async (pass) => {
+              const key = pass.key.name;
+              const log = running as { keys: string[]; most: number };
+              expect(log.keys).not.toContain(key);
+              log.keys.push(key);
+              log.most = Math.max(log.most, log.keys.length);
+              await pass.client.get(ConfigMap, pass.key);
+              log.keys.splice(log.keys.indexOf(key), 1);
+              return settled();
+            },
+            { concurrency: 3 },
+          ),
+        ],
+      },
+      async (w) => {
+        running.keys = [];
+        running.most = 0;
+        for (let i = 0; i < 10; i++) await w.user.create(ConfigMap, configMap(`a${i}`));
+        w.manager.start();
+        for (let i = 0; i < 10; i++)
+          await w.user.patch(
+            ConfigMap,
+            { namespace: 'default', name: `a${i}` },
+            { type: 'merge', patch: { data: { x: '1' } } },
+          );
+        await w.settle();
+        expect(running.most).toBe(3);
+        expect(running.keys).toEqual([]);
+        expect(w.passes.every((p) => p.outcome.kind === 'settled')).toBe(true);
+      },
+    ),
+  );
+
+  test(
+    'reading a kind that is not wired says so',
+    inWorld(
+      { controllers: [over((pass) => (pass.cache.get(Secret, pass.key) ? settled() : settled()))] },
+      async (w) => {
+        w.manager.start();
+        await w.user.create(ConfigMap, configMap('a'));
+        await w.settle();
+        expect(w.passes[0]!.outcome).toMatchObject({
+          kind: 'failed',
+          cause: { message: 'controller test does not watch v1 Secret' },
+        });
+      },
+    ),
+  );
+
+  test(
+    'again is neither an error nor a loop',
+    inWorld({ controllers: [over((pass) => (pass.losses < 3 ? again('test') : settled()))] }, async (w) => {
+      w.manager.start();
+      await w.user.create(ConfigMap, configMap('a'));
+      await w.settle();
+      expect(w.passes).toHaveLength(1);
+      await w.pass(10_000);
+      expect(w.passes.map((p) => p.outcome.kind)).toEqual(['again', 'again', 'again', 'settled']);
+    }),
+  );
+});
+
+const running = { keys: [] as string[], most: 0 };
+
+describe('what people are told', () => {
+  const events: [string, EventNote][] = [];
+  const outbox = {
+    sink: { record: (regarding: Regarded, note: EventNote) => events.push([regarding.metadata.name!, note]) },
+    pending: 0,
+    close: async () => {},
+  };
+  const tell = (reconcile: ControllerDefinition['reconcile'], check: () => void) =>
+    inWorld({ controllers: [over(reconcile, { stuckAfter: 4 })], events: outbox }, async (w) => {
+      events.length = 0;
+      w.manager.start();
+      await w.user.create(ConfigMap, configMap('a'));
+      await w.pass(10 * 60_000);
+      check();
+      expect(w.requests.length).toBeLessThan(40);
+    });
+
+  test(
+    'a stuck key is reported on the object, once per streak, and never forgotten',
+    tell(
+      () => {
+        throw new Error('boom');
+      },
+      () => {
+        expect(events).toEqual([
+          [
+            'a',
+            {
+              type: 'Warning',
+              action: 'Reconcile',
+              reason: 'ReconcileFailing',
+              note: 'failed 4 times in a row, still trying: boom',
+            },
+          ],
+        ]);
+      },
+    ),
+  );
+
+  test(
+    'forbidden is reported at once',
+    tell(
+      () => {
+        throw new ApiError(403, 'Forbidden', 'configmaps is forbidden');
+      },
+      () => {
+        expect(events[0]).toEqual([
+          'a',
+          { type: 'Warning', action: 'Reconcile', reason: 'Forbidden', note: 'configmaps is forbidden' },
+        ]);
+      },
+    ),
+  );
+
+  test(
+    'terminal outcomes are reported with their reason',
+    tell(
+      () => terminal('InvalidTTL', 'ttl is not a duration'),
+      () => {
+        expect(events.map(([, { reason }]) => reason)).toEqual(['InvalidTTL']);
+      },
+    ),
+  );
+});

@@ -1,0 +1,260 @@
+// Which keys want a pass, and which may have one now. A key is in up to three places:
+//   dirty       something changed; it will be taken as soon as nobody works on it
+//   processing  a worker has it; it is never given to a second one
+//   waiting     it wants to be looked at later; the earliest wish wins
+// Adding a dirty key changes nothing: however many events come, one pass follows. Taking a key forgets its waiting wish,
+// because the pass decides anew when to look again.
+
+import type { Clock } from '@lapse/base/clock';
+import { withRoom } from '@lapse/base/growing';
+import { type Instant, isDue, type Millis, millis, plus } from '@lapse/base/instant';
+import { Pacer } from '@lapse/base/pacer';
+import type { Random } from '@lapse/base/random';
+import type { Interner, KeyId } from './interner.ts';
+import { type Priority, ReadyKeys } from './readyKeys.ts';
+import { Reasons } from './reasons.ts';
+import { computeContendedDelay, computeFailureDelay, RETRY_DEFAULTS, type RetryOptions } from './retry.ts';
+import type { Lane, Timers } from './timers.ts';
+
+export interface QueueObserver {
+  added?(): void;
+  retried?(): void;
+  /** Taken after waiting this long in the queue. */
+  taken?(waited: Millis): void;
+  /** A worker is done with a key after this long. */
+  finished?(worked: Millis): void;
+}
+
+export interface QueueOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly interner: Interner;
+  readonly retry?: RetryOptions;
+  readonly observer?: QueueObserver;
+  /** Called when a key can be taken that could not before. */
+  readonly onReady?: () => void;
+}
+
+export interface Taken {
+  readonly id: KeyId;
+  /** Why it woke: for traces and explanations, never for decisions. */
+  readonly reason: string;
+  /** Failures and lost races in a row before this pass. */
+  readonly failures: number;
+  readonly losses: number;
+}
+
+const DIRTY = 1;
+const PROCESSING = 2;
+/** Dirty with low priority. */
+const LOW = 4;
+/** Lost a race: events do not end its waiting, since they are what it lost against. */
+const PENALTY = 8;
+/** We hold the id: it is dirty, processing or waiting. */
+const HELD = 16;
+
+const bytes = (length: number) => new Uint8Array(length);
+const doubles = (length: number) => new Float64Array(length);
+
+export class Queue {
+  readonly #options: QueueOptions;
+  readonly #clock: Clock;
+  readonly #lane: Lane;
+  readonly #pacer: Pacer;
+  readonly #reasons = new Reasons();
+  readonly #readyKeys: ReadyKeys;
+  readonly #failures = new Map<KeyId, number>();
+  readonly #losses = new Map<KeyId, number>();
+  readonly #startedAt = new Map<KeyId, Millis>();
+  // By id: what it is, why it wakes, and when it became dirty (monotonic).
+  #state = bytes(1024);
+  #why = bytes(1024);
+  #addedAt = doubles(1024);
+  #ready = 0;
+  #open = true;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#lane = options.timers.lane((id) => this.#wake(id));
+    const { perSecond = RETRY_DEFAULTS.perSecond, burst = RETRY_DEFAULTS.burst } = options.retry ?? {};
+    this.#pacer = new Pacer({ perSecond, burst });
+    this.#readyKeys = new ReadyKeys((id, priority) => this.#isReady(id, priority));
+  }
+
+  /** Keys that could be taken now. */
+  get ready(): number {
+    return this.#ready;
+  }
+  get processing(): number {
+    return this.#startedAt.size;
+  }
+  get waiting(): number {
+    return this.#lane.size;
+  }
+  /** When a key that waits will be looked at. */
+  wakesAt(id: KeyId): Instant | undefined {
+    return this.#lane.get(id);
+  }
+  /** How long each pass under way has lasted. */
+  *running(): Generator<Millis> {
+    for (const startedAt of this.#startedAt.values()) yield millis(this.#clock.elapsed() - startedAt);
+  }
+
+  /** False in a replica that does not lead. */
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** Closed, keys are collected but none becomes due: an initial list comes out in the order of its deadlines. */
+  close(): void {
+    this.#open = false;
+    this.#lane.pause();
+  }
+  open(): void {
+    this.#open = true;
+    this.#lane.resume();
+    if (this.#ready > 0) this.#options.onReady?.();
+  }
+
+  add(id: KeyId, reason: string, priority: Priority = 'normal'): void {
+    const state = this.#stateOf(id);
+    if ((state & DIRTY) !== 0) {
+      if ((state & LOW) !== 0 && priority === 'normal') this.#raise(id, state);
+      return;
+    }
+    if ((state & PENALTY) !== 0) return;
+    this.#hold(id);
+    this.#options.observer?.added?.();
+    this.#state[id]! |= DIRTY | (priority === 'low' ? LOW : 0);
+    this.#why[id] = this.#reasons.code(reason);
+    this.#addedAt[id] = this.#clock.elapsed();
+    if ((state & PROCESSING) === 0) this.#push(id, priority);
+  }
+
+  /** Look at the key at `at`, unless an earlier look is planned. */
+  addAt(id: KeyId, at: Instant, reason: string): void {
+    if ((this.#stateOf(id) & PENALTY) !== 0) return;
+    if (this.#open && isDue(at, this.#clock.now())) this.add(id, reason);
+    else this.#wait(id, at, reason);
+  }
+
+  /** After a failure: later, and later still after the next one. */
+  addFailed(id: KeyId, cause: unknown, reason: string): void {
+    const failures = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    this.#options.observer?.retried?.();
+    const { retry = {}, random } = this.#options;
+    const { delay, max } = computeFailureDelay(failures, cause, retry, random);
+    const appointment = Math.min(this.#pacer.reserve(this.#clock.elapsed()), max);
+    this.#wait(id, plus(this.#clock.now(), millis(Math.max(delay, appointment))), reason);
+  }
+
+  /** After a lost race: soon, outside the failure count and the overall rate. Events do not shorten the wait. */
+  addContended(id: KeyId, reason: string): void {
+    const losses = (this.#losses.get(id) ?? 0) + 1;
+    this.#losses.set(id, losses);
+    const { retry = {}, random } = this.#options;
+    this.#wait(id, plus(this.#clock.now(), computeContendedDelay(losses, retry, random)), reason);
+    this.#state[id]! |= PENALTY;
+  }
+
+  /** The key is well: the next failure is its first. */
+  forget(id: KeyId): void {
+    this.#failures.delete(id);
+    this.#losses.delete(id);
+  }
+
+  /** Removes the key and its failure count. False: a worker has it, and nothing changed. */
+  drop(id: KeyId): boolean {
+    const state = this.#stateOf(id);
+    if ((state & PROCESSING) !== 0) return false;
+    if ((state & HELD) === 0) return true;
+    this.#lane.delete(id);
+    this.#release(id);
+    if ((state & DIRTY) !== 0) this.#ready--;
+    this.#readyKeys.tidy(this.#ready);
+    return true;
+  }
+
+  /** Removes every key that no worker has. */
+  clear(): void {
+    for (let id = 0; id < this.#state.length; id++) if (this.#state[id] !== 0) this.drop(id as KeyId);
+  }
+
+  take(): Taken | undefined {
+    const id = this.#readyKeys.shift();
+    if (id === undefined) return undefined;
+    this.#ready--;
+    const now = this.#clock.elapsed();
+    this.#state[id] = PROCESSING | HELD;
+    this.#lane.delete(id);
+    this.#startedAt.set(id, now);
+    this.#options.observer?.taken?.(millis(now - this.#addedAt[id]!));
+    const reason = this.#reasons.text(this.#why[id]!);
+    return { id, reason, failures: this.#failures.get(id) ?? 0, losses: this.#losses.get(id) ?? 0 };
+  }
+
+  /** The worker is done with the key, whose fate was decided before. */
+  done(id: KeyId): void {
+    let state = this.#stateOf(id);
+    if ((state & PROCESSING) === 0) throw new Error('a key was given back that nobody had');
+    this.#options.observer?.finished?.(millis(this.#clock.elapsed() - this.#startedAt.get(id)!));
+    this.#startedAt.delete(id);
+    state &= ~PROCESSING;
+    if ((state & PENALTY) !== 0) state &= ~(DIRTY | LOW);
+    this.#state[id] = state;
+    if ((state & DIRTY) !== 0) this.#push(id, (state & LOW) !== 0 ? 'low' : 'normal');
+    else if (this.#lane.get(id) === undefined) this.#release(id);
+  }
+
+  #wait(id: KeyId, at: Instant, reason: string): void {
+    this.#hold(id);
+    const before = this.#lane.get(id);
+    const dirty = (this.#stateOf(id) & DIRTY) !== 0;
+    if (!dirty && (before === undefined || at < before)) this.#why[id] = this.#reasons.code(reason);
+    this.#lane.setEarlier(id, at);
+  }
+
+  #wake(id: KeyId): void {
+    this.#state[id]! &= ~PENALTY;
+    this.add(id, this.#reasons.text(this.#why[id]!));
+  }
+
+  #raise(id: KeyId, state: number): void {
+    this.#state[id] = state & ~LOW;
+    // The entry among the low keys is no longer wanted; it is skipped when its turn comes.
+    if ((state & PROCESSING) === 0) this.#readyKeys.push(id, 'normal');
+  }
+
+  #push(id: KeyId, priority: Priority): void {
+    this.#ready++;
+    this.#readyKeys.push(id, priority);
+    this.#options.onReady?.();
+  }
+
+  #isReady(id: KeyId, priority: Priority): boolean {
+    const state = this.#stateOf(id);
+    return (state & (DIRTY | PROCESSING)) === DIRTY && ((state & LOW) !== 0) === (priority === 'low');
+  }
+
+  #stateOf(id: KeyId): number {
+    return this.#state[id] ?? 0;
+  }
+
+  #hold(id: KeyId): void {
+    if ((this.#stateOf(id) & HELD) !== 0) return;
+    this.#state = withRoom(this.#state, id, bytes);
+    this.#why = withRoom(this.#why, id, bytes);
+    this.#addedAt = withRoom(this.#addedAt, id, doubles);
+    this.#state[id]! |= HELD;
+    this.#options.interner.hold(id);
+  }
+
+  #release(id: KeyId): void {
+    this.#state[id] = 0;
+    this.forget(id);
+    this.#options.interner.release(id);
+  }
+}

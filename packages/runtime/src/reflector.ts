@@ -1,0 +1,276 @@
+// Keeps a sink in step with the server: lists, watches, resumes, and never gives up. The transitions are in
+// reflectorSteps.ts; here is what is done in each state. Events are handed over one by one, in order, in the same turn
+// in which they were read; whoever receives them must not wait (it puts keys into queues).
+
+import { millis } from '@lapse/base/instant';
+import { sleep } from '@lapse/base/sleep';
+import { breather } from '@lapse/base/turn';
+import type { KubeObject } from '@lapse/kube/api/object';
+import type { Shape } from '@lapse/kube/api/shape';
+import { compareVersions } from '@lapse/kube/api/versions';
+import { TransportError } from '@lapse/kube/client/transport';
+import { watchSilence } from '@lapse/kube/client/watchdog';
+import type { WatchEvent } from '@lapse/kube/client/watchEvents';
+import { computeEnd, selectionOf } from './liveness.ts';
+import {
+  beginListing,
+  classify,
+  computeNext,
+  computePause,
+  type Ending,
+  type ListBy,
+  NOTHING_WATCHED,
+  type Progress,
+  START,
+  type Watched,
+} from './reflectorSteps.ts';
+import type { Problem, ReflectorOptions, ReflectorStatus } from './reflectorTypes.ts';
+
+const PAGE = 500;
+/** After this many items others get a turn. */
+const BREATH = 1000;
+
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #stop = new AbortController();
+  readonly #breathe = breather(BREATH);
+  #progress: Progress;
+  #problem: Problem | undefined;
+  #breathing = false;
+  #watchEvents = 0;
+  #watchSince = millis(0);
+  /** Unset after an answer that could not be read: the next is asked for as JSON. */
+  #shape: Shape | undefined;
+  #done: Promise<void> | undefined;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#progress = { ...START, by: options.listBy ?? 'stream' };
+    this.#shape = options.source.projection?.shape;
+  }
+
+  get status(): ReflectorStatus {
+    const state = this.#progress.state.kind;
+    return this.#problem === undefined ? { state } : { state, problem: this.#problem };
+  }
+
+  /** Whether it has items in hand that were read and not yet handed over; waiting for the server is not work. */
+  get busy(): boolean {
+    return this.#breathing;
+  }
+
+  start(): void {
+    this.#done ??= this.#run();
+  }
+
+  /** Resolves when nothing will be handed over any more. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, random } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      if (this.#progress.state.kind === 'empty') this.#progress = beginListing(this.#progress);
+      const ending = await this.#attempt();
+      if (signal.aborted) return;
+      this.#report(ending);
+      this.#progress = computeNext(this.#progress, ending);
+      const pause = computePause(this.#progress, ending, random);
+      this.#options.onStatus?.(this.status);
+      if (pause <= 0) continue;
+      await sleep(clock, pause, signal);
+    }
+  }
+
+  /** One list, one watch, or a streaming list that becomes a watch. */
+  async #attempt(): Promise<Ending> {
+    const { state } = this.#progress;
+    switch (state.kind) {
+      case 'empty':
+        throw new Error('unreachable: nothing is attempted before listing');
+      case 'listing':
+        this.#options.sink.listBegins();
+        return state.by === 'stream' ? this.#watch(undefined) : this.#list(state.by);
+      case 'watching':
+        return this.#watch(state.version);
+    }
+  }
+
+  async #list(by: ListBy): Promise<Ending> {
+    const { client, source, sink } = this.#options;
+    const { kind } = source;
+    let version = '';
+    try {
+      const pages = client.pages(kind, {
+        ...selectionOf(source),
+        ...this.#shaped(),
+        signal: this.#stop.signal,
+        limit: by === 'whole' ? 0 : PAGE,
+      });
+      for await (const page of pages) {
+        if (page.kind === 'expired') return { kind: 'failed', error: page.error, watched: NOTHING_WATCHED };
+        for (const item of page.items) {
+          sink.listItem(item);
+          const breath = this.#breathe();
+          if (breath !== undefined) await this.#hold(breath);
+        }
+        version = page.resourceVersion;
+      }
+    } catch (error) {
+      return { kind: 'failed', error: asError(error), watched: NOTHING_WATCHED };
+    }
+    sink.listEnds(version);
+    return { kind: 'listed', version };
+  }
+
+  /** From `version` on; without one everything that exists comes first. */
+  async #watch(version: string | undefined): Promise<Ending> {
+    const attempt = new AbortController();
+    const onStop = () => attempt.abort();
+    this.#stop.signal.addEventListener('abort', onStop, { once: true });
+    let silent = false;
+    const onSilent = () => {
+      silent = true;
+      attempt.abort();
+    };
+    this.#watchBegins();
+    try {
+      for await (const event of this.#events(version, attempt.signal, onSilent)) {
+        if (this.#stop.signal.aborted) break;
+        const ending = this.#take(event);
+        if (ending !== undefined) return ending;
+        const breath = this.#breathe();
+        if (breath !== undefined) await this.#hold(breath);
+      }
+    } finally {
+      this.#stop.signal.removeEventListener('abort', onStop);
+      attempt.abort();
+    }
+    return silent ? this.#fellSilent() : { kind: 'closed', watched: this.#watched() };
+  }
+
+  #shaped(): { shape?: Shape } {
+    return this.#shape === undefined ? {} : { shape: this.#shape };
+  }
+
+  #watchBegins(): void {
+    this.#watchEvents = 0;
+    this.#watchSince = this.#options.clock.elapsed();
+  }
+
+  #watched(): Watched {
+    const lasted = millis(this.#options.clock.elapsed() - this.#watchSince);
+    const isWatch = this.#progress.state.kind === 'watching';
+    return isWatch ? { events: this.#watchEvents, lasted } : NOTHING_WATCHED;
+  }
+
+  /** Others have a turn; items that were read already are still in hand. */
+  async #hold(breath: Promise<void>): Promise<void> {
+    this.#breathing = true;
+    await breath;
+    this.#breathing = false;
+  }
+
+  #events(
+    version: string | undefined,
+    signal: AbortSignal,
+    onSilent: () => void,
+  ): AsyncIterable<WatchEvent<T>> {
+    const { client, source, liveness, clock, random, bookmarks } = this.#options;
+    const events = client.watch(source.kind, {
+      ...selectionOf(source),
+      ...this.#shaped(),
+      // A streaming list needs its bookmark.
+      ...(version === undefined
+        ? { sendInitialEvents: true }
+        : { resourceVersion: version, ...(bookmarks === false ? { bookmarks } : {}) }),
+      ...(liveness === undefined ? {} : { timeoutSeconds: computeEnd(liveness, random) }),
+      onOpen: () => this.#opened(),
+      signal,
+    });
+    return liveness === undefined
+      ? events
+      : watchSilence(events, { clock, limit: liveness.silence, onSilent });
+  }
+
+  /** A streaming list whose end never comes: the server ignores the question, or the connection is dead. */
+  #fellSilent(): Ending {
+    if (this.#progress.state.kind === 'listing') return { kind: 'unsupported', lasting: false };
+    const error = new TransportError('timeout', 'the watch fell silent', { sent: true });
+    return { kind: 'failed', error, watched: this.#watched() };
+  }
+
+  /** Hands one event over; the ending, if it was the last. */
+  #take(event: WatchEvent<T>): Ending | undefined {
+    if (event.type === 'error') return { kind: 'failed', error: event.error, watched: this.#watched() };
+    return this.#progress.state.kind === 'listing' ? this.#takeInitial(event) : this.#takeChange(event);
+  }
+
+  #takeInitial(event: Exclude<WatchEvent<T>, { type: 'error' }>): Ending | undefined {
+    const { sink } = this.#options;
+    switch (event.type) {
+      case 'added':
+      case 'modified':
+        sink.listItem(event.object);
+        return undefined;
+      case 'bookmark':
+        // A server that ignores the parameter sends ordinary bookmarks.
+        if (!event.initialEventsEnd) return { kind: 'unsupported', lasting: true };
+        sink.listEnds(event.resourceVersion);
+        this.#becameWatching(event.resourceVersion);
+        return undefined;
+      case 'deleted':
+        sink.removed(event.object);
+        return undefined;
+    }
+  }
+
+  /** The stream goes on as a watch: the same transition as after a list, without a new request. */
+  #becameWatching(version: string): void {
+    this.#problem = undefined;
+    this.#progress = computeNext(this.#progress, { kind: 'listed', version });
+    this.#watchBegins();
+    this.#options.onStatus?.(this.status);
+  }
+
+  #takeChange(event: Exclude<WatchEvent<T>, { type: 'error' }>): Ending | undefined {
+    const { sink } = this.#options;
+    const version =
+      event.type === 'bookmark' ? event.resourceVersion : (event.object.metadata.resourceVersion ?? '');
+    const state = this.#progress.state;
+    if (state.kind !== 'watching') throw new Error('unreachable: events come after the list');
+    // Whatever is not newer has been handed over before: a response that was duplicated on its way.
+    const order = compareVersions(version, state.version);
+    if (order !== undefined && order <= 0) return undefined;
+    this.#watchEvents++;
+    this.#progress = { ...this.#progress, state: { kind: 'watching', version } };
+    sink.reached(version);
+    if (event.type === 'deleted') sink.removed(event.object);
+    else if (event.type !== 'bookmark') sink.changed(event.object);
+    return undefined;
+  }
+
+  /** The server accepted the watch, so whatever kept us from watching is over. */
+  #opened(): void {
+    if (this.#problem === undefined || this.#progress.state.kind !== 'watching') return;
+    this.#problem = undefined;
+    this.#options.onStatus?.(this.status);
+  }
+
+  #report(ending: Ending): void {
+    // That listing works says nothing about a watch that was refused.
+    if (ending.kind === 'listed' && this.#problem?.verb === 'list') this.#problem = undefined;
+    if (ending.kind !== 'failed') return;
+    const kind = classify(ending.error);
+    if (kind === 'malformed') this.#shape = undefined;
+    const verb = this.#progress.state.kind === 'watching' ? 'watch' : 'list';
+    const same = this.#problem?.kind === kind && this.#problem.verb === verb;
+    const since = same ? this.#problem!.since : this.#options.clock.now();
+    this.#problem = { kind, verb, error: ending.error, since };
+  }
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -1,0 +1,203 @@
+// For tests: the embedded API server, a user, and a manager with controllers, all on one virtual clock.
+
+import { type ApiServer, createServer } from '@lapse/apiserver/server';
+import { type Instant, type Millis, millis, minus } from '@lapse/base/instant';
+import { seededRandom } from '@lapse/base/random';
+import { nextTurn } from '@lapse/base/turn';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import { defineKind } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type ClientOptions, createClient } from '@lapse/kube/client/client';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { isIdle } from './activity.ts';
+import { type ControllerDefinition, defineController } from './definition.ts';
+import { countInFlight } from './inFlight.ts';
+import { Manager, type ManagerOptions } from './manager.ts';
+import type { PassRecord } from './worker.ts';
+
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+}
+export const ConfigMap = defineKind<ConfigMap>({
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  namespaced: true,
+});
+export interface Secret extends KubeObject {
+  data?: Record<string, string>;
+}
+export const Secret = defineKind<Secret>({
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  resource: 'secrets',
+  namespaced: true,
+});
+
+export const configMap = (
+  name: string,
+  data: Record<string, string> = {},
+  more: Partial<KubeObject['metadata']> = {},
+): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', ...more },
+  data,
+});
+
+/** Answers instead of the server, or before it; undefined lets the request through. */
+type Disturbance = HttpResponse | 'hang' | 'loseAnswer' | undefined;
+/** Before a request is handled; what it does itself is done by then if it is waited for. */
+export type Interference = (request: HttpRequest) => Disturbance | Promise<Disturbance>;
+
+export interface WorldOptions extends Partial<Omit<ManagerOptions, 'clock' | 'random' | 'client'>> {
+  readonly seed?: number;
+  readonly client?: Partial<ClientOptions>;
+}
+
+export class World {
+  readonly clock = new VirtualClock();
+  readonly start: Instant = this.clock.now();
+  readonly requests: string[] = [];
+  readonly passes: (PassRecord & { controller: string })[] = [];
+  readonly server: ApiServer;
+  /** The hands of a user: no faults, no limits. */
+  readonly user;
+  readonly manager: Manager;
+  readonly client;
+  interfere: Interference = () => undefined;
+  #held: PromiseWithResolvers<void> | undefined;
+
+  constructor(server: ApiServer, clock: VirtualClock, options: WorldOptions) {
+    const { seed = 1, client = {}, ...managerOptions } = options;
+    this.clock = clock;
+    this.start = clock.now();
+    this.server = server;
+    const random = seededRandom(seed);
+    this.user = createClient({ transport: inProcessTransport(server.handle), clock, random, flow: 'none' });
+    const counted = countInFlight(inProcessTransport((request) => this.#handle(request)));
+    this.client = createClient({ transport: counted.transport, clock, random, flow: 'none', ...client });
+    this.manager = new Manager({
+      clock,
+      random,
+      client: this.client,
+      controllers: [],
+      freeze: true,
+      inFlight: counted.inFlight,
+      onPass: (record) => this.passes.push(record),
+      ...managerOptions,
+    });
+  }
+
+  /** Lets everything come to rest: nothing in hand, nothing undelivered. */
+  readonly settle = async (): Promise<void> => {
+    for (let quiet = 0, turns = 0; quiet < 4; turns++) {
+      if (turns > 100_000) throw new Error(`never idle: ${JSON.stringify(this.manager.activity())}`);
+      await nextTurn();
+      quiet = isIdle(this.manager.activity()) && this.server.undelivered() === 0 ? quiet + 1 : 0;
+    }
+  };
+  readonly pass = (length: number): Promise<void> => this.clock.advance(length as Millis, this.settle);
+  /** Milliseconds since the world began. */
+  since = (at: Instant = this.clock.now()): Millis => minus(at, this.start);
+  /** `+milliseconds key outcome` of every pass. */
+  timeline = (): string[] =>
+    this.passes.map(({ key, now, outcome }) => `+${this.since(now)} ${key} ${outcome.kind}`);
+
+  async close(): Promise<void> {
+    const stopped = this.manager.stop();
+    await this.clock.advance(millis(60_000), nextTurn);
+    await stopped;
+    await this.server.close();
+  }
+
+  async #handle(request: HttpRequest): Promise<HttpResponse> {
+    this.requests.push(`${request.method} ${request.path}`);
+    // Whoever does not wait costs no turn.
+    const asked = this.interfere(request);
+    const answer = asked instanceof Promise ? await asked : asked;
+    if (answer === 'hang') return new Promise(() => {});
+    if (answer === 'loseAnswer') {
+      await this.server.handle(request);
+      throw new Error('the connection was lost');
+    }
+    const response = answer ?? (await this.server.handle(request));
+    return response.body instanceof Uint8Array
+      ? response
+      : { ...response, body: this.#slowed(response.body) };
+  }
+
+  /** Events are under way, and do not arrive until released: the caches are stale. */
+  holdEvents(): void {
+    this.#held ??= Promise.withResolvers<void>();
+  }
+  releaseEvents(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
+  }
+
+  async *#slowed(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      while (this.#held !== undefined) await this.#held.promise;
+      yield chunk;
+    }
+  }
+
+  /** Requests that change something. */
+  writes = (): string[] => this.requests.filter((r) => !r.startsWith('GET '));
+}
+
+export async function world(options: WorldOptions = {}): Promise<World> {
+  const clock = new VirtualClock();
+  const server = await createServer({ clock, random: seededRandom(99) });
+  return new World(server, clock, options);
+}
+
+/** Runs a test in a world, and ends it whatever happens. */
+export const inWorld =
+  (options: WorldOptions, test: (world: World) => Promise<void>) => async (): Promise<void> => {
+    const made = await world(options);
+    try {
+      await test(made);
+    } finally {
+      await made.close();
+    }
+  };
+
+export const refuse = (
+  code: number,
+  reason: string,
+  message = 'injected',
+  details?: object,
+): HttpResponse => ({
+  status: code,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(
+    JSON.stringify({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason,
+      details,
+      code,
+    }),
+  ),
+});
+
+/** A controller over ConfigMaps that does what the test says. */
+export const over = (
+  reconcile: ControllerDefinition['reconcile'],
+  more: Partial<ControllerDefinition<ConfigMap>> = {},
+): ControllerDefinition =>
+  defineController<ConfigMap>({
+    name: 'test',
+    for: ConfigMap,
+    namespace: 'default',
+    reconcile,
+    ...more,
+  }) as ControllerDefinition;

@@ -1,0 +1,66 @@
+import { hours } from '@lapse/base/instant';
+import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
+import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { KubeEvent } from '@lapse/runtime/events/build';
+import { settled, terminal } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { expect, test } from 'vitest';
+import { SNAPSHOT_KINDS } from '#controllers/snapshotKinds';
+import { simulate } from './simulate.ts';
+
+const standin = (name: string, of: object, reconcile: (pass: Pass) => Promise<ReturnType<typeof settled>>) =>
+  defineController({
+    name,
+    for: of as typeof ConfigMap,
+    concurrency: 1,
+    reconcile,
+  }) as unknown as ControllerDefinition;
+
+test('a stand-in for a kind that nobody serves costs nothing, and begins when it is defined', async () => {
+  const seen: string[] = [];
+  const late = standin('late', VolumeSnapshotContent, async ({ key }) => {
+    seen.push(key.name);
+    return settled();
+  });
+  const cluster = await simulate({ standins: [late] });
+  await cluster.timePasses(hours(24 * 365));
+  expect(cluster.clock.next()).toBeUndefined();
+  await cluster.apply(SNAPSHOT_KINDS.map(({ crd }) => crd));
+  await cluster.apply({
+    apiVersion: 'snapshot.storage.k8s.io/v1',
+    kind: 'VolumeSnapshotContent',
+    metadata: { name: 'first' },
+    spec: { deletionPolicy: 'Delete', driver: 'd', source: { volumeHandle: 'v' }, volumeSnapshotRef: {} },
+  });
+  expect(seen).toEqual(['first']);
+  await cluster.close();
+});
+
+test('hundreds of passes of a stand-in that ask for nothing are waited for', async () => {
+  const seen = new Set<string>();
+  const busy = standin('busy', ConfigMap, async ({ key }) => {
+    seen.add(key.name);
+    return settled();
+  });
+  const cluster = await simulate({
+    standins: [busy],
+    prepare: async ({ server }) => {
+      for (let i = 0; i < 800; i++)
+        await server.importObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `m${i}` } });
+    },
+  });
+  expect(seen.size).toBe(800);
+  await cluster.close();
+});
+
+test('what a stand-in has to say is an Event', async () => {
+  const grumbling = standin('grumbling', ConfigMap, async () => terminal('Odd', 'I do not like it') as never);
+  const cluster = await simulate({ standins: [grumbling] });
+  await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } });
+  const { items } = await cluster.user.list(KubeEvent);
+  expect(items.map(({ regarding, reason, note }) => [regarding.name, reason, note])).toEqual([
+    ['a', 'Odd', 'I do not like it'],
+  ]);
+  await cluster.close();
+});

@@ -1,0 +1,75 @@
+// Stands in for a storage system that takes snapshots: every VolumeSnapshotContent without a status becomes ready a second
+// after it was created, or does what an annotation on it or on its class says (see script.ts).
+
+import { assertNever } from '@lapse/base/assertNever';
+import { formatTime, type Instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
+import { keyOf } from '@lapse/kube/api/kind';
+import { VolumeSnapshotClass, VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { patchStatus } from './patchStatus.ts';
+import { parseScript } from './script.ts';
+
+export const SNAPSHOT_SCRIPT = 'standin.lapse.dev/snapshot';
+const SIZE = 1024 ** 3;
+
+const nanosOf = (at: Instant): number => at * 1_000_000;
+
+/** Its own annotation, or else that of its class: whoever creates contents does not write our annotations. */
+function scriptOf(content: VolumeSnapshotContent, pass: Pass): string | undefined {
+  const own = content.metadata.annotations?.[SNAPSHOT_SCRIPT];
+  const className = content.spec?.volumeSnapshotClassName;
+  if (own !== undefined || className === undefined) return own;
+  return pass.cache.get(VolumeSnapshotClass, { name: className })?.metadata.annotations?.[SNAPSHOT_SCRIPT];
+}
+
+async function reconcile(pass: Pass): Promise<Outcome> {
+  const content = pass.cache.get(VolumeSnapshotContent, pass.key);
+  if (
+    content === undefined ||
+    content.status !== undefined ||
+    content.metadata.deletionTimestamp !== undefined
+  )
+    return settled();
+  const script = parseScript(SNAPSHOT_SCRIPT, scriptOf(content, pass));
+  const created = parseTime(content.metadata.creationTimestamp ?? '');
+  const write = (after: Millis, status: object): Outcome | Promise<Outcome> => {
+    const at = plus(created, after);
+    return isDue(at, pass.now)
+      ? patchStatus(pass, VolumeSnapshotContent, keyOf(content), { of: content, status })
+      : waitUntil(at, 'snapshot');
+  };
+  switch (script.kind) {
+    case 'never':
+      return settled();
+    case 'invalid':
+      return terminal('InvalidScript', script.problem);
+    case 'fail':
+      return write(script.after, {
+        readyToUse: false,
+        error: { message: script.message, time: formatTime(pass.now) },
+      });
+    case 'succeed':
+      return write(script.after, {
+        readyToUse: true,
+        creationTime: nanosOf(pass.now),
+        restoreSize: SIZE,
+        snapshotHandle: `standin-${content.metadata.uid}`,
+      });
+    default:
+      return assertNever(script);
+  }
+}
+
+export const csiSnapshotter = (): ControllerDefinition =>
+  defineController<VolumeSnapshotContent>({
+    name: 'csi-snapshotter',
+    for: VolumeSnapshotContent,
+    facts: ({ metadata, status }) => [metadata.annotations?.[SNAPSHOT_SCRIPT], status === undefined],
+    watches: [{ kind: VolumeSnapshotClass, to: () => [] }],
+    rights: [
+      { group: VolumeSnapshotContent.group, resource: 'volumesnapshotcontents/status', verbs: ['patch'] },
+    ],
+    reconcile,
+  }) as ControllerDefinition;

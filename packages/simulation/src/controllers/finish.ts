@@ -1,0 +1,30 @@
+// When and how something annotated is to finish: `standin.lapse.dev/finish: "succeeded after 5s"`.
+
+import { readGoDuration } from '@lapse/base/goDuration';
+import { type Millis, millis } from '@lapse/base/instant';
+import type { ObjectMeta } from '@lapse/kube/api/object';
+
+export const FINISH = 'standin.lapse.dev/finish';
+
+export interface Finish {
+  readonly result: 'succeeded' | 'failed';
+  /** Counted from the start. */
+  readonly after: Millis;
+}
+
+/** What the annotation asks for: nothing, something, or a problem in words. */
+export type FinishWish = Finish | 'none' | { readonly problem: string };
+
+const FORM = /^(succeeded|failed) after (\S+)$/;
+
+export function parseFinish({ annotations }: ObjectMeta): FinishWish {
+  const text = annotations?.[FINISH];
+  if (text === undefined) return 'none';
+  const [, result, length] = FORM.exec(text.trim()) ?? [];
+  const nanos = length === undefined ? undefined : readGoDuration(length);
+  if (result === undefined || nanos === undefined || nanos < 0n)
+    return {
+      problem: `${FINISH}: ${JSON.stringify(text.slice(0, 100))} is not "succeeded after 5s" or "failed after 1m"`,
+    };
+  return { result: result as Finish['result'], after: millis(Number(nanos / 1_000_000n)) };
+}

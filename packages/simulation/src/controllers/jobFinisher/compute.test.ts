@@ -1,0 +1,136 @@
+import { formatTime, type Instant, instant } from '@lapse/base/instant';
+import type { Condition, Job } from '@lapse/kube/api/kinds/builtin';
+import { describe, expect, test } from 'vitest';
+import { FINISH } from '../finish.ts';
+import { computeJobStep } from './compute.ts';
+
+const at = (seconds: number): Instant => instant(Date.UTC(2030, 0, 1) + seconds * 1000);
+const time = (seconds: number): string => formatTime(at(seconds));
+const job = (finish: string | undefined, more: Partial<Job> = {}): Job => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'j', ...(finish === undefined ? {} : { annotations: { [FINISH]: finish } }) },
+  spec: {},
+  ...more,
+});
+const said = (type: string, seconds = 0): Condition => ({
+  type,
+  status: 'True',
+  lastTransitionTime: time(seconds),
+});
+const running = (finish: string, more: Job['status'] = {}, spec: Job['spec'] = {}): Job =>
+  job(finish, { spec, status: { startTime: time(0), active: 1, ...more } });
+const SUCCESS = { reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' };
+const FAILURE = { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' };
+const condition = (type: string, seconds: number, why: object) => ({
+  type,
+  status: 'True',
+  lastProbeTime: time(seconds),
+  lastTransitionTime: time(seconds),
+  ...why,
+});
+const nothing = { kind: 'nothing' };
+
+const rules: Record<string, [Job, number, object]> = {
+  'a job without the annotation is left alone': [job(undefined), 0, nothing],
+  'a new job starts': [
+    job('succeeded after 5s'),
+    1.5,
+    {
+      kind: 'write',
+      status: { startTime: time(1), active: 1, ready: 0, terminating: 0, uncountedTerminatedPods: {} },
+    },
+  ],
+  'as many are active as may be': [
+    job('succeeded after 5s', { spec: { parallelism: 4, completions: 3 } }),
+    0,
+    expect.objectContaining({ status: expect.objectContaining({ active: 3 }) }),
+  ],
+  'a millisecond early, it waits': [running('succeeded after 5s'), 4.999, { kind: 'wait', until: at(5) }],
+  'exactly then, its success is decided': [
+    running('succeeded after 5s'),
+    5,
+    {
+      kind: 'write',
+      status: {
+        active: 0,
+        ready: 0,
+        succeeded: 1,
+        conditions: [condition('SuccessCriteriaMet', 5, SUCCESS)],
+      },
+    },
+  ],
+  'with all indexes': [
+    running('succeeded after 0s', {}, { completions: 5, parallelism: 5, completionMode: 'Indexed' }),
+    0,
+    expect.objectContaining({
+      status: expect.objectContaining({ succeeded: 5, completedIndexes: '0-4' }),
+    }),
+  ],
+  'then it is complete': [
+    running('succeeded after 5s', { conditions: [said('SuccessCriteriaMet', 5)] }),
+    6,
+    {
+      kind: 'write',
+      status: {
+        conditions: [said('SuccessCriteriaMet', 5), condition('Complete', 6, SUCCESS)],
+        completionTime: time(6),
+      },
+    },
+  ],
+  'its failure is decided': [
+    running('failed after 1m', {}, { backoffLimit: 2 }),
+    60,
+    {
+      kind: 'write',
+      status: { active: 0, ready: 0, failed: 3, conditions: [condition('FailureTarget', 60, FAILURE)] },
+    },
+  ],
+  'then it has failed, without a completion time': [
+    running('failed after 1m', { conditions: [said('FailureTarget', 60)] }),
+    60,
+    {
+      kind: 'write',
+      status: { conditions: [said('FailureTarget', 60), condition('Failed', 60, FAILURE)] },
+    },
+  ],
+  'complete, it is left alone': [running('failed after 1m', { conditions: [said('Complete')] }), 60, nothing],
+  'failed, it is left alone': [running('succeeded after 1m', { conditions: [said('Failed')] }), 60, nothing],
+  'decided otherwise, it is left alone': [
+    running('succeeded after 1m', { conditions: [said('FailureTarget')] }),
+    60,
+    nothing,
+  ],
+  'suspended, it is left alone': [job('succeeded after 1m', { spec: { suspend: true } }), 60, nothing],
+  'on its way out, it is left alone': [
+    { ...running('succeeded after 1m'), metadata: { name: 'j', deletionTimestamp: time(0) } },
+    60,
+    nothing,
+  ],
+};
+
+describe('the next step of a job', () => {
+  test.each(Object.entries(rules))('%s', (_, [of, seconds, step]) =>
+    expect(computeJobStep(of, at(seconds))).toEqual(step),
+  );
+  test.each([
+    '',
+    'succeeded',
+    'succeeded after',
+    'succeeded after 5',
+    'succeeded after -5s',
+    'Succeeded after 5s',
+    'cancelled after 5s',
+    'succeeded after 5s please',
+    'succeeded after 999999999h',
+    '__proto__',
+    'x'.repeat(100_000),
+  ])('%j is not understood', (text) =>
+    expect(computeJobStep(job(text), at(0))).toEqual({
+      kind: 'invalid',
+      problem: expect.stringMatching(
+        /^standin\.lapse\.dev\/finish: ".{0,101}" is not "succeeded after 5s" or/,
+      ),
+    }),
+  );
+});

@@ -1,0 +1,115 @@
+// Ends namespaces: everything in them is deleted, then they are let go.
+
+import { assertNever } from '@lapse/base/assertNever';
+import { type Instant, plus, seconds } from '@lapse/base/instant';
+import { keyOf } from '@lapse/kube/api/kind';
+import { type Condition, Namespace } from '@lapse/kube/api/kinds/builtin';
+import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
+import { again, failed, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import {
+  computeConditions,
+  computeContentKinds,
+  computeNamespaceStep,
+  FINALIZER,
+  type Findings,
+} from './compute.ts';
+import { deleteContent } from './content.ts';
+import { getDiscovered } from './discovery.ts';
+
+const namespaceFacts = ({ metadata, spec }: Namespace) => ({
+  deleted: metadata.deletionTimestamp,
+  finalizers: spec?.finalizers,
+});
+
+async function reconcile(pass: Pass): Promise<Outcome> {
+  const namespace = pass.cache.get(Namespace, pass.key);
+  if (namespace === undefined) return settled();
+  const step = computeNamespaceStep(namespace, pass.now);
+  switch (step.kind) {
+    case 'nothing':
+      return settled();
+    case 'wait':
+      return waitUntil(step.until, 'namespace deletion');
+    case 'empty':
+      return empty(pass, namespace, step.since);
+    default:
+      return assertNever(step);
+  }
+}
+
+async function empty(pass: Pass, namespace: Namespace, since: Instant): Promise<Outcome> {
+  const { client, now } = pass;
+  const discovered = await getDiscovered(client);
+  const kinds = computeContentKinds(discovered.kinds);
+  const name = namespace.metadata.name!;
+  const { remains, problems, podsFirst } = await deleteContent(kinds, {
+    client,
+    namespace: name,
+    since,
+    now,
+  });
+  const findings: Findings = {
+    problems,
+    // As upstream, which waits for Pods without counting them.
+    remains: podsFirst ? [] : remains,
+    ...(discovered.problem === undefined ? {} : { discovery: discovered.problem }),
+  };
+  const current = await patchConditions(pass, namespace, findings);
+  if (current === 'gone') return settled();
+  if (current === 'changed') return again('changed while it was emptied');
+  const trouble = [...(discovered.problem === undefined ? [] : [discovered.problem]), ...problems];
+  if (trouble.length > 0) return failed(new Error(`namespace ${name}: ${trouble.join(', ')}`));
+  const estimate = Math.max(0, ...remains.map((kind) => kind.estimate));
+  if (estimate > 0) return waitUntil(plus(now, seconds(Math.floor(estimate / 2) + 1)), 'content remains');
+  return finalize(pass, current);
+}
+
+async function patchConditions(
+  { client, now }: Pass,
+  namespace: Namespace,
+  findings: Findings,
+): Promise<Namespace | 'gone' | 'changed'> {
+  const conditions: Condition[] | undefined = computeConditions(
+    namespace.status?.conditions ?? [],
+    findings,
+    now,
+  );
+  if (conditions === undefined) return namespace;
+  const answer = await client.patch(
+    Namespace,
+    keyOf(namespace),
+    { type: 'merge', patch: { status: { conditions } } },
+    {
+      subresource: 'status',
+      ifUid: namespace.metadata.uid!,
+      ifVersion: namespace.metadata.resourceVersion!,
+    },
+  );
+  if (answer.kind === 'patched') return answer.object;
+  if (answer.kind === 'invalid') throw answer.error;
+  return answer.kind === 'missing' ? 'gone' : 'changed';
+}
+
+/** The last one out: when nothing else holds the namespace, this removes it. */
+async function finalize({ client }: Pass, namespace: Namespace): Promise<Outcome> {
+  const finalizers = (namespace.spec?.finalizers ?? []).filter((name) => name !== FINALIZER);
+  const next: Namespace = { ...namespace, spec: { ...namespace.spec, finalizers } };
+  const answer = await client.update(Namespace, next, { subresource: 'finalize' });
+  if (answer.kind === 'invalid') throw answer.error;
+  return answer.kind === 'conflict' ? again('changed while it was finalized') : settled();
+}
+
+export const namespaceGc = (): ControllerDefinition =>
+  defineController<Namespace>({
+    name: 'namespace-gc',
+    for: Namespace,
+    facts: namespaceFacts,
+    concurrency: 10,
+    rights: [
+      { group: '*', resource: '*', verbs: ['list', 'delete', 'deletecollection'] },
+      { group: '', resource: 'namespaces/status', verbs: ['patch'] },
+      { group: '', resource: 'namespaces/finalize', verbs: ['update'] },
+    ],
+    reconcile,
+  }) as ControllerDefinition;

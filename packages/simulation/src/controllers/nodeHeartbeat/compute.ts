@@ -1,0 +1,85 @@
+// The pulse of a labelled Node. `standin.lapse.dev/heartbeat: ""` (any value but the next) beats for good; values of
+// labels have no spaces, so a Node that is to fall silent says `stop-after-5m`, counted from its creation. What follows
+// is what a node controller would say of it. Pure.
+
+import { readGoDuration } from '@lapse/base/goDuration';
+import {
+  formatTime,
+  type Instant,
+  isDue,
+  millis,
+  minutes,
+  parseTime,
+  plus,
+  seconds,
+} from '@lapse/base/instant';
+import type { Condition, Node } from '@lapse/kube/api/kinds/builtin';
+import type { StatusStep } from '../statusStep.ts';
+
+export const HEARTBEAT = 'standin.lapse.dev/heartbeat';
+
+/** How often a kubelet writes a status in which nothing changed. */
+const PERIOD = minutes(5);
+/** How long a node controller waits before it says that it no longer knows. */
+const GRACE = seconds(50);
+const STOP = /^stop-after-(.+)$/;
+
+/** All conditions of the Node. */
+export type NodeStep = StatusStep<{ readonly conditions: readonly Condition[] }>;
+
+const NOTHING: NodeStep = { kind: 'nothing' };
+
+export function computeNodeStep(node: Node, now: Instant): NodeStep {
+  const label = node.metadata.labels?.[HEARTBEAT];
+  if (label === undefined || node.metadata.deletionTimestamp !== undefined) return NOTHING;
+  const stop = parseStop(label, node.metadata.creationTimestamp);
+  if (typeof stop === 'object') return { kind: 'invalid', problem: stop.problem };
+  if (stop !== undefined && isDue(stop, now)) return computeSilence(node, stop, now);
+  const ready = readyOf(node);
+  const last = ready?.lastHeartbeatTime;
+  if (ready?.status !== 'True' || last === undefined) return beat(node, now);
+  const next = plus(parseTime(last), PERIOD);
+  if (isDue(next, now) || Number.isNaN(next)) return beat(node, now);
+  return { kind: 'wait', until: stop !== undefined && isDue(stop, next) ? stop : next };
+}
+
+/** When the beat ends; undefined when it does not. */
+function parseStop(
+  label: string,
+  created: string | null | undefined,
+): Instant | undefined | { readonly problem: string } {
+  const [, length] = STOP.exec(label) ?? [];
+  if (length === undefined) return undefined;
+  const nanos = readGoDuration(length);
+  if (nanos === undefined || nanos < 0n)
+    return { problem: `${HEARTBEAT}: ${JSON.stringify(label)} is not "stop-after-5m"` };
+  return plus(parseTime(created ?? ''), millis(Number(nanos / 1_000_000n)));
+}
+
+function computeSilence(node: Node, stop: Instant, now: Instant): NodeStep {
+  if (readyOf(node)?.status === 'Unknown') return NOTHING;
+  const noticed = plus(stop, GRACE);
+  if (!isDue(noticed, now)) return { kind: 'wait', until: noticed };
+  const silent = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
+  const { lastHeartbeatTime = formatTime(stop) } = readyOf(node) ?? {};
+  return withReady(node, now, { status: 'Unknown', lastHeartbeatTime, ...silent });
+}
+
+const beat = (node: Node, now: Instant): NodeStep =>
+  withReady(node, now, {
+    status: 'True',
+    lastHeartbeatTime: formatTime(now),
+    reason: 'KubeletReady',
+    message: 'kubelet is posting ready status',
+  });
+
+const readyOf = ({ status }: Node): Condition | undefined =>
+  status?.conditions?.find(({ type }) => type === 'Ready');
+
+function withReady(node: Node, now: Instant, next: Omit<Condition, 'type'>): NodeStep {
+  const old = readyOf(node);
+  const since = old?.status === next.status ? old.lastTransitionTime : undefined;
+  const ready = { type: 'Ready', ...next, lastTransitionTime: since ?? formatTime(now) };
+  const others = (node.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
+  return { kind: 'write', status: { conditions: [...others, ready] } };
+}

@@ -1,0 +1,144 @@
+// A pass is either over the cluster (which kinds are there) or over one object (what becomes of it).
+
+import { assertNever } from '@lapse/base/assertNever';
+import { plus, seconds } from '@lapse/base/instant';
+import type { PartialObject } from '@lapse/kube/api/kind';
+import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
+import { apiVersionOf, type OwnerReference } from '@lapse/kube/api/object';
+import { again, type Outcome, settled, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import {
+  computeFate,
+  computeRole,
+  type Fate,
+  FOREGROUND,
+  isBlocking,
+  ORPHAN,
+  type Owner,
+} from './compute.ts';
+import { definitionsState, isDefinedBy, isUndiscovered } from './definitions.ts';
+import type { Found, Graph } from './graph.ts';
+import { addressOf, computeCollected, resourceId, sourceOf } from './kinds.ts';
+import { getOwners } from './owners.ts';
+import { deleteUnowned, removeFinalizer, removeOwners, replaceOwners, type Written } from './writes.ts';
+
+/** Discovery may follow a definition a moment later. */
+const DISCOVERY_LAG = seconds(1);
+
+export async function reconcile(pass: Pass, graph: Graph): Promise<Outcome> {
+  const address = addressOf(pass.key);
+  if (address === undefined) return discover(pass, graph);
+  const found = graph.get(address.resource, address.key);
+  if (found === undefined) return settled();
+  const role = computeRole(found.object.metadata);
+  // Until then an object that blocks another may exist and not be seen.
+  if (role !== 'none' && !graph.isComplete(pass.now)) return again('kinds are still being listed');
+  switch (role) {
+    case 'none':
+      return settled();
+    case 'owned':
+      return judge(pass, graph, found);
+    case 'deletingDependents':
+      return release(pass, graph, found);
+    case 'orphaning':
+      return orphan(pass, graph, found);
+    default:
+      return assertNever(role);
+  }
+}
+
+/** States which kinds are watched. The server is asked when a definition has changed since it was asked last. */
+async function discover({ client, cache, dynamic, now }: Pass, graph: Graph): Promise<Outcome> {
+  const definitions = [...cache.list(CustomResourceDefinition)];
+  const state = definitionsState(definitions);
+  if (graph.definitions !== state) {
+    client.discovery.invalidate();
+    const served = await client.discovery.all();
+    if (served.length === 0) throw new Error('discovery shows nothing at all');
+    const isBehind = definitions.some((definition) => isUndiscovered(definition, served));
+    graph.discovered(served, isBehind ? undefined : state);
+  }
+  graph.watch(dynamic.declare(computeCollected(graph.served).map(sourceOf)), now);
+  return graph.definitions === undefined ? waitUntil(plus(now, DISCOVERY_LAG), 'discovery') : settled();
+}
+
+/** An object that somebody owns. */
+async function judge(pass: Pass, graph: Graph, found: Found): Promise<Outcome> {
+  const owners = await getOwners(pass.client, graph, found.object);
+  reportForeign(pass, graph, found, owners);
+  const dependents = graph.dependentsOf(found.object.metadata.uid!).map(({ object }) => object.metadata);
+  const isCustom = pass.cache.get(CustomResourceDefinition, { name: resourceId(found.kind) }) !== undefined;
+  const fate = computeFate(found.object.metadata, { owners, dependents, isCustom });
+  return carryOut(pass, graph, found, fate);
+}
+
+async function carryOut(pass: Pass, graph: Graph, found: Found, fate: Fate): Promise<Outcome> {
+  const { client } = pass;
+  switch (fate.kind) {
+    case 'keep':
+      return settled();
+    case 'hold':
+      // Woken when a definition of that kind appears; this one has, and discovery is behind.
+      return isUndiscoveredOwner(pass, graph, fate.owner)
+        ? again('the kind of an owner is not discovered yet')
+        : settled();
+    case 'strip': {
+      const kept = new Set(fate.references.map(({ uid }) => uid));
+      const all = found.object.metadata.ownerReferences ?? [];
+      const struck = new Set(all.map(({ uid }) => uid).filter((uid) => !kept.has(uid)));
+      return after(await removeOwners(client, found, struck));
+    }
+    case 'unblock':
+      return after(await replaceOwners(client, found, fate.references));
+    case 'delete':
+      return after(await deleteUnowned(client, found, fate.propagation));
+    default:
+      return assertNever(fate);
+  }
+}
+
+const isUndiscoveredOwner = ({ cache }: Pass, graph: Graph, owner: OwnerReference): boolean =>
+  graph.kindOf(owner) === undefined &&
+  [...cache.list(CustomResourceDefinition)].some((definition) => isDefinedBy(definition, owner));
+
+/** An object that waits for what it owns: let go when nothing blocks it. What blocks it is woken by its own events. */
+async function release({ client }: Pass, graph: Graph, found: Found): Promise<Outcome> {
+  const uid = found.object.metadata.uid!;
+  const isBlocked = graph.dependentsOf(uid).some(({ object }) => isBlocking(object.metadata, uid));
+  return isBlocked ? settled() : after(await removeFinalizer(client, found, FOREGROUND));
+}
+
+/** An object whose dependents are to stay: struck from all of them, then let go. */
+async function orphan({ client }: Pass, graph: Graph, found: Found): Promise<Outcome> {
+  const uid = found.object.metadata.uid!;
+  for (const dependent of graph.dependentsOf(uid))
+    if ((await removeOwners(client, dependent, new Set([uid]))) === 'contended')
+      return again('a dependent changed too often');
+  return after(await removeFinalizer(client, found, ORPHAN));
+}
+
+const after = (written: Written): Outcome =>
+  written === 'contended' ? again('changed while it was decided') : settled();
+
+/** Owners in other namespaces do not count; people are told. */
+function reportForeign(pass: Pass, graph: Graph, { kind, object }: Found, owners: readonly Owner[]): void {
+  for (const { reference, state } of owners) {
+    if (state !== 'dangling') continue;
+    const elsewhere = graph.withUid(reference.uid);
+    const namespace = elsewhere?.object.metadata.namespace;
+    if (namespace === undefined || namespace === object.metadata.namespace) continue;
+    pass.event(typed(kind, object), {
+      type: 'Warning',
+      reason: 'OwnerRefInvalidNamespace',
+      action: 'GarbageCollect',
+      note: `ownerRef [${reference.apiVersion}/${reference.kind}, namespace: ${object.metadata.namespace ?? ''}, name: ${reference.name}, uid: ${reference.uid}] does not exist in namespace ${JSON.stringify(object.metadata.namespace ?? '')}`,
+    });
+  }
+}
+
+/** What is seen through its metadata only, under its own name again. */
+const typed = (kind: Found['kind'], { metadata }: PartialObject) => ({
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+  metadata,
+});

@@ -1,0 +1,28 @@
+// What a stand-in of the storage system is told to do, in an annotation: `5s` (succeed after that long), `error: text`
+// (fail), `never`. Without one it succeeds after a second.
+
+import { readGoDuration } from '@lapse/base/goDuration';
+import { type Millis, millis, seconds } from '@lapse/base/instant';
+
+export type Script =
+  | { readonly kind: 'succeed'; readonly after: Millis }
+  | { readonly kind: 'fail'; readonly message: string; readonly after: Millis }
+  | { readonly kind: 'never' }
+  | { readonly kind: 'invalid'; readonly problem: string };
+
+const USUAL = seconds(1);
+
+export function parseScript(key: string, text: string | undefined): Script {
+  if (text === undefined) return { kind: 'succeed', after: USUAL };
+  const words = text.trim();
+  if (words === 'never') return { kind: 'never' };
+  if (words.startsWith('error:'))
+    return { kind: 'fail', message: words.slice('error:'.length).trim() || 'failed as told', after: USUAL };
+  const nanos = readGoDuration(words);
+  if (nanos === undefined || nanos < 0n)
+    return {
+      kind: 'invalid',
+      problem: `${key}: ${JSON.stringify(text.slice(0, 100))} is not "5s", "error: text" or "never"`,
+    };
+  return { kind: 'succeed', after: millis(Number(nanos / 1_000_000n)) };
+}

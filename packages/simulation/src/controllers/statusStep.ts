@@ -1,0 +1,44 @@
+// A stand-in that does nothing but write the status of its objects when it is time: it looks, and takes one step.
+
+import { assertNever } from '@lapse/base/assertNever';
+import type { Instant } from '@lapse/base/instant';
+import { type Kind, keyOf } from '@lapse/kube/api/kind';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { type Outcome, settled, terminal, waitUntil } from '@lapse/runtime/outcome';
+import type { Pass } from '@lapse/runtime/pass';
+import { patchStatus } from './patchStatus.ts';
+
+export type StatusStep<Status extends object = object> =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'invalid'; readonly problem: string }
+  | { readonly kind: 'wait'; readonly until: Instant }
+  /** Merged into the status. */
+  | { readonly kind: 'write'; readonly status: Status };
+
+export interface StatusSteps<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  compute(object: T, now: Instant): StatusStep;
+  /** Of what is asked for and cannot be understood. */
+  readonly invalid: string;
+  readonly waitsFor: string;
+}
+
+export const takeSteps =
+  <T extends KubeObject>({ kind, compute, invalid, waitsFor }: StatusSteps<T>) =>
+  async (pass: Pass): Promise<Outcome> => {
+    const object = pass.cache.get(kind, pass.key);
+    if (object === undefined) return settled();
+    const step = compute(object, pass.now);
+    switch (step.kind) {
+      case 'nothing':
+        return settled();
+      case 'invalid':
+        return terminal(invalid, step.problem);
+      case 'wait':
+        return waitUntil(step.until, waitsFor);
+      case 'write':
+        return patchStatus(pass, kind, keyOf(object), { of: object, status: step.status });
+      default:
+        return assertNever(step);
+    }
+  };

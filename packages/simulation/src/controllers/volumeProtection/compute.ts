@@ -1,0 +1,55 @@
+// Whether a claim or a volume that is being deleted is still in use. Pure. The same rules as upstream, but for one: nobody
+// here calls a volume Released when its claim is gone, so a Bound volume without its claim is not in use.
+
+import type { Pod } from '@lapse/kube/api/kinds/builtin';
+import type { PersistentVolume, PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
+import type { ObjectMeta } from '@lapse/kube/api/object';
+
+export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
+export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
+
+export const isHeldBy = ({ deletionTimestamp, finalizers }: ObjectMeta, finalizer: string): boolean =>
+  deletionTimestamp !== undefined && (finalizers?.includes(finalizer) ?? false);
+
+/** Names of the claims a Pod may use. */
+export const claimsOf = ({ metadata, spec }: Pod): string[] =>
+  (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim !== undefined) return [persistentVolumeClaim.claimName];
+    return ephemeral === undefined ? [] : [`${metadata.name}-${name}`];
+  });
+
+/** Only Pods on a node use anything. */
+export function isClaimUsed(claim: PersistentVolumeClaim, pods: readonly Pod[]): boolean {
+  const { name, namespace } = claim.metadata;
+  return pods.some(
+    (pod) =>
+      pod.metadata.namespace === namespace &&
+      (pod.spec?.nodeName ?? '') !== '' &&
+      (pod.spec?.volumes ?? []).some(
+        (volume) =>
+          volume.persistentVolumeClaim?.claimName === name ||
+          (volume.ephemeral !== undefined &&
+            `${pod.metadata.name}-${volume.name}` === name &&
+            !isShutDown(pod) &&
+            isMadeFor(claim, pod)),
+      ),
+  );
+}
+
+/** The kubelet is done with it, or nobody waits for the kubelet. */
+const isShutDown = ({ metadata }: Pod): boolean =>
+  metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+
+const isMadeFor = ({ metadata }: PersistentVolumeClaim, pod: Pod): boolean =>
+  metadata.ownerReferences?.some(({ uid, controller }) => uid === pod.metadata.uid && controller === true) ??
+  false;
+
+/** `claim` is what the volume names as its claim, if that exists. */
+export function isVolumeUsed(
+  { spec, status }: PersistentVolume,
+  claim: PersistentVolumeClaim | undefined,
+): boolean {
+  if (status?.phase !== 'Bound' || claim === undefined) return false;
+  const uid = spec?.claimRef?.uid;
+  return uid === undefined || uid === claim.metadata.uid;
+}

@@ -1,0 +1,247 @@
+import { hours, millis, minutes, seconds } from '@lapse/base/instant';
+import { describe, expect, test } from 'vitest';
+import { endingAt, expiring, note, simulated } from './expiring.testkit.ts';
+import type { Fault } from './faults.ts';
+import type { Simulation } from './simulate.ts';
+import type { WatchBreak } from './streams.ts';
+import { normalize } from './timeline.ts';
+
+const deletes = (simulation: Simulation) =>
+  simulation.requests.filter(({ verb }) => verb === 'delete').map(({ status }) => status);
+const lines = (simulation: Simulation) => normalize(simulation.timeline()).split('\n');
+const exists = async (simulation: Simulation, name = 'a') =>
+  (await simulation.get(`cm/${name}`)) !== undefined;
+
+describe('one DELETE goes wrong, the next one does not', () => {
+  // What the process saw, whether it was carried out at once, and what the timeline says about it.
+  const table: Record<string, { fault: Fault | number; seen: unknown[]; atOnce: boolean; says: string }> = {
+    '409': {
+      fault: 409,
+      seen: [409, 200],
+      atOnce: false,
+      says: 'delete refused  conflict: changed since read',
+    },
+    '403': { fault: 403, seen: [403, 200], atOnce: false, says: 'delete refused  forbidden' },
+    '429 with Retry-After': {
+      fault: { answer: 429, retryAfter: 7 },
+      seen: [429, 200],
+      atOnce: false,
+      says: 'delete refused  too many requests',
+    },
+    '500': { fault: 500, seen: [500, 200], atOnce: false, says: 'delete refused  internal error' },
+    '503, in other words': {
+      fault: { answer: 503, reason: 'ServiceUnavailable', message: 'later' },
+      seen: [503, 200],
+      atOnce: false,
+      says: 'delete refused  service unavailable',
+    },
+    'the connection breaks before it arrives': {
+      fault: { drop: 'before' },
+      seen: ['lost', 200],
+      atOnce: false,
+      says: 'delete unanswered',
+    },
+    'the answer is lost': {
+      fault: { drop: 'after' },
+      seen: ['lost', 404],
+      atOnce: true,
+      says: 'delete unanswered',
+    },
+    'it hangs before it arrives': {
+      fault: { hang: 'before' },
+      seen: ['lost', 200],
+      atOnce: false,
+      says: 'delete unanswered',
+    },
+    'the answer hangs': {
+      fault: { hang: 'after' },
+      seen: ['lost', 404],
+      atOnce: true,
+      says: 'delete unanswered',
+    },
+    'it is slow to arrive': {
+      fault: { delay: seconds(9), when: 'before' },
+      seen: [200],
+      atOnce: false,
+      says: 'deleted  lag=9s',
+    },
+    'the answer is slow': {
+      fault: { delay: seconds(9), when: 'after' },
+      seen: [200],
+      atOnce: true,
+      says: 'deleted  lag=0s',
+    },
+    'it arrives twice': { fault: { duplicate: true }, seen: [200], atOnce: true, says: 'deleted  lag=0s' },
+    'there is no connection': {
+      fault: { unreachable: true },
+      seen: ['lost', 200],
+      atOnce: false,
+      says: 'delete unanswered',
+    },
+  };
+  test.each(Object.entries(table))('%s', (_name, { fault, seen, atOnce, says }) =>
+    simulated(async (simulation) => {
+      await simulation.apply(note('a', minutes(10)));
+      simulation.faults.answer('DELETE', fault);
+      await simulation.timePasses(minutes(10));
+      expect(await exists(simulation)).toBe(!atOnce);
+      await simulation.timePasses(minutes(5));
+      expect(await exists(simulation)).toBe(false);
+      // A repetition after the object is known to be gone is not needed, and allowed.
+      expect(seen.slice(0, deletes(simulation).length)).toEqual(deletes(simulation));
+      expect(lines(simulation).some((line) => line.includes(says))).toBe(true);
+    })(),
+  );
+});
+
+test(
+  'a server that asks to wait is waited for',
+  simulated(async (simulation) => {
+    await simulation.apply(note('a', minutes(10)));
+    simulation.faults.answer('DELETE', { answer: 429, retryAfter: 30 });
+    await simulation.timePasses(minutes(20));
+    const [first, second] = simulation.requests.filter(({ verb }) => verb === 'delete');
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(30_000);
+  }),
+);
+
+test(
+  'a fault meets as many requests as it was told, of those it is for',
+  simulated(async (simulation) => {
+    await simulation.apply([note('a', minutes(10)), note('b', minutes(10))]);
+    simulation.faults.answer('delete configmaps b', 500, { times: 3 });
+    await simulation.timePasses(hours(1));
+    expect(simulation.requests.filter(({ name }) => name === 'a').map(({ status }) => status)).toEqual([200]);
+    expect(simulation.requests.filter(({ name }) => name === 'b').map(({ status }) => status)).toEqual([
+      500, 500, 500, 200,
+    ]);
+  }),
+);
+
+test(
+  'just before a request somebody else may act',
+  simulated(async (simulation) => {
+    await simulation.apply(note('a', minutes(10)));
+    simulation.faults.justBefore('DELETE', () => simulation.hands.patch('cm/a', endingAt(minutes(60))));
+    await simulation.timePasses(hours(2));
+    expect(lines(simulation)).toEqual([
+      '+00:00  configmap/a  waiting  until +10:00 (expiry)',
+      '+10:00  configmap/a  delete refused  conflict: changed since read',
+      '+10:00  configmap/a  again  changed',
+      '+10:00  configmap/a  waiting  until +60:00 (expiry was extended)',
+      '+60:00  configmap/a  deleted  lag=0s',
+    ]);
+  }),
+);
+
+describe('watches break, and nothing is missed', () => {
+  test.each<WatchBreak>(['end', 'cut', 'gone'])('%s', (how) =>
+    simulated(async (simulation) => {
+      await simulation.apply(note('a', minutes(10)));
+      simulation.faults.breakWatches(how);
+      await simulation.hands.patch('cm/a', endingAt(minutes(20)));
+      await simulation.timePasses(minutes(15));
+      expect(await exists(simulation)).toBe(true);
+      await simulation.timePasses(minutes(5));
+      expect(await exists(simulation)).toBe(false);
+      const asked = (verb: string) => simulation.requests.filter((request) => request.verb === verb).length;
+      expect(asked('watch')).toBe(2);
+      expect(asked('list')).toBe(how === 'gone' ? 2 : 1);
+    })(),
+  );
+});
+
+test(
+  'stale caches: the process decides on what it knew, and the server corrects it',
+  simulated(async (simulation) => {
+    await simulation.apply(note('a', minutes(10)));
+    simulation.faults.holdEvents();
+    await simulation.hands.patch('cm/a', endingAt(minutes(30)));
+    await simulation.timePasses(minutes(10));
+    expect(deletes(simulation)[0]).toBe(409);
+    expect(await exists(simulation)).toBe(true);
+    simulation.faults.releaseEvents();
+    await simulation.settle();
+    await simulation.timePasses(minutes(20));
+    expect(await exists(simulation)).toBe(false);
+  }),
+);
+
+test(
+  'events that arrive twice are one',
+  simulated(async (simulation) => {
+    simulation.faults.duplicateEvents();
+    await simulation.apply(note('a', minutes(10)));
+    await simulation.timePasses(minutes(10));
+    expect(simulation.passes.filter(({ outcome }) => outcome.kind === 'waitUntil')).toHaveLength(1);
+    expect(deletes(simulation)).toEqual([200]);
+  }),
+);
+
+test(
+  'a slow server delays everything, and time passes meanwhile',
+  simulated(async (simulation) => {
+    await simulation.apply(note('a', minutes(10)));
+    simulation.faults.slowServer(seconds(4));
+    await simulation.timePasses(minutes(11));
+    expect(lines(simulation).at(-1)).toBe('+10:04  configmap/a  deleted  lag=4s');
+  }),
+);
+
+test(
+  'more requests hang than there are workers: time still passes, everybody gets a turn',
+  simulated(
+    async (simulation) => {
+      const names = Array.from({ length: 20 }, (_, i) => `n${i}`);
+      await simulation.apply(names.map((name) => note(name, minutes(10))));
+      simulation.faults.answer('DELETE', { hang: 'before' }, { times: 10 });
+      await simulation.timePasses(minutes(10));
+      expect(simulation.passes.filter(({ at }) => at === simulation.clock.now())).toHaveLength(0);
+      await simulation.timePasses(minutes(10));
+      expect(
+        (
+          await simulation.user.list({
+            group: '',
+            version: 'v1',
+            kind: 'ConfigMap',
+            resource: 'configmaps',
+            namespaced: true,
+          })
+        ).items,
+      ).toEqual([]);
+    },
+    { compose: () => ({ controllers: [expiring({ concurrency: 2 })] }) },
+  ),
+);
+
+test(
+  'disconnected, nothing gets through; healed, everything catches up',
+  simulated(async (simulation) => {
+    await simulation.apply(note('a', minutes(10)));
+    simulation.faults.disconnect();
+    await simulation.hands.apply(note('b', minutes(1)));
+    await simulation.timePasses(minutes(30));
+    expect(await exists(simulation)).toBe(true);
+    simulation.faults.heal();
+    await simulation.until(
+      async () => !(await exists(simulation)) && !(await exists(simulation, 'b')),
+      minutes(5),
+    );
+  }),
+);
+
+test(
+  'a process that hangs can be stopped: it takes its (virtual) seconds',
+  simulated(async (simulation) => {
+    await simulation.apply(note('a', minutes(10)));
+    simulation.faults.answer('DELETE', { hang: 'before' });
+    await simulation.timePasses(minutes(10));
+    const began = simulation.clock.now();
+    await simulation.stop();
+    expect(simulation.clock.now() - began).toBeLessThanOrEqual(10_000);
+    expect(simulation.running).toBe(false);
+    await simulation.restart();
+    await simulation.timePasses(millis(1));
+    expect(await exists(simulation)).toBe(false);
+  }),
+);

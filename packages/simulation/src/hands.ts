@@ -1,0 +1,117 @@
+// A person's hands: applies what is in a file, changes and deletes things, looks. No faults in the way. Whatever the
+// server refuses is thrown.
+
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import { keyOf } from '@lapse/kube/api/kind';
+import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
+import { boundedYaml } from '@lapse/kube/api/yamlLimits';
+import { type Client, objectOf } from '@lapse/kube/client/client';
+import type { Propagation } from '@lapse/kube/client/delete';
+import { parseAllDocuments } from 'yaml';
+import { DEFAULT_NAMESPACE, type Found, findRef } from './refs.ts';
+
+/** One object, several, or the text of a YAML file. */
+export type Manifests = KubeObject | readonly KubeObject[] | string;
+
+export interface Hands {
+  /** Creates what is missing and changes what is there; a status is written too. */
+  apply(manifests: Manifests): Promise<void>;
+  /** Fails when it exists already. */
+  create(manifests: Manifests): Promise<void>;
+  /** A merge patch. */
+  patch(ref: string, patch: object): Promise<void>;
+  /** A merge patch of the status. */
+  status(ref: string, status: object): Promise<void>;
+  /** True when it was there. */
+  delete(ref: string, options?: { propagation?: Propagation }): Promise<boolean>;
+  get<T extends KubeObject = KubeObject>(ref: string): Promise<T | undefined>;
+}
+
+export function createHands(client: Client): Hands {
+  const find = (ref: string): Promise<Found> => findRef(client.discovery, ref);
+
+  async function homeOf(object: KubeObject): Promise<{ found: Found; placed: KubeObject }> {
+    const { group, version } = parseApiVersion(object.apiVersion) ?? { group: '', version: '' };
+    const kind = await served(client, { group, version, kind: object.kind });
+    const { namespace: _, ...rest } = object.metadata;
+    const metadata = kind.namespaced
+      ? { ...rest, namespace: object.metadata.namespace ?? DEFAULT_NAMESPACE }
+      : rest;
+    const placed = { ...object, metadata };
+    return { found: { kind, key: keyOf(placed) }, placed };
+  }
+
+  /** What the server does not take with the object itself. */
+  async function writeStatus({ kind, key }: Found, { status }: KubeObject): Promise<void> {
+    if (!isObject(status) || Object.keys(status).length === 0) return;
+    objectOf(await client.patch(kind, key, { type: 'merge', patch: { status } }, { subresource: 'status' }));
+  }
+
+  return {
+    async apply(manifests) {
+      for (const object of readManifests(manifests)) {
+        const { found, placed } = await homeOf(object);
+        const { status: _, ...stated } = placed;
+        const { kind, key } = found;
+        if ((await client.get(kind, key)) === undefined)
+          objectOf(await client.create(kind, stated as KubeObject));
+        else objectOf(await client.patch(kind, key, { type: 'merge', patch: stated }));
+        await writeStatus(found, placed);
+      }
+    },
+    async create(manifests) {
+      for (const object of readManifests(manifests)) {
+        const { found, placed } = await homeOf(object);
+        objectOf(await client.create(found.kind, placed));
+        await writeStatus(found, placed);
+      }
+    },
+    async patch(ref, patch) {
+      const { kind, key } = await find(ref);
+      objectOf(await client.patch(kind, key, { type: 'merge', patch }));
+    },
+    async status(ref, status) {
+      const { kind, key } = await find(ref);
+      objectOf(
+        await client.patch(kind, key, { type: 'merge', patch: { status } }, { subresource: 'status' }),
+      );
+    },
+    async delete(ref, options = {}) {
+      const { kind, key } = await find(ref);
+      const answer = await client.delete(kind, key, options);
+      if (answer.kind === 'conflict') throw answer.error;
+      return answer.kind !== 'gone';
+    },
+    async get<T extends KubeObject>(ref: string) {
+      const { kind, key } = await find(ref);
+      return (await client.get(kind, key)) as T | undefined;
+    },
+  };
+}
+
+async function served(client: Client, query: { group: string; version: string; kind: string }) {
+  const hit = await client.discovery.find(query);
+  if (hit !== undefined) return hit;
+  client.discovery.invalidate();
+  const later = await client.discovery.find(query);
+  if (later === undefined) throw new Error(`${query.group}/${query.version} ${query.kind} is not served`);
+  return later;
+}
+
+export function readManifests(manifests: Manifests): KubeObject[] {
+  if (typeof manifests !== 'string')
+    return Array.isArray(manifests) ? [...manifests] : [manifests as KubeObject];
+  const objects: KubeObject[] = [];
+  for (const document of parseAllDocuments(manifests)) {
+    if (document.errors.length > 0) throw document.errors[0]!;
+    const json: unknown = boundedYaml(document).toJS();
+    if (json === null || json === undefined) continue;
+    if (isObject(json) && isList(json)) objects.push(...(json.items as unknown as KubeObject[]));
+    else if (!isObject(json) || typeof json.kind !== 'string' || !isObject(json.metadata))
+      throw new Error('a document is not a Kubernetes object: it needs apiVersion, kind and metadata');
+    else objects.push(json as unknown as KubeObject);
+  }
+  return objects;
+}
+
+const isList = (json: JsonObject): boolean => json.kind === 'List' && Array.isArray(json.items);

@@ -1,0 +1,173 @@
+// What the server accepted, in order: every state of every object that somebody wrote. The simulator sees it as anybody
+// could, through watches of its own; the first write to a resource opens the watch, so that nothing is missed and
+// nothing is watched in vain.
+
+import type { Clock } from '@lapse/base/clock';
+import type { Instant } from '@lapse/base/instant';
+import type { HttpHandler } from '@lapse/kube/api/http';
+import { isObject, type JsonObject } from '@lapse/kube/api/json';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { parseBytes, parseText } from '@lapse/kube/client/codec';
+import { lasting } from './lasting.ts';
+import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
+import { Writers } from './writers.ts';
+
+/** Who wrote. `server`: nobody from outside. */
+export type Actor = 'user' | 'process' | 'stand-in' | 'server';
+
+export interface Change {
+  /** True time. */
+  readonly at: Instant;
+  /** The server's time. */
+  readonly serverAt: Instant;
+  readonly group: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** Undefined: it did not exist before. */
+  readonly before?: KubeObject;
+  /** Undefined: it is gone. */
+  readonly after?: KubeObject;
+  readonly by: Actor;
+}
+
+export interface HistoryOptions {
+  readonly handler: HttpHandler;
+  readonly clock: Clock;
+  readonly serverClock: Clock;
+  readonly onChange: (change: Change) => void;
+}
+
+interface Followed {
+  readonly collection: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly state: Map<string, KubeObject>;
+}
+
+export class History {
+  readonly changes: Change[] = [];
+  readonly #options: HistoryOptions;
+  readonly #followed = new Map<string, Promise<void>>();
+  readonly #writers: Writers;
+  readonly #stop = new AbortController();
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+    this.#writers = new Writers(() => options.clock.now());
+  }
+
+  /** The server, for one kind of callers. */
+  handlerFor(actor: Actor): HttpHandler {
+    const { handler } = this.#options;
+    return async (request) => {
+      if (request.method === 'GET') return handler(request);
+      const seen = seeRequest(request);
+      if (!isWrite(seen)) return handler(request);
+      await this.#follow(seen);
+      const answered = this.#writers.enter(seen, nameIn(seen), actor);
+      const response = await handler(request);
+      answered(response);
+      return response;
+    };
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  #follow({ group, version, resource }: SeenRequest): Promise<void> {
+    const collection = `${group === '' ? `/api/${version}` : `/apis/${group}/${version}`}/${resource}`;
+    const id = `${group}/${resource}`;
+    let following = this.#followed.get(id);
+    if (following === undefined) {
+      following = this.#open(id, { collection, group, resource });
+      this.#followed.set(id, following);
+    }
+    return following;
+  }
+
+  /** Lists, and then follows. A resource that is not served (yet) is looked at again with the next write. */
+  async #open(id: string, at: { collection: string; group: string; resource: string }): Promise<void> {
+    const list = await this.#get(at.collection);
+    if (list === undefined) {
+      this.#followed.delete(id);
+      return;
+    }
+    const kind = String(list.kind).replace(/List$/, '');
+    const followed: Followed = { ...at, kind, state: new Map() };
+    for (const item of (list.items ?? []) as unknown as KubeObject[])
+      followed.state.set(keyOf(item), {
+        ...item,
+        kind: item.kind ?? kind,
+        apiVersion: item.apiVersion ?? String(list.apiVersion),
+      });
+    const version = isObject(list.metadata) ? String(list.metadata.resourceVersion) : '';
+    const response = await lasting(this.#options.handler)({
+      method: 'GET',
+      path: `${at.collection}?watch=1&resourceVersion=${version}`,
+      headers: {},
+      signal: this.#stop.signal,
+    });
+    if (!(response.body instanceof Uint8Array))
+      void this.#read(response.body, followed).finally(() => this.#followed.delete(id));
+  }
+
+  async #get(path: string): Promise<JsonObject | undefined> {
+    const response = await this.#options.handler({ method: 'GET', path, headers: {} });
+    if (response.status !== 200) return undefined;
+    const chunks: Uint8Array[] = [];
+    if (response.body instanceof Uint8Array) chunks.push(response.body);
+    else for await (const chunk of response.body) chunks.push(chunk);
+    return parseBytes(Buffer.concat(chunks)) as JsonObject;
+  }
+
+  /** Events come in whole lines: the server makes them so, and nothing is in between. */
+  async #read(chunks: AsyncIterable<Uint8Array>, followed: Followed): Promise<void> {
+    for await (const chunk of chunks)
+      for (const line of Buffer.from(chunk).toString().split('\n')) {
+        if (line === '') continue;
+        const event = parseText(line) as JsonObject;
+        if (event.type !== 'ERROR')
+          this.#take(followed, String(event.type), event.object as unknown as KubeObject);
+      }
+  }
+
+  #take(followed: Followed, type: string, object: KubeObject): void {
+    const { group, resource, kind, state } = followed;
+    const { name, namespace } = object.metadata;
+    const key = keyOf(object);
+    const before = state.get(key);
+    if (type === 'DELETED') state.delete(key);
+    else state.set(key, object);
+    const target = { group, resource, name: name!, ...(namespace === undefined ? {} : { namespace }) };
+    const made = { version: object.metadata.resourceVersion!, ends: type === 'DELETED' };
+    const change: Change = {
+      at: this.#options.clock.now(),
+      serverAt: this.#options.serverClock.now(),
+      ...target,
+      kind,
+      ...(before === undefined ? {} : { before }),
+      ...(type === 'DELETED' ? {} : { after: object }),
+      by: this.#writers.take(target, made),
+    };
+    this.changes.push(change);
+    this.#options.onChange(change);
+  }
+}
+
+const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+
+/** The name in the body of a creation. */
+function nameIn({ verb, body }: SeenRequest): string | undefined {
+  if (verb !== 'create' || body === undefined) return undefined;
+  try {
+    const object = parseBytes(body);
+    if (!isObject(object) || !isObject(object.metadata)) return undefined;
+    return typeof object.metadata.name === 'string' ? object.metadata.name : undefined;
+  } catch {
+    return undefined;
+  }
+}

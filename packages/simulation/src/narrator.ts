@@ -1,0 +1,147 @@
+// Puts the timeline together: hears of passes, of what the server accepted and of what it refused, and remembers for each
+// object what was waited for, which is what the lag of an end is measured against.
+
+import { type Instant, instant, isDue, minus } from '@lapse/base/instant';
+import type { Kind } from '@lapse/kube/api/kind';
+import { ApiError } from '@lapse/kube/api/status';
+import { parseKeyText } from '@lapse/runtime/interner';
+import type { PassRecord } from '@lapse/runtime/worker';
+import type { Change } from './history.ts';
+import { refText } from './refs.ts';
+import { isWrite } from './seen.ts';
+import { type Said, tellChange, tellRefusal, tellWait } from './tell.ts';
+import { lengthText, type Timeline } from './timeline.ts';
+import type { RequestRecord } from './wire.ts';
+
+export interface SimulatedPass extends PassRecord {
+  readonly controller: string;
+  /** When it ended, true time. */
+  readonly at: Instant;
+}
+
+interface Wait {
+  readonly at: Instant;
+  readonly why: string;
+}
+
+export class Narrator {
+  readonly #timeline: Timeline;
+  readonly #now: () => Instant;
+  readonly #kindOf: (controller: string) => Kind | undefined;
+  /** By controller and object: several controllers may wait for the same object. */
+  readonly #waits = new Map<string, Map<string, Wait>>();
+  /** Names of objects by uid. */
+  readonly #names = new Map<string, string>();
+  /** Objects that finished at this instant with a time to live: that they wait for it goes without saying. */
+  readonly #finished = new Map<string, Instant>();
+
+  readonly #tells: 'every wait' | undefined;
+
+  /** `tells`: also that what has just finished waits for its time to live, which on a clock that stands goes without saying. */
+  constructor(
+    timeline: Timeline,
+    now: () => Instant,
+    kindOf: (controller: string) => Kind | undefined,
+    tells?: 'every wait',
+  ) {
+    this.#tells = tells;
+    this.#timeline = timeline;
+    this.#now = now;
+    this.#kindOf = kindOf;
+  }
+
+  pass(record: SimulatedPass): void {
+    const kind = this.#kindOf(record.controller);
+    const ref = refText(kind?.kind ?? record.controller, parseKeyText(record.key));
+    const { outcome } = record;
+    switch (outcome.kind) {
+      case 'settled':
+        this.#forget(ref, record.controller);
+        return;
+      case 'waitUntil':
+        this.#wait(ref, record.controller, { at: outcome.at, why: outcome.why });
+        return;
+      case 'again':
+        this.#say(ref, { action: 'again', detail: outcome.why });
+        return;
+      case 'failed':
+        this.#say(ref, { action: 'failed', detail: causeText(outcome.cause) });
+        return;
+      case 'terminal':
+        this.#say(ref, { action: 'gave up', detail: `${outcome.reason}: ${outcome.message}` });
+        return;
+    }
+  }
+
+  change(change: Change): void {
+    const { namespace, name } = change;
+    const uid = change.after?.metadata.uid;
+    if (uid !== undefined) this.#names.set(uid, name);
+    const ref = refText(change.kind, namespace === undefined ? { name } : { namespace, name });
+    const lag = this.#lag(ref, change.serverAt);
+    for (const said of change.after === undefined ? this.#end(ref, change, lag) : tellChange(change, lag)) {
+      if (said.detail.startsWith('ttl=')) this.#finished.set(ref, change.at);
+      this.#say(ref, said);
+    }
+    if (change.after === undefined) this.#waits.delete(ref);
+  }
+
+  answer(record: RequestRecord, kindName: (record: RequestRecord) => string): void {
+    if (!isWrite(record) || record.name === undefined) return;
+    const said = tellRefusal(record);
+    const { namespace, name } = record;
+    if (said !== undefined)
+      this.#say(refText(kindName(record), namespace === undefined ? { name } : { namespace, name }), said);
+  }
+
+  /** An end that took no time is one line, whatever it took. */
+  #end(ref: string, change: Change, lag: string): Said[] {
+    const began = this.#timeline.retract(this.#withoutUids(ref), change.at, 'terminating');
+    const said = tellChange(change, lag);
+    if (began === undefined) return said;
+    return said.map(({ action }) => ({ action, detail: began.detail.replace(/ ?waits for .*/, '') }));
+  }
+
+  #wait(ref: string, controller: string, wait: Wait): void {
+    const waits = this.#waits.get(ref) ?? new Map<string, Wait>();
+    this.#waits.set(ref, waits);
+    const before = waits.get(controller);
+    waits.set(controller, wait);
+    if (before?.at === wait.at && before.why === wait.why) return;
+    const goesWithoutSaying = before === undefined && this.#finished.get(ref) === this.#now();
+    if (goesWithoutSaying && this.#tells !== 'every wait') return;
+    this.#say(
+      ref,
+      tellWait(wait, before, (at) => this.#timeline.stamp(at)),
+    );
+  }
+
+  /** A deadline that is not waited for any more; one that is due may be what the end is about to come from. */
+  #forget(ref: string, controller: string): void {
+    const waits = this.#waits.get(ref);
+    const wait = waits?.get(controller);
+    if (wait !== undefined && !isDue(wait.at, this.#now())) waits!.delete(controller);
+  }
+
+  /** How long after the last instant that somebody waited for; negative when nothing was due. */
+  #lag(ref: string, now: Instant): string {
+    const all = [...(this.#waits.get(ref)?.values() ?? [])].filter(({ why }) => !why.startsWith('held'));
+    if (all.length === 0) return '';
+    const due = all.filter(({ at }) => isDue(at, now)).map(({ at }) => at);
+    const from = due.length > 0 ? Math.max(...due) : Math.min(...all.map(({ at }) => at));
+    return `lag=${lengthText(minus(now, instant(from)))}`;
+  }
+
+  #say(ref: string, { action, detail }: Said): void {
+    const [named, told] = [this.#withoutUids(ref), this.#withoutUids(detail)];
+    this.#timeline.add({ at: this.#now(), ref: named, action, detail: told });
+  }
+
+  /** Uids differ from story to story; whose they are does not. */
+  #withoutUids = (text: string): string => text.replace(UUID, (uid) => `<${this.#names.get(uid) ?? 'uid'}>`);
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+/** Uids and versions do not belong into a timeline; of refusals the reason is enough. */
+const causeText = (cause: Error): string =>
+  cause instanceof ApiError ? cause.reason : (cause.message.split('\n')[0] ?? '');

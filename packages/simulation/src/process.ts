@@ -1,0 +1,158 @@
+// One life of the process under test: its clock, its connection, its client, and the manager with the controllers it was
+// composed of. It ends by being stopped, or by being killed.
+
+import type { ApiServer } from '@lapse/apiserver/server';
+import type { Clock } from '@lapse/base/clock';
+import type { Log } from '@lapse/base/log';
+import type { Random } from '@lapse/base/random';
+import { type Client, type ClientOptions, createClient } from '@lapse/kube/client/client';
+import { fixedCredentials, type Impersonation, impersonating } from '@lapse/kube/client/credentials';
+import { createFlow } from '@lapse/kube/client/flow';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import { createSkew, type Skew } from '@lapse/kube/client/skew';
+import type { Transport } from '@lapse/kube/client/transport';
+import type { DecisionTime } from '@lapse/runtime/decisionTime';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import { EventSender } from '@lapse/runtime/events/outbox';
+import type { AdmissionFunction } from '@lapse/runtime/host/review';
+import { countInFlight } from '@lapse/runtime/inFlight';
+import { type Elector, Manager } from '@lapse/runtime/manager';
+import { Registry } from '@lapse/runtime/metrics/registry';
+import type { PassRecord } from '@lapse/runtime/worker';
+import type { SkewedClock } from './skewedClock.ts';
+import type { Wire } from './wire.ts';
+
+/** What a process gives to those who put it together. */
+export interface Process {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly client: Client;
+  readonly registry: Registry;
+  readonly log: Log;
+  /** Fed by every answer that `client` gets. */
+  readonly skew: Skew;
+  /** A client that says it acts as somebody else. */
+  clientAs(who: Impersonation): Client;
+}
+
+export interface Composition {
+  readonly controllers: readonly ControllerDefinition[];
+  /** In force while the process runs. */
+  readonly admission?: readonly AdmissionFunction[];
+  /** Unset: decisions use the process's own clock. */
+  readonly time?: DecisionTime;
+  /** Every write carries dryRun. */
+  readonly dryRun?: boolean;
+}
+
+export type Compose = (process: Process) => Composition;
+
+/** Who may act: this process, until told otherwise. */
+class Leadership implements Elector {
+  #on: { gained(): void; lost(): void } | undefined;
+  #held = true;
+
+  start(on: { gained(): void; lost(): void }): void {
+    this.#on = on;
+    if (this.#held) on.gained();
+  }
+  async stop(): Promise<void> {
+    this.#on = undefined;
+  }
+  set(held: boolean): void {
+    if (held === this.#held) return;
+    this.#held = held;
+    if (held) this.#on?.gained();
+    else this.#on?.lost();
+  }
+}
+
+export interface LifeOptions {
+  readonly server: ApiServer;
+  readonly clock: SkewedClock;
+  readonly wire: Wire;
+  readonly random: Random;
+  readonly log: Log;
+  readonly compose: Compose;
+  readonly onPass: (record: PassRecord & { readonly controller: string }) => void;
+}
+
+export class Life {
+  readonly manager: Manager;
+  readonly wire: Wire;
+  readonly clock: SkewedClock;
+  readonly leadership = new Leadership();
+  readonly controllers: readonly ControllerDefinition[];
+  readonly #leave: (() => void)[];
+
+  constructor(options: LifeOptions) {
+    const { server, clock, wire, random, log, compose, onPass } = options;
+    this.wire = wire;
+    this.clock = clock;
+    const registry = new Registry();
+    const skew = createSkew(clock);
+    const flow = createFlow({ clock, random });
+    const counted = countInFlight(inProcessTransport(wire.handle));
+    const clientOf = (transport: Transport, more: Partial<ClientOptions> = {}): Client =>
+      createClient({
+        transport,
+        clock,
+        random,
+        flow,
+        observe: skew.observe,
+        ...more,
+      });
+    const client = clientOf(counted.transport);
+    const composition = compose({
+      clock,
+      random,
+      client,
+      registry,
+      log,
+      skew,
+      clientAs: (who) =>
+        clientOf(counted.transport, {
+          credentials: impersonating(fixedCredentials({ headers: {} }), who),
+          discovery: client.discovery,
+        }),
+    });
+    const { controllers, admission = [], time, dryRun } = composition;
+    this.controllers = controllers;
+    this.#leave = admission.map((fn) => server.admit(fn));
+    this.manager = new Manager({
+      clock,
+      random,
+      client,
+      registry,
+      log,
+      controllers,
+      listBy: 'pages',
+      bookmarks: false,
+      freeze: true,
+      enforceRights: true,
+      inFlight: () => counted.inFlight() - wire.waiting,
+      events: new EventSender({ client, clock, random, log, registry, instance: 'simulated' }),
+      elector: this.leadership,
+      onPass,
+      ...(time === undefined ? {} : { time }),
+      ...(dryRun === undefined ? {} : { dryRun }),
+    });
+  }
+
+  start(): void {
+    this.manager.start();
+  }
+
+  /** As on SIGTERM. */
+  async stop(): Promise<void> {
+    await this.manager.stop();
+    this.kill();
+  }
+
+  /** As with SIGKILL: what was sent may be carried out, nothing comes back. */
+  kill(): void {
+    this.wire.cut();
+    this.clock.switchOff();
+    for (const leave of this.#leave) leave();
+  }
+}

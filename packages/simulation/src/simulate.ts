@@ -1,0 +1,300 @@
+// A cluster in a process: the embedded server, stand-ins for what a bare server lacks, and the process under test, all on
+// one virtual clock. The same seed gives the same history.
+
+import { type ApiServer, createServer } from '@lapse/apiserver/server';
+import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
+import { silentLog } from '@lapse/base/log';
+import { type Random, seededRandom } from '@lapse/base/random';
+import { VIRTUAL_START, VirtualClock } from '@lapse/base/virtualClock';
+import { type Client, createClient } from '@lapse/kube/client/client';
+import { inProcessTransport } from '@lapse/kube/client/inProcess';
+import type { ControllerDefinition } from '@lapse/runtime/definition';
+import type { Registry } from '@lapse/runtime/metrics/registry';
+import { Bystanders } from './bystanders.ts';
+import { type DoubleRun, runAgain } from './doubleRun.ts';
+import { Faults } from './faults.ts';
+import { createHands, type Hands, type Manifests } from './hands.ts';
+import { type Change, History } from './history.ts';
+import { settle } from './idle.ts';
+import { Narrator, type SimulatedPass } from './narrator.ts';
+import type { SimulationOptions } from './options.ts';
+import { Life } from './process.ts';
+import { isWrite } from './seen.ts';
+import { SkewedClock } from './skewedClock.ts';
+import { Timeline } from './timeline.ts';
+import { type RequestRecord, Wire } from './wire.ts';
+
+export class Simulation implements Omit<Hands, 'create' | 'status'> {
+  readonly clock: VirtualClock;
+  readonly start: Instant;
+  readonly server: ApiServer;
+  readonly faults = new Faults();
+  /** A person's hands, by kind and key. */
+  readonly user: Client;
+  /** A person's hands, by name. */
+  readonly hands: Hands;
+  /** Every request of the process under test. */
+  readonly requests: RequestRecord[] = [];
+  /** Every pass of the process under test. */
+  readonly passes: SimulatedPass[] = [];
+  readonly #serverClock: SkewedClock;
+  readonly #options: SimulationOptions;
+  readonly #random: Random;
+  readonly #history: History;
+  readonly #timeline: Timeline;
+  readonly #narrator: Narrator;
+  readonly #standins: Bystanders;
+  readonly #kinds = new Map<string, string>();
+  #processOffset = millis(0);
+  #life: Life | undefined;
+  #lastLife: Life | undefined;
+  #answers = 0;
+
+  constructor(
+    parts: { clock: VirtualClock; serverClock: SkewedClock; server: ApiServer },
+    options: SimulationOptions,
+  ) {
+    const { clock, serverClock, server } = parts;
+    this.clock = clock;
+    this.start = clock.now();
+    this.server = server;
+    this.#serverClock = serverClock;
+    this.#options = options;
+    this.#random = seededRandom((options.seed ?? 1) * 2 + 1);
+    this.#timeline = new Timeline(this.start);
+    this.#narrator = new Narrator(
+      this.#timeline,
+      () => clock.now(),
+      (name) => this.#life?.controllers.find((controller) => controller.name === name)?.for,
+    );
+    this.#history = new History({
+      handler: server.handle,
+      clock,
+      serverClock,
+      onChange: (change) => {
+        this.#kinds.set(`${change.group}/${change.resource}`, change.kind);
+        this.#narrator.change(change);
+        options.onChange?.(change);
+        this.#standins.change(change);
+      },
+    });
+    this.user = createClient({
+      transport: inProcessTransport(this.#history.handlerFor('user')),
+      clock,
+      random: this.#random,
+      flow: 'none',
+      userAgent: 'user',
+      fieldManager: 'user',
+    });
+    this.hands = createHands(this.user);
+    this.#standins = new Bystanders(options.standins ?? [], {
+      handler: this.#history.handlerFor('stand-in'),
+      clock: serverClock,
+      random: seededRandom((options.seed ?? 1) * 2 + 2),
+    });
+  }
+
+  /** What the server accepted, in order. */
+  get changes(): readonly Change[] {
+    return this.#history.changes;
+  }
+  /** What the process that runs, or ran last, is made of. */
+  get controllers(): readonly ControllerDefinition[] {
+    return this.#lastLife?.controllers ?? [];
+  }
+  /** Whether the process under test is up. */
+  get running(): boolean {
+    return this.#life !== undefined;
+  }
+
+  /** The metrics of the process that runs, or ran last. */
+  get registry(): Registry {
+    if (this.#lastLife === undefined) throw new Error('there was no process yet');
+    return this.#lastLife.manager.registry;
+  }
+
+  apply = (manifests: Manifests): Promise<void> => this.#then(this.hands.apply(manifests));
+  patch = (ref: string, patch: object): Promise<void> => this.#then(this.hands.patch(ref, patch));
+  delete: Hands['delete'] = (ref, options) => this.#then(this.hands.delete(ref, options));
+  get: Hands['get'] = (ref) => this.hands.get(ref);
+
+  /** Lets everything come to rest that is due by now; no time passes. */
+  settle = (): Promise<void> => this.clock.advance(millis(0), this.#rest);
+
+  #rest = (): Promise<void> =>
+    settle({
+      activities: () => this.#standins.activities(this.#life?.manager),
+      undelivered: () => this.server.undelivered(),
+      progress: () => this.requests.length + this.#answers + this.passes.length + this.#others(),
+    });
+
+  #others = (): number => this.changes.length + this.#standins.passes;
+
+  /** Time passes, from one due instant to the next; everything comes to rest in between. */
+  async timePasses(length: Millis): Promise<void> {
+    await this.clock.advance(length, this.#rest);
+  }
+
+  /** Time passes until something is the case, looked at whenever everything is at rest. Says how long it took. */
+  async until(predicate: () => boolean | Promise<boolean>, limit: Millis): Promise<Millis> {
+    const began = this.clock.now();
+    const end = plus(began, limit);
+    for (;;) {
+      await this.settle();
+      if (await predicate()) return millis(this.clock.now() - began);
+      const next = this.clock.next();
+      if (next === undefined || next > end) break;
+      await this.clock.advanceTo(next, this.#rest);
+    }
+    throw new Error(`it did not come true within ${limit / 1000} s`);
+  }
+
+  /** Requests of the process that were meant to change something. */
+  writes = (): RequestRecord[] => this.requests.filter(isWrite);
+
+  timeline = (): string => this.#timeline.text();
+
+  /** The process's wall clock against the true one; timers follow it. */
+  async skewProcess(offset: Millis): Promise<void> {
+    const back = offset < this.#processOffset;
+    this.#processOffset = offset;
+    this.#life?.clock.set(offset);
+    if (back) this.#life?.manager.timers.lookAgain();
+    await this.settle();
+  }
+  /** The process's wall clock is set by this much. */
+  jumpProcess = (by: Millis): Promise<void> => this.skewProcess(millis(this.#processOffset + by));
+  /** The server's wall clock against the true one. */
+  async skewServer(offset: Millis): Promise<void> {
+    this.#serverClock.set(offset);
+    await this.settle();
+  }
+  /** By the server's clock, which is the one that guarantees are judged by. */
+  serverNow = (): Instant => this.#serverClock.now();
+
+  /** Another process leads now (false), or this one again (true). */
+  async setLeading(leading: boolean): Promise<void> {
+    this.#life?.leadership.set(leading);
+    await this.settle();
+  }
+
+  /** Kills the process. It stays down until `restart`. */
+  crash(): void {
+    this.#life?.kill();
+    this.#life = undefined;
+  }
+
+  /** Stops the process in order, if it runs, and starts a new one. */
+  async restart(): Promise<void> {
+    await this.stop();
+    this.#startProcess();
+    await this.settle();
+  }
+
+  /** Stops the process in order. It may take some (virtual) seconds when requests hang. */
+  async stop(): Promise<void> {
+    const life = this.#life;
+    if (life === undefined) return;
+    let stopped = false;
+    const stopping = life.stop().then(() => {
+      stopped = true;
+    });
+    await this.settle();
+    for (let next = this.clock.next(); !stopped && next !== undefined; next = this.clock.next())
+      await this.clock.advanceTo(next, this.#rest);
+    await stopping;
+    this.#life = undefined;
+  }
+
+  /** Everything is looked at once more, now. A controller that has done its work has nothing to write. */
+  async doubleRun(): Promise<DoubleRun> {
+    const { passes, requests, settle } = this;
+    if (this.#life === undefined) return { objects: 0, reconciled: 0, writes: [] };
+    return runAgain({ manager: this.#life.manager, passes, requests, settle });
+  }
+
+  async close(): Promise<void> {
+    this.faults.heal();
+    this.crash();
+    const stopped = this.#standins.stop();
+    await this.clock.advance(millis(60_000), this.#rest);
+    await stopped;
+    this.#history.close();
+    await this.server.close();
+  }
+
+  /** For simulate(). */
+  async begin(): Promise<void> {
+    const { kinds = [], prepare } = this.#options;
+    if (kinds.length > 0) await this.apply(kinds.map(({ crd }) => crd));
+    const life = prepare === undefined ? undefined : this.#createProcess();
+    await prepare?.(this);
+    await this.#standins.start();
+    await this.settle();
+    this.#startProcess(life);
+    await this.settle();
+  }
+
+  async #then<T>(work: Promise<T>): Promise<T> {
+    const result = await work;
+    await this.settle();
+    return result;
+  }
+
+  #startProcess(life = this.#createProcess()): void {
+    if (life === undefined) return;
+    for (const { for: kind } of life.controllers)
+      this.#kinds.set(`${kind.group}/${kind.resource}`, kind.kind);
+    this.#life = life;
+    this.#lastLife = life;
+    life.start();
+  }
+
+  #createProcess(): Life | undefined {
+    const { compose, log = silentLog, onRequest } = this.#options;
+    if (compose === undefined) return undefined;
+    const clock = new SkewedClock(this.clock, this.#processOffset);
+    const wire = new Wire({
+      handler: this.#history.handlerFor('process'),
+      faults: this.faults,
+      clock: this.clock,
+      onRequest: (record) => {
+        this.requests.push(record);
+        onRequest?.(record);
+      },
+      onAnswer: (record) => {
+        this.#answers++;
+        this.#narrator.answer(record, ({ group, resource }) => this.#kindName(group, resource));
+      },
+    });
+    const life: Life = new Life({
+      server: this.server,
+      clock,
+      wire,
+      random: this.#random,
+      log,
+      compose,
+      onPass: (record) => {
+        if (this.#life !== life) return;
+        const pass = { ...record, at: this.clock.now() };
+        this.passes.push(pass);
+        this.#narrator.pass(pass);
+      },
+    });
+    return life;
+  }
+
+  #kindName(group: string, resource: string): string {
+    return this.#kinds.get(`${group}/${resource}`) ?? resource.replace(/s$/, '');
+  }
+}
+
+export async function simulate(options: SimulationOptions = {}): Promise<Simulation> {
+  const { seed = 1, start = VIRTUAL_START } = options;
+  const clock = new VirtualClock(start);
+  const serverClock = new SkewedClock(clock);
+  const server = await createServer({ clock: serverClock, random: seededRandom(seed * 2) });
+  const simulation = new Simulation({ clock, serverClock, server }, options);
+  await simulation.begin();
+  return simulation;
+}

@@ -1,0 +1,60 @@
+import { millis, plus } from '@lapse/base/instant';
+import { VirtualClock } from '@lapse/base/virtualClock';
+import { expect, test } from 'vitest';
+import { SkewedClock } from './skewedClock.ts';
+
+const make = (offset = 0) => {
+  const truth = new VirtualClock();
+  const clock = new SkewedClock(truth, millis(offset));
+  const woken: number[] = [];
+  const start = truth.now();
+  const wake = (after: number) =>
+    clock.wakeAt(plus(start, millis(after)), () => woken.push(truth.now() - start));
+  return { truth, clock, woken, wake };
+};
+
+test('a clock that is ahead wakes early, by as much', async () => {
+  const { truth, woken, wake } = make(3000);
+  wake(10_000);
+  await truth.advance(millis(20_000));
+  expect(woken).toEqual([7000]);
+});
+
+test('set forward, what is due by it is woken at once; set back, it waits longer', async () => {
+  const { truth, clock, woken, wake } = make();
+  wake(10_000);
+  wake(30_000);
+  await truth.advance(millis(1000));
+  clock.set(millis(15_000));
+  await truth.advance(millis(0));
+  expect(woken).toEqual([1000]);
+  clock.set(millis(-5000));
+  await truth.advance(millis(60_000));
+  expect(woken).toEqual([1000, 35_000]);
+});
+
+test('the monotonic clock is not set', () => {
+  const { truth, clock } = make();
+  clock.set(millis(-9000));
+  expect(clock.elapsed()).toBe(truth.elapsed());
+  expect(clock.offset).toBe(-9000);
+});
+
+test('what is cancelled is not woken, also after the clock was set', async () => {
+  const { truth, clock, woken, wake } = make();
+  const cancel = wake(1000);
+  cancel();
+  clock.set(millis(5000));
+  await truth.advance(millis(5000));
+  expect(woken).toEqual([]);
+});
+
+test('switched off, nobody is woken, and nobody can be', async () => {
+  const { truth, clock, woken, wake } = make();
+  wake(1000);
+  clock.switchOff();
+  wake(2000);
+  await truth.advance(millis(5000));
+  expect(woken).toEqual([]);
+  expect(truth.next()).toBeUndefined();
+});

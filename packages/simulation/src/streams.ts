@@ -1,0 +1,130 @@
+// The watches of the process under test, as far as faults go: they can be broken in three ways, and what is under way on
+// them can be held back, which makes the caches of the process stale.
+
+import { TransportError } from '@lapse/kube/client/transport';
+
+/**
+ * - `end`: the connection is closed, as a server does that restarts
+ * - `cut`: it breaks in the middle of an event
+ * - `gone`: the server says that it has forgotten the version (410)
+ */
+export type WatchBreak = 'end' | 'cut' | 'gone';
+
+const HALF_A_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Co');
+const GONE = Buffer.from(
+  `${JSON.stringify({
+    type: 'ERROR',
+    object: {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'too old resource version',
+      reason: 'Expired',
+      code: 410,
+    },
+  })}\n`,
+);
+
+export class Streams {
+  readonly #open = new Set<Tap>();
+  #held: PromiseWithResolvers<void> | undefined;
+  /** Every event arrives twice. */
+  twice = false;
+
+  break(how: WatchBreak): void {
+    for (const tap of [...this.#open]) tap.end(how);
+  }
+  hold(): void {
+    this.#held ??= Promise.withResolvers<void>();
+  }
+  release(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
+  }
+
+  /**
+   * `source` as the process gets it. It is read at once, whether or not the process reads: what is under way is not with
+   * the server any more. `hangUp` tells the server that nobody listens.
+   */
+  tap(source: AsyncIterable<Uint8Array>, hangUp: () => void): AsyncIterable<Uint8Array> {
+    const tap = new Tap(source);
+    this.#open.add(tap);
+    return this.#deliver(tap, () => {
+      this.#open.delete(tap);
+      hangUp();
+    });
+  }
+
+  async #released(): Promise<void> {
+    while (this.#held !== undefined) await this.#held.promise;
+  }
+
+  async *#deliver(tap: Tap, over: () => void): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        await tap.something();
+        await this.#released();
+        const chunk = tap.take();
+        if (chunk === undefined) break;
+        yield chunk;
+        if (this.twice) yield chunk;
+      }
+      yield* lastWords(tap.ended ?? 'end');
+    } finally {
+      over();
+    }
+  }
+}
+
+/** What has left the server and not reached the process. */
+class Tap {
+  #chunks: Uint8Array[] = [];
+  #ended: WatchBreak | undefined;
+  #wake: () => void = () => {};
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    void this.#read(source);
+  }
+
+  get ended(): WatchBreak | undefined {
+    return this.#ended;
+  }
+
+  /** What is under way is lost. */
+  end(how: WatchBreak): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = how;
+    this.#chunks = [];
+    this.#wake();
+  }
+
+  /** There is something to take, or there will be nothing any more. */
+  async something(): Promise<void> {
+    while (this.#chunks.length === 0 && this.#ended === undefined)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+  }
+
+  take(): Uint8Array | undefined {
+    return this.#chunks.shift();
+  }
+
+  async #read(source: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const chunk of source) {
+      if (this.#ended !== undefined) return;
+      this.#chunks.push(chunk);
+      this.#wake();
+    }
+    this.#ended ??= 'end';
+    this.#wake();
+  }
+}
+
+function* lastWords(how: WatchBreak): Generator<Uint8Array> {
+  if (how === 'gone') yield GONE;
+  if (how !== 'cut') return;
+  yield HALF_A_LINE;
+  throw new TransportError('broken', 'the connection broke in the middle of an event', { sent: true });
+}

@@ -1,0 +1,202 @@
+// The connection of one process under test to the server. Every request is written down; faults happen here. Requests
+// that wait for time (because of a fault) are counted apart from those that somebody works on: time may pass for them.
+
+import type { Clock } from '@lapse/base/clock';
+import type { Instant, Millis } from '@lapse/base/instant';
+import { sleep } from '@lapse/base/sleep';
+import type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import { isObject } from '@lapse/kube/api/json';
+import { TransportError } from '@lapse/kube/client/transport';
+import type { Fault, Faults } from './faults.ts';
+import { lasting } from './lasting.ts';
+import { isWrite, type SeenRequest, seeRequest } from './seen.ts';
+
+/** One request of the process under test. */
+export interface RequestRecord extends SeenRequest {
+  /** When it was sent, true time. */
+  readonly at: Instant;
+  /** When the process got the answer, or gave up. */
+  answeredAt?: Instant;
+  /** The code of the answer; `lost` when the process got none, `pending` until then. */
+  status: number | 'lost' | 'pending';
+  /** Of the object in the answer to a write. */
+  resourceVersion?: string;
+  /** Of a refusal. */
+  reason?: string;
+  message?: string;
+}
+
+export interface WireOptions {
+  readonly handler: HttpHandler;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly onRequest: (record: RequestRecord) => void;
+  /** The answer, or its absence, is known. */
+  readonly onAnswer: (record: RequestRecord) => void;
+}
+
+export class Wire {
+  readonly #options: WireOptions;
+  readonly #life = new AbortController();
+  #waiting = 0;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+  }
+
+  /** Requests that wait for time to pass. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** The process is gone: nothing it sends arrives, nothing it waits for comes. */
+  cut(): void {
+    this.#life.abort();
+  }
+
+  readonly handle: HttpHandler = async (request) => {
+    const record: RequestRecord = {
+      ...seeRequest(request),
+      at: this.#options.clock.now(),
+      status: 'pending',
+    };
+    if (this.#life.signal.aborted) return this.#never(request);
+    this.#options.onRequest(record);
+    try {
+      const response = await this.#through(request, record);
+      record.status = response.status;
+      if (response.status >= 400) readRefusal(record, response);
+      else if (isWrite(record)) readVersion(record, response);
+      return response;
+    } catch (error) {
+      record.status = 'lost';
+      throw error;
+    } finally {
+      record.answeredAt = this.#options.clock.now();
+      if (!this.#life.signal.aborted) this.#options.onAnswer(record);
+    }
+  };
+
+  async #through(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+    const { faults } = this.#options;
+    for (const fn of faults.takeHooks(record)) await fn(record);
+    const fault = faults.take(record);
+    if (fault === undefined) return this.#send(request, record);
+    const early = await this.#before(fault, request);
+    if (early !== undefined) return early;
+    const response = await this.#send(request, record);
+    await this.#after(fault, request, record);
+    return response;
+  }
+
+  /** What happens before the server sees the request; an answer means that it never does. */
+  async #before(fault: Fault, request: HttpRequest): Promise<HttpResponse | undefined> {
+    if ('answer' in fault) return refusal(fault);
+    if ('unreachable' in fault)
+      throw new TransportError('unreachable', 'there is no connection', { sent: false });
+    if ('drop' in fault && fault.drop === 'before') throw broken();
+    if ('hang' in fault && fault.hang === 'before') return this.#never(request);
+    if ('delay' in fault && fault.when === 'before') await this.#pass(fault.delay, request.signal);
+    return undefined;
+  }
+
+  async #after(fault: Fault, request: HttpRequest, record: SeenRequest): Promise<void> {
+    if ('duplicate' in fault && record.verb !== 'watch') await this.#send(request, record);
+    if ('drop' in fault && fault.drop === 'after') throw broken();
+    if ('hang' in fault && fault.hang === 'after') await this.#never(request);
+    if ('delay' in fault && fault.when === 'after') await this.#pass(fault.delay, request.signal);
+  }
+
+  async #send(request: HttpRequest, record: SeenRequest): Promise<HttpResponse> {
+    const { handler, faults } = this.#options;
+    if (record.verb !== 'watch') return handler(request);
+    const { controller, hangUp } = this.#linked(request.signal);
+    const response = await lasting(handler)({ ...request, signal: controller.signal });
+    if (response.body instanceof Uint8Array) return response;
+    return { ...response, body: faults.streams.tap(response.body, hangUp) };
+  }
+
+  /** Aborted with the request, or with the process. */
+  #linked(signal: AbortSignal | undefined): { controller: AbortController; hangUp: () => void } {
+    const controller = new AbortController();
+    const hangUp = () => {
+      controller.abort();
+      signal?.removeEventListener('abort', hangUp);
+      this.#life.signal.removeEventListener('abort', hangUp);
+    };
+    signal?.addEventListener('abort', hangUp);
+    this.#life.signal.addEventListener('abort', hangUp);
+    return { controller, hangUp };
+  }
+
+  async #pass(length: Millis, signal: AbortSignal | undefined): Promise<void> {
+    this.#waiting++;
+    await sleep(this.#options.clock, length, signal);
+    this.#waiting--;
+    if (signal?.aborted) throw broken();
+  }
+
+  /** Until the caller gives up. */
+  #never(request: HttpRequest): Promise<never> {
+    this.#waiting++;
+    return new Promise((_resolve, reject) => {
+      request.signal?.addEventListener('abort', () => {
+        this.#waiting--;
+        reject(broken());
+      });
+    });
+  }
+}
+
+const broken = () => new TransportError('broken', 'the connection broke', { sent: true });
+
+const REASONS: Readonly<Record<number, string>> = {
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+function refusal(fault: Extract<Fault, { answer: number }>): HttpResponse {
+  const { answer: code, reason = REASONS[code] ?? 'Unknown', message = 'injected by the simulation' } = fault;
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    details: code === 409 ? { name: 'injected' } : {},
+    code,
+  };
+  return {
+    status: code,
+    headers: {
+      'content-type': 'application/json',
+      ...(fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
+    },
+    body: Buffer.from(JSON.stringify(status)),
+  };
+}
+
+function readVersion(record: RequestRecord, { body }: HttpResponse): void {
+  if (!(body instanceof Uint8Array)) return;
+  const found = /"resourceVersion":\s*"(\d+)"/.exec(Buffer.from(body).toString());
+  if (found !== null) record.resourceVersion = found[1]!;
+}
+
+function readRefusal(record: RequestRecord, { body }: HttpResponse): void {
+  if (!(body instanceof Uint8Array)) return;
+  try {
+    const status: unknown = JSON.parse(Buffer.from(body).toString());
+    if (!isObject(status)) return;
+    if (typeof status.reason === 'string') record.reason = status.reason;
+    if (typeof status.message === 'string') record.message = status.message;
+  } catch {
+    // Not a Status: the code says enough.
+  }
+}
