@@ -4,12 +4,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { VERSION } from '@lapse/base/version';
-import { kindsOf } from 'lapse/cli/crds';
 import { OLDEST_MINOR } from 'lapse/cli/doctor/reach';
 import { choicesOf } from 'lapse/cli/manifests/choices';
 import { needsOf } from 'lapse/cli/manifests/needs';
 import { yamlText } from 'lapse/cli/yaml';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { kindsOf } from 'lapse/manager/crds';
 import { buildDashboard } from './chart/dashboard.ts';
 import { fillValuesSchema } from './chart/valuesSchema.ts';
 

@@ -12,7 +12,7 @@ const SHARED = 'shared';
 
 /** Found by their path: the one is started in a thread, the others are put into a page as they are. */
 const WORKER = 'apiserver/src/store/sqliteWorker';
-const PAGE = /^lapse\/src\/cli\/plan\/page\/browser\//;
+const PAGE = /^lapse\/src\/console\/browser\//;
 
 /** What starts or is imported by name: the program, and the public exports. */
 function entries(): string[] {

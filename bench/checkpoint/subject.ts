@@ -13,11 +13,11 @@ import { createClient } from '@lapse/kube/client/client';
 import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
 import { undiciTransport } from '@lapse/kube/client/undici';
 import { ManifestCaptureRequest } from 'lapse/api/manifestCaptureRequest';
-import { assemble } from 'lapse/cli/assemble';
-import { readGeneral } from 'lapse/cli/configuration/general';
-import { loadConfiguration } from 'lapse/cli/configuration/load';
 import { manifestCapture } from 'lapse/controllers/manifest-capture/family';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { assemble } from 'lapse/manager/assemble';
+import { readGeneral } from 'lapse/manager/configuration/general';
+import { loadConfiguration } from 'lapse/manager/configuration/load';
 import { nameOf } from './objects.ts';
 
 export interface Figures {

@@ -6,7 +6,7 @@ import { millis, seconds } from '@lapse/base/instant';
 import { VIRTUAL_START } from '@lapse/base/virtualClock';
 import type { ConfigMap } from '@lapse/kube/api/kinds/builtin';
 import { normalize } from '@lapse/simulation/timeline';
-import { rehearse } from 'lapse/cli/testing';
+import { rehearse } from 'lapse/public/testing';
 import { expect, test } from 'vitest';
 import expiringConfigMaps, { computeEnd } from './expiring-config-maps.ts';
 

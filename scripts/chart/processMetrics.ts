@@ -6,10 +6,10 @@ import { systemRandom } from '@lapse/base/random';
 import { anonymous } from '@lapse/kube/client/credentials';
 import type { Transport } from '@lapse/kube/client/transport';
 import { webhookHandler } from '@lapse/runtime/host/webhook';
-import { assemble } from 'lapse/cli/assemble';
-import { readGeneral } from 'lapse/cli/configuration/general';
-import { loadConfiguration } from 'lapse/cli/configuration/load';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { assemble } from 'lapse/manager/assemble';
+import { readGeneral } from 'lapse/manager/configuration/general';
+import { loadConfiguration } from 'lapse/manager/configuration/load';
 
 export interface Metric {
   readonly name: string;

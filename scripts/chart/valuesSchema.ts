@@ -2,9 +2,9 @@
 // is refused by Helm then, and not by a Pod that dies of it.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
-import { compileConfiguration } from 'lapse/cli/configuration/schema';
 import type { Family } from 'lapse/controllers/family';
 import { IMPERSONATION_SCHEMA } from 'lapse/deletion/impersonation';
+import { compileConfiguration } from 'lapse/manager/configuration/schema';
 
 /** There are values of the chart for these, and its template says so. */
 const OWN = ['apiVersion', 'kind', 'controllers', 'featureGates', 'actAs', 'dryRun', 'webhook', 'api'];

@@ -12,8 +12,22 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   checkpoint: ['api'],
   controllers: ['api', 'deletion', 'requests', 'helm', 'checkpoint'],
   simulation: ['api'],
-  cli: ['api', 'deletion', 'requests', 'helm', 'checkpoint', 'controllers', 'simulation'],
-  public: ['api', 'deletion', 'controllers', 'simulation', 'cli'],
+  manager: ['api', 'deletion', 'requests', 'helm', 'checkpoint', 'controllers'],
+  forecast: ['api', 'deletion', 'requests', 'controllers', 'simulation', 'manager'],
+  console: ['controllers', 'forecast'],
+  cli: [
+    'api',
+    'deletion',
+    'requests',
+    'helm',
+    'checkpoint',
+    'controllers',
+    'simulation',
+    'manager',
+    'forecast',
+    'console',
+  ],
+  public: ['api', 'deletion', 'controllers', 'simulation', 'manager'],
 };
 
 /** Packages and modules that a layer of the product may not import although package.json lists them. */

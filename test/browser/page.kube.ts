@@ -1,12 +1,12 @@
 // The page of a plan, as people meet it: in a real browser, with mouse, wheel and keys, light and dark, wide and narrow,
 // with nothing to show and with ten thousand ends. Whatever happens, it asks no network for anything.
 
-import { columnsOf, type Placed, placeLane } from 'lapse/cli/plan/page/browser/layout';
-import { itemsOf, lanesOf } from 'lapse/cli/plan/page/browser/model';
-import { wholeOf } from 'lapse/cli/plan/page/browser/view';
-import { pageData } from 'lapse/cli/plan/page/data';
-import { at, end, HOSTILE, held, hostilePlan, manyEnds, plan } from 'lapse/cli/plan/page/plan.testkit';
-import type { Plan } from 'lapse/cli/plan/plan';
+import { columnsOf, type Placed, placeLane } from 'lapse/console/browser/layout';
+import { itemsOf, lanesOf } from 'lapse/console/browser/model';
+import { wholeOf } from 'lapse/console/browser/view';
+import { pageData } from 'lapse/console/data';
+import { at, end, HOSTILE, held, hostilePlan, manyEnds, plan } from 'lapse/console/plan.testkit';
+import type { Plan } from 'lapse/forecast/plan';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isCI } from '../ci.ts';

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { planPage } from 'lapse/cli/plan/page/page';
-import type { Plan } from 'lapse/cli/plan/plan';
+import { planPage } from 'lapse/console/page';
+import type { Plan } from 'lapse/forecast/plan';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Chromium } from './chromium.ts';
 

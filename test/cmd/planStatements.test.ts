@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTime } from '@lapse/base/instant';
 import { VirtualClock } from '@lapse/base/virtualClock';
-import { readGeneral } from 'lapse/cli/configuration/general';
-import { compileConfiguration } from 'lapse/cli/configuration/schema';
 import { openManifests } from 'lapse/cli/plan/files';
-import { type Foretold, foretell, NOTHING_FOREKNOWN } from 'lapse/cli/plan/foretell';
-import { createSnapshot, type Focus, readingFrom } from 'lapse/cli/plan/snapshot';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { type Foretold, foretell, NOTHING_FOREKNOWN } from 'lapse/forecast/forecast';
+import { createSnapshot, type Focus, readingFrom } from 'lapse/forecast/snapshot';
+import { readGeneral } from 'lapse/manager/configuration/general';
+import { compileConfiguration } from 'lapse/manager/configuration/schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const NOW = parseTime('2026-03-01T10:00:00Z');

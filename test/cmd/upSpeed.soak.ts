@@ -11,8 +11,6 @@ import { VirtualClock } from '@lapse/base/virtualClock';
 import { KubeEvent } from '@lapse/runtime/events/build';
 import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
 import { createHands } from '@lapse/simulation/hands';
-import { readGeneral } from 'lapse/cli/configuration/general';
-import { loadConfiguration } from 'lapse/cli/configuration/load';
 import { Everything } from 'lapse/cli/up/everything';
 import { LiveTimeline } from 'lapse/cli/up/liveTimeline';
 import { panelLines } from 'lapse/cli/up/panel';
@@ -20,6 +18,8 @@ import { createTempo } from 'lapse/cli/up/speed';
 import type { Overview } from 'lapse/cli/up/tally';
 import { WEEK_DEFAULTS, Week } from 'lapse/cli/up/week/week';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { readGeneral } from 'lapse/manager/configuration/general';
+import { loadConfiguration } from 'lapse/manager/configuration/load';
 import { standinsNamed } from 'lapse/simulation/standins';
 import { expect, test } from 'vitest';
 

@@ -4,9 +4,9 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
-import { settingsOf } from 'lapse/cli/configuration/load';
-import { compileConfiguration, schemaAt } from 'lapse/cli/configuration/schema';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { settingsOf } from 'lapse/manager/configuration/load';
+import { compileConfiguration, schemaAt } from 'lapse/manager/configuration/schema';
 import { STANDINS } from 'lapse/simulation/standins';
 
 export const REFERENCE = fileURLToPath(new URL('../../docs/reference/configuration.md', import.meta.url));

@@ -40,11 +40,11 @@ test('there is nothing on the page that no test looks at', () => {
 });
 
 test('every program loads, and the test in it passes', () => {
-  const faces = pathToFileURL(join(root, 'packages/lapse/src/cli/faces.ts')).href;
+  const faces = pathToFileURL(join(root, 'packages/lapse/src/manager/publicModules.ts')).href;
   const imports = programs.map(
     ({ file }) => `await import(${JSON.stringify(pathToFileURL(join(own, file!)).href)});`,
   );
-  const code = `import { offerFaces } from ${JSON.stringify(faces)}; offerFaces(); ${imports.join(' ')}`;
+  const code = `import { resolvePublicModules } from ${JSON.stringify(faces)}; resolvePublicModules(); ${imports.join(' ')}`;
   const args = ['--input-type=module', '--eval', `${code} console.log('all blocks ran');`];
   expect(execFileSync(process.execPath, args, { cwd: own, encoding: 'utf8' })).toContain('all blocks ran');
 });

@@ -3,15 +3,15 @@
 import { parseTime } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { Command } from 'commander';
-import { readGeneral } from 'lapse/cli/configuration/general';
-import { loadConfiguration } from 'lapse/cli/configuration/load';
-import { explainObject } from 'lapse/cli/explain/explainObject';
-import type { Explanation } from 'lapse/cli/explain/explanation';
-import { findObject } from 'lapse/cli/explain/find';
-import { parseTarget, resolveKind } from 'lapse/cli/explain/resolve';
 import { withSettings } from 'lapse/cli/flags';
-import { selectFamilies } from 'lapse/cli/selection';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { explainObject } from 'lapse/forecast/explain/explainObject';
+import type { Explanation } from 'lapse/forecast/explain/explanation';
+import { findObject } from 'lapse/forecast/explain/find';
+import { parseTarget, resolveKind } from 'lapse/forecast/resolveKind';
+import { readGeneral } from 'lapse/manager/configuration/general';
+import { loadConfiguration } from 'lapse/manager/configuration/load';
+import { selectFamilies } from 'lapse/manager/selection';
 import type { World } from './world.ts';
 
 export const NOW = parseTime('2026-03-01T12:00:00Z');

@@ -1,10 +1,10 @@
 // `lapse explain`, situation by situation, with its exact words; and what it says to what it cannot explain.
 
 import { explanationJson, explanationYaml } from 'lapse/cli/explain/document';
-import { Refused } from 'lapse/cli/explain/find';
-import { namingAmong, parseTarget, resolveKind } from 'lapse/cli/explain/resolve';
 import { explanationText } from 'lapse/cli/explain/text';
-import { UsageError } from 'lapse/cli/usage';
+import { Refused } from 'lapse/forecast/explain/find';
+import { namingAmong, parseTarget, resolveKind } from 'lapse/forecast/resolveKind';
+import { UsageError } from 'lapse/manager/usage';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { explainIn } from './answer.ts';

@@ -1,11 +1,11 @@
 // What `next` says is done, in every situation, on a server: commands find what they name, are accepted, and have the
 // effect that they are given for. What is only suggested is what admission takes.
 
-import { readGeneral } from 'lapse/cli/configuration/general';
-import { loadConfiguration } from 'lapse/cli/configuration/load';
-import { findPolicyFor } from 'lapse/cli/explain/endable';
-import type { Explanation } from 'lapse/cli/explain/explanation';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { findPolicyFor } from 'lapse/forecast/explain/endable';
+import type { Explanation } from 'lapse/forecast/explain/explanation';
+import { readGeneral } from 'lapse/manager/configuration/general';
+import { loadConfiguration } from 'lapse/manager/configuration/load';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explainIn, NOW } from './answer.ts';
 import { ServedWorld } from './server.ts';

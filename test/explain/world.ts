@@ -27,10 +27,10 @@ import {
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import { kindsOf } from 'lapse/cli/crds';
-import type { Read } from 'lapse/cli/plan/snapshot';
 import { Unreadable } from 'lapse/controllers/foresight';
 import { FAMILIES } from 'lapse/controllers/registry';
+import type { Read } from 'lapse/forecast/snapshot';
+import { kindsOf } from 'lapse/manager/crds';
 import { parseAllDocuments } from 'yaml';
 
 const PipelineRun = defineKind({

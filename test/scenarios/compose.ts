@@ -3,10 +3,10 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import type { Compose } from '@lapse/simulation/process';
-import { composeFamilies as compose } from 'lapse/cli/compose';
-import { compileConfiguration } from 'lapse/cli/configuration/schema';
 import type { Family } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { composeFamilies as compose } from 'lapse/forecast/simulate/compose';
+import { compileConfiguration } from 'lapse/manager/configuration/schema';
 
 export interface Ensemble {
   readonly families: readonly Family[];

@@ -4,7 +4,7 @@
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import type { Hands } from '@lapse/simulation/hands';
-import type { Rule } from 'lapse/cli/rbac';
+import type { Rule } from 'lapse/manager/rbac';
 import type { LapseProcess } from '../cmd/lapseProcess.ts';
 
 interface Described {

@@ -15,9 +15,9 @@ import type { AdmissionFunction } from '@lapse/runtime/host/review';
 import { reviewPath } from '@lapse/runtime/host/reviewPaths';
 import { webhookHandler } from '@lapse/runtime/host/webhook';
 import { Registry } from '@lapse/runtime/metrics/registry';
-import { readGeneral } from 'lapse/cli/configuration/general';
-import { loadConfiguration } from 'lapse/cli/configuration/load';
-import { REVIEW_BOUNDS } from 'lapse/cli/webhookHost';
+import { readGeneral } from 'lapse/manager/configuration/general';
+import { loadConfiguration } from 'lapse/manager/configuration/load';
+import { REVIEW_BOUNDS } from 'lapse/manager/webhookHost';
 
 const FILE = fileURLToPath(import.meta.url);
 const SECRET = 'secret';
@@ -43,7 +43,7 @@ export interface ReviewHost {
 /** The admission functions of all families, without a cluster. */
 async function familyFunctions(): Promise<readonly AdmissionFunction[]> {
   const { FAMILIES } = await import('lapse/controllers/registry');
-  const { assemble } = await import('lapse/cli/assemble');
+  const { assemble } = await import('lapse/manager/assemble');
   const document = loadConfiguration(FAMILIES, { flags: {}, environment: {} });
   const transport = (async () => {
     throw new Error('no cluster');

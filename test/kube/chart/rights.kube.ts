@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { buildInstallationAccess } from 'lapse/cli/manifests/access';
 import { familyRules, hooksOf, type Installation } from 'lapse/cli/manifests/installation';
-import type { Rule } from 'lapse/cli/rbac';
 import { readExamples } from 'lapse/cli/up/examples';
 import type { Family } from 'lapse/controllers/family';
 import { FAMILIES } from 'lapse/controllers/registry';
+import type { Rule } from 'lapse/manager/rbac';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { LapseProcess } from '../../cmd/lapseProcess.ts';
 import { installationOf, NAMESPACE } from '../../scenarios/rbac/installation.ts';

@@ -16,11 +16,11 @@ import { EventSender } from '@lapse/runtime/events/outbox';
 import { SOCKET_LIVENESS } from '@lapse/runtime/liveness';
 import { Manager } from '@lapse/runtime/manager';
 import { Registry } from '@lapse/runtime/metrics/registry';
-import { compileConfiguration } from 'lapse/cli/configuration/schema';
-import { applyCrds } from 'lapse/cli/crds';
 import { cleanerFamily } from 'lapse/controllers/cleaner/family';
 import type { Services } from 'lapse/controllers/family';
 import { createSkewGuard } from 'lapse/deletion/skewGuard';
+import { compileConfiguration } from 'lapse/manager/configuration/schema';
+import { applyCrds } from 'lapse/manager/crds';
 import { vi } from 'vitest';
 import type { Bed } from '../bed/bed.ts';
 

@@ -9,10 +9,10 @@ import type { Propagation } from '@lapse/kube/client/delete';
 import { realCluster, sleep } from '@lapse/simulation/controllers/cluster.testkit';
 import { Bench, type Graph, KINDS } from '@lapse/simulation/controllers/ownerGc/graphs.testkit';
 import { randomGraph } from '@lapse/simulation/controllers/ownerGc/random.testkit';
-import { Cascade } from 'lapse/cli/plan/cascade/cascade';
-import { readOwnership } from 'lapse/cli/plan/cascade/read';
-import { createSnapshot, readingFrom } from 'lapse/cli/plan/snapshot';
 import { nameOf, type ObjectName } from 'lapse/controllers/foresight';
+import { Cascade } from 'lapse/forecast/cascade/cascade';
+import { readOwnership } from 'lapse/forecast/cascade/read';
+import { createSnapshot, readingFrom } from 'lapse/forecast/snapshot';
 import { expect, test } from 'vitest';
 
 const SEED = Number(process.env.LAPSE_SEED ?? 1);

@@ -4,9 +4,9 @@
 
 import { get } from 'node:http';
 import { partsOf } from 'lapse/cli/manifests/needs';
-import { buildAccess } from 'lapse/cli/rbac';
 import { readExamples } from 'lapse/cli/up/examples';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { buildAccess } from 'lapse/manager/rbac';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { NAMESPACE } from '../../scenarios/rbac/installation.ts';
 import { type FamilyCluster, openFamilyCluster, type Place } from './cluster.ts';

@@ -3,8 +3,8 @@
 import { minutes, seconds } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { choicesOf, ITEM } from 'lapse/cli/manifests/choices';
-import type { Rule } from 'lapse/cli/rbac';
 import type { Family } from 'lapse/controllers/family';
+import type { Rule } from 'lapse/manager/rbac';
 import { expect } from 'vitest';
 import { configMap } from '../manifest/kit.ts';
 import { expectGone, type Play } from './play.ts';

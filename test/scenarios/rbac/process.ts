@@ -14,12 +14,12 @@ import { countInFlight } from '@lapse/runtime/inFlight';
 import type { Faults } from '@lapse/simulation/faults';
 import { SkewedClock } from '@lapse/simulation/skewedClock';
 import { type RequestRecord, Wire } from '@lapse/simulation/wire';
-import { type Assembly, assemble } from 'lapse/cli/assemble';
-import { readGeneral } from 'lapse/cli/configuration/general';
-import { loadConfiguration } from 'lapse/cli/configuration/load';
-import { overlay } from 'lapse/cli/configuration/values';
 import { configurationOf, type Installation } from 'lapse/cli/manifests/installation';
 import { FAMILIES } from 'lapse/controllers/registry';
+import { type Assembly, assemble } from 'lapse/manager/assemble';
+import { readGeneral } from 'lapse/manager/configuration/general';
+import { loadConfiguration } from 'lapse/manager/configuration/load';
+import { overlay } from 'lapse/manager/configuration/values';
 
 export interface ProcessOptions {
   readonly server: ApiServer;

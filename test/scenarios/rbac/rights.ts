@@ -1,7 +1,7 @@
 // Roles, right by right: which there are, and the same roles with one of them taken away. Pure.
 
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { Rule } from 'lapse/cli/rbac';
+import type { Rule } from 'lapse/manager/rbac';
 
 /** One verb of one rule. */
 export interface OneRight {

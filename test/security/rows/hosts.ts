@@ -10,7 +10,7 @@ import { selfSigned } from '@lapse/kube/client/certificate.testkit';
 import { listen, text } from '@lapse/runtime/host/listen';
 import { isVerified } from '@lapse/runtime/host/peer';
 import { requireSafeResumption } from '@lapse/runtime/host/resumption';
-import { REVIEW_BOUNDS } from 'lapse/cli/webhookHost';
+import { REVIEW_BOUNDS } from 'lapse/manager/webhookHost';
 import { expect } from 'vitest';
 import type { Attack, AttackCluster } from '../attack.ts';
 import { forgedReview } from '../forgedReview.ts';

@@ -2,10 +2,10 @@
 
 import { VERSION } from '@lapse/base/version';
 import { Command, CommanderError } from 'commander';
+import { reasonOf, UsageError } from '#manager/usage';
 import { computeFailure } from './failures.ts';
 import { withManners } from './help.ts';
 import { terminalText } from './terminalText.ts';
-import { reasonOf, UsageError } from './usage.ts';
 
 /** In the order of the help. Only the one that is asked for is loaded: the controllers need not slow down the server. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {

@@ -1,86 +1,17 @@
-// lapse crds: the definitions of our kinds, to be applied. Applied by ourselves they never replace somebody else's: a
-// definition of the same name that is not labelled as ours stays as it is.
+// lapse crds: prints the CustomResourceDefinitions of the controllers, or applies them.
 
-import { type Clock, realClock } from '@lapse/base/clock';
-import { millis } from '@lapse/base/instant';
+import { realClock } from '@lapse/base/clock';
 import { systemRandom } from '@lapse/base/random';
-import { sleep } from '@lapse/base/sleep';
-import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
-import { type CustomKind, OURS } from '@lapse/kube/api/kinds/customKind';
-import type { KubeObject } from '@lapse/kube/api/object';
-import { type Client, createClient, objectOf } from '@lapse/kube/client/client';
+import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
+import { createClient } from '@lapse/kube/client/client';
 import { Command, Option } from 'commander';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
-import { type ClusterFlags, reachCluster } from './cluster.ts';
+import { type ClusterFlags, reachCluster } from '#manager/cluster';
+import { applyCrds, kindsOf, namesOf } from '#manager/crds';
+import { selectFamilies } from '#manager/selection';
+import { UsageError } from '#manager/usage';
 import { objectsText } from './documents.ts';
-import { selectFamilies } from './selection.ts';
-import { UsageError } from './usage.ts';
-
-/** Every kind once, by name. */
-export function kindsOf(families: readonly Family[]): CustomKind[] {
-  const byName = new Map(
-    families.flatMap(({ kinds }) => kinds).map((kind) => [kind.crd.metadata.name!, kind]),
-  );
-  return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind);
-}
-
-/** Names of those that have kinds, and are among those that this command knows. */
-const namesOf = (families: readonly Pick<Family, 'name'>[]): string[] =>
-  FAMILIES.filter(({ name, kinds }) => kinds.length > 0 && families.some((one) => one.name === name)).map(
-    ({ name }) => name,
-  );
-
-/**
- * The command that brings the definitions of these families, for people: unlike kubectl it leaves alone what is not ours.
- * Undefined when it knows none of them (a module brings its own).
- */
-export function applyCommand(families: readonly Pick<Family, 'name'>[]): string | undefined {
-  const names = namesOf(families);
-  if (names.length === 0) return undefined;
-  const usual = namesOf(FAMILIES.filter(({ defaultOn }) => defaultOn));
-  return `lapse crds --apply${names.join() === usual.join() ? '' : ` --controllers=${names.join()}`}`;
-}
-
-export const isOurs = ({ metadata }: KubeObject): boolean =>
-  Object.entries(OURS).every(([label, value]) => metadata.labels?.[label] === value);
-
-/** Waits until the kinds are served. Answers the names of definitions that are not ours and were left alone. */
-export async function applyCrds(
-  client: Client,
-  clock: Clock,
-  kinds: readonly CustomKind[],
-): Promise<string[]> {
-  const foreign: string[] = [];
-  for (const { crd } of kinds) {
-    const key = { name: crd.metadata.name! };
-    const there = await client.get(CustomResourceDefinition, key);
-    if (there !== undefined && !isOurs(there)) {
-      // One that does not claim to be ours either is simply there already.
-      if (isOurs(crd)) foreign.push(key.name);
-      continue;
-    }
-    objectOf(await client.apply(CustomResourceDefinition, crd, { force: true }));
-  }
-  for (const { crd } of kinds)
-    if (!foreign.includes(crd.metadata.name!)) await untilServed(client, clock, crd.metadata.name!);
-  client.discovery.invalidate();
-  return foreign;
-}
-
-const LOOKS = 200;
-const PAUSE = millis(50);
-
-async function untilServed(client: Client, clock: Clock, name: string): Promise<void> {
-  for (let look = 0; look < LOOKS; look++) {
-    const crd = await client.get(CustomResourceDefinition, { name });
-    // A real server says null before it has said anything.
-    const conditions = crd?.status?.conditions ?? [];
-    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
-    await sleep(clock, PAUSE);
-  }
-  throw new Error(`the definition ${name} was accepted but is not served`);
-}
 
 interface CrdsFlags extends ClusterFlags {
   readonly controllers: string;

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { UsageError } from '#manager/usage';
 import { startEmbedded } from './embedded.ts';
-import { UsageError } from './usage.ts';
 
 let data: string;
 beforeEach(() => {

@@ -16,8 +16,8 @@ import { PrivateFileError, readPrivate, writePrivate } from '@lapse/base/private
 import { systemRandom } from '@lapse/base/random';
 import type { HttpHandler } from '@lapse/kube/api/http';
 import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';
+import { explained, UsageError } from '#manager/usage';
 import { makeDirectory } from './directories.ts';
-import { explained, UsageError } from './usage.ts';
 
 export interface EmbeddedOptions {
   readonly data: string;

@@ -3,9 +3,9 @@ import { ConfigError } from '@lapse/kube/client/configFields';
 import { apiErrorFrom } from '@lapse/kube/client/errors';
 import { TransportError } from '@lapse/kube/client/transport';
 import { expect, test } from 'vitest';
+import { UsageError } from '#manager/usage';
 import { wantsColour } from './colour.ts';
 import { computeFailure } from './failures.ts';
-import { UsageError } from './usage.ts';
 
 const unreachable = new TransportError('unreachable', 'request to x could not be sent', { sent: false });
 

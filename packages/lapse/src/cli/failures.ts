@@ -4,7 +4,7 @@
 import { ApiError } from '@lapse/kube/api/status';
 import { ConfigError } from '@lapse/kube/client/configFields';
 import { TransportError, type TransportFailure } from '@lapse/kube/client/transport';
-import { firstLine, UsageError } from './usage.ts';
+import { firstLine, UsageError } from '#manager/usage';
 
 export interface Failure {
   readonly text: string;

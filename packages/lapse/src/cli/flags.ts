@@ -3,8 +3,8 @@
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Command, Option } from 'commander';
 import type { Family } from '#controllers/family';
-import { settingsOf } from './configuration/load.ts';
-import { compileConfiguration, schemaAt } from './configuration/schema.ts';
+import { settingsOf } from '#manager/configuration/load';
+import { compileConfiguration, schemaAt } from '#manager/configuration/schema';
 
 export interface SettingFlags {
   /** The flags that were given, by their names without dashes, as typed. */

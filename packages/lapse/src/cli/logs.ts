@@ -4,7 +4,7 @@ import { realClock } from '@lapse/base/clock';
 import { jsonLog, type Log, prettyLog } from '@lapse/base/log';
 import { ApiError } from '@lapse/kube/api/status';
 import { TransportError } from '@lapse/kube/client/transport';
-import type { General } from './configuration/general.ts';
+import type { General } from '#manager/configuration/general';
 import { terminalText } from './terminalText.ts';
 
 export function openLog({ log }: General): Log {

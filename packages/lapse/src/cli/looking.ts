@@ -8,8 +8,8 @@ import { systemRandom } from '@lapse/base/random';
 import { type Client, createClient } from '@lapse/kube/client/client';
 import { withDeadline } from '@lapse/kube/client/deadline';
 import type { Transport } from '@lapse/kube/client/transport';
-import { type Cluster, type ClusterFlags, reachCluster } from './cluster.ts';
-import { readOnly } from './simulate/readOnly.ts';
+import { type Cluster, type ClusterFlags, reachCluster } from '#manager/cluster';
+import { readOnly } from '#manager/readOnly';
 
 export interface Looking {
   readonly client: Client;

@@ -7,8 +7,10 @@ import { Command, Option } from 'commander';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
 import { type ImpersonationScope, parseImpersonation } from '#deletion/impersonation';
-import { readGeneral } from './configuration/general.ts';
-import { loadConfiguration } from './configuration/load.ts';
+import { readGeneral } from '#manager/configuration/general';
+import { loadConfiguration } from '#manager/configuration/load';
+import { computeGates, selectFamilies } from '#manager/selection';
+import { UsageError } from '#manager/usage';
 import { objectsText } from './documents.ts';
 import { buildInstallationAccess } from './manifests/access.ts';
 import type { ActAs, Installation } from './manifests/installation.ts';
@@ -16,8 +18,6 @@ import { type FamilyNeeds, needsOf } from './manifests/needs.ts';
 import { buildPolicies } from './manifests/policies.ts';
 import { buildWebhooks } from './manifests/webhooks.ts';
 import { buildWorkload } from './manifests/workload.ts';
-import { computeGates, selectFamilies } from './selection.ts';
-import { UsageError } from './usage.ts';
 
 interface ManifestsFlags {
   readonly namespace: string;

@@ -8,27 +8,27 @@ import type { Client } from '@lapse/kube/client/client';
 import { Command, Option } from 'commander';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
+import { Owners } from '#forecast/cascade/read';
+import { makePlan } from '#forecast/makePlan';
+import type { Plan } from '#forecast/plan';
+import { type Naming, namingAmong } from '#forecast/resolveKind';
+import { createSnapshot, readingFrom } from '#forecast/snapshot';
+import { readGeneral } from '#manager/configuration/general';
+import { loadForCluster } from '#manager/configuration/installation';
+import { loadConfiguration } from '#manager/configuration/load';
+import { readConfig } from '#manager/configuration/readConfig';
+import { selectFamilies } from '#manager/selection';
+import { parseNamespace, UsageError } from '#manager/usage';
 import { wantsColour, widthOf } from './colour.ts';
-import { readGeneral } from './configuration/general.ts';
-import { loadForCluster } from './configuration/installation.ts';
-import { loadConfiguration } from './configuration/load.ts';
-import { readConfig } from './configuration/readConfig.ts';
 import { exitCodesHelp } from './exitCodes.ts';
-import { type Naming, namingAmong } from './explain/resolve.ts';
 import { withSettings } from './flags.ts';
 import { openCluster, sayToUser } from './looking.ts';
-import { Owners } from './plan/cascade/read.ts';
 import { jsonPieces, planYaml } from './plan/document.ts';
 import { openManifests } from './plan/files.ts';
-import { makePlan } from './plan/makePlan.ts';
-import type { Plan } from './plan/plan.ts';
 import { openProgress } from './plan/progress.ts';
-import { createSnapshot, readingFrom } from './plan/snapshot.ts';
 import { planPieces } from './plan/text.ts';
 import { horizon, parseSpan } from './plan/times.ts';
 import { writePieces } from './plan/write.ts';
-import { selectFamilies } from './selection.ts';
-import { parseNamespace, UsageError } from './usage.ts';
 
 const FORMATS = ['text', 'wide', 'json', 'yaml', 'html', 'svg'] as const;
 
@@ -139,9 +139,9 @@ async function rendered(plan: Plan, format: PlanFlags['output'], naming: Naming)
     case 'yaml':
       return [planYaml(plan)];
     case 'html':
-      return [(await import('./plan/page/page.ts')).planPage(plan)];
+      return [(await import('#console/page')).planPage(plan)];
     case 'svg':
-      return [(await import('./plan/page/svg.ts')).planSvg(plan)];
+      return [(await import('#console/svg')).planSvg(plan)];
     case 'text':
     case 'wide':
       return planPieces(plan, {

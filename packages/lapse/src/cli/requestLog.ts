@@ -2,7 +2,7 @@
 
 import { createWriteStream, openSync } from 'node:fs';
 import type { HttpHandler } from '@lapse/kube/api/http';
-import { explained } from './usage.ts';
+import { explained } from '#manager/usage';
 
 /** Opened at once: throws UsageError where nothing can be written. */
 export function requestLog(file: string): (handle: HttpHandler) => HttpHandler {

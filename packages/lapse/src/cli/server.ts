@@ -2,10 +2,10 @@
 
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { parsePort } from '#manager/usage';
 import { startEmbedded } from './embedded.ts';
 import { requestLog } from './requestLog.ts';
 import { untilAskedToStop } from './signals.ts';
-import { parsePort } from './usage.ts';
 
 export interface ServerFlags {
   readonly port: string;

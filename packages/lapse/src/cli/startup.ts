@@ -5,8 +5,8 @@ import type { Log } from '@lapse/base/log';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import type { Client } from '@lapse/kube/client/client';
 import { asError } from '@lapse/runtime/outcome';
-import { applyCommand } from './crds.ts';
-import { createReviewer, describeMissing, type NeedsOptions, needsOf } from './review.ts';
+import { applyCommand } from '#manager/crds';
+import { createReviewer, describeMissing, type NeedsOptions, needsOf } from '#manager/review';
 
 export interface StartupOptions extends NeedsOptions {
   readonly client: Client;

@@ -11,7 +11,7 @@ import { inProcessTransport } from '@lapse/kube/client/inProcess';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
-import { UsageError } from '../usage.ts';
+import { UsageError } from '#manager/usage';
 import { capture, furnish, type RememberingDesk, rememberingDesk, serveKinds } from './checkpoint.testkit.ts';
 import { type CatFlags, catCheckpoint, listCheckpoints, verifyCommand } from './list.ts';
 import { type RestoreFlags, restoreCheckpoint } from './restore.ts';

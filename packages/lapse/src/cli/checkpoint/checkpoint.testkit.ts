@@ -14,7 +14,7 @@ import {
 import { chunkObject, encodeAll } from '#checkpoint/checkpoint.testkit';
 import { compareIdentities } from '#checkpoint/identity';
 import { buildManifest } from '#checkpoint/manifest';
-import { applyCrds } from '../crds.ts';
+import { applyCrds } from '#manager/crds';
 import { type Desk, explainingFailures } from './desk.ts';
 
 const kind = (group: string, name: string, resource = `${name.toLowerCase()}s`): Kind =>

@@ -10,11 +10,11 @@ import { Option } from 'commander';
 import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { CheckpointError } from '#checkpoint/read';
 import { RestoreError } from '#checkpoint/restore/plan';
-import { reachCluster } from '../cluster.ts';
+import { reachCluster } from '#manager/cluster';
+import { UsageError } from '#manager/usage';
 import { wantsColour } from '../colour.ts';
 import { describeRefusal } from '../failures.ts';
 import { terminalText } from '../terminalText.ts';
-import { UsageError } from '../usage.ts';
 
 export interface Desk {
   readonly client: Client;

@@ -7,7 +7,7 @@ import { ApiError } from '@lapse/kube/api/status';
 import { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { MAX_OBJECTS, readinessOf } from '#checkpoint/read';
 import { type ChunkReport, verifyCheckpoint } from '#checkpoint/verify';
-import { UsageError } from '../usage.ts';
+import { UsageError } from '#manager/usage';
 import { yamlText } from '../yaml.ts';
 import {
   bytesText,

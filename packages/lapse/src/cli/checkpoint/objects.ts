@@ -9,7 +9,7 @@ import { parseBytes } from '@lapse/kube/client/codec';
 import { apiErrorFrom } from '@lapse/kube/client/errors';
 import type { ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { listChunks, type ReadOptions, readCheckpoint } from '#checkpoint/read';
-import { UsageError } from '../usage.ts';
+import { UsageError } from '#manager/usage';
 import { fetchFrom } from './fetch.ts';
 import { manifestsPath } from './readApi.ts';
 

@@ -6,7 +6,7 @@ import { carryOut, type Done } from '#checkpoint/restore/act';
 import type { Change } from '#checkpoint/restore/diff';
 import { type PlanOptions, planRestore, type Step } from '#checkpoint/restore/plan';
 import { type Prepared, prepareRestore } from '#checkpoint/restore/prepare';
-import { UsageError } from '../usage.ts';
+import { UsageError } from '#manager/usage';
 import { counted, type Desk, type ExitCode, findCheckpoint, styled } from './desk.ts';
 import { objectsOf } from './objects.ts';
 

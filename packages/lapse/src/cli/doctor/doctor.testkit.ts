@@ -15,11 +15,11 @@ import { readManifests } from '@lapse/simulation/hands';
 import { SkewedClock } from '@lapse/simulation/skewedClock';
 import { afterEach, expect } from 'vitest';
 import { FAMILIES } from '#controllers/registry';
-import { assemble } from '../assemble.ts';
-import { readGeneral } from '../configuration/general.ts';
-import { loadConfiguration } from '../configuration/load.ts';
-import { kindsOf } from '../crds.ts';
-import { selectFamilies } from '../selection.ts';
+import { assemble } from '#manager/assemble';
+import { readGeneral } from '#manager/configuration/general';
+import { loadConfiguration } from '#manager/configuration/load';
+import { kindsOf } from '#manager/crds';
+import { selectFamilies } from '#manager/selection';
 import { examine } from './examine.ts';
 import { lookOnly } from './lookOnly.ts';
 

@@ -6,8 +6,8 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { Family } from '#controllers/family';
-import type { Assembly } from '../assemble.ts';
-import type { General } from '../configuration/general.ts';
+import type { Assembly } from '#manager/assemble';
+import type { General } from '#manager/configuration/general';
 
 /** `problem`: it will not work. `warning`: it may not do what you expect. `note`: could not be seen, or good to know. */
 export type Level = 'ok' | 'note' | 'warning' | 'problem';

@@ -6,7 +6,7 @@ import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
-import { applyCommand, isOurs, kindsOf } from '../crds.ts';
+import { applyCommand, isOurs, kindsOf } from '#manager/crds';
 import type { Examination, Finding } from './finding.ts';
 
 export const examineKinds: Examination = async ({ client, selected }) => {

@@ -1,7 +1,7 @@
 // A connection through which one can look and ask, and change nothing: GET, and reviews of the asker's own rights.
 
 import type { Transport, TransportRequest } from '@lapse/kube/client/transport';
-import { readOnly } from '../simulate/readOnly.ts';
+import { readOnly } from '#manager/readOnly';
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 

@@ -2,7 +2,7 @@
 // whether its author is known.
 
 import type { ObjectCheck, ReviewNeeds } from '#controllers/objectCheck';
-import { createReviewer } from '../review.ts';
+import { createReviewer } from '#manager/review';
 import { type Examination, type Finding, listIfAllowed, type Patient } from './finding.ts';
 
 const check = 'objects';

@@ -3,7 +3,7 @@
 
 import { Namespace } from '@lapse/kube/api/kinds/builtin';
 import type { Client } from '@lapse/kube/client/client';
-import { createReviewer, describeMissing, type Missing, needsOf, type Reviewer } from '../review.ts';
+import { createReviewer, describeMissing, type Missing, needsOf, type Reviewer } from '#manager/review';
 import { type Examination, type Finding, listIfAllowed } from './finding.ts';
 
 /** Asked one by one: more would be a burden, and nobody reads more. */

@@ -1,9 +1,9 @@
 // An explanation for programs: the same shape as in memory, times as RFC 3339.
 
 import { instant } from '@lapse/base/instant';
+import type { Explanation } from '#forecast/explain/explanation';
 import { timeText } from '../plan/times.ts';
 import { yamlText } from '../yaml.ts';
-import type { Explanation } from './explanation.ts';
 
 const TIMES: ReadonlySet<string> = new Set(['now', 'at', 'since']);
 

@@ -3,13 +3,13 @@
 
 import { styleText } from 'node:util';
 import type { Instant } from '@lapse/base/instant';
+import { plainText } from '#console/escape';
 import type { ObjectName } from '#controllers/foresight';
+import { isOverdue } from '#forecast/explain/advice';
+import type { Deed, Explanation, Opinion, Verdict } from '#forecast/explain/explanation';
+import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
-import { plainText } from '../plan/page/escape.ts';
 import { isOnlyTried, relativeTime, timeText } from '../plan/times.ts';
-import { isOverdue } from './advice.ts';
-import type { Deed, Explanation, Opinion, Verdict } from './explanation.ts';
-import { type Naming, plainNaming } from './resolve.ts';
 
 type Line = readonly [label: string, text: string];
 

@@ -8,8 +8,8 @@ import {
   EXTRA_IMPERSONATION,
   localImpersonation,
 } from '#deletion/impersonation';
-import { type Rule, rulesOf } from '../rbac.ts';
-import { EVENT_RIGHTS, LEASES, leaseRights } from '../review.ts';
+import { type Rule, rulesOf } from '#manager/rbac';
+import { EVENT_RIGHTS, LEASES, leaseRights } from '#manager/review';
 import {
   clusterMetadataOf,
   familyRules,

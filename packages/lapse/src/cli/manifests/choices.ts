@@ -4,7 +4,7 @@
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { rightsOf } from '@lapse/runtime/definition';
 import type { Family } from '#controllers/family';
-import { type Rule, rulesOf } from '../rbac.ts';
+import { type Rule, rulesOf } from '#manager/rbac';
 import { partsOf } from './needs.ts';
 
 export interface Choice {

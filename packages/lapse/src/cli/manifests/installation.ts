@@ -4,7 +4,7 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ImpersonationScope } from '#deletion/impersonation';
-import type { Rule } from '../rbac.ts';
+import type { Rule } from '#manager/rbac';
 import type { FamilyNeeds, GateNeeds, Hook } from './needs.ts';
 
 export type ActAs = 'author' | 'controller' | 'impersonate-author';

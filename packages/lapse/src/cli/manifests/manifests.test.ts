@@ -8,12 +8,12 @@ import { describe, expect, test } from 'vitest';
 import { type Document, parseAllDocuments } from 'yaml';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
-import { assemble } from '../assemble.ts';
-import { readGeneral } from '../configuration/general.ts';
-import { loadConfiguration } from '../configuration/load.ts';
+import { assemble } from '#manager/assemble';
+import { readGeneral } from '#manager/configuration/general';
+import { loadConfiguration } from '#manager/configuration/load';
+import type { Rule } from '#manager/rbac';
 import { objectsText } from '../documents.ts';
 import { buildManifests, readInstallation } from '../manifests.ts';
-import type { Rule } from '../rbac.ts';
 import { type FamilyNeeds, needsOf } from './needs.ts';
 
 const FLAGS = {

@@ -10,10 +10,10 @@ import { anonymous } from '@lapse/kube/client/credentials';
 import type { Transport } from '@lapse/kube/client/transport';
 import { rightsOf } from '@lapse/runtime/definition';
 import type { AdmissionPolicy, Family, Gate } from '#controllers/family';
-import { type AssembledFamily, assemble } from '../assemble.ts';
-import { readGeneral } from '../configuration/general.ts';
-import { loadConfiguration } from '../configuration/load.ts';
-import { type Rule, rulesOf } from '../rbac.ts';
+import { type AssembledFamily, assemble } from '#manager/assemble';
+import { readGeneral } from '#manager/configuration/general';
+import { loadConfiguration } from '#manager/configuration/load';
+import { type Rule, rulesOf } from '#manager/rbac';
 
 export interface Hook {
   readonly name: string;

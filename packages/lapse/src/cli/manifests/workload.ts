@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject, ObjectMeta } from '@lapse/kube/api/object';
-import { CONFIGURATION_LABEL } from '../configuration/installation.ts';
+import { CONFIGURATION_LABEL } from '#manager/configuration/installation';
 import { yamlText } from '../yaml.ts';
 import {
   configurationOf,

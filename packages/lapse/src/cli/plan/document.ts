@@ -1,7 +1,7 @@
 // A plan for programs: the same shape as in memory, times as RFC 3339.
 
+import type { Change, Held, Plan, PlannedEnd } from '#forecast/plan';
 import { yamlText } from '../yaml.ts';
-import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
 import { timeText } from './times.ts';
 
 const changeOf = ({ at, ...rest }: Change | PlannedEnd) => ({ at: timeText(at), ...rest });

@@ -16,8 +16,8 @@ import { type Client, createClient } from '@lapse/kube/client/client';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
 import { parseAllDocuments } from 'yaml';
 import { FAMILIES } from '#controllers/registry';
-import { applyCrds, kindsOf } from '../crds.ts';
-import { explained, reasonOf, UsageError } from '../usage.ts';
+import { applyCrds, kindsOf } from '#manager/crds';
+import { explained, reasonOf, UsageError } from '#manager/usage';
 import { describeMistype } from './mistyped.ts';
 
 export interface Manifests {

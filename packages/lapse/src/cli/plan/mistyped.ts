@@ -7,7 +7,7 @@ import type { FieldError } from '@lapse/kube/api/fieldErrors';
 import { clone, isObject, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
 import { FAMILIES } from '#controllers/registry';
-import { kindsOf } from '../crds.ts';
+import { kindsOf } from '#manager/crds';
 
 // None of our kinds has other objects in it.
 const NO_EMBEDDED = {

@@ -3,9 +3,9 @@
 import { instant } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { namingAmong } from '../explain/resolve.ts';
+import type { Plan, PlannedEnd } from '#forecast/plan';
+import { namingAmong } from '#forecast/resolveKind';
 import { planJson, planYaml } from './document.ts';
-import type { Plan, PlannedEnd } from './plan.ts';
 import { planText } from './text.ts';
 
 const NOW = Date.parse('2026-03-01T10:00:00Z');

@@ -3,10 +3,10 @@
 
 import { styleText } from 'node:util';
 import { formatTime, type Instant } from '@lapse/base/instant';
-import { type Naming, plainNaming } from '../explain/resolve.ts';
+import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from '#forecast/plan';
+import { type Naming, plainNaming } from '#forecast/resolveKind';
 import { wrapped } from '../help.ts';
 import { type Manner, type Row, type Style, type Table, table } from '../table.ts';
-import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from './plan.ts';
 import { isOnlyTried, relativeTime } from './times.ts';
 
 export interface TextOptions {

@@ -3,7 +3,7 @@
 
 import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
 import { type Instant, type Millis, millis, minus, plus, toDate } from '@lapse/base/instant';
-import { UsageError } from '../usage.ts';
+import { UsageError } from '#manager/usage';
 
 const DAY = 86_400_000;
 const WEEK = 7 * DAY;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { readObjects } from '#forecast/simulate/manifests';
 import { simulateCommand } from '../simulate.ts';
-import { readObjects } from './manifests.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lapse-simulate-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

@@ -2,10 +2,10 @@
 
 import { formatTime, type Instant, type Millis, minus } from '@lapse/base/instant';
 import { lengthText } from '@lapse/simulation/timeline';
-import { plainText } from '../plan/page/escape.ts';
+import { plainText } from '#console/escape';
+import type { Contrast } from '#forecast/simulate/difference';
+import { type End, refOfEnd } from '#forecast/simulate/endings';
 import { table } from '../table.ts';
-import type { Contrast } from './difference.ts';
-import { type End, refOfEnd } from './endings.ts';
 
 export interface Report {
   readonly from: Instant;

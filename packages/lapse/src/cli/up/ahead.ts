@@ -6,10 +6,10 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import type { Client } from '@lapse/kube/client/client';
 import { refText } from '@lapse/simulation/refs';
 import type { Family } from '#controllers/family';
-import type { General } from '../configuration/general.ts';
-import { Owners } from '../plan/cascade/read.ts';
-import { makePlan } from '../plan/makePlan.ts';
-import { createSnapshot, readingFrom } from '../plan/snapshot.ts';
+import { Owners } from '#forecast/cascade/read';
+import { makePlan } from '#forecast/makePlan';
+import { createSnapshot, readingFrom } from '#forecast/snapshot';
+import type { General } from '#manager/configuration/general';
 
 /** An end, or a change that time brings about. */
 export interface Ahead {

@@ -5,7 +5,7 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
-import { CONFIGURATION } from '../configuration/schema.ts';
+import { CONFIGURATION } from '#manager/configuration/schema';
 import { yamlText } from '../yaml.ts';
 
 /** `document` without what modules bring: nobody else knows of it. */

@@ -3,8 +3,8 @@
 import { type Clock, realClock } from '@lapse/base/clock';
 import { Pace } from '@lapse/base/pace';
 import { VirtualClock } from '@lapse/base/virtualClock';
+import { UsageError } from '#manager/usage';
 import type { ServerFlags } from '../server.ts';
-import { UsageError } from '../usage.ts';
 
 const FASTEST = 1_000_000;
 

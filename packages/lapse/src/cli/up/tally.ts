@@ -7,7 +7,7 @@ import type { PassRecord } from '@lapse/runtime/worker';
 import type { Change } from '@lapse/simulation/history';
 import { refText } from '@lapse/simulation/refs';
 import { lengthText } from '@lapse/simulation/timeline';
-import type { Deed } from '../attribution.ts';
+import type { Deed } from '#forecast/simulate/attribution';
 import type { Ahead } from './ahead.ts';
 import { computeEnds } from './ends.ts';
 

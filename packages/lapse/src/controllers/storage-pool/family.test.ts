@@ -7,8 +7,8 @@ import { createClient } from '@lapse/kube/client/client';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
 import { Registry } from '@lapse/runtime/metrics/registry';
 import { describe, expect, test } from 'vitest';
-import { loadConfiguration } from '#cli/configuration/load';
 import { trustedTime } from '#deletion/skewGuard';
+import { loadConfiguration } from '#manager/configuration/load';
 import { FAMILIES } from '../registry.ts';
 import { storagePool } from './family.ts';
 

@@ -7,11 +7,11 @@ import { type KubeObject, parseApiVersion } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import { refText } from '@lapse/simulation/refs';
 import type { Family } from '#controllers/family';
-import type { General } from '../../configuration/general.ts';
-import { explainObject } from '../../explain/explainObject.ts';
-import type { Opinion, Verdict } from '../../explain/explanation.ts';
+import { explainObject } from '#forecast/explain/explainObject';
+import type { Opinion, Verdict } from '#forecast/explain/explanation';
+import { readingFrom } from '#forecast/snapshot';
+import type { General } from '#manager/configuration/general';
 import { wrapped } from '../../help.ts';
-import { readingFrom } from '../../plan/snapshot.ts';
 import { cut } from '../panel.ts';
 
 export interface Left {

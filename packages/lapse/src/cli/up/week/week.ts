@@ -2,7 +2,7 @@
 
 import type { Instant } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
-import { UsageError } from '../../usage.ts';
+import { UsageError } from '#manager/usage';
 import type { Everything, EverythingOptions } from '../everything.ts';
 import { readExamples } from '../examples.ts';
 import { findLeft, leftText } from './left.ts';

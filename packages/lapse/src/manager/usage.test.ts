@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { makeDirectory } from './directories.ts';
-import { requestLog } from './requestLog.ts';
+import { makeDirectory } from '#cli/directories';
+import { requestLog } from '#cli/requestLog';
 import { explained, UsageError } from './usage.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lapse-usage-'));

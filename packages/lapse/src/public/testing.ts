@@ -6,8 +6,8 @@ import { type Simulation, simulate } from '@lapse/simulation/simulate';
 import type { Services } from '#controllers/family';
 import { createBudget } from '#deletion/budget';
 import { createSkewGuard } from '#deletion/skewGuard';
+import { familyOf, type Made } from '#manager/modules';
 import { standinsNamed } from '#simulation/standins';
-import { familyOf, type Made } from './modules.ts';
 
 export type { Simulation } from '@lapse/simulation/simulate';
 

@@ -2,7 +2,7 @@
 // but this one script and this one style sheet, by their hashes, so that no name can ever become code.
 
 import { createHash } from 'node:crypto';
-import type { Plan } from '../plan.ts';
+import type { Plan } from '#forecast/plan';
 import { legendOf } from './browser/colours.ts';
 import type { PageData } from './browser/data.ts';
 import { itemsOf } from './browser/model.ts';

@@ -8,8 +8,8 @@ import { Cleaner } from '#api/cleaner';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import type { ObjectName } from '#controllers/foresight';
 import { TTL_ANNOTATION } from '#deletion/expiry';
+import { fullName, type Naming } from '../resolveKind.ts';
 import type { Explanation, Opinion, Verdict } from './explanation.ts';
-import { fullName, type Naming } from './resolve.ts';
 
 export type Advice = Explanation['next'][number];
 

@@ -4,7 +4,7 @@
 import { parseApiVersion } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { ObjectName } from '#controllers/foresight';
-import { UsageError } from '../usage.ts';
+import { UsageError } from '#manager/usage';
 
 export interface Target {
   readonly kind: string;

@@ -6,11 +6,11 @@ import type { ServedKind } from '@lapse/kube/client/discovery';
 import { describeSource, type Source } from '@lapse/runtime/source';
 import type { Family } from '#controllers/family';
 import type { ObjectName, Outlook, Statement } from '#controllers/foresight';
-import { type Foretold, foretell, type Setting } from '../plan/foretell.ts';
-import { createSnapshot, type Read } from '../plan/snapshot.ts';
-import { computeGates } from '../selection.ts';
-import { askBystanders } from './bystanders.ts';
+import { computeGates } from '#manager/selection';
+import { type Foretold, foretell, type Setting } from '../forecast.ts';
+import { createSnapshot, type Read } from '../snapshot.ts';
 import type { Opinion } from './explanation.ts';
+import { askBystanders } from './nonMatchingPolicies.ts';
 
 export interface Asking extends Omit<Setting, 'snapshot'> {
   readonly served: readonly ServedKind[];

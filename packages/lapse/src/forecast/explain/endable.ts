@@ -5,9 +5,9 @@ import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
-import { foretell, NOTHING_FOREKNOWN } from '../plan/foretell.ts';
-import { createSnapshot, type Read } from '../plan/snapshot.ts';
-import type { Asking } from './opinions.ts';
+import { foretell, NOTHING_FOREKNOWN } from '../forecast.ts';
+import { createSnapshot, type Read } from '../snapshot.ts';
+import type { Asking } from './decisions.ts';
 
 /** Kubernetes' own, and what its parts are made of. */
 const OF_KUBERNETES = /^[^.]*$|\.k8s\.io$/;

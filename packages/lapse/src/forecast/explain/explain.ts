@@ -10,8 +10,8 @@ import type { Client } from '@lapse/kube/client/client';
 import { FOREGROUND, ORPHAN } from '@lapse/simulation/controllers/ownerGc/compute';
 import { ObjectKeeper } from '#api/objectKeeper';
 import { nameOf, type ObjectName } from '#controllers/foresight';
+import { type Asking, askRules } from './decisions.ts';
 import type { Opinion, Verdict } from './explanation.ts';
-import { type Asking, askRules } from './opinions.ts';
 
 export interface Explaining extends Asking {
   readonly client: Pick<Client, 'get'>;

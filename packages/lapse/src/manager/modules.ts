@@ -5,7 +5,7 @@ import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
 import type { Family, Services } from '#controllers/family';
-import { offerFaces } from './faces.ts';
+import { resolvePublicModules } from './publicModules.ts';
 import { UsageError } from './usage.ts';
 
 type Definitions = ControllerDefinition | readonly ControllerDefinition[];
@@ -13,7 +13,7 @@ export type Made = Definitions | ((services: Services) => Definitions);
 
 export async function loadModules(files: readonly string[]): Promise<Family[]> {
   if (files.length === 0) return [];
-  const withdraw = offerFaces();
+  const withdraw = resolvePublicModules();
   try {
     return (await Promise.all(files.map(loadModule))).flat();
   } finally {

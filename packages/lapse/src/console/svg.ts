@@ -1,7 +1,7 @@
 // A plan as one still picture, for reports, chats and pages that run no script: the same lanes and marks as the page, no
 // style sheet of others, no font, no link. Every mark tells its reason when pointed at.
 
-import type { Plan } from '../plan.ts';
+import type { Plan } from '#forecast/plan';
 import { DARK, LIGHT, legendOf } from './browser/colours.ts';
 import type { PageData } from './browser/data.ts';
 import {

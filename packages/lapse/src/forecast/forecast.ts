@@ -4,8 +4,8 @@ import type { Instant } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Family } from '#controllers/family';
 import { type Outlook, type Snapshot, type Statement, Unreadable } from '#controllers/foresight';
-import type { General } from '../configuration/general.ts';
-import { computeGates } from '../selection.ts';
+import type { General } from '#manager/configuration/general';
+import { computeGates } from '#manager/selection';
 
 export interface Setting {
   readonly snapshot: Snapshot;

@@ -3,10 +3,10 @@
 
 import type { Family } from '#controllers/family';
 import type { ObjectName } from '#controllers/foresight';
-import { foretell, NOTHING_FOREKNOWN } from '../plan/foretell.ts';
-import { createSnapshot } from '../plan/snapshot.ts';
+import { foretell, NOTHING_FOREKNOWN } from '../forecast.ts';
+import { createSnapshot } from '../snapshot.ts';
+import type { Asking } from './decisions.ts';
 import type { Deed } from './explanation.ts';
-import type { Asking } from './opinions.ts';
 
 const RULES: ReadonlySet<string> = new Set(['TTLPolicy', 'ClusterTTLPolicy', 'Cleaner']);
 

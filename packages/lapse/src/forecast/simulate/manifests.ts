@@ -5,7 +5,7 @@ import { parseTime } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { parseApiVersion } from '@lapse/kube/api/object';
 import { readManifests } from '@lapse/simulation/hands';
-import { explained, isNamespaceName, UsageError } from '../usage.ts';
+import { explained, isNamespaceName, UsageError } from '#manager/usage';
 
 /** `team-a/job/report`, as messages name it. */
 export function describeObject({ kind, metadata }: KubeObject): string {

@@ -1,7 +1,7 @@
 // A plan as the page carries it: every kind, namespace, rule and family named once, the fullest first, and no more of
 // the cascade than somebody would read.
 
-import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from '../plan.ts';
+import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from '#forecast/plan';
 import type { PageData, Row, TakenRow } from './browser/data.ts';
 import { plainText } from './escape.ts';
 

@@ -1,7 +1,7 @@
 // Plans for tests: as many ends as asked for, spread over a week, with names that try to be something else.
 
 import { type Instant, instant } from '@lapse/base/instant';
-import type { Held, Plan, PlannedEnd } from '../plan.ts';
+import type { Held, Plan, PlannedEnd } from '#forecast/plan';
 
 export const MADE = Date.UTC(2026, 10, 16, 6, 30);
 const HOUR = 3_600_000;

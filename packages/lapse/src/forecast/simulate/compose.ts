@@ -7,8 +7,8 @@ import type { Compose } from '@lapse/simulation/process';
 import type { Family, Services } from '#controllers/family';
 import { createBudget } from '#deletion/budget';
 import { createSkewGuard } from '#deletion/skewGuard';
-import { readGeneral } from './configuration/general.ts';
-import { computeGates } from './selection.ts';
+import { readGeneral } from '#manager/configuration/general';
+import { computeGates } from '#manager/selection';
 
 export interface Ensemble {
   readonly families: readonly Family[];

@@ -6,8 +6,8 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import { UsageError } from '../usage.ts';
-import { fullName } from './resolve.ts';
+import { UsageError } from '#manager/usage';
+import { fullName } from '../resolveKind.ts';
 
 /** The cluster said no; whoever asks may ask somebody for the right. */
 export class Refused extends Error {}

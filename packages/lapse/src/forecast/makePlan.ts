@@ -6,7 +6,7 @@ import type { Ends, Holds, ObjectName } from '#controllers/foresight';
 import { Cascade, type Deletion, type Takes } from './cascade/cascade.ts';
 import type { Ownership } from './cascade/ownership.ts';
 import type { Owners } from './cascade/read.ts';
-import { type Foreknown, type Foretold, foretell, NOTHING_FOREKNOWN, type Setting } from './foretell.ts';
+import { type Foreknown, type Foretold, foretell, NOTHING_FOREKNOWN, type Setting } from './forecast.ts';
 import type { Change, Held, Plan, PlannedEnd } from './plan.ts';
 import { computeRefusal } from './refusal.ts';
 

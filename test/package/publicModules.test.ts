@@ -1,9 +1,9 @@
 // What users may import is listed twice: for Node and TypeScript (package.json), and for modules that a process loads
-// (faces.ts). Both lists and the published package are equal.
+// (publicModules.ts). Both lists and the published package are equal.
 
 import { createServer as own } from '@lapse/apiserver/server';
 import { createServer } from 'lapse/apiserver';
-import { FACES } from 'lapse/cli/faces';
+import { PUBLIC_MODULES } from 'lapse/manager/publicModules';
 import { expect, test } from 'vitest';
 import { product, publicExports } from '../../scripts/manifests.ts';
 import { publishedManifest } from '../../scripts/package.ts';
@@ -14,7 +14,7 @@ test('inside the repository a face leads to its source, and there is one copy of
 
 test('package.json and the hook of --module offer the same modules', () => {
   const { './package.json': manifest, ...exported } = publicExports();
-  expect(FACES.map((name) => name.replace(/^lapse/, '.'))).toEqual(Object.keys(exported));
+  expect(PUBLIC_MODULES.map((name) => name.replace(/^lapse/, '.'))).toEqual(Object.keys(exported));
   expect(manifest).toBe('./package.json');
 });
 

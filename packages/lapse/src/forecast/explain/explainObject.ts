@@ -4,16 +4,16 @@
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import { Cascade } from '../plan/cascade/cascade.ts';
-import { readOwnership } from '../plan/cascade/read.ts';
-import { createSnapshot } from '../plan/snapshot.ts';
+import { Cascade } from '../cascade/cascade.ts';
+import { readOwnership } from '../cascade/read.ts';
+import { namingAmong } from '../resolveKind.ts';
+import { createSnapshot } from '../snapshot.ts';
 import { adviseOn } from './advice.ts';
-import { findDeeds } from './deeds.ts';
+import { askSleeping, readingOnce } from './decisions.ts';
+import { findDeeds } from './effects.ts';
 import { findPolicyFor } from './endable.ts';
 import { type Explaining, type Found, foreignFinalizers, judge } from './explain.ts';
 import type { Explanation, Opinion, Verdict } from './explanation.ts';
-import { askSleeping, readingOnce } from './opinions.ts';
-import { namingAmong } from './resolve.ts';
 
 export interface ExplainOptions extends Omit<Explaining, 'onUnread'> {
   /** Also find out what the garbage collector takes along: reads the metadata of everything around the object. */

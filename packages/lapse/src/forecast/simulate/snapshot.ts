@@ -5,7 +5,7 @@ import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import type { ServedKind } from '@lapse/kube/client/discovery';
-import { UsageError } from '../usage.ts';
+import { UsageError } from '#manager/usage';
 
 export interface Snapshot {
   readonly objects: readonly KubeObject[];

@@ -6,7 +6,7 @@ import { parseKeyText } from '@lapse/runtime/interner';
 import type { Change } from '@lapse/simulation/history';
 import type { SimulatedPass } from '@lapse/simulation/narrator';
 import { refText } from '@lapse/simulation/refs';
-import type { Attribution, Deed } from '../attribution.ts';
+import type { Attribution, Deed } from './attribution.ts';
 
 export interface End {
   /** When its deletion was accepted. */

@@ -3,7 +3,7 @@
 import type { Instant } from '@lapse/base/instant';
 import type { Propagation } from '@lapse/kube/client/delete';
 import type { ObjectName } from '#controllers/foresight';
-import type { Taken } from '../plan/plan.ts';
+import type { Taken } from '../plan.ts';
 
 /** What one rule says about the object. */
 export interface Opinion {

@@ -5,7 +5,7 @@
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Simulation } from '@lapse/simulation/simulate';
-import { UsageError } from '../usage.ts';
+import { UsageError } from '#manager/usage';
 import { describeObject } from './manifests.ts';
 
 export interface Furnishing {

@@ -3,8 +3,8 @@
 import type { Kind } from '@lapse/kube/api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
 import { type ObjectName, Unreadable } from '#controllers/foresight';
+import type { Asking } from './decisions.ts';
 import type { Opinion } from './explanation.ts';
-import type { Asking } from './opinions.ts';
 
 type AnyPolicy = ClusterTTLPolicy | TTLPolicy;
 

@@ -13,11 +13,11 @@ import { defineController } from '@lapse/runtime/definition';
 import { Lease } from '@lapse/runtime/election/lease';
 import { settled } from '@lapse/runtime/outcome';
 import { afterEach, describe, expect, test } from 'vitest';
+import { tellWhatRuns } from '#cli/startup';
 import type { Family, Services } from '#controllers/family';
 import { assemble } from './assemble.ts';
 import { readGeneral } from './configuration/general.ts';
 import { loadConfiguration } from './configuration/load.ts';
-import { tellWhatRuns } from './startup.ts';
 
 const cleanup: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
