@@ -2,7 +2,7 @@
 // asked to `begin`, it watches its event loop, and at the `end` it tells the pauses in milliseconds.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { listen } from '@lapse/apiserver/listen';
+import { listen } from '@lapse/apiserver/http/listen';
 import { createServer } from '@lapse/apiserver/server';
 import { job } from './job.ts';
 import type { Pauses } from './paging.ts';

@@ -2,7 +2,7 @@
 // API as kubectl and Lapse write them, and one that is due. Writes a kubeconfig, then prints `ready`, and `deleted` when
 // the due Cleaner is deleted.
 
-import { listen } from '@lapse/apiserver/listen';
+import { listen } from '@lapse/apiserver/http/listen';
 import { createServer } from '@lapse/apiserver/server';
 import { realClock } from '@lapse/base/clock';
 import { systemRandom } from '@lapse/base/random';

@@ -2,7 +2,7 @@
 // them, finished, waiting for ten years, and one that is due. Writes a kubeconfig, then says `ready`, and `deleted` when
 // the one that is due has gone. A real server could not hold a million Jobs on the machines this is measured on.
 
-import { listen } from '@lapse/apiserver/listen';
+import { listen } from '@lapse/apiserver/http/listen';
 import { createServer } from '@lapse/apiserver/server';
 import type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import type { KubeObject } from '@lapse/kube/api/object';

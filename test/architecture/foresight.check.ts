@@ -70,9 +70,10 @@ function arithmeticIn(path: string, text: string): string[] {
 describe('no second implementation', () => {
   /** How far ahead to look, and how far away something is. */
   const TIMES = 'packages/lapse/src/cli/plan/times.ts';
-  const shows = ['packages/lapse/src/cli/plan.ts', 'packages/lapse/src/cli/explain.ts'].filter((path) =>
-    existsSync(join(root, path)),
-  );
+  const shows = [
+    'packages/lapse/src/cli/plan/planCommand.ts',
+    'packages/lapse/src/cli/explain/explainCommand.ts',
+  ].filter((path) => existsSync(join(root, path)));
   const commands = [
     ...shows,
     ...under('packages/lapse/src/cli/plan'),

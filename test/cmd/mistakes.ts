@@ -4,11 +4,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
-import { explainCommand } from 'lapse/cli/explain';
+import { explainCommand } from 'lapse/cli/explain/explainCommand';
 import { computeFailure } from 'lapse/cli/failures';
 import { withManners } from 'lapse/cli/help';
-import { planCommand } from 'lapse/cli/plan';
-import { simulateCommand } from 'lapse/cli/simulate';
+import { planCommand } from 'lapse/cli/plan/planCommand';
+import { simulateCommand } from 'lapse/cli/simulate/simulateCommand';
 
 const COMMANDS: Readonly<Record<string, () => Command>> = {
   plan: planCommand,

@@ -1,7 +1,7 @@
 // The demo: the examples play through a week in a minute, on one clock for server, controllers and stand-ins. The minute
 // itself is virtual here, so nothing is measured and nothing sleeps.
 
-import { tokenAuthenticator } from '@lapse/apiserver/auth';
+import { tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { createServer } from '@lapse/apiserver/server';
 import { hours, instant, type Millis, millis, minus, minutes, seconds } from '@lapse/base/instant';
 import { silentLog } from '@lapse/base/log';

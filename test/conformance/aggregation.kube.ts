@@ -4,8 +4,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { frontProxyCertificate } from '@lapse/apiserver/certificates';
-import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
+import { httpsOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
+import { frontProxyCertificate } from '@lapse/apiserver/authn/certificates';
 import { realClock } from '@lapse/base/clock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';

@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { httpsOutbound, noOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { localOutbound } from '@lapse/apiserver/aggregation/localOutbound';
-import { frontProxyCertificate } from '@lapse/apiserver/certificates';
-import { httpsOutbound, noOutbound } from '@lapse/apiserver/webhooks/outbound';
+import { frontProxyCertificate } from '@lapse/apiserver/authn/certificates';
 import type { Pem } from '@lapse/base/certificates';
 import { realClock } from '@lapse/base/clock';
 import { silentLog } from '@lapse/base/log';
@@ -16,8 +16,8 @@ import { asJson } from '@lapse/kube/api/object';
 import { type Client, createClient } from '@lapse/kube/client/client';
 import { bearer, fixedCredentials } from '@lapse/kube/client/credentials';
 import { inProcessTransport } from '@lapse/kube/client/inProcess';
-import { aggregatedHandler } from '@lapse/runtime/aggregated';
 import { reviewingAuthorizer } from '@lapse/runtime/aggregated/access';
+import { aggregatedHandler } from '@lapse/runtime/aggregated/aggregated';
 import {
   DEMO_API_SERVICE,
   DEMO_BASE,

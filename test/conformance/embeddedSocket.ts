@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { servingCertificate } from '@lapse/apiserver/certificates';
-import { listen } from '@lapse/apiserver/listen';
+import { servingCertificate } from '@lapse/apiserver/authn/certificates';
+import { listen } from '@lapse/apiserver/http/listen';
 import { realClock } from '@lapse/base/clock';
 import type { HttpHandler } from '@lapse/kube/api/http';
 import { renderKubeconfig } from '@lapse/kube/client/kubeconfigWrite';

@@ -1,6 +1,6 @@
 // The embedded server as a target: in memory, with the two users the recorded cases know.
 
-import { tokenAuthenticator } from '@lapse/apiserver/auth';
+import { tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { type ApiServer, createServer, type ServerOptions } from '@lapse/apiserver/server';
 import { inProcessTarget } from './replay/targets.ts';
 import type { Target } from './replay/types.ts';

@@ -2,8 +2,8 @@
 // for the real one.
 
 import { dirname } from 'node:path';
-import { verbOf } from '@lapse/apiserver/handle';
-import { parsePath } from '@lapse/apiserver/path';
+import { verbOf } from '@lapse/apiserver/http/handle';
+import { parsePath } from '@lapse/apiserver/http/path';
 import { type Audited, describeFamilies } from '../kube/rbac/families.ts';
 import { type LoggedRequest, startEmbeddedSocket } from './embeddedSocket.ts';
 

@@ -1,7 +1,7 @@
 // The embedded server calls webhooks as the real one does: the same webhooks, the same writes, the same answers, and the
 // same questions asked.
 
-import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
+import { httpsOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bed, startBed } from '../kube/bed/bed.ts';
 import { type Embedded, startEmbedded } from './embeddedTarget.ts';

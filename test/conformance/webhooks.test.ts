@@ -2,7 +2,7 @@
 // with RECORD=1 to write it anew, and then the kube round.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
+import { httpsOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { expect, test } from 'vitest';
 import { startEmbedded } from './embeddedTarget.ts';
 import { CASES } from './webhooks/cases.ts';

@@ -1,7 +1,7 @@
 // The attack table on the embedded server with RBAC; attacks.kube.ts is the same on a real API server.
 
 import { dirname } from 'node:path';
-import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
+import { httpsOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { test } from 'vitest';
 import { startEmbeddedSocket } from '../conformance/embeddedSocket.ts';
 import { ATTACKS } from './attacks.ts';

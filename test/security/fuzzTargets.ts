@@ -1,7 +1,7 @@
 // Readers of bytes and texts that users control, and how to make inputs for each: valid ones, changed a little.
 
 import { gzipSync } from 'node:zlib';
-import { BodyError, parseBody } from '@lapse/apiserver/body';
+import { BodyError, parseBody } from '@lapse/apiserver/decode/body';
 import { builtins, typeOf } from '@lapse/apiserver/schema/builtinFixture';
 import { DecodeError } from '@lapse/apiserver/schema/decodeError';
 import { decodeEnvelope, decodeMessage } from '@lapse/apiserver/schema/protobuf';

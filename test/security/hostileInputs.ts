@@ -2,7 +2,7 @@
 // what becomes of each; hostile.soak.ts measures what each takes, in a process of its own.
 
 import { gzipSync } from 'node:zlib';
-import { parseBody } from '@lapse/apiserver/body';
+import { parseBody } from '@lapse/apiserver/decode/body';
 import { isStructural } from '@lapse/apiserver/schema/structural/structural';
 import { encodeBase64, utf8 } from '@lapse/base/codec';
 import { compile, conditionEnvironment, DYN, kubernetesEnvironment } from '@lapse/cel/cel';

@@ -6,17 +6,17 @@ import type { HttpRequest } from '@lapse/kube/api/http';
 import type { AccountTokens } from './access/accountTokens.ts';
 import type { Authorizer } from './access/authorizer.ts';
 import type { Bearers } from './access/bearer.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from './admission/admission.ts';
+import type { Outbound } from './admission/webhooks/outbound.ts';
 import type { Aggregator } from './aggregation/aggregator.ts';
-import type { Health } from './health.ts';
-import type { Metrics } from './metrics.ts';
-import type { Negotiated } from './negotiate.ts';
-import type { Query } from './query.ts';
-import type { Registry } from './registry.ts';
+import type { Health } from './http/health.ts';
+import type { Negotiated } from './http/negotiate.ts';
+import type { Query } from './http/query.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { Registry } from './resources/registry.ts';
 import type { Resource, StrategyContext, UserInfo } from './resources/resource.ts';
 import type { Store } from './store/store.ts';
-import type { WatchHub } from './watchHub.ts';
-import type { Outbound } from './webhooks/outbound.ts';
+import type { WatchHub } from './watch/watchHub.ts';
 
 export interface Core {
   readonly store: Store;

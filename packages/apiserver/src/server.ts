@@ -10,24 +10,24 @@ import { AccountTokens } from './access/accountTokens.ts';
 import { alwaysAllow, Rbac } from './access/authorizer.ts';
 import { bearers } from './access/bearer.ts';
 import { bootstrapRoles } from './access/defaultRoles.ts';
-import { Admission, type AdmissionFunction } from './admission.ts';
+import { Admission, type AdmissionFunction } from './admission/admission.ts';
+import { noOutbound, type Outbound } from './admission/webhooks/outbound.ts';
 import { Aggregator } from './aggregation/aggregator.ts';
 import { type FrontProxy, publishFrontProxy, publishReader } from './aggregation/frontProxy.ts';
-import { ApiServices } from './apiServices.ts';
-import type { Authenticator } from './auth.ts';
+import type { Authenticator } from './authn/auth.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Core } from './context.ts';
 import { DefinitionController } from './crd/controller.ts';
-import { handle } from './handle.ts';
-import { Health } from './health.ts';
+import { ApiServices } from './discovery/apiServices.ts';
+import { handle } from './http/handle.ts';
+import { Health } from './http/health.ts';
+import { InFlight } from './http/inFlight.ts';
 import { importObject } from './importing.ts';
-import { InFlight } from './inFlight.ts';
-import { Metrics } from './metrics.ts';
-import { Registry } from './registry.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { registerBuiltins } from './resources/builtin.ts';
+import { Registry } from './resources/registry.ts';
 import { Store } from './store/store.ts';
-import { WatchHub } from './watchHub.ts';
-import { noOutbound, type Outbound } from './webhooks/outbound.ts';
+import { WatchHub } from './watch/watchHub.ts';
 
 export interface ServerOptions {
   /** Default: in memory. */

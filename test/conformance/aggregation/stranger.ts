@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { servingCertificate } from '@lapse/apiserver/certificates';
+import { servingCertificate } from '@lapse/apiserver/authn/certificates';
 import { realClock } from '@lapse/base/clock';
 
 export const GROUP = 'stranger.example.com';

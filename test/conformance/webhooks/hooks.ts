@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { servingCertificate } from '@lapse/apiserver/certificates';
+import { servingCertificate } from '@lapse/apiserver/authn/certificates';
 import { realClock } from '@lapse/base/clock';
 import type { JsonObject } from '@lapse/kube/api/json';
 

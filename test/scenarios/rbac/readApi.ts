@@ -1,9 +1,9 @@
 // The rights that come with the read API of checkpoints, alone: those of the process that serves it, and those of a person
 // who reads through it.
 
+import { noOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { localOutbound } from '@lapse/apiserver/aggregation/localOutbound';
 import { createServer } from '@lapse/apiserver/server';
-import { noOutbound } from '@lapse/apiserver/webhooks/outbound';
 import { seconds } from '@lapse/base/instant';
 import { silentLog } from '@lapse/base/log';
 import { seededRandom } from '@lapse/base/random';

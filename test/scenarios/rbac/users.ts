@@ -1,6 +1,6 @@
 // Who is known to the server of a play, by token: the administrator, the service account of the process, and a person.
 
-import { LOCAL_ADMIN, tokenAuthenticator } from '@lapse/apiserver/auth';
+import { LOCAL_ADMIN, tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { NAMESPACE } from './installation.ts';
 
 export const ADMIN = 'of-the-administrator';

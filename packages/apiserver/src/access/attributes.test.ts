@@ -1,8 +1,8 @@
 // Whose name a request needs the right to: roles may be limited to names.
 
 import { expect, test } from 'vitest';
-import { verbOf } from '../handle.ts';
-import { parsePath } from '../path.ts';
+import { verbOf } from '../http/handle.ts';
+import { parsePath } from '../http/path.ts';
 import { attributesOf } from './attributes.ts';
 
 const MAPS = '/api/v1/namespaces/ns/configmaps';

@@ -5,7 +5,7 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import { checkPathSegment } from '@lapse/kube/api/names';
 import { parseFieldSelector, SelectorError } from '@lapse/kube/api/selectors';
 import { ApiError } from '@lapse/kube/api/status';
-import { type Path, unescapePath } from '../path.ts';
+import { type Path, unescapePath } from '../http/path.ts';
 import type { UserInfo } from '../resources/resource.ts';
 import { text } from '../strategies/values.ts';
 

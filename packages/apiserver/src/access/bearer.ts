@@ -1,6 +1,6 @@
 // Whom a bearer token stands for: the users of a table first, then service accounts.
 
-import type { Authenticator } from '../auth.ts';
+import type { Authenticator } from '../authn/auth.ts';
 import { type AccountTokens, ISSUER, type Verdict } from './accountTokens.ts';
 
 /** What a token is good for at this server. */

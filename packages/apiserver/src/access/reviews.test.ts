@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tokenAuthenticator } from '../auth.ts';
+import { tokenAuthenticator } from '../authn/auth.ts';
 import { createServer } from '../server.ts';
 
 const ann = { username: 'ann', uid: 'u1', groups: ['dev', 'system:authenticated'] };

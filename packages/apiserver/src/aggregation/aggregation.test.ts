@@ -1,6 +1,6 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';
-import { tokenAuthenticator } from '../auth.ts';
+import { tokenAuthenticator } from '../authn/auth.ts';
 import {
   apiService,
   BASE,

@@ -5,7 +5,7 @@ import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
 import { wakeAfter } from '@lapse/base/monotonic';
 import type { JsonObject } from '@lapse/kube/api/json';
-import type { Path } from '../path.ts';
+import type { Path } from '../http/path.ts';
 import type { Change } from '../store/history.ts';
 import { checkAvailability, withVerdict } from './availability.ts';
 import type { Wires } from './call.ts';

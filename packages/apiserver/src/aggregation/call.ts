@@ -2,9 +2,9 @@
 // a user, with the certificate by which it knows this server.
 
 import type { Millis } from '@lapse/base/instant';
+import type { ClientCertificate, Outbound, OutboundResponse } from '../admission/webhooks/outbound.ts';
 import type { UserInfo } from '../resources/resource.ts';
 import type { Store } from '../store/store.ts';
-import type { ClientCertificate, Outbound, OutboundResponse } from '../webhooks/outbound.ts';
 import { type Headers, identityHeaders } from './identity.ts';
 import type { Registration } from './registration.ts';
 import type { Resolved } from './resolve.ts';

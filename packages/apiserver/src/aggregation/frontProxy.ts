@@ -6,9 +6,9 @@ import { uuid } from '@lapse/base/random';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { equal } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
+import type { ClientCertificate } from '../admission/webhooks/outbound.ts';
 import type { Core } from '../context.ts';
 import { part } from '../strategies/values.ts';
-import type { ClientCertificate } from '../webhooks/outbound.ts';
 import { EXTRA_PREFIX, GROUP_HEADER, UID_HEADER, USER_HEADER } from './identity.ts';
 
 export interface FrontProxy {

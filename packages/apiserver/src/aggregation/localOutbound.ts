@@ -2,7 +2,7 @@
 // Only this server can make them, so whoever answers may believe what the headers say about the user.
 
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
-import type { Outbound, OutboundRequest } from '../webhooks/outbound.ts';
+import type { Outbound, OutboundRequest } from '../admission/webhooks/outbound.ts';
 
 /** `headers` are those of the request, each as a list. */
 export type LocalService = (

@@ -1,7 +1,7 @@
 // The order of groups and versions in discovery: every group version has two priorities, those of this server's own
 // groups are fixed.
 
-import { compareApiVersions, type GroupInfo, type Registry } from '../registry.ts';
+import { compareApiVersions, type GroupInfo, type Registry } from '../resources/registry.ts';
 import { type Ranked, REGISTRATION_GROUP } from './registration.ts';
 
 /** Order of groups in discovery, highest first, and of the versions in a group. */

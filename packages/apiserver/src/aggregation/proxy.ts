@@ -4,11 +4,11 @@
 import { type Millis, seconds } from '@lapse/base/instant';
 import { badRequest } from '@lapse/kube/api/errors';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
-import type { Path } from '../path.ts';
-import { booleanParam, parseQuery } from '../query.ts';
+import { discard, type OutboundResponse } from '../admission/webhooks/outbound.ts';
+import type { Path } from '../http/path.ts';
+import { booleanParam, parseQuery } from '../http/query.ts';
+import { textResponse } from '../http/respond.ts';
 import type { UserInfo } from '../resources/resource.ts';
-import { textResponse } from '../respond.ts';
-import { discard, type OutboundResponse } from '../webhooks/outbound.ts';
 import { callRemote, type Wires } from './call.ts';
 import { answeredHeaders, forwardedHeaders, type Headers } from './identity.ts';
 import { whyUnreachable } from './reach.ts';

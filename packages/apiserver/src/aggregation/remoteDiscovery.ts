@@ -4,8 +4,8 @@
 import { seconds } from '@lapse/base/instant';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { parseJson } from '@lapse/kube/api/jsonParse';
+import { collect, type OutboundResponse } from '../admission/webhooks/outbound.ts';
 import { objects, part, text, texts } from '../strategies/values.ts';
-import { collect, type OutboundResponse } from '../webhooks/outbound.ts';
 import { callRemote, type Wires } from './call.ts';
 import { AGGREGATOR } from './identity.ts';
 import type { Registration } from './registration.ts';

@@ -6,8 +6,8 @@ import { VirtualClock } from '@lapse/base/virtualClock';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { afterEach, expect } from 'vitest';
+import { noOutbound, type OutboundRequest } from '../admission/webhooks/outbound.ts';
 import { type ApiServer, createServer, type ServerOptions } from '../server.ts';
-import { noOutbound, type OutboundRequest } from '../webhooks/outbound.ts';
 import { localOutbound } from './localOutbound.ts';
 
 export const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';

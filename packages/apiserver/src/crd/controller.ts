@@ -6,7 +6,7 @@ import { formatTime, plus, seconds } from '@lapse/base/instant';
 import { clone, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import type { Core } from '../context.ts';
-import { recordOwnStatus } from '../managedFields.ts';
+import { recordOwnStatus } from '../metadata/managedFields.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Change } from '../store/history.ts';
 import { RevisionMismatch } from '../store/store.ts';

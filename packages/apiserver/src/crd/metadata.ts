@@ -7,8 +7,8 @@ import type { ObjectMeta } from '@lapse/kube/api/object';
 import { sortKeys } from '@lapse/kube/api/sortKeys';
 import type { MetadataRules } from '#schema/structural/structural';
 import { DecodeError, decodeTyped } from '#schema/typed';
-import { builtinTable } from '../data.ts';
-import { validateMeta } from '../validateMeta.ts';
+import { builtinTable } from '../data/tables.ts';
+import { validateMeta } from '../metadata/validateMeta.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 

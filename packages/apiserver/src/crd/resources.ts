@@ -5,7 +5,7 @@ import { internal } from '@lapse/kube/api/errors';
 import type { JsonObject } from '@lapse/kube/api/json';
 import { fieldElement } from '#schema/apply/pathElement';
 import type { ReplicasPaths } from '#schema/apply/scaleManagers';
-import { compareApiVersions } from '../registry.ts';
+import { compareApiVersions } from '../resources/registry.ts';
 import { type Resource, type SubresourceInfo, storageName } from '../resources/resource.ts';
 import { customCodec, type Versions } from './codec.ts';
 import { customStrategy } from './customStrategy.ts';

@@ -4,7 +4,7 @@
 import { badRequest, notFound } from '@lapse/kube/api/errors';
 import type { HttpRequest } from '@lapse/kube/api/http';
 import { ApiError } from '@lapse/kube/api/status';
-import type { ResourcePath } from '../path.ts';
+import type { ResourcePath } from '../http/path.ts';
 import type { Resource } from '../resources/resource.ts';
 
 /** The request as the verbs should see it; undefined: there is no such page. */

@@ -4,9 +4,9 @@ import { seconds } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import type { JsonObject } from '@lapse/kube/api/json';
+import type { Outbound } from '../admission/webhooks/outbound.ts';
 import { createServer } from '../server.ts';
 import type { Store } from '../store/store.ts';
-import type { Outbound } from '../webhooks/outbound.ts';
 
 export const DEFINITIONS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export const GROUP = 'toys.example.com';

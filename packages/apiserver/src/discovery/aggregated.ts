@@ -5,10 +5,10 @@ import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { orderedGroups } from '../aggregation/priorities.ts';
 import type { Core } from '../context.ts';
-import { encodingOf, parseAccept } from '../negotiate.ts';
-import type { Registry } from '../registry.ts';
+import { encodingOf, parseAccept } from '../http/negotiate.ts';
+import { yamlText } from '../http/respond.ts';
+import type { Registry } from '../resources/registry.ts';
 import type { Resource, SubresourceInfo } from '../resources/resource.ts';
-import { yamlText } from '../respond.ts';
 
 const TARGET = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 

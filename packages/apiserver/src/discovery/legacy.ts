@@ -1,7 +1,7 @@
 // Discovery in its first form: one document per level, from the list of groups down to the resources of a version.
 
 import { apiVersionOf } from '@lapse/kube/api/object';
-import type { GroupInfo } from '../registry.ts';
+import type { GroupInfo } from '../resources/registry.ts';
 import type { Resource } from '../resources/resource.ts';
 
 export const coreVersions = (serverAddress: string): object => ({

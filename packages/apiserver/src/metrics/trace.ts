@@ -2,8 +2,8 @@
 
 import type { HttpRequest } from '@lapse/kube/api/http';
 import type { Core } from '../context.ts';
-import type { Path } from '../path.ts';
-import { booleanParam, type Query } from '../query.ts';
+import type { Path } from '../http/path.ts';
+import { booleanParam, type Query } from '../http/query.ts';
 import type { RequestLabels } from './requests.ts';
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@lapse/kube/api/json';
 import { apiVersionOf } from '@lapse/kube/api/object';
 import type { Core } from '../context.ts';
-import { builtinTable, servedData } from '../data.ts';
+import { builtinTable, servedData } from '../data/tables.ts';
 import type { Resource } from '../resources/resource.ts';
 import { withAnswerTypes } from './answers.ts';
 import { customSchemas, definitionOf } from './customSchemas.ts';

@@ -1,7 +1,7 @@
 // OpenAPI v2 made of the v3 documents: the same paths and schemas in the older language, which knows fewer words.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
-import { servedData } from '../data.ts';
+import { servedData } from '../data/tables.ts';
 import { NAMED_SCALARS } from './names.ts';
 
 const V3_PREFIX = '#/components/schemas/';

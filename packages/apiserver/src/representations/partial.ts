@@ -2,7 +2,7 @@
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
-import type { Representation } from '../negotiate.ts';
+import type { Representation } from '../http/negotiate.ts';
 import type { Resource } from '../resources/resource.ts';
 
 type Partial = Extract<Representation, { as: 'PartialObjectMetadata' }>;

@@ -2,11 +2,11 @@
 
 import { apiVersionOf } from '@lapse/kube/api/object';
 import { REVIEWS } from '../access/reviews.ts';
-import { builtinTable, type ServedResource, servedData } from '../data.ts';
-import type { Registry } from '../registry.ts';
+import { builtinTable, type ServedResource, servedData } from '../data/tables.ts';
 import { fieldsOf } from '../strategies/fieldLabels.ts';
 import { sharedTable, strategyFor } from '../strategies/strategies.ts';
 import { builtinPrinter } from '../tables/builtin.ts';
+import type { Registry } from './registry.ts';
 import { type Resource, storageName } from './resource.ts';
 import { structCodec } from './structCodec.ts';
 

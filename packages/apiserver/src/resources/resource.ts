@@ -10,10 +10,10 @@ import type { JsonNotes } from '@lapse/kube/api/jsonParse';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ApiError } from '@lapse/kube/api/status';
 import type { Call } from '../context.ts';
-import type { DeleteOptions } from '../deleteOptions.ts';
+import type { DeleteOptions } from '../decode/deleteOptions.ts';
+import type { NameRule } from '../metadata/validateMeta.ts';
 import { Stored } from '../store/stored.ts';
 import type { TablePrinter } from '../tables/printer.ts';
-import type { NameRule } from '../validateMeta.ts';
 
 /** What a body became: the object with defaults, and what strict validation would complain about. */
 export interface Decoded {

@@ -13,8 +13,8 @@ import {
   SCALE_VERSION,
 } from '#schema/apply/scaleManagers';
 import type { Call } from '../context.ts';
-import { builtinTable, defaultsTable } from '../data.ts';
-import { writeOf } from '../managedFields.ts';
+import { builtinTable, defaultsTable } from '../data/tables.ts';
+import { writeOf } from '../metadata/managedFields.ts';
 
 const SCALE = 'io.k8s.api.autoscaling.v1.Scale';
 

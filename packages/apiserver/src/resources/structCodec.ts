@@ -6,8 +6,8 @@ import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { applyDefaults } from '#schema/defaults';
 import { decodeMessage } from '#schema/protobuf';
 import { convertTyped, decodeTyped } from '#schema/typed';
-import { builtinTable, defaultsTable } from '../data.ts';
-import { withGvk } from '../decode.ts';
+import { builtinTable, defaultsTable } from '../data/tables.ts';
+import { withGvk } from '../decode/decode.ts';
 import type { Codec, Decoded, Strategy } from './resource.ts';
 
 /** Bodies become the Go struct and back: unknown fields fall away, empty ones are left out, defaults come in. */

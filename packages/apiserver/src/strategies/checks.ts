@@ -4,7 +4,12 @@ import { type FieldError, invalid, notSupported, required } from '@lapse/kube/ap
 import { equal, type Json } from '@lapse/kube/api/json';
 import { checkLabelValue, checkQualifiedName } from '@lapse/kube/api/names';
 import type { KubeObject } from '@lapse/kube/api/object';
-import { type NameRule, validateKubeFinalizers, validateMeta, validateMetaUpdate } from '../validateMeta.ts';
+import {
+  type NameRule,
+  validateKubeFinalizers,
+  validateMeta,
+  validateMetaUpdate,
+} from '../metadata/validateMeta.ts';
 import { labelName, subdomainName } from './names.ts';
 
 /** field.Invalid without a value: `Invalid value: <text>`. */

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { BuiltinField } from '#schema/builtinTable';
-import { builtinTable } from '../data.ts';
+import { builtinTable } from '../data/tables.ts';
 
 export interface FuzzKind {
   readonly apiVersion: string;

@@ -2,7 +2,7 @@
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { validateLabels } from '../validateMeta.ts';
+import { validateLabels } from '../metadata/validateMeta.ts';
 import { labelValue, qualifiedName } from './checks.ts';
 import { list, objects, sortedMap, stringMap, text, texts } from './values.ts';
 

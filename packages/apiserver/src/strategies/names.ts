@@ -8,7 +8,7 @@ import {
   checkDns1123Subdomain,
   checkPathSegment,
 } from '@lapse/kube/api/names';
-import type { NameRule } from '../validateMeta.ts';
+import type { NameRule } from '../metadata/validateMeta.ts';
 
 const inCharacters = (complaint: string) =>
   complaint.replace(/^(must be no more than \d+) bytes$/, '$1 characters');

@@ -3,12 +3,12 @@
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import type { Call } from '../context.ts';
-import { builtinTable } from '../data.ts';
-import { decodeBody } from '../decode.ts';
-import type { WriteOptions } from '../query.ts';
+import { builtinTable } from '../data/tables.ts';
+import { decodeBody } from '../decode/decode.ts';
+import type { WriteOptions } from '../http/query.ts';
+import { encode } from '../http/respond.ts';
 import type { Codec } from '../resources/resource.ts';
 import { structCodec } from '../resources/structCodec.ts';
-import { encode } from '../respond.ts';
 import { subdomainName } from './names.ts';
 
 export interface Gvk {

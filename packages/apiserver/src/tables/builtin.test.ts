@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { parseJson } from '@lapse/kube/api/jsonParse';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
-import { columnsData } from '../data.ts';
+import { columnsData } from '../data/tables.ts';
 import { builtinPrinter } from './builtin.ts';
 
 interface RecordedRow {

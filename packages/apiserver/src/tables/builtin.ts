@@ -1,6 +1,6 @@
 // Tables of the built-in kinds: the columns are recorded from the real server, the cells are computed here.
 
-import { columnsData } from '../data.ts';
+import { columnsData } from '../data/tables.ts';
 import { ACCESS } from './access.ts';
 import { nameOf } from './cells.ts';
 import { CORE_KINDS } from './coreKinds.ts';

@@ -10,11 +10,11 @@ import { ApiError } from '@lapse/kube/api/status';
 import { ApplyConflict, ApplyError, applyObject, type Endpoint } from '#schema/apply/fieldManager';
 import type { Manager } from '#schema/apply/managedFields';
 import { DecodeError } from '#schema/typed';
-import { BodyError } from '../body.ts';
 import type { Call } from '../context.ts';
-import { endpointOf, writeOf } from '../managedFields.ts';
-import { booleanParam, parseWriteOptions, type WriteOptions } from '../query.ts';
-import { parseYaml } from '../yaml.ts';
+import { BodyError } from '../decode/body.ts';
+import { parseYaml } from '../decode/yaml.ts';
+import { booleanParam, parseWriteOptions, type WriteOptions } from '../http/query.ts';
+import { endpointOf, writeOf } from '../metadata/managedFields.ts';
 import { matchNamespace } from './create.ts';
 import { matchName, type UpdatePlan, updateObject } from './update.ts';
 

@@ -11,15 +11,15 @@ import { ApiError } from '@lapse/kube/api/status';
 import { refused } from '../access/attributes.ts';
 import { checkEscalation } from '../access/escalation.ts';
 import { type Call, namespaceOf, strategyContext } from '../context.ts';
-import { decodeBody } from '../decode.ts';
-import { recordManager } from '../managedFields.ts';
-import { dropRepeatedOwners } from '../owners.ts';
-import { parseWriteOptions, type WriteOptions } from '../query.ts';
+import { decodeBody } from '../decode/decode.ts';
+import { parseWriteOptions, type WriteOptions } from '../http/query.ts';
+import { objectResponse, storedResponse } from '../http/respond.ts';
+import { recordManager } from '../metadata/managedFields.ts';
+import { dropRepeatedOwners } from '../metadata/owners.ts';
+import { finalizerWarnings, validateKubeFinalizers, validateMeta } from '../metadata/validateMeta.ts';
 import { keyOf, refusedKind, type StrategyContext, throughStorage } from '../resources/resource.ts';
-import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
-import { finalizerWarnings, validateKubeFinalizers, validateMeta } from '../validateMeta.ts';
 
 export async function create(call: Call): Promise<HttpResponse> {
   const options = parseWriteOptions(call.query, 'CreateOptions');

@@ -3,8 +3,8 @@
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Call } from '../context.ts';
-import { parseDeleteOptions } from '../deleteOptions.ts';
-import { parseListOptions } from '../query.ts';
+import { parseDeleteOptions } from '../decode/deleteOptions.ts';
+import { parseListOptions } from '../http/query.ts';
 import { deleteObject } from './delete.ts';
 import { listResponse, selectPage } from './list.ts';
 

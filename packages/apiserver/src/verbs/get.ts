@@ -3,9 +3,9 @@
 import { notFound } from '@lapse/kube/api/errors';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import type { Call } from '../context.ts';
+import { storedResponse } from '../http/respond.ts';
+import { getRevision, tooLarge } from '../list/revision.ts';
 import { keyOf } from '../resources/resource.ts';
-import { storedResponse } from '../respond.ts';
-import { getRevision, tooLarge } from '../revision.ts';
 
 export async function get(call: Call): Promise<HttpResponse> {
   const wanted = getRevision(call.query.get('resourceVersion') ?? '');

@@ -1,7 +1,7 @@
 // Endpoints that show and take an object of another kind than the resource's (`/scale`): admission sees that one.
 
 import type { KubeObject } from '@lapse/kube/api/object';
-import type { Write } from '../admission.ts';
+import type { Write } from '../admission/admission.ts';
 import type { Call } from '../context.ts';
 
 export interface OtherKind {

@@ -23,10 +23,10 @@ import { applyStrategicMerge, StrategicMergeError } from '#schema/strategicMerge
 import { inStructOrder } from '#schema/structOrder';
 import { DecodeError } from '#schema/typed';
 import type { Call } from '../context.ts';
-import { builtinTable } from '../data.ts';
-import { checkGvk } from '../gvk.ts';
-import { keepEmptyLists } from '../managedFields.ts';
-import { booleanParam, parseWriteOptions, type WriteOptions } from '../query.ts';
+import { builtinTable } from '../data/tables.ts';
+import { checkGvk } from '../decode/gvk.ts';
+import { booleanParam, parseWriteOptions, type WriteOptions } from '../http/query.ts';
+import { keepEmptyLists } from '../metadata/managedFields.ts';
 import { ForeignKind } from '../resources/foreignKind.ts';
 import type { Codec, Decoded } from '../resources/resource.ts';
 import { APPLY, apply } from './apply.ts';

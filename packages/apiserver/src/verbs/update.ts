@@ -9,10 +9,17 @@ import { checkPathSegment } from '@lapse/kube/api/names';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { checkEscalation } from '../access/escalation.ts';
 import { type Call, strategyContext } from '../context.ts';
-import { decodeBody } from '../decode.ts';
-import { recordManager, withOldTimes } from '../managedFields.ts';
-import { dropRepeatedOwners } from '../owners.ts';
-import { parseWriteOptions, type WriteOptions } from '../query.ts';
+import { decodeBody } from '../decode/decode.ts';
+import { parseWriteOptions, type WriteOptions } from '../http/query.ts';
+import { objectResponse, storedResponse } from '../http/respond.ts';
+import { recordManager, withOldTimes } from '../metadata/managedFields.ts';
+import { dropRepeatedOwners } from '../metadata/owners.ts';
+import {
+  finalizerWarnings,
+  validateKubeFinalizers,
+  validateMeta,
+  validateMetaUpdate,
+} from '../metadata/validateMeta.ts';
 import {
   keyOf,
   refusedKind,
@@ -20,15 +27,8 @@ import {
   throughStorage,
   type UpdateStrategy,
 } from '../resources/resource.ts';
-import { objectResponse, storedResponse } from '../respond.ts';
 import { RevisionMismatch } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
-import {
-  finalizerWarnings,
-  validateKubeFinalizers,
-  validateMeta,
-  validateMetaUpdate,
-} from '../validateMeta.ts';
 import { createObject, matchNamespace } from './create.ts';
 import { asShown, mutated, type OtherKind } from './otherKind.ts';
 

@@ -3,8 +3,8 @@
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { expect, test } from 'vitest';
 import { startServer } from '../crd/testkit.ts';
-import { STREAM_LIMITS } from '../eventStream.ts';
 import { Store } from '../store/store.ts';
+import { STREAM_LIMITS } from '../watch/eventStream.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const FRESH = 'resourceVersionMatch=NotOlderThan';

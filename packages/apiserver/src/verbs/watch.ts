@@ -5,13 +5,13 @@ import { expired } from '@lapse/kube/api/errors';
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 import type { Call } from '../context.ts';
-import { EventStream } from '../eventStream.ts';
-import { refuseYamlStream } from '../negotiate.ts';
-import type { ListOptions } from '../query.ts';
-import { tooLarge, watchRevision } from '../revision.ts';
-import { isSelected, parseSelection, type Selection } from '../selection.ts';
+import { refuseYamlStream } from '../http/negotiate.ts';
+import type { ListOptions } from '../http/query.ts';
+import { tooLarge, watchRevision } from '../list/revision.ts';
+import { isSelected, parseSelection, type Selection } from '../list/selection.ts';
 import type { Change } from '../store/history.ts';
-import { type EventEncoder, eventEncoder } from '../watchEncoding.ts';
+import { EventStream } from '../watch/eventStream.ts';
+import { type EventEncoder, eventEncoder } from '../watch/watchEncoding.ts';
 
 // As upstream: watches without a timeout end after 30 to 60 minutes, so that load spreads out.
 const MIN_TIMEOUT_SECONDS = 1800;

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listen } from '@lapse/apiserver/listen';
+import { listen } from '@lapse/apiserver/http/listen';
 import { createServer } from '@lapse/apiserver/server';
 import { realClock } from '@lapse/base/clock';
 import type { Log } from '@lapse/base/log';
@@ -20,7 +20,7 @@ import { NO_KIND } from './checkpoint/desk.ts';
 import { crdsCommand, selectForCrds } from './crds.ts';
 import type { Patient } from './doctor/finding.ts';
 import { examineKinds } from './doctor/kinds.ts';
-import { manifestsCommand } from './manifests.ts';
+import { manifestsCommand } from './manifests/manifestsCommand.ts';
 import { tellWhatRuns } from './startup.ts';
 
 const root = join(import.meta.dirname, '../../../..');

@@ -2,15 +2,15 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { httpsOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { type LocalService, localOutbound } from '@lapse/apiserver/aggregation/localOutbound';
-import { parseTokenFile, tokenAuthenticator } from '@lapse/apiserver/auth';
-import { frontProxyCertificate, servingCertificate } from '@lapse/apiserver/certificates';
-import { type Listener, listen } from '@lapse/apiserver/listen';
+import { parseTokenFile, tokenAuthenticator } from '@lapse/apiserver/authn/auth';
+import { frontProxyCertificate, servingCertificate } from '@lapse/apiserver/authn/certificates';
+import { type Listener, listen } from '@lapse/apiserver/http/listen';
 import type { UserInfo } from '@lapse/apiserver/resources/resource';
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { openSqliteJournal } from '@lapse/apiserver/store/sqlite';
 import { Store } from '@lapse/apiserver/store/store';
-import { httpsOutbound } from '@lapse/apiserver/webhooks/outbound';
 import { type Clock, realClock } from '@lapse/base/clock';
 import { PrivateFileError, readPrivate, writePrivate } from '@lapse/base/privateFile';
 import { systemRandom } from '@lapse/base/random';

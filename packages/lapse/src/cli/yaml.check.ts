@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../../../..');
 /** Who may, and why. */
 const MAY: Readonly<Record<string, string>> = {
   'packages/lapse/src/cli/yaml.ts': 'the writer itself',
-  'packages/apiserver/src/respond.ts': 'answers with the keys and quotes of a Go server',
+  'packages/apiserver/src/http/respond.ts': 'answers with the keys and quotes of a Go server',
   'packages/kube/src/client/kubeconfigWrite.ts': 'a layer below; addresses, names of ours and base64',
 };
 

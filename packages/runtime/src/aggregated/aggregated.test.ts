@@ -5,9 +5,9 @@ import type { HttpRequest } from '@lapse/kube/api/http';
 import { ApiError } from '@lapse/kube/api/status';
 import type { Client } from '@lapse/kube/client/client';
 import { describe, expect, test } from 'vitest';
-import { type AggregatedApi, type AggregatedCall, aggregatedHandler } from '../aggregated.ts';
 import type { Peer } from '../host/peer.ts';
 import { reviewingAuthorizer } from './access.ts';
+import { type AggregatedApi, type AggregatedCall, aggregatedHandler } from './aggregated.ts';
 import { parseAsked } from './path.ts';
 import { authenticate, type FrontProxy, parseFrontProxy } from './requestHeader.ts';
 

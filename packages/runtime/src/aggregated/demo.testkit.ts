@@ -8,8 +8,8 @@ import { silentLog } from '@lapse/base/log';
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
 import { Agent, request } from 'undici';
-import type { AggregatedApi } from '../aggregated.ts';
 import type { Host } from '../host/listen.ts';
+import type { AggregatedApi } from './aggregated.ts';
 import { openAggregatedHost } from './host.ts';
 
 const GROUP = 'demo.lapse.dev';

@@ -6,12 +6,12 @@ import { minutes } from '@lapse/base/instant';
 import type { Log } from '@lapse/base/log';
 import { wakeAfter } from '@lapse/base/monotonic';
 import type { Client } from '@lapse/kube/client/client';
-import { type AggregatedApi, aggregatedHandler, refuseStrangers } from '../aggregated.ts';
 import type { Certificate } from '../host/certificate.ts';
 import { type Host, listen } from '../host/listen.ts';
 import { requireSafeResumption } from '../host/resumption.ts';
 import { asError } from '../outcome.ts';
 import { reviewingAuthorizer } from './access.ts';
+import { type AggregatedApi, aggregatedHandler, refuseStrangers } from './aggregated.ts';
 import { type FrontProxy, readFrontProxy } from './requestHeader.ts';
 
 export interface AggregatedHostOptions {

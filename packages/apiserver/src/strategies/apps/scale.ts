@@ -8,8 +8,9 @@ import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { DecodeError } from '#schema/typed';
 import type { Call } from '../../context.ts';
-import { checkGvk } from '../../gvk.ts';
-import { parseWriteOptions, type WriteOptions } from '../../query.ts';
+import { checkGvk } from '../../decode/gvk.ts';
+import { parseWriteOptions, type WriteOptions } from '../../http/query.ts';
+import { objectResponse } from '../../http/respond.ts';
 import { keyOf, specOf, statusOf } from '../../resources/resource.ts';
 import {
   managedScale,
@@ -17,7 +18,6 @@ import {
   replicasAt,
   scaleAsEndpoint,
 } from '../../resources/scaleManagers.ts';
-import { objectResponse } from '../../respond.ts';
 import { appliedFields, parseApply } from '../../verbs/apply.ts';
 import { matchNamespace } from '../../verbs/create.ts';
 import { isApply, parsePatch, patchOptions, patchType, patchVersion } from '../../verbs/patch.ts';

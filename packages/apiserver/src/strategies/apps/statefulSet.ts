@@ -3,8 +3,8 @@
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import { clone, equal, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
+import { validateAnnotations, validateLabels } from '../../metadata/validateMeta.ts';
 import { type Strategy, specOf, statusOf, type UpdateStrategy } from '../../resources/resource.ts';
-import { validateAnnotations, validateLabels } from '../../validateMeta.ts';
 import { dnsLabel, metaUpdate, nonNegative } from '../checks.ts';
 import { amountOf, notAbove100Percent, positiveIntOrPercent } from '../intOrPercent.ts';
 import { sortedSelector, validateLabelSelector } from '../labelSelector.ts';

@@ -3,8 +3,8 @@
 import { duplicate, type FieldError, invalid, required, tooMany } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
+import { validateLabels } from '../../metadata/validateMeta.ts';
 import type { Strategy } from '../../resources/resource.ts';
-import { validateLabels } from '../../validateMeta.ts';
 import { endpointAddress, isVersion6, legacyAddress, parseAddress } from '../addresses.ts';
 import { dnsLabel, dnsSubdomain, immutable, labelValue, metaOf, oneOf, qualifiedName } from '../checks.ts';
 import { PROTOCOLS } from '../core/endpoints.ts';

@@ -3,8 +3,8 @@
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
+import { validateLabels } from '../../metadata/validateMeta.ts';
 import { type Strategy, specOf, statusOf } from '../../resources/resource.ts';
-import { validateLabels } from '../../validateMeta.ts';
 import { endpointAddress, legacyAddress, legacyRange } from '../addresses.ts';
 import { dnsSubdomain, metaUpdate, oneOf, portNumber, qualifiedName } from '../checks.ts';
 import { labelName } from '../names.ts';

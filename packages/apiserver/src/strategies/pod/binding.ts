@@ -7,7 +7,7 @@ import type { HttpResponse } from '@lapse/kube/api/http';
 import { clone } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import type { Call } from '../../context.ts';
-import { parseWriteOptions } from '../../query.ts';
+import { parseWriteOptions } from '../../http/query.ts';
 import { keyOf, specOf } from '../../resources/resource.ts';
 import { RevisionMismatch } from '../../store/store.ts';
 import { admitAs, createdStatus, decodeAs } from '../subresource.ts';

@@ -9,7 +9,7 @@ import {
   tooLong,
 } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { validateLabels } from '../../validateMeta.ts';
+import { validateLabels } from '../../metadata/validateMeta.ts';
 import { legacyAddress } from '../addresses.ts';
 import { check, dnsLabel, dnsSubdomain, inRange, oneOf, qualifiedName } from '../checks.ts';
 import { subdomainName } from '../names.ts';

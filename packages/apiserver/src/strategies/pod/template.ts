@@ -2,7 +2,7 @@
 
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { validateAnnotations, validateLabels } from '../../validateMeta.ts';
+import { validateAnnotations, validateLabels } from '../../metadata/validateMeta.ts';
 import { spotless } from '../spotless.ts';
 import { objects, part, stringMap } from '../values.ts';
 import { validatePodAnnotations } from './annotations.ts';

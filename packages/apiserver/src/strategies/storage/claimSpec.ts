@@ -2,7 +2,7 @@
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { validateAnnotations, validateLabels } from '../../validateMeta.ts';
+import { validateAnnotations, validateLabels } from '../../metadata/validateMeta.ts';
 import { check, dnsLabel, dnsSubdomain, NOT_POSITIVE } from '../checks.ts';
 import { validateLabelSelector } from '../labelSelector.ts';
 import { subdomainName } from '../names.ts';

@@ -1,9 +1,9 @@
 // The read API in the process of the embedded server, with RBAC: found, read, refused, taken away.
 
+import { noOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { localOutbound } from '@lapse/apiserver/aggregation/localOutbound';
-import { tokenAuthenticator } from '@lapse/apiserver/auth';
+import { tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { createServer } from '@lapse/apiserver/server';
-import { noOutbound } from '@lapse/apiserver/webhooks/outbound';
 import { silentLog } from '@lapse/base/log';
 import { seededRandom } from '@lapse/base/random';
 import { nextTurn } from '@lapse/base/turn';

@@ -7,8 +7,8 @@ import type { Log } from '@lapse/base/log';
 import { defineKind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type Client, objectOf } from '@lapse/kube/client/client';
-import { aggregatedHandler } from '@lapse/runtime/aggregated';
 import { reviewingAuthorizer } from '@lapse/runtime/aggregated/access';
+import { aggregatedHandler } from '@lapse/runtime/aggregated/aggregated';
 import { buildReadApi } from './apiService.ts';
 import { manifestsApi, type ReadApiOptions } from './readApi.ts';
 

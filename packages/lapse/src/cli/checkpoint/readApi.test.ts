@@ -3,7 +3,7 @@
 import { gunzipSync } from 'node:zlib';
 import { silentLog } from '@lapse/base/log';
 import type { Client } from '@lapse/kube/client/client';
-import { aggregatedHandler } from '@lapse/runtime/aggregated';
+import { aggregatedHandler } from '@lapse/runtime/aggregated/aggregated';
 import { acceptsGzip } from '@lapse/runtime/aggregated/compress';
 import { describe, expect, test } from 'vitest';
 import type { ManifestCheckpoint } from '#api/manifestCheckpoint';

@@ -1,6 +1,6 @@
 // For tests: a cluster in one process, examined as `lapse doctor` does.
 
-import { tokenAuthenticator } from '@lapse/apiserver/auth';
+import { tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
 import { silentLog } from '@lapse/base/log';

@@ -13,7 +13,7 @@ import { readGeneral } from '#manager/configuration/general';
 import { loadConfiguration } from '#manager/configuration/load';
 import type { Rule } from '#manager/rbac';
 import { objectsText } from '../documents.ts';
-import { buildManifests, readInstallation } from '../manifests.ts';
+import { buildManifests, readInstallation } from './manifestsCommand.ts';
 import { type FamilyNeeds, needsOf } from './needs.ts';
 
 const FLAGS = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readObjects } from '#forecast/simulate/manifests';
-import { simulateCommand } from '../simulate.ts';
+import { simulateCommand } from './simulateCommand.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lapse-simulate-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

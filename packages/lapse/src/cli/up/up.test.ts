@@ -1,4 +1,4 @@
-import { tokenAuthenticator } from '@lapse/apiserver/auth';
+import { tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { type Instant, instant, type Millis, millis, seconds } from '@lapse/base/instant';
 import { silentLog } from '@lapse/base/log';

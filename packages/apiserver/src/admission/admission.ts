@@ -1,0 +1,140 @@
+// Admission: the last say on a write. Namespace lifecycle is built in; functions registered in process see every
+// write in the shape of admission.k8s.io/v1, so the same function can be hosted over HTTPS in front of a real cluster.
+
+import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/kube/api/admission';
+import { alreadyExists, forbidden, notFound } from '@lapse/kube/api/errors';
+import type { KubeObject } from '@lapse/kube/api/object';
+import { ApiError } from '@lapse/kube/api/status';
+import { type Call, namespaceOf, strategyContext } from '../context.ts';
+import type { DeleteOptions } from '../decode/deleteOptions.ts';
+import { checkDeadline, inTime } from '../http/deadline.ts';
+import { restoreManagers } from '../metadata/managedFields.ts';
+import type { Codec } from '../resources/resource.ts';
+import type { Gvk } from '../strategies/subresource.ts';
+import { runPolicies } from './policies/policies.ts';
+import { hasPolicies } from './policies/policy.ts';
+import { runWebhooks } from './webhooks/webhooks.ts';
+
+export type { AdmissionFunction } from '@lapse/kube/api/admission';
+
+export interface Write {
+  readonly operation: AdmissionRequest['operation'];
+  readonly object: KubeObject | undefined;
+  readonly old: KubeObject | undefined;
+  readonly name: string;
+  readonly dryRun: boolean;
+  /** Of the object, where that is not one of the resource (`Eviction`, `Binding`). */
+  readonly kind?: Gvk & { readonly codec: Codec };
+  /** How a deletion is meant. */
+  readonly deletion?: DeleteOptions;
+}
+
+export class Admission {
+  readonly #functions: AdmissionFunction[] = [];
+
+  /** Returns the way to take it back. */
+  register(fn: AdmissionFunction): () => void {
+    this.#functions.push(fn);
+    return () => {
+      const i = this.#functions.indexOf(fn);
+      if (i >= 0) this.#functions.splice(i, 1);
+    };
+  }
+
+  /** The object as the mutating functions left it. */
+  async mutate(call: Call, write: Write): Promise<KubeObject | undefined> {
+    checkNamespace(call, write);
+    const { object, old, dryRun } = write;
+    const admit = (one: KubeObject | undefined) => {
+      if (one && !call.subresource) call.resource.strategy.admit?.(one, old, strategyContext(call, dryRun));
+    };
+    admit(object);
+    const managers = object?.metadata.managedFields;
+    const mutated = await this.#run(call, write, 'mutating');
+    if (mutated === undefined || mutated === object) return mutated;
+    // What somebody else made of it is looked at again.
+    admit(mutated);
+    const spoiled = restoreManagers(mutated, managers);
+    if (spoiled !== undefined) call.warnings.push(spoiled);
+    return mutated;
+  }
+
+  async validate(call: Call, write: Write): Promise<void> {
+    const { object, old, dryRun } = write;
+    if (object && !call.subresource)
+      call.resource.strategy.approve?.(object, old, strategyContext(call, dryRun));
+    if (hasPolicies(call.core.store)) await runPolicies(call, write);
+    await this.#run(call, write, 'validating');
+    checkDeadline(call);
+  }
+
+  async #run(call: Call, write: Write, phase: AdmissionFunction['phase']): Promise<KubeObject | undefined> {
+    let object = write.object;
+    const { resource, subresource } = call;
+    const target = subresource ? `${resource.storage}/${subresource}` : resource.storage;
+    for (const fn of this.#functions) {
+      if (fn.phase !== phase || !fn.resources.includes(target)) continue;
+      const said = fn.review(reviewOf(call, { ...write, object }));
+      const answer = said instanceof Promise ? await inTime(call, said) : said;
+      call.warnings.push(...(answer.warnings ?? []));
+      if (!answer.allowed) throw denied(fn.name, answer);
+      if (phase === 'mutating' && answer.object) object = answer.object;
+    }
+    return runWebhooks(call, { ...write, object }, phase);
+  }
+}
+
+function reviewOf(call: Call, write: Write): AdmissionRequest {
+  const { group, version, plural } = call.resource;
+  const of = write.kind ?? call.resource;
+  const namespace = namespaceOf(call, write.name);
+  return {
+    uid: 'in-process',
+    kind: { group: of.group, version: of.version, kind: of.kind },
+    resource: { group, version, resource: plural },
+    ...(call.subresource ? { subResource: call.subresource } : {}),
+    name: write.name,
+    ...(namespace === '' ? {} : { namespace }),
+    operation: write.operation,
+    userInfo: call.user,
+    object: write.object ?? null,
+    oldObject: write.old ?? null,
+    dryRun: write.dryRun,
+  };
+}
+
+function denied(name: string, answer: Extract<AdmissionAnswer, { allowed: false }>): ApiError {
+  const text = `admission webhook "${name}" denied the request: ${answer.message}`;
+  return new ApiError(answer.code ?? 403, answer.reason ?? 'Forbidden', text, answer.details);
+}
+
+const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);
+
+/** NamespaceLifecycle: no creation in a namespace that is missing or going; some namespaces stay. */
+function checkNamespace(call: Call, write: Write): void {
+  const { resource, namespace, core } = call;
+  if (resource.storage === 'namespaces') {
+    if (write.operation === 'DELETE' && IMMORTAL.has(write.name) && !call.subresource) {
+      throw forbidden(resource, write.name, 'this namespace may not be deleted');
+    }
+    return;
+  }
+  if (!namespace || write.operation !== 'CREATE') return;
+  const stored = core.store.getHead('namespaces', namespace);
+  if (!stored) throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (!stored.object.metadata.deletionTimestamp) return;
+  const { name } = write;
+  if (name && !call.subresource && core.store.getHead(resource.storage, `${namespace}/${name}`))
+    throw alreadyExists(resource, name);
+  const text = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  // The name is not generated yet.
+  const refusal = forbidden(resource, name || write.object?.metadata.generateName || 'Unknown', text);
+  refusal.status.details!.causes = [
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
+  ];
+  throw refusal;
+}

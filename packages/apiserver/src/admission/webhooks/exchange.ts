@@ -1,0 +1,88 @@
+// One question to one webhook, for as long as the webhook may take, and what it answered.
+
+import type { Clock } from '@lapse/base/clock';
+import { type Millis, millis, plus, seconds } from '@lapse/base/instant';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { parseJson } from '@lapse/kube/api/jsonParse';
+import { writeJson } from '@lapse/kube/api/jsonWrite';
+import type { Call } from '../../context.ts';
+import { timeLeft } from '../../http/deadline.ts';
+import { number, part, text } from '../../strategies/values.ts';
+import { addressOf } from './address.ts';
+import type { Phase, Webhook } from './configuration.ts';
+import { collect } from './outbound.ts';
+import { type Answer, parseAnswer, reviewOf } from './review.ts';
+
+const MOST_BYTES = 10 * 1024 * 1024;
+
+export interface Question {
+  readonly request: JsonObject;
+  readonly uid: string;
+}
+
+/** Throws when there is no answer, or none that counts; the message is shown to clients. */
+export async function exchange(
+  call: Call,
+  { clientConfig, timeoutSeconds }: Webhook,
+  { request, uid }: Question,
+  phase: Phase,
+): Promise<Answer> {
+  const { core } = call;
+  const limit = millis(Math.min(seconds(timeoutSeconds), timeLeft(call)));
+  const timeout = `timeout=${Math.ceil(limit / seconds(1))}s`;
+  const post = async (signal: AbortSignal) => {
+    const { url, ...address } = addressOf(core.store, clientConfig);
+    const response = await core.outbound({
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: Buffer.from(writeJson(reviewOf(request))),
+      timeout: limit,
+      signal,
+      ...address,
+      url: withQuery(url, timeout),
+    });
+    return { status: response.status, body: await collect(response.body, MOST_BYTES) };
+  };
+  const { status, body } = await within(core.clock, limit, post).catch((cause: Error) => {
+    throw new Error(
+      `failed to call webhook: Post "${withQuery(shownUrl(clientConfig), timeout)}": ${cause.message}`,
+    );
+  });
+  return parseAnswer(readReview(status, body), uid, phase === 'mutating');
+}
+
+const withQuery = (url: string, query: string): string => `${url}${url.includes('?') ? '&' : '?'}${query}`;
+
+/** A Service is called by its name, wherever it leads. */
+function shownUrl(config: JsonObject): string {
+  if (text(config, 'url') !== '') return text(config, 'url');
+  const service = part(config, 'service');
+  const path = text(service, 'path').replace(/^(?=[^/])/, '/');
+  return `https://${text(service, 'name')}.${text(service, 'namespace')}.svc:${number(service, 'port') ?? 443}${path}`;
+}
+
+/** All of it takes at most so long: a webhook that keeps on answering ends, too. */
+function within<T>(clock: Clock, limit: Millis, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const controller = new AbortController();
+  const cancel = clock.wakeAt(plus(clock.now(), limit), () => {
+    reject(new Error('context deadline exceeded'));
+    controller.abort();
+  });
+  run(controller.signal).then(resolve, reject);
+  return promise.finally(cancel);
+}
+
+function readReview(status: number, body: Uint8Array) {
+  const said = Buffer.from(body).toString('utf8').trim().slice(0, 200);
+  if (status < 200 || status > 206)
+    throw new Error(
+      `failed to call webhook: an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`,
+    );
+  try {
+    return parseJson(body, { maxDepth: 1000 }).value;
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Error(`failed to call webhook: couldn't get version/kind; json parse error: ${why}`);
+  }
+}

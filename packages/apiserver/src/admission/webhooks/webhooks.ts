@@ -1,0 +1,196 @@
+// Webhooks have their say on a write: mutating ones in turn, each on what the one before made of the object; validating
+// ones all at once. What a webhook cannot say decides its failure policy.
+
+import { uuid } from '@lapse/base/random';
+import { badRequest, forbidden, internalError } from '@lapse/kube/api/errors';
+import { clone, equal, type JsonObject } from '@lapse/kube/api/json';
+import { parseJson } from '@lapse/kube/api/jsonParse';
+import { asJson, type KubeObject } from '@lapse/kube/api/object';
+import { ApiError } from '@lapse/kube/api/status';
+import { applyJsonPatch, type JsonPatch, parseJsonPatch } from '#schema/jsonPatch';
+import type { Call } from '../../context.ts';
+import { checkDeadline } from '../../http/deadline.ts';
+import type { Resource } from '../../resources/resource.ts';
+import { compileCondition } from '../../strategies/admission/expressions.ts';
+import type { Write } from '../admission.ts';
+import { type Phase, type Webhook, webhooksOf } from './configuration.ts';
+import { exchange, type Question } from './exchange.ts';
+import { authorizerBindings, convert, objectBindings, seenAs } from './inputs.ts';
+import { evaluateConditions, isSelected, type Match, ruledAs } from './matching.ts';
+import { type Answer, requestOf } from './review.ts';
+
+/** A webhook that the rules call, and the resource as whose it sees the object. */
+interface Called {
+  readonly webhook: Webhook;
+  readonly as: Resource;
+}
+
+// What decides about writes is not itself decided about.
+const EXEMPT_GROUP = 'admissionregistration.k8s.io';
+
+/** The object as the webhooks left it. Throws what the first of them refused with. */
+export async function runWebhooks(call: Call, write: Write, phase: Phase): Promise<KubeObject | undefined> {
+  if (call.resource.group === EXEMPT_GROUP) return write.object;
+  const called = webhooksOf(call.core.store, phase).flatMap((webhook) => {
+    const as = ruledAs(webhook, call, write);
+    return as === undefined ? [] : [{ webhook, as }];
+  });
+  if (called.length === 0) return write.object;
+  if (phase === 'mutating') return mutate(call, write, called);
+  const outcomes = await Promise.allSettled(
+    called.map(async (one) => {
+      const question = questionFor(call, write, one);
+      if (question !== undefined) await ask(call, question, one, phase);
+    }),
+  );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  return write.object;
+}
+
+/** Whoever was called and asked for it is called once more when others changed the object after it. */
+async function mutate(call: Call, write: Write, called: readonly Called[]): Promise<KubeObject | undefined> {
+  const rounds = new Rounds();
+  let object = await mutateOnce(call, write, called, rounds);
+  if (rounds.again()) object = await mutateOnce(call, { ...write, object }, called, rounds);
+  return object;
+}
+
+/** Who is to be called again: all that asked for it and were called before the last change, in whichever round it was. */
+class Rounds {
+  readonly #again = new Set<Webhook>();
+  #sinceChange: Webhook[] = [];
+  #isSecond = false;
+
+  includes(webhook: Webhook): boolean {
+    return !this.#isSecond || this.#again.has(webhook);
+  }
+
+  /** The webhook has had its say. */
+  note(webhook: Webhook, isChanged: boolean): void {
+    if (isChanged) for (const one of this.#sinceChange.splice(0)) this.#again.add(one);
+    if (webhook.reinvokes) this.#sinceChange.push(webhook);
+  }
+
+  again(): boolean {
+    this.#isSecond = true;
+    return this.#again.size > 0;
+  }
+}
+
+async function mutateOnce(
+  call: Call,
+  write: Write,
+  called: readonly Called[],
+  rounds: Rounds,
+): Promise<KubeObject | undefined> {
+  let { object } = write;
+  for (const one of called) {
+    const now = { ...write, object };
+    const question = questionFor(call, now, one);
+    if (question === undefined || !rounds.includes(one.webhook)) continue;
+    const outcome = await ask(call, question, one, 'mutating');
+    if (outcome !== 'unchanged') object = outcome;
+    rounds.note(one.webhook, outcome !== 'unchanged');
+  }
+  return object;
+}
+
+interface Asking extends Question {
+  /** As the webhook sees it. */
+  readonly seen: Write;
+}
+
+/** Undefined when the webhook is not to be called. Throws when that cannot be known. */
+function questionFor(call: Call, write: Write, { webhook, as }: Called): Asking | undefined {
+  if (!isSelected(webhook, call, write)) return undefined;
+  const seen = seenAs(call, write, as);
+  const uid = uuid(call.core.random);
+  const request = requestOf(call, seen, { uid, as });
+  const match = matchConditions(call, webhook, request, seen);
+  if (match.kind === 'yes') return { request, uid, seen };
+  if (match.kind === 'no' || webhook.ignoresFailure) return undefined;
+  throw forbidden(call.resource, write.name, match.why);
+}
+
+function matchConditions(call: Call, { matchConditions }: Webhook, request: JsonObject, seen: Write): Match {
+  if (matchConditions.length === 0) return { kind: 'yes' };
+  const bindings = { ...objectBindings(seen, request), ...authorizerBindings(call, seen) };
+  return evaluateConditions(
+    matchConditions.map(({ expression }) => expression),
+    (text) => {
+      const condition = compileCondition(text, false);
+      if (condition.kind === 'program') return condition.program.evaluate(bindings);
+      return { kind: 'error', message: condition.detail, cost: 0 };
+    },
+  );
+}
+
+/** What the webhook made of the object. */
+type Outcome = 'unchanged' | KubeObject;
+
+async function ask(call: Call, question: Asking, { webhook, as }: Called, phase: Phase): Promise<Outcome> {
+  const { seen } = question;
+  if (seen.dryRun && !['None', 'NoneOnDryRun'].includes(webhook.sideEffects))
+    throw badRequest(`admission webhook "${webhook.name}" does not support dry run`);
+  const answered = await answerOf(call, webhook, question, phase);
+  if (answered === undefined) return 'unchanged';
+  const { answer, patch } = answered;
+  call.warnings.push(...answer.warnings);
+  if (!answer.allowed) throw denied(webhook, answer);
+  if (patch === undefined || patch.operations.length === 0) return 'unchanged';
+  return patched(call, seen, { webhook, as, patch });
+}
+
+/** Undefined when it failed and its failure does not matter. */
+async function answerOf(
+  call: Call,
+  webhook: Webhook,
+  question: Question,
+  phase: Phase,
+): Promise<{ answer: Answer; patch: JsonPatch | undefined } | undefined> {
+  try {
+    const answer = await exchange(call, webhook, question, phase);
+    return { answer, patch: answer.allowed && answer.patch ? readPatch(answer.patch) : undefined };
+  } catch (cause) {
+    // With the time of the request, nothing is ignored.
+    checkDeadline(call);
+    if (webhook.ignoresFailure) return undefined;
+    throw internalError(`failed calling webhook "${webhook.name}": ${(cause as Error).message}`);
+  }
+}
+
+function readPatch(bytes: Uint8Array): JsonPatch {
+  try {
+    const { value, notes } = parseJson(bytes, { maxDepth: 1000, notes: true });
+    return parseJsonPatch(value, notes);
+  } catch (error) {
+    throw new Error(`received undecodable patch in webhook response: ${(error as Error).message}`);
+  }
+}
+
+function denied({ name }: Webhook, { message, code, reason, details }: Answer): ApiError {
+  const why = message ?? reason;
+  const said = why === undefined ? ' without explanation' : `: ${why}`;
+  const status = code === undefined || code < 400 || code > 599 ? 400 : code;
+  return new ApiError(status, reason, `admission webhook "${name}" denied the request${said}`, details);
+}
+
+/** A patch that does not fit is an error, whatever the failure policy says. */
+function patched(
+  call: Call,
+  { object, kind }: Write,
+  { webhook, as, patch }: Called & { readonly patch: JsonPatch },
+): Outcome {
+  if (object === undefined) {
+    const why = 'attempted to modify the object, which is not supported for this operation';
+    throw internalError(`admission webhook "${webhook.name}" ${why}`);
+  }
+  try {
+    const changed = applyJsonPatch(clone(asJson(object)), patch);
+    const decoded = (kind ?? as).codec.decode(changed as JsonObject).object;
+    if (equal(asJson(decoded), asJson(object))) return 'unchanged';
+    return kind ? decoded : convert(decoded, as, call.resource);
+  } catch (error) {
+    throw internalError((error as Error).message);
+  }
+}

@@ -1,0 +1,91 @@
+// Does the body's kind and apiVersion belong to the resource of the URL? The refusals differ by how wrong it is.
+
+import { badRequest } from '@lapse/kube/api/errors';
+import { clone, type JsonObject } from '@lapse/kube/api/json';
+import { apiVersionOf, parseApiVersion } from '@lapse/kube/api/object';
+import type { ApiError } from '@lapse/kube/api/status';
+import { DecodeError } from '#schema/typed';
+import type { Call } from '../context.ts';
+import { decodeMetadata } from '../crd/metadata.ts';
+import { missingKind, unrecognised } from './body.ts';
+
+const SCHEME = 'pkg/runtime/scheme.go:111';
+
+/** Missing kind or apiVersion are those of the URL, except for custom resources. */
+export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => ApiError): void {
+  if (call.resource.custom) {
+    checkCustom(call, value);
+    return;
+  }
+  const wanted = expectedKind(call);
+  const kind = typeof value['kind'] === 'string' && value['kind'] !== '' ? value['kind'] : wanted.kind;
+  const apiVersion =
+    typeof value['apiVersion'] === 'string' && value['apiVersion'] !== ''
+      ? value['apiVersion']
+      : wanted.apiVersion;
+  if (kind === wanted.kind && apiVersion === wanted.apiVersion) return;
+  const gv = parseApiVersion(apiVersion);
+  const version = gv?.version ?? '';
+  const refuse = (why: string) =>
+    say?.(why) ?? badRequest(`${kind} in version "${version}" cannot be handled as a ${wanted.kind}: ${why}`);
+  if (!gv) {
+    const why = `unexpected GroupVersion string: ${apiVersion}`;
+    throw say?.(why) ?? unrecognised(wanted.kind, why, call.request.body ?? new Uint8Array());
+  }
+  // Definitions have a scheme of their own, without lists of anything.
+  const isList = kind === 'List' && apiVersion === 'v1' && call.resource.group !== 'apiextensions.k8s.io';
+  if (isList || call.core.registry.byKind(gv.group, gv.version, kind)) {
+    const internal = parseApiVersion(wanted.apiVersion)!.group.split('.')[0] || 'core';
+    throw refuse(`converting (${gv.version}.${kind}) to (${internal}.${wanted.kind}): unknown conversion`);
+  }
+  throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
+}
+
+/** Custom resources have no struct that knows its kind: the body has to say it. That it is the right one is validated. */
+function checkCustom(call: Call, value: JsonObject): void {
+  const { resource, request } = call;
+  const bytes = request.body ?? new Uint8Array();
+  const kind = typeof value['kind'] === 'string' ? value['kind'] : '';
+  const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';
+  if (kind === '') throw withoutKind(call, bytes);
+  if (apiVersion !== '' && !parseApiVersion(apiVersion)) {
+    throw unrecognised(resource.kind, `unexpected GroupVersion string: ${apiVersion}`, bytes);
+  }
+  if (apiVersion !== apiVersionOf(resource)) {
+    checkMetadata(call, value, kind, apiVersion);
+    const text = 'the API version in the data';
+    throw badRequest(
+      `${text} (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
+    );
+  }
+}
+
+/** Metadata is read before anybody asks which version it is of. */
+function checkMetadata({ resource }: Call, { metadata }: JsonObject, kind: string, apiVersion: string): void {
+  if (metadata === undefined || kind !== resource.kind) return;
+  try {
+    decodeMetadata(clone(metadata));
+  } catch (cause) {
+    if (!(cause instanceof DecodeError)) throw cause;
+    const version = parseApiVersion(apiVersion)?.version ?? '';
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${cause.message}`);
+  }
+}
+
+/** Without validation of fields the kind is missed by another decoder, which knows what it should have been. */
+function withoutKind({ resource, query }: Call, bytes: Uint8Array): ApiError {
+  if (query.get('fieldValidation') !== 'Ignore') return missingKind(resource.kind, bytes);
+  const { kind, version } = resource;
+  const why = `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`;
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
+}
+
+/** Subresources such as scale have a kind of their own. */
+function expectedKind(call: Call): { kind: string; apiVersion: string } {
+  const { resource, subresource } = call;
+  const info = subresource ? resource.subresources.find((s) => s.name === subresource) : undefined;
+  if (!info) return { kind: resource.kind, apiVersion: apiVersionOf(resource) };
+  const group = info.group ?? resource.group;
+  const version = info.version ?? resource.version;
+  return { kind: info.kind, apiVersion: apiVersionOf({ group, version }) };
+}

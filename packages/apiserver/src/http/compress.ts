@@ -1,0 +1,51 @@
+// Large answers to GET are compressed for clients that accept it, as the real server does above 128 KiB.
+
+import { promisify } from 'node:util';
+import { constants, createGzip, gzip } from 'node:zlib';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import { Relayed } from '../aggregation/relayed.ts';
+import { EventStream } from '../watch/eventStream.ts';
+
+const THRESHOLD = 128 * 1024;
+const gzipAsync = promisify(gzip);
+// Speed over size, as upstream: the network is close.
+const OPTIONS = { level: constants.Z_BEST_SPEED };
+
+export async function compressed(request: HttpRequest, response: HttpResponse): Promise<HttpResponse> {
+  if (request.method !== 'GET' || response.status !== 200) return response;
+  if (!/\bgzip\b/i.test(request.headers['accept-encoding'] ?? '')) return response;
+  const { body } = response;
+  if (body instanceof Relayed) return response;
+  if (body instanceof Uint8Array) {
+    if (body.length <= THRESHOLD) return response;
+    return withEncoding(response, await gzipAsync(body, OPTIONS));
+  }
+  // Events must not wait in a compressor's buffer: of the streams, only large lists are compressed.
+  return body instanceof EventStream ? response : withEncoding(response, gzipStream(body));
+}
+
+function withEncoding(response: HttpResponse, body: HttpResponse['body']): HttpResponse {
+  const { vary } = response.headers;
+  return {
+    ...response,
+    headers: {
+      ...response.headers,
+      'content-encoding': 'gzip',
+      vary: vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`,
+    },
+    body,
+  };
+}
+
+async function* gzipStream(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const zip = createGzip(OPTIONS);
+  const feed = async () => {
+    for await (const chunk of source) {
+      if (!zip.write(chunk)) await new Promise((resolve) => zip.once('drain', resolve));
+    }
+    zip.end();
+  };
+  const feeding = feed().catch((cause: Error) => zip.destroy(cause));
+  yield* zip as AsyncIterable<Uint8Array>;
+  await feeding;
+}

@@ -1,0 +1,51 @@
+// How long a write may take: as long as its client says, and at most as long as the real server gives it. What waits is
+// admission; when the time is over, nothing is written.
+
+import { type Instant, isDue, type Millis, minus, plus, seconds } from '@lapse/base/instant';
+import { ApiError } from '@lapse/kube/api/status';
+import type { Call } from '../context.ts';
+import { type Query, timeoutParam } from './query.ts';
+
+const MOST = seconds(34);
+/** Of any request: a collection may take its time. */
+const MOST_OF_ALL = seconds(60);
+
+// By the query, which is made once for each request.
+const deadlines = new WeakMap<Query, Instant>();
+
+/** Counted from the first time that anybody asks. */
+function deadlineOf(call: Call): Instant {
+  const { query, core } = call;
+  let deadline = deadlines.get(query);
+  if (deadline === undefined) {
+    deadline = plus(core.clock.now(), timeLimit(call));
+    deadlines.set(query, deadline);
+  }
+  return deadline;
+}
+
+function timeLimit({ query, request, name }: Call): Millis {
+  const most = request.method === 'DELETE' && name === undefined ? MOST_OF_ALL : MOST;
+  const wanted = timeoutParam(query);
+  return wanted !== undefined && wanted > 0 && wanted < most ? wanted : most;
+}
+
+export const timeLeft = (call: Call): Millis => minus(deadlineOf(call), call.core.clock.now());
+
+/** Throws when the time is over. */
+export function checkDeadline(call: Call): void {
+  if (isDue(deadlineOf(call), call.core.clock.now())) throw timedOut();
+}
+
+/** What somebody makes of it, or 504 when that takes too long. */
+export function inTime<T>(call: Call, run: Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const cancel = call.core.clock.wakeAt(deadlineOf(call), () => reject(timedOut()));
+  run.then(resolve, reject);
+  return promise.finally(cancel);
+}
+
+const timedOut = (): ApiError => {
+  const text = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
+  return new ApiError(504, 'Timeout', text, {});
+};

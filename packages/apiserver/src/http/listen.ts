@@ -1,0 +1,224 @@
+// Sockets in front of `handle`: node:https (or node:http for tests on loopback) and nothing else.
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer as createHttps } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Millis, seconds } from '@lapse/base/instant';
+import type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import { ApiError } from '@lapse/kube/api/status';
+import { Relayed } from '../aggregation/relayed.ts';
+import { EventStream } from '../watch/eventStream.ts';
+import { MAX_BODY, tooLarge } from './handle.ts';
+import { InFlight } from './inFlight.ts';
+import { parseHeaders } from './requestHeaders.ts';
+import { errorResponse } from './respond.ts';
+
+export interface ListenOptions {
+  /** Default 127.0.0.1: the server is for this machine unless told otherwise. */
+  readonly host?: string;
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** PEM; absent means plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Requests being answered at once, watches not counted. */
+  readonly maxInFlight?: number;
+  /** How long a stop waits for requests that are being answered. */
+  readonly drain?: Millis;
+}
+
+export interface Listener {
+  readonly url: string;
+  readonly port: number;
+  /** Stops accepting, lets answers finish, ends what is left (watches at once); resolves when the port is free. */
+  readonly close: () => Promise<void>;
+}
+
+// Go clients reuse idle connections for 90 s and report EOF on POST when the server closed first.
+const KEEP_ALIVE_MS = 120_000;
+const MAX_IN_FLIGHT = 600;
+// As Go limits it: selectors in URLs get long.
+const MAX_HEADER_BYTES = 1 << 20;
+const DRAIN = seconds(15);
+
+export async function listen(handle: HttpHandler, options: ListenOptions = {}): Promise<Listener> {
+  const desk = new Desk(handle, new Gate(options.maxInFlight ?? MAX_IN_FLIGHT));
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    desk.serve(req, res).catch(() => res.destroy());
+  };
+  const limits = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: 60_000,
+    noDelay: true,
+  };
+  const server: Server = options.tls
+    ? createHttps(
+        { ...limits, cert: options.tls.cert, key: options.tls.key, minVersion: 'TLSv1.2' },
+        onRequest,
+      )
+    : plainHttp().createServer(limits, onRequest);
+  const host = options.host ?? '127.0.0.1';
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `${options.tls ? 'https' : 'http'}://${shown}:${port}`,
+    port,
+    close: () => closeServer(server, desk, options.drain ?? DRAIN),
+  };
+}
+
+/** An import would evaluate all that the module exports, a client for WebSockets among it, at every start. */
+const plainHttp = () => process.getBuiltinModule('node:http');
+
+async function closeServer(server: Server, desk: Desk, drain: Millis): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  await desk.close(drain);
+  server.closeAllConnections();
+  await closed;
+}
+
+/** Bounded concurrency: beyond it a client is told to come back, not queued without end. */
+class Gate {
+  #free: number;
+  constructor(size: number) {
+    this.#free = size;
+  }
+  enter(): boolean {
+    if (this.#free === 0) return false;
+    this.#free--;
+    return true;
+  }
+  leave(): void {
+    this.#free++;
+  }
+}
+
+const TOO_MANY = new ApiError(429, 'TooManyRequests', 'Too many requests, please try again later.', {
+  retryAfterSeconds: 1,
+});
+
+/** Takes requests, and knows which are not answered yet. */
+class Desk {
+  readonly #handle: HttpHandler;
+  readonly #gate: Gate;
+  readonly #answering = new InFlight();
+  #closing = false;
+
+  constructor(handle: HttpHandler, gate: Gate) {
+    this.#handle = handle;
+    this.#gate = gate;
+  }
+
+  async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    // The Date header is the server's own clock's, set by `handle`.
+    res.sendDate = false;
+    this.#answering.enter();
+    const leave = once(() => this.#answering.leave());
+    res.once('close', leave);
+    const response = await this.#answer(req, res);
+    if (isEndless(response)) leave();
+    if (this.#closing) res.setHeader('connection', 'close');
+    await send(req, res, response);
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<HttpResponse> {
+    if (!this.#gate.enter()) {
+      req.resume();
+      return errorResponse(TOO_MANY);
+    }
+    try {
+      const body = await readBody(req);
+      if (body !== 'too large') return await this.#handle(requestOf(req, res, body));
+      res.setHeader('connection', 'close');
+      return errorResponse(tooLarge());
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  async close(drain: Millis): Promise<void> {
+    this.#closing = true;
+    await this.#answering.drained(drain);
+  }
+}
+
+/** Watches, ours or those of others, end when somebody ends them. */
+const isEndless = ({ body, headers }: HttpResponse): boolean =>
+  body instanceof EventStream || (body instanceof Relayed && headers['content-length'] === undefined);
+
+function once(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) run();
+    isDone = true;
+  };
+}
+
+function requestOf(req: IncomingMessage, res: ServerResponse, body: Buffer | undefined): HttpRequest {
+  let gone: AbortSignal | undefined;
+  return {
+    method: req.method!,
+    path: req.url!,
+    headers: parseHeaders(req.rawHeaders),
+    ...(body ? { body } : {}),
+    // Made when somebody asks: only watches do.
+    get signal() {
+      gone ??= closeSignal(res);
+      return gone;
+    },
+  };
+}
+
+function closeSignal(res: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (res.closed) controller.abort();
+  else res.once('close', () => controller.abort());
+  return controller.signal;
+}
+
+/** Events rather than iteration: a body is one or two chunks, and an async iterator costs more than reading them. */
+function readBody(req: IncomingMessage): Promise<Buffer | undefined | 'too large'> {
+  const { headers } = req;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return NO_BODY;
+  if (Number(headers['content-length'] ?? 0) > MAX_BODY) return Promise.resolve(drain(req));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= MAX_BODY) chunks.push(chunk);
+      else resolve(drain(req));
+    });
+    req.once('end', () => resolve(chunks.length > 1 ? Buffer.concat(chunks) : chunks[0]));
+    req.once('error', reject);
+    req.once('aborted', () => reject(new Error('the client went away')));
+  });
+}
+
+const NO_BODY = Promise.resolve(undefined);
+
+function drain(req: IncomingMessage): 'too large' {
+  req.resume();
+  return 'too large';
+}
+
+async function send(req: IncomingMessage, res: ServerResponse, response: HttpResponse): Promise<void> {
+  const { status, headers, body } = response;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value as string | string[]);
+  res.statusCode = status;
+  if (body instanceof Uint8Array) {
+    if (req.method !== 'HEAD') res.setHeader('content-length', body.length);
+    res.end(req.method === 'HEAD' ? undefined : body);
+    return;
+  }
+  // Headers go out before the first event, so that a client knows its watch is open.
+  res.flushHeaders();
+  await pipeline(Readable.from(body, { objectMode: false, highWaterMark: 1 << 16 }), res);
+}

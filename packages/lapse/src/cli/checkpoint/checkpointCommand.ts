@@ -1,0 +1,110 @@
+// lapse checkpoint: looks at what captures have written down, and brings it back.
+
+import { Command, InvalidArgumentError } from 'commander';
+import { atDesk, type ClusterFlags, clusterOptions, outputOption } from './desk.ts';
+import {
+  type CatFlags,
+  catCheckpoint,
+  type ListFlags,
+  listCheckpoints,
+  type VerifyFlags,
+  verifyCommand,
+} from './list.ts';
+import { type RestoreFlags, restoreCheckpoint } from './restore.ts';
+
+export function checkpointCommand(): Command {
+  return new Command('checkpoint')
+    .description('manifest checkpoints: list, print, verify, restore')
+    .addCommand(listing())
+    .addCommand(printing())
+    .addCommand(verifying())
+    .addCommand(restoring())
+    .addHelpText('after', HELP);
+}
+
+const HELP = `
+Exit codes: 0 as it should be, 1 something is damaged, refused or failed,
+2 the command line is wrong.
+
+Examples:
+  lapse checkpoint ls
+  lapse checkpoint cat mcp-0123456789abcdef --only Deployment/web
+  lapse checkpoint verify mcp-0123456789abcdef
+  lapse checkpoint restore mcp-0123456789abcdef --namespace copy --create-namespace --yes`;
+
+function subcommand(name: string, description: string, examples: readonly string[]): Command {
+  const command = new Command(name).description(description);
+  for (const option of clusterOptions()) command.addOption(option);
+  return command.addHelpText('after', ['', 'Examples:', ...examples.map((one) => `  ${one}`)].join('\n'));
+}
+
+const maxObjects = [
+  '--max-objects <n>',
+  'refuse a checkpoint with more objects (default: 10000)',
+  whole,
+] as const;
+const only = ['--only <kind[/name]>', 'only these objects; may be repeated', collect] as const;
+
+function whole(text: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number above 0 is needed');
+  return Number(text);
+}
+
+function collect(word: string, before: readonly string[] = []): string[] {
+  return [...before, word];
+}
+
+const listing = () =>
+  subcommand('ls', 'checkpoints, where they are from, how much they hold', [
+    'lapse checkpoint ls --namespace shop',
+    'lapse checkpoint ls -o json',
+  ])
+    .option('-n, --namespace <name>', 'only those captured in this namespace')
+    .addOption(outputOption(['text', 'json', 'yaml'], 'text'))
+    .action((flags: ListFlags & ClusterFlags) => atDesk(flags, (desk) => listCheckpoints(desk, flags)));
+
+const printing = () =>
+  subcommand('cat', 'print the captured objects, as they were', [
+    'lapse checkpoint cat mcp-0123456789abcdef -o json | jq length',
+    'lapse checkpoint cat mcp-0123456789abcdef --only ConfigMap --only Secret/db',
+  ])
+    .argument('<name>', 'of the checkpoint')
+    .addOption(outputOption(['yaml', 'json'], 'yaml'))
+    .option(...only)
+    .option(...maxObjects)
+    .action((name: string, flags: CatFlags & ClusterFlags) =>
+      atDesk(flags, (desk) => catCheckpoint(desk, name, flags)),
+    );
+
+const verifying = () =>
+  subcommand('verify', 'look at every chunk: is it there, is it what was written', [
+    'lapse checkpoint verify mcp-0123456789abcdef',
+    'lapse checkpoint verify mcp-0123456789abcdef -o json',
+  ])
+    .argument('<name>', 'of the checkpoint')
+    .addOption(outputOption(['text', 'json'], 'text'))
+    .action((name: string, flags: VerifyFlags & ClusterFlags) =>
+      atDesk(flags, (desk) => verifyCommand(desk, name, flags)),
+    );
+
+const restoring = () =>
+  subcommand('restore', 'bring the captured objects back: shows the plan, acts with --yes', [
+    'lapse checkpoint restore mcp-0123456789abcdef',
+    'lapse checkpoint restore mcp-0123456789abcdef --yes',
+    'lapse checkpoint restore mcp-0123456789abcdef --namespace copy --create-namespace --yes',
+    'lapse checkpoint restore mcp-0123456789abcdef --only Secret/db --yes',
+  ])
+    .argument('<name>', 'of the checkpoint')
+    .option('-n, --namespace <name>', 'into this namespace instead of the one it was captured in')
+    .option('--create-namespace', 'make that namespace if it is not there')
+    .option(...only)
+    .option('--yes', 'do it')
+    .option('--dry-run', 'only show the plan, also with --yes')
+    .option('--force-conflicts', 'take over fields that others own')
+    .option('--skip-refused', 'restore the rest when the API server refuses some objects')
+    .option('--include-finished', 'also Jobs and Pods that have ended: they run again')
+    .option(...maxObjects)
+    .addOption(outputOption(['text', 'json'], 'text'))
+    .action((name: string, flags: RestoreFlags & ClusterFlags) =>
+      atDesk(flags, (desk) => restoreCheckpoint(desk, name, flags)),
+    );

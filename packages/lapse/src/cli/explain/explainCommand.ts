@@ -1,0 +1,153 @@
+// lapse explain KIND/NAME: why an object ends or does not, when, by which rule, what blocks that, and what to do next.
+// Only reads, and only what is needed to answer.
+
+import { realClock } from '@lapse/base/clock';
+import type { Client } from '@lapse/kube/client/client';
+import type { ServedKind } from '@lapse/kube/client/discovery';
+import { Command, Option } from 'commander';
+import { FAMILIES } from '#controllers/registry';
+import { explainObject } from '#forecast/explain/explainObject';
+import type { Explanation } from '#forecast/explain/explanation';
+import { findObject, Refused } from '#forecast/explain/find';
+import { namingAmong, parseTarget, resolveKind } from '#forecast/resolveKind';
+import { readingFrom } from '#forecast/snapshot';
+import { readGeneral } from '#manager/configuration/general';
+import { loadForCluster } from '#manager/configuration/installation';
+import { loadConfiguration } from '#manager/configuration/load';
+import { readConfig } from '#manager/configuration/readConfig';
+import { collectModules as collect } from '#manager/modules';
+import { selectFamilies } from '#manager/selection';
+import { parseNamespace } from '#manager/usage';
+import { wantsColour, widthOf } from '../colour.ts';
+import { exitCodesHelp } from '../exitCodes.ts';
+import { withSettings } from '../flags.ts';
+import { openCluster, sayToUser } from '../looking.ts';
+import { openManifests } from '../plan/files.ts';
+import { terminalText } from '../terminalText.ts';
+import { explanationJson, explanationYaml } from './document.ts';
+import { explanationText } from './text.ts';
+
+const FORMATS = ['text', 'json', 'yaml'] as const;
+
+interface ExplainFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly config?: string;
+  readonly namespace?: string;
+  readonly filename?: readonly string[];
+  readonly output: (typeof FORMATS)[number];
+  readonly cascade?: boolean;
+}
+
+/** An explanation decides nothing, elects nobody, and writes nowhere. */
+const OF_NO_USE =
+  /^(namespace|dry-run|api-|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
+
+export function explainCommand(): Command {
+  const command = new Command('explain')
+    .description('why one object ends or does not, when, by which rule, and what blocks it; only reads')
+    .argument('<object...>', 'KIND/NAME, such as job/report-42')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
+    .option('-n, --namespace <name>', 'where the object is (default: as the kubeconfig says)', parseNamespace)
+    .option('-f, --filename <file>', 'manifests instead of a cluster; may be repeated', collect)
+    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'))
+    .option('--cascade', 'also say what the garbage collector takes along; reads the metadata of all kinds');
+  const settings = withSettings(command, FAMILIES, { without: (flag) => OF_NO_USE.test(flag) });
+  return command
+    .addHelpText('after', HELP)
+    .action(async (words: readonly string[], flags: ExplainFlags, parsed: Command) => {
+      const target = parseTarget(words);
+      const sources = {
+        flags: settings.given(parsed),
+        environment: process.env,
+        // Nobody has signed a file yet, and nobody will be asked about it.
+        ...(flags.filename === undefined ? {} : { defaults: { actAs: 'controller' } }),
+        ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
+      };
+      // Mistakes in flags are reported before a cluster is asked.
+      const local = loadConfiguration(FAMILIES, sources);
+      const origin = await (flags.filename === undefined ? fromCluster(flags) : fromFiles(flags.filename));
+      try {
+        const { client } = origin;
+        const document =
+          flags.filename === undefined ? await loadForCluster(FAMILIES, sources, client, sayToUser) : local;
+        const general = readGeneral(document);
+        const served = await client.discovery.all();
+        const kind = resolveKind(served, target.kind);
+        const namespace = flags.namespace ?? origin.namespace;
+        const found = await findObject(client, kind, { name: target.name, namespace });
+        const explanation = await explainObject(
+          {
+            client,
+            served,
+            read: readingFrom(client),
+            now: realClock.now(),
+            general,
+            document,
+            known: FAMILIES,
+            selected: selectFamilies(FAMILIES, general.controllers ?? ['*']),
+            cascade: flags.cascade === true,
+          },
+          kind,
+          found,
+        );
+        process.stdout.write(rendered(explanation, flags.output, served));
+        process.exitCode = explanation.unread.length === 0 ? 0 : 3;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        process.stderr.write(`lapse: ${terminalText(error.message)}\n`);
+        process.exitCode = 3;
+      } finally {
+        await origin.close();
+      }
+    });
+}
+
+function rendered(
+  explanation: Explanation,
+  format: ExplainFlags['output'],
+  served: readonly ServedKind[],
+): string {
+  switch (format) {
+    case 'json':
+      return explanationJson(explanation);
+    case 'yaml':
+      return explanationYaml(explanation);
+    case 'text':
+      return explanationText(explanation, {
+        colour: wantsColour(process.stdout),
+        columns: widthOf(process.stdout),
+        naming: namingAmong(served),
+      });
+  }
+}
+
+interface Origin {
+  readonly client: Client;
+  /** Where objects are looked for unless told. */
+  readonly namespace: string;
+  close(): Promise<void>;
+}
+
+async function fromFiles(files: readonly string[]): Promise<Origin> {
+  const { client, close } = await openManifests(files);
+  return { client, namespace: 'default', close };
+}
+
+async function fromCluster(flags: ExplainFlags): Promise<Origin> {
+  const { client, cluster } = await openCluster(flags);
+  const { namespace = 'default', close } = cluster;
+  return { client, namespace, close };
+}
+
+const HELP = `
+${exitCodesHelp()}
+
+Examples:
+  lapse explain job/report-42
+  lapse explain pod report-42-x7k2p -n ci
+  lapse explain cleaner/preview-182 -n previews -o yaml
+  lapse explain job/report-42 --cascade
+  lapse explain job/report-42 -f jobs.yaml -f policies.yaml`;

@@ -1,0 +1,183 @@
+// lapse plan: what will end in the next days, why, and what goes with it. Only reads: a cluster, or manifests.
+
+import { realClock } from '@lapse/base/clock';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { Namespace } from '@lapse/kube/api/kinds/builtin';
+import { ApiError } from '@lapse/kube/api/status';
+import type { Client } from '@lapse/kube/client/client';
+import { Command, Option } from 'commander';
+import type { Family } from '#controllers/family';
+import { FAMILIES } from '#controllers/registry';
+import { Owners } from '#forecast/cascade/read';
+import { makePlan } from '#forecast/makePlan';
+import type { Plan } from '#forecast/plan';
+import { type Naming, namingAmong } from '#forecast/resolveKind';
+import { createSnapshot, readingFrom } from '#forecast/snapshot';
+import { readGeneral } from '#manager/configuration/general';
+import { loadForCluster } from '#manager/configuration/installation';
+import { loadConfiguration } from '#manager/configuration/load';
+import { readConfig } from '#manager/configuration/readConfig';
+import { selectFamilies } from '#manager/selection';
+import { parseNamespace, UsageError } from '#manager/usage';
+import { wantsColour, widthOf } from '../colour.ts';
+import { exitCodesHelp } from '../exitCodes.ts';
+import { withSettings } from '../flags.ts';
+import { openCluster, sayToUser } from '../looking.ts';
+import { jsonPieces, planYaml } from './document.ts';
+import { openManifests } from './files.ts';
+import { openProgress } from './progress.ts';
+import { planPieces } from './text.ts';
+import { horizon, parseSpan } from './times.ts';
+import { writePieces } from './write.ts';
+
+const FORMATS = ['text', 'wide', 'json', 'yaml', 'html', 'svg'] as const;
+
+interface PlanFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly config?: string;
+  readonly namespace?: string;
+  readonly for: string;
+  readonly output: (typeof FORMATS)[number];
+  readonly cascade: boolean;
+  readonly progress?: boolean;
+}
+
+/** A plan decides nothing, elects nobody, and writes nowhere. */
+const OF_NO_USE =
+  /^(namespace|dry-run|api-|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
+
+export function planCommand(): Command {
+  const command = new Command('plan')
+    .description('what will end in the next days, why, and what goes with it; only reads')
+    .argument('[files...]', 'manifests instead of a cluster: files, directories, - for the standard input')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl finds it)')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--config <file>', 'a LapseConfiguration in YAML, as for lapse run')
+    .option('-n, --namespace <name>', 'only what ends in this namespace', parseNamespace)
+    .option('--for <time>', 'how far ahead to look: 12h, 7d, 2w', '7d')
+    .addOption(new Option('-o, --output <format>', 'how it is written').choices(FORMATS).default('text'))
+    .option('--no-cascade', 'do not read who owns whom, and so not say what goes with each object')
+    .option('--progress', 'say on the standard error what is being read (default: on a terminal)');
+  const settings = withSettings(command, FAMILIES, { without: (flag) => OF_NO_USE.test(flag) });
+  return command
+    .addHelpText('after', HELP)
+    .action(async (files: readonly string[], flags: PlanFlags, parsed: Command) => {
+      const span = parseSpan(flags.for);
+      const sources = {
+        flags: settings.given(parsed),
+        environment: process.env,
+        // Nobody has signed a file yet, and nobody will be asked about it.
+        ...(files.length === 0 ? {} : { defaults: { actAs: 'controller' } }),
+        ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
+      };
+      // Mistakes in flags are reported before a cluster is asked.
+      const local = loadConfiguration(FAMILIES, sources);
+      familiesOf(local);
+      const progress = openProgress(flags.progress ?? process.stderr.isTTY === true);
+      const source = await (files.length > 0 ? fromFiles(files) : fromCluster(flags));
+      try {
+        const document = source.isCluster
+          ? await loadForCluster(FAMILIES, sources, source.client, sayToUser)
+          : local;
+        const general = readGeneral(document);
+        const selected = familiesOf(document);
+        const served = await source.client.discovery.all();
+        const now = realClock.now();
+        const { namespace: view } = flags;
+        const owners = flags.cascade ? new Owners(served, view ?? general.namespace) : undefined;
+        const watching = { onRead: progress.read, ...(owners === undefined ? {} : { witness: owners }) };
+        const plan = await makePlan({
+          snapshot: createSnapshot(served, readingFrom(source.client, watching), undefined, view),
+          ...(view === undefined ? {} : { view }),
+          now,
+          until: horizon(now, span),
+          cluster: source.name,
+          general,
+          document,
+          known: FAMILIES,
+          selected,
+          ...(owners === undefined ? {} : { owners }),
+        });
+        progress.done();
+        const complete = withUnread(plan, source.unread);
+        const shown = view === undefined ? complete : { ...complete, view: await viewOf(source, view) };
+        process.exitCode = complete.unread === undefined ? 0 : 3;
+        await writePieces(process.stdout, await rendered(shown, flags.output, namingAmong(served)));
+      } finally {
+        progress.done();
+        await source.close();
+      }
+    });
+}
+
+function familiesOf(document: JsonObject): readonly Family[] {
+  const selected = selectFamilies(FAMILIES, readGeneral(document).controllers ?? ['*']);
+  if (selected.length === 0) throw new UsageError('--controllers leaves nothing that could end anything');
+  return selected;
+}
+
+const withUnread = (plan: Plan, more: readonly string[]): Plan =>
+  more.length === 0 ? plan : { ...plan, unread: [...(plan.unread ?? []), ...more] };
+
+/** Whoever mistyped it would see an empty plan. Files need not bring their namespaces. */
+async function viewOf({ client, isCluster }: Origin, namespace: string): Promise<NonNullable<Plan['view']>> {
+  if (!isCluster) return { namespace, exists: true };
+  try {
+    return { namespace, exists: (await client.get(Namespace, { name: namespace })) !== undefined };
+  } catch (error) {
+    // Who may not read it is not told.
+    if (error instanceof ApiError) return { namespace, exists: true };
+    throw error;
+  }
+}
+
+async function rendered(plan: Plan, format: PlanFlags['output'], naming: Naming): Promise<Iterable<string>> {
+  switch (format) {
+    case 'json':
+      return jsonPieces(plan);
+    case 'yaml':
+      return [planYaml(plan)];
+    case 'html':
+      return [(await import('#console/page')).planPage(plan)];
+    case 'svg':
+      return [(await import('#console/svg')).planSvg(plan)];
+    case 'text':
+    case 'wide':
+      return planPieces(plan, {
+        colour: wantsColour(process.stdout),
+        columns: widthOf(process.stdout),
+        wide: format === 'wide',
+        naming,
+      });
+  }
+}
+
+interface Origin {
+  readonly client: Client;
+  readonly isCluster: boolean;
+  readonly name: string;
+  readonly unread: readonly string[];
+  close(): Promise<void>;
+}
+
+async function fromFiles(files: readonly string[]): Promise<Origin> {
+  const { client, unknown, close } = await openManifests(files);
+  return { client, isCluster: false, name: files.join(', '), unread: unknown, close };
+}
+
+async function fromCluster(flags: PlanFlags): Promise<Origin> {
+  const { client, cluster } = await openCluster(flags);
+  const { description: name, close } = cluster;
+  return { client, isCluster: true, name, unread: [], close };
+}
+
+const HELP = `
+${exitCodesHelp()}
+
+Examples:
+  lapse plan
+  lapse plan --kubeconfig prod.yaml --for 2d -n ci
+  lapse plan --controllers=*,object-keeper,request-ttl -o json
+  lapse plan -o html > plan.html
+  lapse plan policies.yaml jobs.yaml`;

@@ -1,0 +1,257 @@
+// lapse up: everything in one process, for a first look. The embedded server, every controller, stand-ins for what a
+// cluster has and a bare API server lacks, the examples, and a timeline of what waits and what ends.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LocalService } from '@lapse/apiserver/aggregation/localOutbound';
+import { realClock } from '@lapse/base/clock';
+import { type Instant, millis } from '@lapse/base/instant';
+import { seededRandom, systemRandom } from '@lapse/base/random';
+import type { HttpHandler } from '@lapse/kube/api/http';
+import { SNAPSHOT_KINDS } from '@lapse/simulation/controllers/snapshotKinds';
+import { Command } from 'commander';
+import { FAMILIES } from '#controllers/registry';
+import { readGeneral } from '#manager/configuration/general';
+import { loadConfiguration } from '#manager/configuration/load';
+import { type Hosts, openHosts } from '#manager/hosts';
+import { collectModules, joinFamilies, loadModules } from '#manager/modules';
+import { selectFamilies } from '#manager/selection';
+import { explained } from '#manager/usage';
+import { STANDINS, standinsNamed } from '#simulation/standins';
+import { LOCAL_READ_API, localReadApi, registerLocalReadApi } from '../checkpoint/local.ts';
+import { wantsColour } from '../colour.ts';
+import { type Embedded, startEmbedded } from '../embedded.ts';
+import { withSettings } from '../flags.ts';
+import { namedRows } from '../help.ts';
+import { openLog } from '../logs.ts';
+import { embeddedOptions, type ServerFlags, withServerFlags } from '../server.ts';
+import { leave, untilAskedToStop } from '../signals.ts';
+import { applyPatiently } from './apply.ts';
+import { Everything, type EverythingOptions } from './everything.ts';
+import { readExamples } from './examples.ts';
+import { firstScreen } from './screen.ts';
+import { renderSettings } from './settings.ts';
+import { createTempo, parseSpeed, storeAtSpeed, type Tempo } from './speed.ts';
+import { View } from './view.ts';
+import { parseSeed, WEEK_DEFAULTS, Week } from './week/week.ts';
+
+interface UpFlags extends ServerFlags {
+  readonly standins: string;
+  readonly speed: string;
+  readonly seed: string;
+  readonly examples: boolean;
+  readonly module?: readonly string[];
+}
+
+/** What a first look needs otherwise than a cluster: everything on, nobody else about, the terminal for the timeline. */
+const DEFAULTS = {
+  actAs: 'controller',
+  featureGates: { AllAlpha: true },
+  leaderElection: { enabled: false },
+  // The embedded server has this namespace from the start.
+  cleaner: { authorKeySecret: { namespace: 'kube-system' }, impersonation: 'cluster' },
+  ttlPolicy: { impersonation: 'cluster' },
+  metrics: { bindAddress: '0' },
+  log: { level: 'error', format: 'text' },
+};
+/** Real milliseconds in which nobody reads a line. */
+const BLINK = 250;
+const ONLY_IN_CLUSTERS = (flag: string) => /^(leader-elect|webhook|kube-api)/.test(flag);
+
+export function upCommand(): Command {
+  const command = withServerFlags(new Command('up'))
+    .description('a cluster-shaped thing in one process: API server, controllers, stand-ins, examples')
+    .option('--standins <names>', 'what stands in for the rest of a cluster, as for --controllers', '*')
+    .option('--module <file>', 'run the controllers this file exports too; may be repeated', collectModules)
+    .option('--speed <n>', 'how many times faster than life time runs; 10080 is a week in a minute', '1')
+    .option('--seed <n>', 'which week the examples play through at another speed than that of life', '1')
+    .option('--no-examples', 'do not apply the examples on the first start');
+  const settings = withSettings(command, FAMILIES, { without: ONLY_IN_CLUSTERS, defaults: DEFAULTS });
+  return command.addHelpText('after', helpText()).action(async (asked: UpFlags, parsed: Command) => {
+    let stopping = false;
+    const stop = untilAskedToStop().then(() => {
+      stopping = true;
+    });
+    const speed = parseSpeed(asked.speed);
+    const isGiven = (flag: string) => parsed.getOptionValueSource(flag) === 'cli';
+    const flags = { ...asked, store: storeAtSpeed(speed, asked, isGiven) };
+    const tempo = createTempo(speed);
+    const view = new View({
+      output: process.stdout,
+      clock: tempo.clock,
+      speed,
+      colour: wantsColour(process.stdout),
+    });
+    const plan = await makePlan(flags, settings.given(parsed), { tempo, view });
+    const { embedded, everything } = await startAll(flags, plan);
+    tempo.start(() => everything.rest(embedded.server));
+    const hosts = await openStatusHost(everything, plan);
+    await everything.start(embedded.server);
+    const isRead = plan.selected.some(({ name }) => name === 'manifest-capture');
+    await registerLocalReadApi(everything.user, isRead);
+    const first = greet(flags, plan, embedded);
+    const stamp = (at: Instant) => view.timeline.stamp(at);
+    const { isTTY, columns } = process.stdout;
+    const week = isWeek(flags)
+      ? new Week(everything, {
+          ...plan,
+          stamp,
+          say: view.say.bind(view),
+          ...(isTTY ? { columns } : {}),
+        })
+      : undefined;
+    if (week !== undefined) await week.play.open(() => stopping);
+    else if (first) await applyExamples(everything, view, () => stopping);
+    if (first && !stopping && flags.store === 'sqlite') writeFileSync(marker(flags), '');
+    tempo.hurry();
+    week?.play.begin();
+    view.follow(everything);
+    await stop;
+    week?.play.stop();
+    view.end();
+    view.say(`\n${await (week?.summary() ?? everything.summary(stamp))}\n`);
+    await everything.stop();
+    await tempo.stop();
+    await hosts.close();
+    view.say(await close(embedded, flags));
+    leave();
+  });
+}
+
+interface Plan extends EverythingOptions {
+  readonly view: View;
+}
+
+/** What is to run, and how; throws UsageError before anything is started. */
+async function makePlan(
+  flags: UpFlags,
+  given: Readonly<Record<string, string>>,
+  { tempo, view }: { tempo: Tempo; view: View },
+): Promise<Plan> {
+  const speed = parseSpeed(flags.speed);
+  const seed = parseSeed(flags.seed);
+  const known = joinFamilies(FAMILIES, await loadModules(flags.module ?? []));
+  const defaults = { ...DEFAULTS, ...(isWeek(flags) ? WEEK_DEFAULTS : {}) };
+  const sources = { flags: given, environment: process.env, defaults };
+  const document = loadConfiguration(known, sources);
+  const general = readGeneral(document);
+  const all = known.map((family) => ({ ...family, defaultOn: true }));
+  const selected = selectFamilies(all, general.controllers ?? ['*']);
+  return {
+    settings: renderSettings(loadConfiguration(FAMILIES, sources), selected),
+    general,
+    document,
+    known: all,
+    selected,
+    standins: explained('--standins', () => standinsNamed(flags.standins.split(','))),
+    externalKinds: SNAPSHOT_KINDS,
+    timeline: view.timeline,
+    view,
+    clock: tempo.clock,
+    isPaced: tempo.clock !== realClock,
+    blink: millis(speed === 1 ? 0 : BLINK * speed),
+    random: tempo.clock === realClock ? systemRandom : seededRandom(seed),
+    log: openLog(general),
+  };
+}
+
+interface Started {
+  readonly embedded: Embedded;
+  readonly everything: Everything;
+}
+
+/** Everything sits between the server and its socket: it sees who writes what. */
+async function startAll(flags: UpFlags, plan: Plan): Promise<Started> {
+  const options = embeddedOptions(flags);
+  let everything: Everything | undefined;
+  const around = (handle: HttpHandler, token: string): HttpHandler => {
+    everything = new Everything(handle, token, plan);
+    return options.around?.(everything.handle) ?? everything.handle;
+  };
+  const services = { [LOCAL_READ_API]: readApiOf(plan, () => everything!) };
+  const embedded = await startEmbedded({ ...options, around, services, clock: plan.clock });
+  return { embedded, everything: everything! };
+}
+
+/** Checkpoints through the API server, as in a cluster; made when it is first called. */
+function readApiOf({ clock, log, general }: Plan, of: () => Everything): LocalService {
+  let made: LocalService | undefined;
+  const make = () => {
+    const { client } = of().assembly.services;
+    return localReadApi({ client, clock, log, maxObjects: general.api.maxObjects });
+  };
+  return (request, headers) => {
+    made ??= make();
+    return made(request, headers);
+  };
+}
+
+function openStatusHost({ assembly, user }: Everything, { general, clock, log }: Plan): Promise<Hosts> {
+  const { manager, registry } = assembly;
+  const where = { inCluster: false, namespace: 'default' };
+  return openHosts({ ...where, general, manager, registry, admission: [], clock, log, client: user });
+}
+
+/** True when there are examples to apply. */
+function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
+  const examples = flags.examples && isFirstStart(flags);
+  const screen = firstScreen({
+    url: embedded.listener.url,
+    kubeconfig: embedded.kubeconfig,
+    // At another speed no command outside knows what time it is.
+    forecasts: parseSpeed(flags.speed) === 1,
+    data: flags.data,
+    store: flags.store,
+    controllers: plan.selected.map(({ name }) => name),
+    standins: namesOf(plan.standins),
+    examples,
+    week: isWeek(flags),
+    colour: plan.view.isColourful,
+  });
+  plan.view.say(screen);
+  return examples;
+}
+
+/** As --standins has them. */
+function namesOf(standins: Plan['standins']): string[] {
+  const running = new Set(standins.map(({ name }) => name));
+  return STANDINS.filter(({ create }) => running.has(create().name)).map(({ name }) => name);
+}
+
+/** At any speed but that of life the examples play through a week. */
+const isWeek = ({ speed, examples }: UpFlags): boolean => examples && parseSpeed(speed) !== 1;
+const marker = ({ data }: ServerFlags): string => join(data, 'examples-applied');
+const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' || !existsSync(marker(flags));
+
+/** One that the server does not take says so, and keeps nobody else from being applied. */
+async function applyExamples(everything: Everything, view: View, isOver: () => boolean): Promise<void> {
+  for (const { name, text } of readExamples()) {
+    if (isOver()) return;
+    const problem = await applyPatiently(everything.user, text);
+    if (problem !== undefined) view.say(`          examples/${name} was not applied: ${problem}\n`);
+  }
+}
+
+async function close(embedded: Embedded, flags: ServerFlags): Promise<string> {
+  const revision = embedded.server.revision();
+  await embedded.close();
+  const kept = flags.store === 'sqlite' ? 'the data is kept' : 'nothing was kept (memory store)';
+  return `stopped at revision ${revision}; ${kept}\n`;
+}
+
+function helpText(): string {
+  const width = process.stdout.columns ?? 80;
+  const lists = [
+    'Controllers:',
+    ...namedRows(FAMILIES, width),
+    '',
+    'Stand-ins:',
+    ...namedRows(STANDINS, width),
+  ];
+  const examples = [
+    '  lapse up                          real time; what is made survives a restart',
+    '  lapse up --speed 10080            the examples play through a week in a minute',
+    '  lapse up --speed 60 --no-examples --controllers=ttl-after-finished',
+  ];
+  return ['', ...lists, '', 'Examples:', ...examples].join('\n');
+}

@@ -1,0 +1,186 @@
+// An API of our own behind the cluster's API server: who asks is what the front proxy says, whether they may is what a
+// SubjectAccessReview says, what there is is said by discovery documents. The handler is a function of a request and of
+// whom it came from; sockets and certificates are the host's (host/listen.ts).
+
+import type { Log } from '@lapse/base/log';
+import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
+import type { JsonObject } from '@lapse/kube/api/json';
+import { writeJson } from '@lapse/kube/api/jsonWrite';
+import { ApiError } from '@lapse/kube/api/status';
+import type { Peer } from '../host/peer.ts';
+import { asError } from '../outcome.ts';
+import type { Access, Authorizer } from './access.ts';
+import { acceptsGzip, gzipStream } from './compress.ts';
+import { AGGREGATED_TYPE, discoveryList, groupDocument, groupList, resourceList } from './documents.ts';
+import { type Asked, parseAsked, type ResourceAsked, type Verb } from './path.ts';
+import { authenticate, type FrontProxy, type User } from './requestHeader.ts';
+
+export interface AggregatedCall extends Omit<ResourceAsked, 'kind'> {
+  readonly user: User;
+  readonly query: URLSearchParams;
+  readonly headers: HttpRequest['headers'];
+  readonly body?: Uint8Array;
+  /** Aborted when the caller has gone. */
+  readonly signal?: AbortSignal;
+}
+
+/** An object, or bytes as they come. A refusal is thrown as ApiError. */
+export type AggregatedAnswer =
+  | { readonly object: JsonObject; readonly status?: number }
+  | {
+      readonly contentType: string;
+      readonly body: AsyncIterable<Uint8Array> | Uint8Array;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Worth compressing for whoever accepts that. What has to arrive bit by bit is not. */
+      readonly compressible?: boolean;
+    };
+
+export interface AggregatedResource {
+  /** The plural. */
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly kind: string;
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  answer(call: AggregatedCall): Promise<AggregatedAnswer> | AggregatedAnswer;
+}
+
+export interface AggregatedApi {
+  readonly group: string;
+  readonly version: string;
+  readonly resources: readonly AggregatedResource[];
+}
+
+export interface AggregatedOptions {
+  readonly api: AggregatedApi;
+  /** As it is now: authorities change. */
+  readonly frontProxy: () => FrontProxy;
+  readonly authorize: Authorizer;
+  readonly log: Log;
+}
+
+/** Paths that every caller may read. */
+const OPEN = new Set(['/healthz', '/livez', '/readyz']);
+const isOpen = (path: string): boolean => OPEN.has(path.split('?')[0]!);
+
+/** Answers callers that are not the front proxy before a body of theirs is read. */
+export const refuseStrangers =
+  (frontProxy: () => FrontProxy) =>
+  ({ path }: Pick<HttpRequest, 'path'>, peer: Peer): HttpResponse | undefined =>
+    isOpen(path) || authenticate(frontProxy(), peer) !== undefined ? undefined : UNAUTHORIZED;
+
+export function aggregatedHandler(
+  options: AggregatedOptions,
+): (request: HttpRequest, peer: Peer) => Promise<HttpResponse> {
+  return async (request, peer) => {
+    try {
+      return await respond(options, request, peer);
+    } catch (error) {
+      if (error instanceof ApiError) return json(error.status as unknown as JsonObject, error.code);
+      options.log.error({ error: asError(error), path: request.path }, 'an aggregated request failed');
+      return refusal(500, 'InternalError', 'Internal error occurred');
+    }
+  };
+}
+
+async function respond(options: AggregatedOptions, request: HttpRequest, peer: Peer): Promise<HttpResponse> {
+  const { method, path } = request;
+  if (isOpen(path)) return plain('ok');
+  const user = authenticate(options.frontProxy(), peer);
+  if (user === undefined) return UNAUTHORIZED;
+  const asked = parseAsked(method, path);
+  if (asked === undefined) return refusal(400, 'BadRequest', 'the request cannot be understood');
+  const access = await options.authorize(user, asked, method);
+  if (!access.allowed) return forbidden(user, asked, access);
+  return asked.kind === 'path'
+    ? discover(options.api, asked.path, request)
+    : serve(options.api, asked, { user, request });
+}
+
+function discover(api: AggregatedApi, path: string, { method, headers }: HttpRequest): HttpResponse {
+  if (method !== 'GET' && method !== 'HEAD') return refusal(405, 'MethodNotAllowed', 'only GET');
+  const wantsAll = /apidiscovery\.k8s\.io;v=v2;/.test((headers['accept'] ?? '').replaceAll(' ', ''));
+  switch (path.replace(/\/$/, '')) {
+    case '/apis':
+      return wantsAll ? json(discoveryList(api), 200, AGGREGATED_TYPE) : json(groupList(api));
+    case `/apis/${api.group}`:
+      return json(groupDocument(api));
+    case `/apis/${api.group}/${api.version}`:
+      return json(resourceList(api));
+    default:
+      return refusal(404, 'NotFound', 'the server could not find the requested resource');
+  }
+}
+
+async function serve(
+  api: AggregatedApi,
+  { kind: _, ...asked }: ResourceAsked,
+  { user, request }: { user: User; request: HttpRequest },
+): Promise<HttpResponse> {
+  const isHere = asked.group === api.group && asked.version === api.version;
+  const found = api.resources.find(
+    ({ resource, subresource }) => isHere && resource === asked.resource && subresource === asked.subresource,
+  );
+  // One that needs a namespace is listed over all of them, but nothing in it has a name without one.
+  const misplaced = found !== undefined && found.namespaced !== (asked.namespace !== undefined);
+  if (found === undefined || (misplaced && (asked.name !== undefined || !found.namespaced)))
+    return refusal(404, 'NotFound', 'the server could not find the requested resource');
+  if (!found.verbs.includes(asked.verb))
+    return refusal(
+      405,
+      'MethodNotAllowed',
+      'the server does not allow this method on the requested resource',
+    );
+  const { headers, body, signal } = request;
+  const answer = await found.answer({
+    ...asked,
+    user,
+    headers,
+    query: new URLSearchParams(request.path.split('?')[1] ?? ''),
+    ...(body === undefined ? {} : { body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if ('object' in answer) return json(answer.object, answer.status);
+  const plainHeaders = { ...answer.headers, 'content-type': answer.contentType };
+  if (answer.compressible !== true || answer.body instanceof Uint8Array)
+    return { status: 200, headers: plainHeaders, body: answer.body };
+  const vary = { ...plainHeaders, vary: 'Accept-Encoding' };
+  if (!acceptsGzip(headers['accept-encoding'] ?? ''))
+    return { status: 200, headers: vary, body: answer.body };
+  return { status: 200, headers: { ...vary, 'content-encoding': 'gzip' }, body: gzipStream(answer.body) };
+}
+
+const plain = (text: string): HttpResponse => ({
+  status: 200,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: Buffer.from(text),
+});
+
+const json = (value: JsonObject, status = 200, type = 'application/json'): HttpResponse => ({
+  status,
+  headers: { 'content-type': type },
+  body: Buffer.from(writeJson(value)),
+});
+
+function refusal(code: number, reason: string, message: string): HttpResponse {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
+  return json(status, code);
+}
+
+const UNAUTHORIZED = refusal(401, 'Unauthorized', 'Unauthorized');
+
+function forbidden(user: User, asked: Asked, { reason }: Access): HttpResponse {
+  const who = `User ${JSON.stringify(user.name)} cannot`;
+  const why = reason === '' ? '' : `: ${reason}`;
+  if (asked.kind === 'path')
+    return refusal(403, 'Forbidden', `forbidden: ${who} get path ${JSON.stringify(asked.path)}${why}`);
+  const { resource, group, subresource, name, verb, namespace } = asked;
+  const full = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const where =
+    namespace === undefined ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const what = name === undefined ? '' : ` ${JSON.stringify(name)}`;
+  const text = `${resource}.${group}${what} is forbidden: ${who} ${verb} resource ${JSON.stringify(full)} in API group ${JSON.stringify(group)} ${where}${why}`;
+  return refusal(403, 'Forbidden', text);
+}
