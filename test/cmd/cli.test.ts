@@ -7,19 +7,24 @@ import { exitCodesHelp, exitCodesTable } from 'lapse/cli/exitCodes';
 import { withManners } from 'lapse/cli/help';
 import { expect, test } from 'vitest';
 
-const cmd = join(import.meta.dirname, '../../packages/lapse/src/cli');
-const names = [
-  ...readFileSync(join(cmd, 'cli.ts'), 'utf8').matchAll(
-    /^ {2}(\w+): async \(\) => \(await import\('\.\/\1\.ts'\)\)/gm,
-  ),
-].map((match) => match[1]!);
+const cli = join(import.meta.dirname, '../../packages/lapse/src/cli');
+const files = new Map(
+  [
+    ...readFileSync(join(cli, 'cli.ts'), 'utf8').matchAll(
+      /^ {2}(\w+): async \(\) => \(await import\('(\.\/(?:\1\/)?\1Command\.ts)'\)\)/gm,
+    ),
+  ].map(([, name, file]) => [name!, join(cli, file!)]),
+);
+const names = [...files.keys()];
+const load = async (name: string) =>
+  (await import(files.get(name)!)) as Record<string, (all?: unknown) => Command>;
 
 test('the commands are found', () => {
   expect(names).toEqual(expect.arrayContaining(['up', 'run', 'plan', 'server', 'completion']));
 });
 
 test.each(names)('lapse %s loads, and its help says what it is for', async (name) => {
-  const loaded = (await import(join(cmd, `${name}.ts`))) as Record<string, (all?: unknown) => Command>;
+  const loaded = await load(name);
   const command = loaded[`${name}Command`]!(async () => []);
   expect(command.name()).toBe(name);
   expect(command.description()).not.toBe('');
@@ -31,9 +36,9 @@ test.each(names)('lapse %s loads, and its help says what it is for', async (name
 test.each(['plan', 'explain', 'simulate'])(
   'the exit codes of lapse %s are one table, also on its page',
   (name) => {
-    const page = readFileSync(join(cmd, `../../../../docs/${name}.md`), 'utf8');
+    const page = readFileSync(join(cli, `../../../../docs/${name}.md`), 'utf8');
     expect(page).toContain(`\n${exitCodesTable()}\n`);
-    const source = readFileSync(join(cmd, `${name}.ts`), 'utf8');
+    const source = readFileSync(files.get(name)!, 'utf8');
     expect(source).toMatch(/\$\{exitCodesHelp\(\)\}/);
     expect(page.match(/exit code/gi)!.length).toBeLessThanOrEqual(2);
   },
@@ -54,7 +59,7 @@ test.each([
   ['simulate', 'act-as', 'controller'],
   ['run', 'act-as', 'author'],
 ])('lapse %s --help says the default of --%s: %s', async (name, flag, value) => {
-  const loaded = (await import(join(cmd, `${name}.ts`))) as Record<string, () => Command>;
+  const loaded = await load(name);
   const option = loaded[`${name}Command`]!().options.find(({ long }) => long === `--${flag}`);
   expect(option?.description.match(/\(default: [^)]*\)/g)).toEqual([`(default: ${value})`]);
 });

@@ -10,15 +10,15 @@ import { terminalText } from './terminalText.ts';
 /** In the order of the help. Only the one that is asked for is loaded: the controllers need not slow down the server. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up/upCommand.ts')).upCommand(),
-  run: async () => (await import('./run.ts')).runCommand(),
+  run: async () => (await import('./runCommand.ts')).runCommand(),
   plan: async () => (await import('./plan/planCommand.ts')).planCommand(),
   explain: async () => (await import('./explain/explainCommand.ts')).explainCommand(),
   checkpoint: async () => (await import('./checkpoint/checkpointCommand.ts')).checkpointCommand(),
   doctor: async () => (await import('./doctor/doctorCommand.ts')).doctorCommand(),
   simulate: async () => (await import('./simulate/simulateCommand.ts')).simulateCommand(),
-  crds: async () => (await import('./crds.ts')).crdsCommand(),
+  crds: async () => (await import('./crdsCommand.ts')).crdsCommand(),
   manifests: async () => (await import('./manifests/manifestsCommand.ts')).manifestsCommand(),
-  server: async () => (await import('./server.ts')).serverCommand(),
+  server: async () => (await import('./serverCommand.ts')).serverCommand(),
   completion: async () => (await import('./completion/completionCommand.ts')).completionCommand(everyCommand),
 };
 

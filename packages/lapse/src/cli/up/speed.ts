@@ -4,7 +4,7 @@ import { type Clock, realClock } from '@lapse/base/clock';
 import { Pace } from '@lapse/base/pace';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { UsageError } from '#manager/usage';
-import type { ServerFlags } from '../server.ts';
+import type { ServerFlags } from '../serverCommand.ts';
 
 const FASTEST = 1_000_000;
 

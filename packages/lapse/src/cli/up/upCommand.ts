@@ -24,7 +24,7 @@ import { type Embedded, startEmbedded } from '../embedded.ts';
 import { withSettings } from '../flags.ts';
 import { namedRows } from '../help.ts';
 import { openLog } from '../logs.ts';
-import { embeddedOptions, type ServerFlags, withServerFlags } from '../server.ts';
+import { embeddedOptions, type ServerFlags, withServerFlags } from '../serverCommand.ts';
 import { leave, untilAskedToStop } from '../signals.ts';
 import { applyPatiently } from './apply.ts';
 import { Everything, type EverythingOptions } from './everything.ts';

@@ -1,7 +1,7 @@
 import { instant, millis, seconds } from '@lapse/base/instant';
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { describe, expect, test } from 'vitest';
-import type { ServerFlags } from '../server.ts';
+import type { ServerFlags } from '../serverCommand.ts';
 import { panelLines } from './panel.ts';
 import { Pinned } from './pinned.ts';
 import { createTempo, parseSpeed, storeAtSpeed } from './speed.ts';

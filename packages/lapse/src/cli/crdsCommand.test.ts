@@ -17,7 +17,7 @@ import type { Family } from '#controllers/family';
 import { FAMILIES } from '#controllers/registry';
 import { applyCommand, kindsOf } from '#manager/crds';
 import { NO_KIND } from './checkpoint/desk.ts';
-import { crdsCommand, selectForCrds } from './crds.ts';
+import { crdsCommand, selectForCrds } from './crdsCommand.ts';
 import type { Patient } from './doctor/finding.ts';
 import { examineKinds } from './doctor/kinds.ts';
 import { manifestsCommand } from './manifests/manifestsCommand.ts';
