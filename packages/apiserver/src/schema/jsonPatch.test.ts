@@ -147,13 +147,24 @@ describe('properties', () => {
     value,
   });
 
-  /** Undefined where it does not apply. A copy beyond the end of a list, which the library takes, leaves a hole. */
-  function byTheRfc(doc: Json, operations: readonly Json[]): Json | undefined {
+  type Operation = { readonly op: string; readonly path: string; readonly from: string };
+
+  /** As the RFC defines a copy and a move. Only of add and remove does the library check the bounds of lists. */
+  function expand(doc: unknown, { op, path, from }: Operation): object[] {
+    const add = { op: 'add', path, value: fastJsonPatch.getValueByPointer(doc, from) };
+    return op === 'copy' ? [add] : [{ op: 'remove', path: from }, add];
+  }
+
+  /** Undefined where it does not apply. */
+  function byTheRfc(doc: Json, operations: readonly Operation[]): Json | undefined {
     let result: unknown = clone(doc);
+    const apply = (to: unknown, steps: readonly object[]) =>
+      fastJsonPatch.applyPatch(to, clone(steps as Json) as never, true).newDocument;
     try {
       for (const operation of operations) {
-        result = fastJsonPatch.applyPatch(result, [clone(operation)] as never, true).newDocument;
-        if (hasHole(result)) return undefined;
+        const applied = apply(clone(result as Json), [operation]);
+        const isExpanded = ['copy', 'move'].includes(operation.op);
+        result = isExpanded ? apply(result, expand(result, operation)) : applied;
       }
     } catch {
       return undefined;
@@ -161,17 +172,11 @@ describe('properties', () => {
     return result as Json;
   }
 
-  const hasHole = (value: unknown): boolean =>
-    typeof value === 'object' &&
-    value !== null &&
-    ((Array.isArray(value) && Object.keys(value).length !== value.length) ||
-      Object.values(value).some(hasHole));
-
   test('what applies by the RFC gives the same here, and nothing passed in changes', () => {
     fc.assert(
       fc.property(document, fc.array(operation, { minLength: 1, maxLength: 4 }), (doc, operations) => {
         const before = JSON.stringify([doc, operations]);
-        const expected = byTheRfc(doc as Json, operations as Json[]);
+        const expected = byTheRfc(doc as Json, operations);
         if (expected === undefined) return; // Stricter than upstream in places; the table above has those.
         expect(patch(doc as Json, operations as Json)).toEqual(expected);
         expect(JSON.stringify([doc, operations])).toBe(before);
