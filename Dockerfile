@@ -12,7 +12,13 @@ ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot
 FROM ${BUILD} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
-COPY --parents packages/*/package.json ./
+COPY packages/apiserver/package.json packages/apiserver/
+COPY packages/base/package.json packages/base/
+COPY packages/cel/package.json packages/cel/
+COPY packages/kube/package.json packages/kube/
+COPY packages/lapse/package.json packages/lapse/
+COPY packages/runtime/package.json packages/runtime/
+COPY packages/simulation/package.json packages/simulation/
 # With what is optional: the compiler and the joiner of modules are programs for this platform.
 RUN npm ci --ignore-scripts
 COPY . .

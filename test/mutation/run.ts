@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -44,7 +45,7 @@ const DECISIONS = [
 ];
 
 const COPIED = [
-  'src',
+  'packages',
   'test',
   'examples',
   'config',
@@ -58,8 +59,19 @@ const PATIENCE = 120_000;
 function copySources(): string {
   const copy = mkdtempSync(join(tmpdir(), 'lapse-mutation-'));
   for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  linkModules(copy);
   return copy;
+}
+
+/** The packages of the workspace are those of the copy. */
+function linkModules(copy: string): void {
+  const modules = join(copy, 'node_modules');
+  mkdirSync(join(modules, '@lapse'), { recursive: true });
+  for (const name of readdirSync(join(ROOT, 'node_modules')))
+    if (name !== 'lapse' && name !== '@lapse')
+      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  for (const name of readdirSync(join(copy, 'packages')))
+    symlinkSync(join(copy, 'packages', name), join(modules, name === 'lapse' ? name : `@lapse/${name}`));
 }
 
 /** Where the tests of a file have other names, or are in another folder. */
