@@ -1,4 +1,4 @@
-// Exponential delays with jitter. Pure: the caller keeps the count, the clock and the chance.
+// Exponential backoff with jitter. Pure: the caller supplies the failure count, the clock and the random source.
 
 import { type Millis, millis } from './instant.ts';
 import type { Random } from './random.ts';
@@ -8,9 +8,9 @@ export interface BackoffOptions {
   readonly first: Millis;
   /** The longest delay, jitter included. */
   readonly max: Millis;
-  /** Growth per failure; 2 unless told. */
+  /** Growth per failure. Default: 2. */
   readonly factor?: number;
-  /** Share of the delay that is random, 0 to 1; 0.5 unless told: half is certain, half is chance. */
+  /** Share of the delay that is random, 0 to 1. Default: 0.5. */
   readonly jitter?: number;
 }
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
   leaf = await issueCertificate({ authority, hosts, name: 'test', now, lifetime: hours(100) });
 });
 
-test('a leaf is signed by its authority, fits its key, and is no authority itself', () => {
+test('a leaf certificate is signed by its CA, matches its key, and is not a CA itself', () => {
   const ca = new X509Certificate(authority.cert);
   const cert = new X509Certificate(leaf.cert);
   expect(cert.verify(ca.publicKey)).toBe(true);
@@ -22,7 +22,7 @@ test('a leaf is signed by its authority, fits its key, and is no authority itsel
   expect([ca.ca, cert.ca]).toEqual([true, false]);
 });
 
-test.each(['server', 'client'] as const)('one that a %s shows is good for nothing else', async (shownBy) => {
+test.each(['server', 'client'] as const)('a %s certificate is valid for no other purpose', async (shownBy) => {
   const { cert } = await issueCertificate({
     authority,
     hosts: [],
@@ -35,21 +35,21 @@ test.each(['server', 'client'] as const)('one that a %s shows is good for nothin
   expect(new X509Certificate(cert).keyUsage).toEqual([uses[shownBy]]);
 });
 
-describe('good for these hosts, and for long enough', () => {
+describe('isGoodFor checks hosts and remaining lifetime', () => {
   test.each<[string, readonly string[], number, number, boolean]>([
     ['all its hosts', hosts, 0, 1, true],
-    ['one of them', ['::1'], 0, 1, true],
+    ['one of its hosts', ['::1'], 0, 1, true],
     ['another host', [...hosts, 'example.com'], 0, 1, false],
     ['another address', ['127.0.0.2'], 0, 1, false],
-    ['exactly as long as asked', hosts, 90, 10, true],
-    ['not quite', hosts, 91, 10, false],
+    ['exactly the required lifetime', hosts, 90, 10, true],
+    ['less than the required lifetime', hosts, 91, 10, false],
     ['expired', hosts, 101, 0, false],
   ])('%s', (_rule, names, passed, spare, good) => {
     expect(isGoodFor(leaf.cert, names, plus(now, hours(passed)), hours(spare))).toBe(good);
   });
 
   test.each(['', 'x', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
-    '%j is none',
+    '%j is not a certificate',
     (text) => {
       expect(isGoodFor(text, [], now, hours(0))).toBe(false);
     },

@@ -1,5 +1,5 @@
-// Making certificates: an authority, and leaves for hosts signed by it. Keys are EC P-256. Everything is PEM; who keeps it
-// where is not decided here.
+// Issues X.509 certificates: a CA, and leaf certificates for hosts signed by it. Keys are EC P-256, everything is PEM.
+// The caller stores the results.
 
 import { webcrypto, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -12,17 +12,17 @@ export interface Pem {
 
 export interface Issuance {
   readonly authority: Pem;
-  /** Names and addresses it is good for. */
+  /** DNS names and IP addresses the certificate is valid for. */
   readonly hosts: readonly string[];
   readonly name: string;
-  /** Who shows it; a server unless told. */
+  /** The side of the TLS connection that presents the certificate. Default: server. */
   readonly shownBy?: 'server' | 'client';
   readonly now: Instant;
   readonly lifetime: Millis;
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
-/** Clocks of others may be behind. */
+/** Certificates are valid from one hour ago, because clocks of other machines may be behind. */
 const BACKDATED = hours(1);
 
 type Library = typeof import('@peculiar/x509');
@@ -52,7 +52,7 @@ export async function makeAuthority(name: string, now: Instant, lifetime: Millis
   return { cert: cert.toString('pem'), key: await exportKey(x509, keys.privateKey) };
 }
 
-/** A certificate for a server, or for a client, which needs no hosts. */
+/** Issues a server or client certificate. A client certificate needs no hosts. */
 export async function issueCertificate(issuance: Issuance): Promise<Pem> {
   const { authority, hosts, name, now, lifetime, shownBy = 'server' } = issuance;
   const x509 = await loadLibrary();
@@ -95,7 +95,10 @@ async function importKey(x509: Library, pem: string): Promise<webcrypto.CryptoKe
   return webcrypto.subtle.importKey('pkcs8', x509.PemConverter.decodeFirst(pem), ALGORITHM, false, ['sign']);
 }
 
-/** Whether a certificate is good for all these hosts, and for longer than `spare`. Not one at all: no. */
+/**
+ * Whether a certificate is valid for all these hosts, and for longer than `spare`. False if `cert` is not a
+ * certificate.
+ */
 export function isGoodFor(cert: string, hosts: readonly string[], now: Instant, spare: Millis): boolean {
   try {
     const parsed = new X509Certificate(cert);

@@ -23,7 +23,7 @@ describe('civil calendar', () => {
     }
   });
 
-  it('knows the leap years', () => {
+  it('handles leap years', () => {
     expect([2000, 1900, 2024, 2023].map((y) => daysInMonth(y, 2))).toEqual([29, 28, 29, 28]);
   });
 });

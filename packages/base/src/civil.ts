@@ -1,5 +1,5 @@
-// The proleptic Gregorian calendar as arithmetic on day numbers, so that time can be read and written at any
-// precision and in years 1 to 9999 without a Date. Day 0 is 1970-01-01.
+// The proleptic Gregorian calendar as arithmetic on day numbers. Parses and formats times of any precision in years 1
+// to 9999 without Date. Day 0 is 1970-01-01.
 
 export interface CivilDate {
   readonly year: number;
@@ -19,7 +19,7 @@ export const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 1
 export const daysInMonth = (year: number, month: number): number =>
   month === 2 && isLeapYear(year) ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
 
-/** The day number of a date; the date is not validated. */
+/** The day number of a date. The date is not validated. */
 export function daysFromCivil(year: number, month: number, day: number): number {
   // Years start in March here, which puts the leap day at the end.
   const y = month <= 2 ? year - 1 : year;

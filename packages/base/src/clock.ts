@@ -1,4 +1,4 @@
-// The only place that knows the real clock. Everything else is handed a Clock.
+// The Clock interface and the only code that reads the real clock. All other code receives a Clock.
 
 import { type Instant, instant, type Millis, millis } from './instant.ts';
 
@@ -7,14 +7,14 @@ export type Cancel = () => void;
 export interface Clock {
   /** The wall clock. */
   now(): Instant;
-  /** Monotonic milliseconds since an arbitrary start; for leases, round trips and measurements. */
+  /** Monotonic milliseconds since an arbitrary start. For leases, round trips and measurements. */
   elapsed(): Millis;
   /** Calls `fn` once, at or after `at` by the wall clock. */
   wakeAt(at: Instant, fn: () => void): Cancel;
 }
 
-// Timers are monotonic: a leg longer than this would sleep through a clock step or a suspend, and Node fires
-// timers beyond 24.8 days at once.
+// Timers are monotonic: a longer timer would miss a clock step or a suspend, and Node fires timers beyond 24.8 days
+// immediately.
 const MAX_LEG = 30_000;
 
 export const realClock: Clock = {

@@ -32,7 +32,7 @@ describe('readGoDuration', () => {
     '1e3s',
     '1h-1m',
     '2562047h47m16.854775808s',
-  ])('%j is refused', (text) => {
+  ])('%j is rejected', (text) => {
     expect(readGoDuration(text)).toBeUndefined();
   });
 });

@@ -1,18 +1,18 @@
-// Durations as Go reads and writes them ("1h30m", "-1.5s", "250ms"): nanoseconds in a signed 64-bit range (about 292
-// years either way), time.ParseDuration with its refusals, and Duration.String.
+// Go durations ("1h30m", "-1.5s", "250ms"): parsing like time.ParseDuration with the same errors, and formatting like
+// Duration.String. Values are nanoseconds in a signed 64-bit range, about ±292 years.
 
 import { quote } from './goQuote.ts';
 
-/** The message is Go's own. */
+/** The message is identical to Go's. */
 export class GoDurationError extends Error {}
 
-/** A length of time: `seconds` is the floor, `nanos` (0 to 999,999,999) is always added to it. */
+/** A length of time. `seconds` is rounded down; `nanos` (0 to 999,999,999) is always added to it. */
 export interface ExactDuration {
   readonly seconds: number;
   readonly nanos: number;
 }
 
-/** Splits nanoseconds into floor seconds and the rest. */
+/** Splits nanoseconds into whole seconds, rounded down, and the rest. */
 export function splitNanos(nanos: bigint): ExactDuration {
   let seconds = nanos / 1_000_000_000n;
   let rest = nanos % 1_000_000_000n;
@@ -23,7 +23,7 @@ export function splitNanos(nanos: bigint): ExactDuration {
   return { seconds: Number(seconds), nanos: Number(rest) };
 }
 
-/** Nanoseconds, or undefined for anything that is not a duration or does not fit. */
+/** Nanoseconds, or undefined if the text is not a duration or overflows. */
 export function readGoDuration(text: string): bigint | undefined {
   try {
     return parseGoDuration(text);
@@ -71,7 +71,7 @@ export function parseGoDuration(text: string): bigint {
   return total;
 }
 
-/** As Go: digits until int64 is full, then in float64, cut. */
+/** Like Go: accumulates digits while they fit int64, then continues in float64 and truncates. */
 function nanosOf(fraction: string, unit: bigint): bigint {
   let digits = fraction.slice(0, 18);
   if (fraction.length > 18 && BigInt(fraction.slice(0, 19)) <= LIMIT) digits = fraction.slice(0, 19);
@@ -79,7 +79,7 @@ function nanosOf(fraction: string, unit: bigint): bigint {
   return BigInt(Math.trunc(Number(digits) * (Number(unit) / 10 ** digits.length)));
 }
 
-/** At most nine digits behind the point. */
+/** At most nine digits after the decimal point. */
 const trimZeros = (text: string): string => text.replace(/\.?0+$/, '');
 
 /** `1h30m0s`, `1.5s`, `20µs`, `0s`. */

@@ -1,6 +1,6 @@
-// Text inside the messages of Go's time package.
+// Quoting of text in error messages of Go's time package.
 
-/** The time package quotes on its own: bytes outside printable ASCII as \xNN. */
+/** The time package has its own quoting: bytes outside printable ASCII become \xNN. */
 export function quote(text: string): string {
   let out = '"';
   for (const char of text) {

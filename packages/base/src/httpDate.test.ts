@@ -4,7 +4,7 @@ import { instant } from './instant.ts';
 
 describe('parseHttpDate', () => {
   it.each([
-    ['the example of the standard', 'Sun, 06 Nov 1994 08:49:37 GMT', 784_111_777_000],
+    ['the example in the RFC', 'Sun, 06 Nov 1994 08:49:37 GMT', 784_111_777_000],
     ['the epoch', 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
     ['a leap day', 'Thu, 29 Feb 2024 23:59:59 GMT', 1_709_251_199_000],
     ['a day that does not exist', 'Fri, 31 Feb 2025 00:00:00 GMT', undefined],
@@ -19,7 +19,7 @@ describe('parseHttpDate', () => {
     expect(parseHttpDate(text)).toBe(at);
   });
 
-  it('reads back what formatHttpDate wrote, without the fraction', () => {
+  it('parses the output of formatHttpDate, without the fraction', () => {
     expect(parseHttpDate(formatHttpDate(instant(1_700_000_000_999)))).toBe(1_700_000_000_000);
   });
 });

@@ -1,4 +1,4 @@
-// The date format of HTTP headers (IMF-fixdate), which has whole seconds and is always GMT.
+// The date format of HTTP headers (IMF-fixdate): whole seconds, always GMT.
 
 import { type Instant, instant } from './instant.ts';
 
@@ -6,21 +6,21 @@ const FORMAT =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d{2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT` as an instant; undefined for anything else, the obsolete formats included. */
+/** Parses `Sun, 06 Nov 1994 08:49:37 GMT`. Undefined for anything else, including the obsolete formats. */
 export function parseHttpDate(text: string): Instant | undefined {
   const found = FORMAT.exec(text);
   if (found === null) return undefined;
   const [, day, month, year, hour, minute, second] = found;
   const at = Date.UTC(+year!, MONTHS.indexOf(month!), +day!, +hour!, +minute!, +second!);
-  // Date.UTC carries overflow (31 February) into the next field; a header that says so is not a date.
+  // Date.UTC carries overflow (31 February) into the next field. Reject such dates.
   return formatHttpDate(instant(at)).slice(5) === text.slice(5) ? instant(at) : undefined;
 }
 
-// Thousands of answers carry the same second: its text is made once.
+// Thousands of responses carry the same second, so its text is cached.
 let lastSecond = Number.NaN;
 let lastText = '';
 
-/** The instant cut to whole seconds, as a Date header carries it. */
+/** Formats the instant for a Date header, truncated to whole seconds. */
 export function formatHttpDate(at: Instant): string {
   const second = Math.floor(at / 1000);
   if (second !== lastSecond) {

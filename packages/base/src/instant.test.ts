@@ -16,7 +16,7 @@ describe('formatTime', () => {
     expect(formatTime(instant(at))).toBe(text);
   });
 
-  test('whole seconds of any order are what Date says', () => {
+  test('whole seconds in any order are formatted like Date does', () => {
     const second = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
     const near = fc.integer({ min: 1_767_000_000, max: 1_767_200_000 });
     fc.assert(
@@ -30,16 +30,16 @@ describe('formatTime', () => {
     );
   });
 
-  test('what is no time has no text', () => {
+  test('an invalid instant is rejected', () => {
     expect(() => formatTime(instant(Number.NaN))).toThrow(RangeError);
   });
 });
 
 test.each<[string, number, string]>([
-  ['as it is', 253_402_300_799_000, '9999-12-31T23:59:59Z'],
-  ['the first second that cannot be written', 253_402_300_800_000, '9999-12-31T23:59:59Z'],
-  ['beyond what a Date can hold', 9e15, '9999-12-31T23:59:59Z'],
-])('an end that lies far away: %s', (_rule, at, text) => {
+  ['the last second of the year 9999', 253_402_300_799_000, '9999-12-31T23:59:59Z'],
+  ['the first second beyond the year 9999', 253_402_300_800_000, '9999-12-31T23:59:59Z'],
+  ['an instant beyond the range of Date', 9e15, '9999-12-31T23:59:59Z'],
+])('formatEnd: %s', (_rule, at, text) => {
   expect(formatEnd(instant(at))).toBe(text);
 });
 
@@ -48,6 +48,6 @@ test.each([
   [1001, 2000],
   [1999, 2000],
   [0, 0],
-])('the whole second that %d has not passed: %d', (at, second) => {
+])('ceilSecond(%d) is %d', (at, second) => {
   expect(ceilSecond(instant(at))).toBe(second);
 });

@@ -1,9 +1,9 @@
-// Time as the whole house speaks it: an Instant is a point, Millis is a length, and the two do not mix.
+// Time types used throughout the project: an Instant is a point in time, Millis is a duration. The types do not mix.
 
 /** Milliseconds since the Unix epoch. */
 export type Instant = number & { readonly __instant: unique symbol };
 
-/** A length of time in milliseconds. */
+/** A duration in milliseconds. */
 export type Millis = number & { readonly __millis: unique symbol };
 
 export const instant = (epochMillis: number): Instant => epochMillis as Instant;
@@ -15,10 +15,10 @@ export const hours = (n: number): Millis => (n * 3_600_000) as Millis;
 export const plus = (at: Instant, length: Millis): Instant => (at + length) as Instant;
 export const minus = (later: Instant, earlier: Instant): Millis => (later - earlier) as Millis;
 
-/** A deadline is due from its own instant on. Every comparison with a deadline goes through here. */
+/** Whether a deadline has been reached; it is due at its own instant. All deadline comparisons use this function. */
 export const isDue = (at: Instant, now: Instant): boolean => now >= at;
 
-/** RFC 3339 with whole seconds, as Kubernetes writes metav1.Time (the fraction is cut, never rounded up). */
+/** RFC 3339 with whole seconds, like metav1.Time. The fraction is truncated. */
 export function formatTime(at: Instant): string {
   const second = Math.floor(at / 1000);
   if (second !== lastSecond) {
@@ -28,7 +28,7 @@ export function formatTime(at: Instant): string {
   return lastTime;
 }
 
-// Many objects are stamped within one second: its text is made once; and the text of a day for all its seconds.
+// Many objects are stamped within one second, so the texts of the last second and of its day are cached.
 let lastSecond = Number.NaN;
 let lastTime = '';
 let lastDay = Number.NaN;
@@ -48,22 +48,22 @@ function textOf(second: number): string {
   return `${lastDate}${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:${TWO_DIGITS[rest % 60]}Z`;
 }
 
-/** RFC 3339 with six fraction digits, as Kubernetes writes metav1.MicroTime. */
+/** RFC 3339 with six fraction digits, like metav1.MicroTime. */
 export function formatMicroTime(at: Instant): string {
   return `${new Date(at).toISOString().slice(0, 23)}000Z`;
 }
 
-/** Reads an RFC 3339 time; NaN when it is not one. */
+/** Parses an RFC 3339 time. NaN if it is not valid. */
 export const parseTime = (text: string): Instant => Date.parse(text) as Instant;
 
-/** The last second that RFC 3339 can tell. */
+/** The last second that RFC 3339 can express. */
 const LAST = parseTime('9999-12-31T23:59:59Z');
 
-/** As formatTime, for ends that may lie beyond any calendar: those are written as its last second. */
+/** Like formatTime, but an instant after the year 9999 is written as its last second. */
 export const formatEnd = (at: Instant): string => formatTime(at > LAST ? LAST : at);
 
-/** The next whole second, so that a time written down for a countdown is not cut to an earlier one. */
+/** Rounds up to a whole second, so that truncation does not make a displayed deadline earlier. */
 export const ceilSecond = (at: Instant): Instant => instant(Math.ceil(at / 1000) * 1000);
 
-/** For libraries that insist on a Date. */
+/** For libraries that require a Date. */
 export const toDate = (at: Instant): Date => new Date(at);

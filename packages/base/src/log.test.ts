@@ -9,7 +9,7 @@ function setup(make: typeof jsonLog, level?: Level) {
   return { log, lines };
 }
 
-test('a JSON line per message, time first, fields after', () => {
+test('writes one JSON line per message: time first, then fields', () => {
   const { log, lines } = setup(jsonLog);
   log.info({ job: 'n/a', lagMs: 3 }, 'deleted');
   expect(lines).toEqual([
@@ -17,13 +17,13 @@ test('a JSON line per message, time first, fields after', () => {
   ]);
 });
 
-test('fields of a child are on every line, and newer ones win', () => {
+test('fields of a child logger are on every line, and newer fields win', () => {
   const { log, lines } = setup(jsonLog);
   log.with({ controller: 'ttl', a: 1 }).warn({ a: 2 }, 'x');
   expect(JSON.parse(lines[0]!)).toMatchObject({ controller: 'ttl', a: 2, level: 'warn' });
 });
 
-test('less important lines are dropped', () => {
+test('lines below the configured level are dropped', () => {
   const { log, lines } = setup(jsonLog, 'warn');
   log.debug({}, 'x');
   log.info({}, 'x');
@@ -32,7 +32,7 @@ test('less important lines are dropped', () => {
   expect(lines.map((l) => JSON.parse(l).message)).toEqual(['y', 'z']);
 });
 
-test('an error shows its message, stack and cause', () => {
+test('an error is logged with its message, stack and cause', () => {
   const { log, lines } = setup(jsonLog);
   log.error({ error: new Error('outer', { cause: new Error('inner') }) }, 'failed');
   expect(JSON.parse(lines[0]!).error).toMatchObject({ message: 'outer', cause: { message: 'inner' } });
@@ -40,7 +40,7 @@ test('an error shows its message, stack and cause', () => {
 
 test.each([
   [
-    'a circle',
+    'a circular reference',
     () => {
       const circle: Record<string, unknown> = {};
       circle.self = circle;
@@ -48,7 +48,7 @@ test.each([
     },
   ],
   ['a bigint', () => 2n ** 70n],
-  ['something very long', () => 'x'.repeat(100_000)],
+  ['a very long text', () => 'x'.repeat(100_000)],
   ['line breaks', () => 'a\nb'],
 ])('%s cannot break the line', (_what, make) => {
   const { log, lines } = setup(jsonLog);
@@ -58,12 +58,12 @@ test.each([
   expect(lines[0]!.length).toBeLessThan(6000);
 });
 
-test('for a terminal: one readable line, texts quoted only where needed', () => {
+test('terminal format: one readable line, texts quoted only where needed', () => {
   const { log, lines } = setup(prettyLog);
   log.info({ job: 'n/a', why: 'two words', error: new Error('no "way"'), n: 3 }, 'deleted');
   expect(lines).toEqual(['00:00:00.000 INFO  deleted job=n/a why="two words" error="no \\"way\\"" n=3\n']);
 });
 
-test('the silent log is silent', () => {
+test('the silent log writes nothing', () => {
   expect(() => silentLog.with({}).error({}, 'x')).not.toThrow();
 });

@@ -1,4 +1,5 @@
-// Log lines: a constant message and its variables as fields. JSON lines for machines, one readable line for a terminal.
+// Structured logging: a constant message and variables as fields. JSON lines for machines, one readable line for
+// terminals.
 
 import type { Clock } from './clock.ts';
 import { formatMicroTime } from './instant.ts';
@@ -11,7 +12,7 @@ export interface Log {
   info(fields: Fields, message: string): void;
   warn(fields: Fields, message: string): void;
   error(fields: Fields, message: string): void;
-  /** The same log with fields on every line. */
+  /** A logger that adds these fields to every line. */
   with(fields: Fields): Log;
 }
 
@@ -19,7 +20,7 @@ export interface LogOptions {
   readonly clock: Clock;
   /** Receives one line at a time, newline included. */
   readonly write: (line: string) => void;
-  /** Less important lines are dropped; `info` unless told. */
+  /** The minimum level; lines below it are dropped. Default: `info`. */
   readonly level?: Level;
 }
 
@@ -44,7 +45,7 @@ function logWith(options: LogOptions, format: Format, fixed: Fields): Log {
   };
 }
 
-/** An error as something JSON can show; anything long is cut. */
+/** Converts an error into a JSON value and truncates long texts. */
 function plain(_key: string, value: unknown): unknown {
   if (value instanceof Error) {
     const cause = value.cause === undefined ? {} : { cause: value.cause };

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a length stays a length when the wall clock is set back', () => {
+test('a timer keeps its length when the wall clock is set back', () => {
   vi.useFakeTimers({ now: 1_000_000, toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   let woken = 0;
   wakeAfter(realClock, millis(2000), () => woken++);
@@ -38,6 +38,6 @@ test.each([
   expect(times).toBe(told);
 });
 
-test('a virtual clock is never set', () => {
+test('onSetBack never fires for a virtual clock', () => {
   expect(() => onSetBack(new VirtualClock(), () => {})()).not.toThrow();
 });

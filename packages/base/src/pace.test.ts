@@ -23,7 +23,7 @@ function paced(speed: number, rest: () => Promise<void> = async () => {}) {
   };
 }
 
-describe('virtual time along with real time', () => {
+describe('virtual time at a multiple of real time', () => {
   test.each([
     ['faster', 60, seconds(10), minutes(10)],
     ['a week in a minute', 10_080, minutes(1), hours(168)],
@@ -38,7 +38,7 @@ describe('virtual time along with real time', () => {
     expect(since()).toBe(virtual);
   });
 
-  test('what is due happens at its own instant, in order, whatever the speed', async () => {
+  test('timers fire at their own instants, in order, at any speed', async () => {
     const { virtual, since, pass, pace } = paced(10_080);
     const seen: [string, number][] = [];
     const note = (name: string) => seen.push([name, since()]);
@@ -56,10 +56,10 @@ describe('virtual time along with real time', () => {
     await pace.stop();
   });
 
-  test('work that takes long slows time down; nothing is late by it', async () => {
+  test('slow work slows virtual time down and delays no timer', async () => {
     const held: { real?: VirtualClock; virtual?: VirtualClock } = {};
     let works = false;
-    // Everything that wakes costs ten real seconds.
+    // Each timer costs ten real seconds of work.
     const { virtual, real, since, pass, pace } = paced(3600, async () => {
       if (!works) return;
       works = false;
@@ -75,12 +75,12 @@ describe('virtual time along with real time', () => {
     await pass(millis(100));
     await pass(millis(100));
     expect(seen).toEqual([minutes(1), seconds(90)]);
-    // Ten hours of work were not made up for.
+    // The ten hours of work are not caught up with.
     expect(since()).toBeLessThan(hours(1));
     await pace.stop();
   });
 
-  test('another speed counts from the moment it was set', async () => {
+  test('a new speed applies from the moment it is set', async () => {
     const { pace, since, pass } = paced(1);
     await pass(seconds(10));
     pace.setSpeed(100);

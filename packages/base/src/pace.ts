@@ -1,6 +1,6 @@
-// Virtual time that runs along with real time, faster or slower: what is due still happens at its own instant, in order,
-// and everything comes to rest before time goes on. When the work takes longer than the time given to it, time slows down
-// instead of the work piling up, so that nothing times out because somebody asked for speed.
+// Advances virtual time in proportion to real time, at a configurable speed. Every timer still fires at its own
+// instant, in order, and all work it triggers finishes before time advances. If the work takes longer than the
+// available real time, virtual time slows down, so a high speed cannot cause timeouts.
 
 import type { Clock } from './clock.ts';
 import { type Instant, instant, type Millis, millis, seconds } from './instant.ts';
@@ -12,20 +12,20 @@ export interface PaceOptions {
   readonly real: Clock;
   /** Virtual seconds per real second. */
   readonly speed: number;
-  /** Lets everything that woke come to rest. */
+  /** Resolves when all work that was triggered so far has finished. */
   readonly rest: () => Promise<void>;
 }
 
-/** How far the time that people see may be behind, in real milliseconds. */
+/** Interval between advances, in real milliseconds. The displayed time is at most this far behind. */
 const TICK = 50;
-/** Real time that may be caught up with; more than that is given up. */
+/** Maximum backlog of real time to catch up with. Anything beyond is dropped. */
 const MOST_BEHIND = seconds(1);
 
 export class Pace {
   readonly #options: PaceOptions;
   readonly #stop = new AbortController();
   #speed: number;
-  /** Where both clocks stood when the speed was last set. */
+  /** Both clocks at the moment the speed was last set. */
   #from!: { readonly real: Millis; readonly virtual: Instant };
   #running: Promise<void> | undefined;
 
@@ -50,7 +50,7 @@ export class Pace {
     this.#running = this.#run();
   }
 
-  /** Resolves when time stands still. */
+  /** Resolves when virtual time no longer advances. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -77,7 +77,7 @@ export class Pace {
     }
   }
 
-  /** The virtual time that belongs to this moment. */
+  /** The virtual time that corresponds to the current real time. */
   #target(): Instant {
     const { real } = this.#options;
     return instant(this.#from.virtual + (real.elapsed() - this.#from.real) * this.#speed);

@@ -1,4 +1,4 @@
-// The estimate is an upper bound of what the library compiles, and close to it for the patterns that are in use.
+// The estimate is an upper bound of the size the library compiles, and close to it for common patterns.
 
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
@@ -13,7 +13,7 @@ const compiledSize = (pattern: string): number | undefined => {
   }
 };
 
-describe('the estimate', () => {
+describe('estimatePatternSize', () => {
   test.each([
     ['abc'],
     ['a|b|c|'],
@@ -97,7 +97,7 @@ describe('the estimate', () => {
     ['^\\d{4}-\\d{2}-\\d{2}T', 30],
     ['^(sha256:)?[0-9a-f]{64}$', 220],
     ['^[\\p{L}\\p{N}]{1,64}$', 4500],
-  ])('%s counts little', (pattern, most) => {
+  ])('%s is estimated as small', (pattern, most) => {
     expect(estimatePatternSize(pattern)).toBeLessThan(most);
   });
 
@@ -105,9 +105,9 @@ describe('the estimate', () => {
     ['nested repeats', '(?:(?:a?b?c?d?e?f?){30}){33}', 12_000],
     ['many Unicode classes', '\\pL'.repeat(500), 50_000],
     ['Unicode classes in one class', `[${'\\PL'.repeat(500)}]`, 50_000],
-    ['wide ranges without regard to case', '(?i)[B-\\x{1E942}]'.repeat(10), 80_000],
-    ['wide ranges of plain characters without regard to case', '(?i)[B-\u{ffff}]'.repeat(10), 40_000],
-  ])('%s count for what they take', (_, pattern, least) => {
+    ['wide case-insensitive ranges', '(?i)[B-\\x{1E942}]'.repeat(10), 80_000],
+    ['wide case-insensitive ranges of plain characters', '(?i)[B-\u{ffff}]'.repeat(10), 40_000],
+  ])('%s are estimated close to their real size', (_, pattern, least) => {
     expect(estimatePatternSize(pattern)).toBeGreaterThan(least);
   });
 

@@ -1,20 +1,20 @@
-// How large a regular expression becomes when it is compiled, found in one scan of its text. The answer is an upper
-// bound for every pattern that RE2 accepts, so a caller can refuse a pattern before any memory or time is spent on it.
+// Estimates the compiled size of a regular expression in one scan of its text. The estimate is an upper bound for every
+// pattern that RE2 accepts, so a caller can reject a pattern before spending memory or time on it.
 //
-// One unit is about 250 bytes of program or 3 µs of compiling.
+// One unit is about 250 bytes of program or 3 µs of compile time.
 
 const CAPTURE = 2;
-/** Ranges of a Unicode class: up to 700, copied into each instruction that uses them. */
+/** A Unicode class has up to 700 ranges, which are copied into each instruction that uses them. */
 const UNICODE_CLASS = 30;
 const PARSE_UNICODE_CLASS = 120;
 const PARSE_UNICODE_CLASS_FOLDED = 400;
-/** Characters whose other cases are looked up in the time of one unit. */
+/** Number of characters whose case variants can be looked up in the time of one unit. */
 const FOLDED_PER_UNIT = 15;
 const HIGHEST_WITH_CASES = 125_251;
-/** RE2 refuses to repeat anything more often. */
+/** RE2 rejects larger repeat counts. */
 const MAX_REPEAT = 1000;
 
-/** Larger answers are all the same to the caller. */
+/** Estimates are capped here. Callers do not distinguish larger values. */
 const MOST = 1_000_000_000;
 
 const FOLDS = /\(\?[a-zA-Z]*i/;
@@ -23,12 +23,12 @@ const FLAGS = /\(\?[a-zA-Z-]*([:)])/y;
 const NAMED = /\(\?P?</y;
 
 interface Group {
-  /** Units of everything before the last atom, at this depth. */
+  /** Units of everything before the last atom at this depth. */
   before: number;
   last: number;
 }
 
-/** An upper bound of the units that the compiled pattern takes. */
+/** An upper bound of the compiled size of the pattern, in units. */
 export function estimatePatternSize(pattern: string): number {
   return new Scan(pattern).run();
 }
@@ -38,10 +38,10 @@ class Scan {
   readonly #folds: boolean;
   readonly #open: Group[] = [];
   #group: Group = { before: 3, last: 0 };
-  /** Work that repeating a part does not repeat: reading character classes. */
+  /** Work that a repeat does not multiply: parsing character classes. */
   #parsing: number;
   #at = 0;
-  /** Where the last `[:name:]` ends; a `[:` behind it is two characters. */
+  /** Where the last `[:name:]` ends. A later `[:` is two ordinary characters. */
   readonly #lastNamed: number;
 
   constructor(text: string) {
@@ -53,7 +53,7 @@ class Scan {
 
   run(): number {
     while (this.#at < this.#text.length) this.#next();
-    // Groups without an end are an error of the pattern; they are counted as if they ended here.
+    // Unclosed groups are a syntax error; count them as if they ended here.
     while (this.#open.length > 0) this.#close();
     return Math.min(Math.ceil(this.#group.before + this.#group.last + this.#parsing), MOST);
   }
@@ -83,12 +83,12 @@ class Scan {
         this.#repeat();
         break;
       default:
-        // An alternative takes a jump, and an empty one a step that does nothing.
+        // An alternative costs a jump; an empty one costs an additional no-op.
         this.#atom(this.#text[this.#at] === '|' ? 2 : 1, 1);
     }
   }
 
-  /** One more atom of this size, which `length` characters of the text describe. */
+  /** Adds an atom of this size that takes `length` characters of the pattern. */
   #atom(size: number, length: number): void {
     this.#group.before += this.#group.last;
     this.#group.last = size;
@@ -136,7 +136,7 @@ class Scan {
     else this.#atom(1, kind === 'x' ? this.#bracedEnd(this.#at + 2) - this.#at : 2);
   }
 
-  /** `\Q…\E` is that many characters; a repeat behind it is of the last one. */
+  /** `\Q…\E` is a sequence of characters; a following repeat applies to the last one. */
   #quoted(): void {
     const end = this.#behind('\\E', this.#at + 2);
     this.#atom(end - this.#at, end - this.#at);
@@ -147,13 +147,13 @@ class Scan {
     this.#atom(UNICODE_CLASS, this.#bracedEnd(this.#at + 2) - this.#at);
   }
 
-  /** Where the name or the digits behind an escape end: `{…}`, or one character. */
+  /** The end of the name or digits after an escape: `{…}`, or one character. */
   #bracedEnd(at: number): number {
     if (this.#text[at] !== '{') return at + 1;
     return this.#behind('}', at);
   }
 
-  /** Where the text goes on behind this mark; its end when the mark is missing. */
+  /** The position after this mark, or the end of the text if the mark is missing. */
   #behind(mark: string, from: number): number {
     const found = this.#text.indexOf(mark, from);
     return found < 0 ? this.#text.length : found + mark.length;
@@ -177,7 +177,7 @@ class Scan {
     this.#atom(1 + classes * UNICODE_CLASS + (at - start) / 16, at + 1 - start);
   }
 
-  /** Reading `a-z` without regard to case looks up every character of it. Returns the length of the dash. */
+  /** A case-insensitive range such as `a-z` looks up every character in it. Returns the length of the dash. */
   #range(dash: number): number {
     if (!this.#folds) return 1;
     const [low, high] = [this.#text.codePointAt(dash - 1)!, this.#text.codePointAt(dash + 1) ?? 0];

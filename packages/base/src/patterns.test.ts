@@ -1,4 +1,4 @@
-// What the process keeps of compiled patterns is bounded by size, not by number.
+// The memory of cached patterns is bounded by size, not by number.
 
 import { describe, expect, it } from 'vitest';
 import { MAX_KEPT_SIZE, MAX_PATTERN_SIZE, Patterns } from './patterns.ts';
@@ -9,14 +9,14 @@ const sizes = (patterns: Patterns, pattern: string): number[] => {
   return compiled;
 };
 
-describe('patterns', () => {
-  it('are compiled once while they are kept', () => {
+describe('compiled patterns', () => {
+  it('are compiled once while they are cached', () => {
     const patterns = new Patterns();
     expect(sizes(patterns, 'a+')).toHaveLength(1);
     expect(sizes(patterns, 'a+')).toHaveLength(0);
   });
 
-  it('that are too large are never compiled', () => {
+  it('are not compiled when they are too large', () => {
     const patterns = new Patterns();
     const pattern = '(?:abcdefghijklmnopqrstuvwxyz){1000}';
     expect(sizes(patterns, pattern)).toEqual([]);
@@ -36,7 +36,7 @@ describe('patterns', () => {
     expect(patterns.size).toBe(0);
   });
 
-  it('drops the pattern that was not used for longest when the total is reached', () => {
+  it('evicts the least recently used pattern when the total size is reached', () => {
     const patterns = new Patterns(3000);
     for (const pattern of ['a{999}', 'b{999}', 'a{999}', 'c{999}']) patterns.compile(pattern);
     expect(patterns.size).toBeLessThanOrEqual(3000);
@@ -44,14 +44,14 @@ describe('patterns', () => {
     expect(sizes(patterns, 'b{999}')).toHaveLength(1);
   });
 
-  it('keeps the total for a thousand different patterns', () => {
+  it('stays within the total size for a thousand different patterns', () => {
     const patterns = new Patterns();
     for (let i = 0; i < 1000; i++) patterns.compile(`x${i}[ab]{400}`);
     expect(patterns.size).toBeLessThanOrEqual(MAX_KEPT_SIZE);
     expect(patterns.size).toBeGreaterThan(MAX_KEPT_SIZE - 1000);
   });
 
-  it('counts the states that matches leave behind, and bounds them', () => {
+  it('counts the automaton states that matches leave behind, and bounds them', () => {
     const patterns = new Patterns();
     const text = Array.from({ length: 20_000 }, (_, i) => 'ab'[(i * i * 7919 + (i >> 3)) & 1]).join('');
     const pattern = '(?:a|b)*a(?:a|b){12}[cd]';
@@ -64,7 +64,7 @@ describe('patterns', () => {
     expect(patterns.size).toBeLessThan(size + 1100);
   });
 
-  it('reports what is wrong with a pattern, and remembers that as well', () => {
+  it('reports the error of an invalid pattern and caches the error', () => {
     const patterns = new Patterns();
     const compiled = patterns.compile('a(');
     expect(compiled).toEqual({ kind: 'invalid', message: 'error parsing regexp: missing closing ): `a(`' });

@@ -1,14 +1,14 @@
-// Regular expressions with RE2's syntax and its promise: time linear in the text, whatever the pattern. Patterns come
-// from users, so each is measured before it is compiled, and what the process keeps of all of them together is bounded.
+// Compiles regular expressions with RE2 syntax and linear match time. Patterns come from users, so each is measured
+// before it is compiled, and the total memory of cached patterns is bounded.
 
 import { RE2JS } from 're2js';
 import { estimatePatternSize } from './patternSize.ts';
 
-/** The largest pattern that is compiled, in the units of patternSize.ts: about 5 MB and 60 ms. */
+/** The largest pattern that is compiled, in units of patternSize.ts: about 5 MB and 60 ms. */
 export const MAX_PATTERN_SIZE = 20_000;
-/** What compiled patterns of the whole process may take together: about 32 MB. */
+/** The maximum total size of all cached patterns in the process: about 32 MB. */
 export const MAX_KEPT_SIZE = 128_000;
-/** States that one pattern keeps of earlier matches, in bytes; more of them only save time. */
+/** Bytes of automaton states that one pattern may cache between matches. The cache only saves time. */
 const MAX_STATE_BYTES = 256 * 1024;
 const BYTES_PER_UNIT = 250;
 
@@ -18,11 +18,11 @@ export type CompiledPattern =
 
 interface Kept {
   readonly compiled: CompiledPattern;
-  /** As counted in the total; it grows with the states of earlier matches. */
+  /** The size as counted in the total. It grows with the cached automaton states. */
   size: number;
 }
 
-/** Patterns used lately, by their text, up to a total size. */
+/** An LRU cache of compiled patterns by their text, bounded by total size. */
 export class Patterns {
   readonly #kept = new Map<string, Kept>();
   readonly #most: number;
@@ -32,14 +32,14 @@ export class Patterns {
     this.#most = most;
   }
 
-  /** Units that all kept patterns take together. */
+  /** The total size of all cached patterns, in units. */
   get size(): number {
     return this.#total;
   }
 
   /**
-   * The compiled pattern, or what is wrong with it. `beforeCompiling` gets the estimated size of a pattern that is not
-   * kept, and may throw to prevent compiling it.
+   * The compiled pattern, or its error. `beforeCompiling` receives the estimated size of a pattern that is not cached,
+   * and may throw to prevent compiling it.
    */
   compile(pattern: string, beforeCompiling?: (size: number) => void): CompiledPattern {
     const known = this.#kept.get(pattern);
@@ -52,7 +52,7 @@ export class Patterns {
     return compiled;
   }
 
-  /** The pattern used last is the last to be dropped; its states are counted again. */
+  /** Marks the pattern as most recently used and measures its states again. */
   #used(pattern: string, kept: Kept): CompiledPattern {
     this.#kept.delete(pattern);
     this.#total -= kept.size;
@@ -87,7 +87,7 @@ function tryCompile(pattern: string, size: number): CompiledPattern {
   }
 }
 
-/** The library would keep states of 8 MiB for each pattern that needs them. */
+/** By default the library keeps up to 8 MiB of states per pattern. */
 function boundStates(regexp: RE2JS): void {
   const re2 = regexp.re2();
   if (re2.onepass !== null) return;
@@ -100,9 +100,9 @@ function boundStates(regexp: RE2JS): void {
 const tooLarge = (size: number): string =>
   `error parsing regexp: expression too large: it compiles to up to ${size} instructions, the limit is ${MAX_PATTERN_SIZE}`;
 
-/** The patterns of this process. */
+/** The cache shared by the process. */
 const shared = new Patterns();
 
-/** The compiled pattern, or what is wrong with it, from the patterns of this process. */
+/** The compiled pattern, or its error, from the shared cache. */
 export const compilePattern = (pattern: string, beforeCompiling?: (size: number) => void): CompiledPattern =>
   shared.compile(pattern, beforeCompiling);

@@ -24,12 +24,12 @@ const at = (name: string): string => join(directory, name);
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
 
 describe('writing', () => {
-  test('a new file is for its owner only', () => {
+  test('a new file is readable by its owner only', () => {
     writePrivate(at('key'), 'secret');
     expect([readFileSync(at('key'), 'utf8'), modeOf(at('key'))]).toEqual(['secret', 0o600]);
   });
 
-  test('an existing file that others can read is for its owner only afterwards', () => {
+  test('an existing file that others can read becomes readable by its owner only', () => {
     writeFileSync(at('key'), 'old');
     chmodSync(at('key'), 0o644);
     writePrivate(at('key'), 'secret');
@@ -37,7 +37,7 @@ describe('writing', () => {
     expect(readdirSync(directory)).toEqual(['key']);
   });
 
-  test.each(['existing', 'missing'])('a symbolic link to a file that is %s is refused', (target) => {
+  test.each(['existing', 'missing'])('a symbolic link to a file that is %s is rejected', (target) => {
     if (target === 'existing') writeFileSync(at(target), 'of another user');
     symlinkSync(at(target), at('key'));
     expect(() => writePrivate(at('key'), 'secret')).toThrow(/key is a symbolic link/);
@@ -45,14 +45,14 @@ describe('writing', () => {
     if (target === 'existing') expect(readFileSync(at(target), 'utf8')).toBe('of another user');
   });
 
-  test('a directory is refused', () => {
+  test('a directory is rejected', () => {
     mkdirSync(at('key'));
     expect(() => writePrivate(at('key'), 'secret')).toThrow(/not a regular file/);
   });
 });
 
 describe('reading', () => {
-  test('takes away the rights of others', () => {
+  test('removes the permissions of other users', () => {
     writeFileSync(at('token'), 'abc\n');
     chmodSync(at('token'), 0o644);
     expect(readPrivate(at('token'))).toBe('abc\n');
@@ -72,7 +72,7 @@ describe('reading', () => {
       },
       /token is a symbolic link/,
     ],
-  ])('%s is refused', (_what, prepare, message) => {
+  ])('%s is rejected', (_what, prepare, message) => {
     prepare();
     expect(() => readPrivate(at('token'))).toThrow(message);
   });

@@ -1,5 +1,5 @@
-// Files with credentials: readable by their owner only, written as a whole, and never through a symbolic link that
-// another user may have put in their place.
+// Files with credentials: readable by their owner only, written in one piece, and never through a symbolic link that
+// another user may have created.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 
-/** The file cannot hold a credential; the message names it and says what to do. */
+/** The file cannot hold a credential. The message names the file and the remedy. */
 export class PrivateFileError extends Error {}
 
 const OWNER_ONLY = 0o600;
@@ -23,7 +23,7 @@ const OTHERS = 0o077;
 // Without O_NONBLOCK a FIFO would block the process.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** Replaces the file. An existing one that is not a regular file is refused. */
+/** Replaces the file. Fails if the existing file is not a regular file. */
 export function writePrivate(file: string, text: string): void {
   requireFileOrNothing(file);
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
@@ -41,7 +41,7 @@ export function writePrivate(file: string, text: string): void {
   }
 }
 
-/** The text of a file; takes away the rights of other users. An empty file is refused. */
+/** Reads the file and removes the permissions of other users. Fails if the file is empty. */
 export function readPrivate(file: string): string {
   const descriptor = openNoFollow(file);
   try {

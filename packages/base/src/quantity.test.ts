@@ -39,15 +39,15 @@ describe('quantities', () => {
     expect(quantityAsNumber(quantity(text))).toBeCloseTo(value, 12);
   });
 
-  it.each(['', ' 1', '1 ', '1..5', 'abc', '1m5', '--1', '0x10', '1,5'])('%j does not match', (text) => {
+  it.each(['', ' 1', '1 ', '1..5', 'abc', '1m5', '--1', '0x10', '1,5'])('%j is rejected as malformed', (text) => {
     expect(parseQuantity(text)).toHaveProperty('problem');
   });
 
-  it.each(['1Kib', '1ki', '1e', '1e+', '1mm', '1e99999999'])('%j has no such suffix', (text) => {
+  it.each(['1Kib', '1ki', '1e', '1e+', '1mm', '1e99999999'])('%j is rejected for its suffix', (text) => {
     expect(parseQuantity(text)).toHaveProperty('problem');
   });
 
-  it('compare by value, whatever the notation', () => {
+  it('compare by value, regardless of notation', () => {
     expect(compareQuantities(quantity('1Ki'), quantity('1024'))).toBe(0);
     expect(compareQuantities(quantity('1500m'), quantity('1.5'))).toBe(0);
     expect(compareQuantities(quantity('1Gi'), quantity('1G'))).toBe(1);
@@ -60,7 +60,7 @@ describe('quantities', () => {
     expect(quantityAsInteger(addQuantities(quantity('100m'), quantity('900m')))).toBeUndefined();
   });
 
-  it('are integers as the server sees it: by notation, not by value', () => {
+  it('are integers as on the API server: by notation, not by value', () => {
     expect(quantityAsInteger(quantity('50k'))).toBe(50_000n);
     expect(quantityAsInteger(quantity('1000m'))).toBeUndefined();
     expect(quantityAsInteger(quantity('1Ei'))).toBeUndefined();

@@ -1,12 +1,12 @@
-// Kubernetes quantities ("1500m", "2Gi", "1e3"): exact values, and the rules by which a real server reads them:
-// anything finer than a billionth is rounded up, binary amounts are capped at 2^63-1.
+// Kubernetes quantities ("1500m", "2Gi", "1e3") as exact values. Parsing follows the API server: values finer than a
+// billionth are rounded up, binary amounts are capped at 2^63-1.
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 const NANO = -9;
-// Digits that an int64 surely holds.
+// This many digits always fit an int64.
 const SAFE_DIGITS = 18;
-// No one needs more, and arithmetic on far larger powers would never end.
+// A sanity limit: arithmetic on far larger powers would not finish.
 const MAX_EXPONENT = 400;
 
 const DECIMAL: Readonly<Record<string, number>> = {
@@ -27,7 +27,7 @@ const BINARY: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 4
 export interface Quantity {
   readonly unscaled: bigint;
   readonly scale: number;
-  /** Held as an int64 and a scale rather than as an arbitrary decimal: only such amounts ever count as integers. */
+  /** Stored as int64 and scale instead of an arbitrary decimal. Only these quantities can count as integers. */
   readonly small: boolean;
 }
 
@@ -39,7 +39,9 @@ const FORMAT = {
 const SUFFIX = { problem: "unable to parse quantity's suffix" };
 const TEXT = /^([+-]?)0*(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
 
-/** Reads a quantity; a problem is worded as the server words it. No digits at all are zero, as they are there. */
+/**
+ * Parses a quantity. Error messages equal those of the API server. A text without digits is zero, as on the API server.
+ */
 export function parseQuantity(text: string): ParsedQuantity {
   const parts = text === '' ? null : TEXT.exec(text);
   if (parts === null) return FORMAT;
@@ -68,7 +70,7 @@ function interpret(suffix: string): { decimal: number; binary: number } | undefi
   return Math.abs(exponent) <= MAX_EXPONENT ? { decimal: exponent, binary: 0 } : undefined;
 }
 
-/** The fast form, or undefined when the amount may not fit it. */
+/** The int64 form, or undefined if the amount may not fit. */
 function small({ magnitude, scale, binary }: Raw, digits: number, isWhole: boolean): Quantity | undefined {
   const room = binary === 0 ? SAFE_DIGITS - digits : 15 - digits - Math.trunc((binary * 3) / 10) - 1;
   if (room < 0 || scale < NANO || (binary > 0 && !isWhole)) return undefined;
@@ -76,7 +78,7 @@ function small({ magnitude, scale, binary }: Raw, digits: number, isWhole: boole
   return unscaled > MAX_INT64 ? undefined : { unscaled, scale, small: true };
 }
 
-/** The exact form: rounded up to billionths, binary amounts capped. */
+/** The arbitrary-precision form: rounded up to billionths, binary amounts capped. */
 function large({ magnitude, scale, binary }: Raw): Quantity {
   let unscaled = magnitude << BigInt(binary);
   let at = scale;
@@ -90,7 +92,7 @@ function large({ magnitude, scale, binary }: Raw): Quantity {
   return binary > 0 && compareQuantities(amount, cap) > 0 ? cap : amount;
 }
 
-/** Two amounts at one scale, the lower of theirs. */
+/** Both amounts at the lower of their scales. */
 function aligned(a: Quantity, b: Quantity): readonly [bigint, bigint, number] {
   const scale = Math.min(a.scale, b.scale);
   const lift = (q: Quantity) => q.unscaled * 10n ** BigInt(q.scale - scale);
@@ -113,7 +115,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
 export const negateQuantity = (q: Quantity): Quantity => ({ ...q, unscaled: -q.unscaled });
 export const integerQuantity = (n: bigint): Quantity => ({ unscaled: n, scale: 0, small: true });
 
-/** The whole number an amount is, or undefined when the server would not call it one. */
+/** The integer value, or undefined if the API server does not treat the quantity as an integer. */
 export function quantityAsInteger(q: Quantity): bigint | undefined {
   if (!q.small || q.scale < 0) return undefined;
   const value = q.unscaled * 10n ** BigInt(q.scale);

@@ -19,7 +19,7 @@ describe.each([
       expect(u).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  test('bytes have the length asked for, also beyond a block', () => {
+  test('bytes returns the requested length, also beyond one block', () => {
     for (const n of [0, 1, 16, 4095, 4096, 4097, 10_000]) expect(random.bytes(n).length).toBe(n);
   });
 });

@@ -1,15 +1,16 @@
-// Chance, injected: the same seed gives the same names, uids and jitter.
+// Injectable random source: the same seed gives the same names, UIDs and jitter.
 
 import { randomBytes } from 'node:crypto';
 
 export interface Random {
   /** A float in [0, 1). */
   next(): number;
-  /** `n` bytes. */
+  /** Returns `n` random bytes. */
   bytes(n: number): Uint8Array;
 }
 
-// One call into the kernel's generator costs more than a thousand bytes of it: they are drawn in blocks, used once.
+// A call into the kernel's generator costs more than a thousand of its bytes, so bytes are drawn in blocks. Each byte
+// is used once.
 const BLOCK = 4096;
 let block = Buffer.alloc(0);
 let used = 0;
@@ -24,7 +25,7 @@ function draw(n: number): Uint8Array {
   return block.subarray(used - n, used);
 }
 
-/** Cryptographic randomness, for a server that others talk to. */
+/** Cryptographic randomness, for servers that accept external clients. */
 export const systemRandom: Random = {
   next: () => {
     const [a, b, c, d] = draw(4) as unknown as [number, number, number, number];
@@ -33,7 +34,7 @@ export const systemRandom: Random = {
   bytes: draw,
 };
 
-/** Repeatable randomness (mulberry32), for tests and simulations. */
+/** Reproducible randomness (mulberry32), for tests and simulations. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -54,7 +55,7 @@ export function uuid(random: Random): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-// No vowels and no look-alikes: the alphabet Kubernetes uses, so that no suffix spells a word.
+// The alphabet of Kubernetes name suffixes: without vowels and look-alikes, so that no suffix spells a word.
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** The five characters that generateName appends. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Ring } from './ring.ts';
 
-test('first in, first out, through growth and wrap-around (random commands)', () => {
+test('returns numbers first in, first out through growth and wrap-around (random commands)', () => {
   fc.assert(
     fc.property(
       fc.array(fc.option(fc.integer({ min: -5, max: 2 ** 31 - 1 })), { maxLength: 300 }),

@@ -1,11 +1,11 @@
-// First in, first out, for 32-bit numbers: one typed array that wraps around and grows by doubling.
+// A FIFO queue of 32-bit numbers: one typed array that wraps around and doubles when it is full.
 
 export class Ring {
   #items: Int32Array;
   #head = 0;
   #size = 0;
 
-  /** `capacity` is a power of two. */
+  /** `capacity` must be a power of two. */
   constructor(capacity = 64) {
     this.#items = new Int32Array(capacity);
   }

@@ -1,7 +1,7 @@
-// Texts that many objects have in common (namespaces, kinds, finalizers): every parsed object brings a copy of its own,
-// and one is enough.
+// Deduplicates strings that many objects share (namespaces, kinds, finalizers). Every parsed object brings its own
+// copy.
 
-/** Answers the same text, the first copy of it, as long as it is among the last `most` different ones or so. */
+/** Returns the first copy of an equal string, if it is among about the last `most` different ones. */
 export function sharedTexts(most = 10_000): (text: string) => string {
   const shared = new Map<string, string>();
   return (text) => {

@@ -5,7 +5,7 @@ import { sleep, sleepUntil } from './sleep.ts';
 import { breather } from './turn.ts';
 import { VirtualClock } from './virtualClock.ts';
 
-test('it ends at its instant, not before', async () => {
+test('resolves at its instant, not before', async () => {
   const clock = new VirtualClock();
   let over = false;
   const sleeping = sleep(clock, seconds(5)).then(() => {
@@ -18,7 +18,7 @@ test('it ends at its instant, not before', async () => {
   expect(over).toBe(true);
 });
 
-test('an abort ends it at once and takes the wake back', async () => {
+test('an abort resolves the sleep immediately and cancels the timer', async () => {
   const clock = new VirtualClock();
   const stop = new AbortController();
   const sleeping = sleepUntil(clock, plus(clock.now(), seconds(5)), stop.signal);
@@ -28,7 +28,7 @@ test('an abort ends it at once and takes the wake back', async () => {
   await sleep(clock, seconds(5), stop.signal);
 });
 
-test('a sleep that ended by itself leaves no listener behind', async () => {
+test('a finished sleep leaves no abort listener behind', async () => {
   const clock = new VirtualClock();
   let listeners = 0;
   const signal = {
@@ -42,7 +42,7 @@ test('a sleep that ended by itself leaves no listener behind', async () => {
   expect(listeners).toBe(0);
 });
 
-test('on the real clock a length is measured by the monotonic clock', async () => {
+test('a sleep on the real clock is measured by the monotonic clock', async () => {
   const start = realClock.elapsed();
   await sleep(realClock, millis(15));
   expect(realClock.elapsed() - start).toBeGreaterThanOrEqual(14);
@@ -52,7 +52,7 @@ test('on the real clock a length is measured by the monotonic clock', async () =
   await long;
 });
 
-test('a breather gives way every n-th time', () => {
+test('breather yields to the event loop every n-th call', () => {
   const breathe = breather(3);
   expect([1, 2, 3, 4, 5, 6].map(() => breathe() instanceof Promise)).toEqual([
     false,

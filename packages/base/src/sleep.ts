@@ -1,14 +1,14 @@
-// Waiting, with a way out.
+// Abortable sleeps.
 
 import type { Cancel, Clock } from './clock.ts';
 import type { Instant, Millis } from './instant.ts';
 import { wakeAfter } from './monotonic.ts';
 
-/** Resolves at `at`, or as soon as `signal` is aborted; it never rejects, so the caller looks at the signal. */
+/** Resolves at `at`, or as soon as `signal` is aborted. It never rejects: the caller checks the signal. */
 export const sleepUntil = (clock: Clock, at: Instant, signal?: AbortSignal): Promise<void> =>
   untilWoken((wake) => clock.wakeAt(at, wake), signal);
 
-/** Resolves after `length`, or as soon as `signal` is aborted. Setting the wall clock changes nothing. */
+/** Resolves after `length`, or as soon as `signal` is aborted. Changes of the wall clock have no effect. */
 export const sleep = (clock: Clock, length: Millis, signal?: AbortSignal): Promise<void> =>
   untilWoken((wake) => wakeAfter(clock, length, wake), signal);
 

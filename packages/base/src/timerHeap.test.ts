@@ -10,7 +10,7 @@ const command = fc.oneof(
   fc.record({ do: fc.constant('popDue' as const), id: fc.constant(0), at: fc.nat(100) }),
 );
 
-test('it behaves like a map of deadlines of which the earliest due is taken (random commands)', () => {
+test('behaves like a map of deadlines that returns the earliest due entry (random commands)', () => {
   fc.assert(
     fc.property(fc.array(command, { maxLength: 200 }), (commands) => {
       const heap = new TimerHeap(1);
@@ -49,7 +49,7 @@ test('it behaves like a map of deadlines of which the earliest due is taken (ran
   );
 });
 
-test('a deadline is due from its own instant on', () => {
+test('a deadline is due at its own instant', () => {
   const heap = new TimerHeap();
   heap.set(7, instant(1000));
   expect([heap.popDue(instant(999)), heap.popDue(instant(1000)), heap.popDue(instant(1000))]).toEqual([

@@ -1,5 +1,5 @@
-// Many deadlines, few bytes: a 4-ary heap in typed arrays. Entries are 32-bit ids chosen by the caller; each id has at
-// most one deadline, and the earliest wish wins. Moving or cancelling an id costs a few swaps, not a search.
+// A memory-efficient priority queue for many deadlines: a 4-ary heap in typed arrays. Entries are 32-bit ids chosen by
+// the caller, each with at most one deadline. Moving or cancelling an id costs a few swaps, not a search.
 
 import type { Instant } from './instant.ts';
 
@@ -46,7 +46,7 @@ export class TimerHeap {
     }
   }
 
-  /** Sets the deadline unless an earlier one stands; true when it was set. */
+  /** Sets the deadline unless the id already has an earlier one. True if it was set. */
   setEarlier(id: number, at: Instant): boolean {
     const position = this.#find(id);
     if (position !== ABSENT && this.#at[position]! <= at) return false;
@@ -54,7 +54,7 @@ export class TimerHeap {
     return true;
   }
 
-  /** Forgets an id; false when it had no deadline. */
+  /** Removes an id. False if it had no deadline. */
   delete(id: number): boolean {
     const position = this.#find(id);
     if (position === ABSENT) return false;
@@ -62,7 +62,10 @@ export class TimerHeap {
     return true;
   }
 
-  /** Takes the id with the earliest deadline if it is due at `now`; ids of equal deadlines come in no set order. */
+  /**
+   * Removes and returns the id with the earliest deadline if it is due at `now`. The order of equal deadlines is
+   * unspecified.
+   */
   popDue(now: Instant): number | undefined {
     if (this.#size === 0 || this.#at[0]! > now) return undefined;
     const id = this.#ids[0]!;
@@ -144,7 +147,7 @@ export class TimerHeap {
   }
 }
 
-// Half again, not double: at ten million entries the slack of doubling would cost more than the entries.
+// Grows by half instead of doubling: with ten million entries, the unused half would cost more than the entries.
 const grown = (length: number) => Math.ceil(length * 1.5) + 16;
 
 function copied<T extends Float64Array | Int32Array>(from: T, to: T): T {

@@ -1,4 +1,4 @@
-// A rate limit that allows bursts: tokens drip in at a steady rate, up to a full bucket.
+// A token bucket rate limiter: tokens are added at a steady rate, up to the burst size.
 
 import { type Millis, millis } from './instant.ts';
 
@@ -8,7 +8,7 @@ export class TokenBucket {
   #tokens: number;
   #at: Millis;
 
-  /** `now` is monotonic time (`clock.elapsed()`); the bucket starts full. */
+  /** `now` is monotonic time (`clock.elapsed()`). The bucket starts full. */
   constructor(options: { perSecond: number; burst: number; now: Millis }) {
     this.#perMilli = options.perSecond / 1000;
     this.#burst = Math.max(1, options.burst);
@@ -16,11 +16,11 @@ export class TokenBucket {
     this.#at = options.now;
   }
 
-  /** 0 and a token taken, or how long until there will be one. */
+  /** Takes a token and returns 0, or returns the time until a token is available. */
   take(now: Millis): Millis {
     this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) * this.#perMilli);
     this.#at = now;
-    // Sums of fractions come out a hair below the whole.
+    // Sums of fractions can end up slightly below a whole number.
     if (this.#tokens >= 1 - 1e-9) {
       this.#tokens -= 1;
       return millis(0);

@@ -1,11 +1,11 @@
-// Letting others have their turn. Promises alone never do: a long chain of them keeps sockets and timers waiting.
+// Yielding to the event loop. Promises alone do not yield: a long chain of them blocks sockets and timers.
 
 /** Resolves in a later turn of the event loop. No time passes on any Clock. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * For loops over very many small things: call it after each, and await what it gives, if anything. Every `every`-th call
- * gives a promise of the next turn.
+ * For loops over very many small items: call the returned function after each item and await its result. Every
+ * `every`-th call returns a promise that resolves in the next turn of the event loop.
  */
 export function breather(every: number): () => Promise<void> | undefined {
   let left = every;

@@ -5,7 +5,7 @@ import { VIRTUAL_START, VirtualClock } from './virtualClock.ts';
 
 const at = (after: number): Instant => plus(VIRTUAL_START, millis(after));
 
-test('every due instant is visited in order, those of one instant in the order they were asked for', async () => {
+test('timers fire in order of their instants, and in order of registration within one instant', async () => {
   const clock = new VirtualClock();
   const seen: string[] = [];
   const look = (name: string) => () => void seen.push(`${clock.elapsed()} ${name}`);
@@ -19,7 +19,7 @@ test('every due instant is visited in order, those of one instant in the order t
   expect(clock.next()).toBe(at(31));
 });
 
-test('what is asked for on the way is visited too; what is past is visited now', async () => {
+test('timers set during an advance fire in the same advance; timers in the past fire immediately', async () => {
   const clock = new VirtualClock();
   const seen: number[] = [];
   clock.wakeAt(at(10), () => {
@@ -39,7 +39,7 @@ test('`settle` runs before the first step and after each', async () => {
   expect(seen).toEqual([0, 1, 2]);
 });
 
-test('cancelling twice, or after the wake, changes nothing', async () => {
+test('cancelling a timer twice, or after it fired, has no effect', async () => {
   const clock = new VirtualClock();
   let woken = 0;
   const first = clock.wakeAt(at(1), () => woken++);
@@ -55,7 +55,7 @@ test('cancelling twice, or after the wake, changes nothing', async () => {
   expect(clock.next()).toBeUndefined();
 });
 
-test('any mix of asking, cancelling and advancing does what a sorted list would', async () => {
+test('any mix of setting, cancelling and advancing behaves like a sorted list', async () => {
   const step = fc.oneof(
     { weight: 5, arbitrary: fc.record({ ask: fc.integer({ min: 0, max: 50 }) }) },
     { weight: 4, arbitrary: fc.record({ cancel: fc.nat(300) }) },

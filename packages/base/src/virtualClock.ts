@@ -1,5 +1,5 @@
-// Time as a test or a simulation moves it: it stands still until told to advance, and then visits every due instant in
-// order, so that what happens at 12:00 happens before what happens at 12:01, whatever the size of the step.
+// A Clock for tests and simulations. Time stands still until the caller advances it. An advance stops at every due
+// instant in order, so a timer at 12:00 fires before a timer at 12:01, whatever the size of the step.
 
 import type { Cancel, Clock } from './clock.ts';
 import { type Instant, type Millis, millis, plus } from './instant.ts';
@@ -7,11 +7,11 @@ import { type Instant, type Millis, millis, plus } from './instant.ts';
 interface Wake {
   readonly at: Instant;
   readonly order: number;
-  /** Undefined once it was cancelled, or taken. */
+  /** Undefined after the timer was cancelled or fired. */
   fn: (() => void) | undefined;
 }
 
-/** 2026-01-01T00:00:00Z: a Thursday without history. */
+/** 2026-01-01T00:00:00Z, a Thursday. */
 export const VIRTUAL_START = 1_767_225_600_000 as Instant;
 
 export class VirtualClock implements Clock {
@@ -39,12 +39,15 @@ export class VirtualClock implements Clock {
     return () => this.#wakes.cancel(wake);
   }
 
-  /** The earliest wake that somebody waits for. */
+  /** The earliest instant of all pending timers. */
   next(): Instant | undefined {
     return this.#wakes.peek()?.at;
   }
 
-  /** Moves to `until`, stopping at each due instant; `settle` lets everything that woke come to rest before time goes on. */
+  /**
+   * Advances to `until`, stopping at each due instant. `settle` waits for all triggered work before time advances
+   * further.
+   */
   async advanceTo(until: Instant, settle: () => Promise<void> = async () => {}): Promise<void> {
     await settle();
     for (;;) {
@@ -63,10 +66,10 @@ export class VirtualClock implements Clock {
   }
 }
 
-// Most wakes are time-outs of requests, cancelled soon after: when half of the heap is cancelled, it is built anew.
+// Most timers are request timeouts that are cancelled soon. The heap is rebuilt when half of it is cancelled.
 const LEAST_SWEPT = 64;
 
-/** Wakes by instant, those of one instant in the order they were asked for. Cancelled ones are dropped on the way. */
+/** Timers by instant, then by order of registration. Cancelled timers are dropped when they reach the top. */
 class WakeHeap {
   #items: Wake[] = [];
   #cancelled = 0;
@@ -94,7 +97,7 @@ class WakeHeap {
     }
   }
 
-  /** Takes the wake that `peek` has just shown. Cancelling it later does nothing. */
+  /** Removes the timer that `peek` has just returned. Cancelling it later has no effect. */
   pop(): () => void {
     const wake = this.#items[0]!;
     const fn = wake.fn!;
