@@ -1,5 +1,5 @@
-// Admission as functions, in the shapes of admission.k8s.io/v1: the same function can be registered with the embedded
-// server in process and hosted over HTTPS in front of a real one.
+// Admission functions in the shapes of admission.k8s.io/v1. The same function can be registered in process with the
+// embedded API server or served over HTTPS to a real one.
 
 import { type FieldError, invalidError } from './fieldErrors.ts';
 import type { JsonObject } from './json.ts';
@@ -39,14 +39,14 @@ export type AdmissionAnswer =
 
 export interface AdmissionFunction {
   readonly name: string;
-  /** `jobs.batch`; subresources as `jobs.batch/status`. */
+  /** `jobs.batch`; with a subresource: `jobs.batch/status`. */
   readonly resources: readonly string[];
-  /** Mutating functions answer with a changed `object`. */
+  /** Mutating functions return a changed `object`. */
   readonly phase: 'mutating' | 'validating';
   review(request: AdmissionRequest): Promise<AdmissionAnswer> | AdmissionAnswer;
 }
 
-/** A refusal that names fields, as the API server words its own: `Cleaner.cleaner.vtex.dev "shop" is invalid: …`. */
+/** A denial that names fields, worded like the API server: `Cleaner.cleaner.vtex.dev "shop" is invalid: …`. */
 export function denyInvalid(
   of: { readonly group: string; readonly kind: string },
   { metadata }: KubeObject,

@@ -1,9 +1,9 @@
-// The refusals of an API server, one constructor each, worded as Kubernetes words them.
+// Constructors for the errors of an API server, with the same reasons and messages as Kubernetes.
 
 import { quoteGo } from './fieldErrors.ts';
 import { ApiError, type StatusDetails } from './status.ts';
 
-/** What a message calls the thing: `jobs` of group `batch`, or the kind where Kubernetes uses that. */
+/** The resource in a message: `jobs` of group `batch`, or the kind where Kubernetes uses that. */
 export interface Named {
   readonly group: string;
   readonly plural: string;
@@ -44,7 +44,7 @@ export const forbidden = (r: Named, name: string, why: string) =>
     detailsOf(r, name),
   );
 
-/** No such path: a resource nobody serves. */
+/** 404 for a path or resource that is not served. */
 export const noSuchResource = () =>
   new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 
@@ -71,10 +71,10 @@ export const unsupportedMediaType = (types: readonly string[]) =>
     `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
   );
 
-/** The history needed is gone (watch or page). */
+/** 410: the history that a watch or continue token needs was compacted. */
 export const expired = (message: string) => new ApiError(410, 'Expired', message);
 
-/** 500 without a reason: how Kubernetes shows errors it did not expect. */
+/** 500 without a reason: how Kubernetes reports unexpected errors. */
 export const internal = (message: string) => new ApiError(500, undefined, message);
 
 export const internalError = (message: string) =>

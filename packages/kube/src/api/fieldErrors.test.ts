@@ -23,7 +23,7 @@ describe('quoteValue', () => {
     [true, 'true'],
     [{ name: '<a>' }, '{"name":"\\u003ca\\u003e"}'],
     [[1n, null], '[1,null]'],
-  ])('row %#', (value, text) => {
+  ])('formats value %#', (value, text) => {
     expect(quoteValue(value)).toBe(text);
   });
 });
@@ -36,14 +36,14 @@ test.each([
   expect(quoteGo(text)).toBe(quoted);
 });
 
-test('one item is singular', () => {
+test('uses the singular for one item', () => {
   expect(tooLong('a', 1).message).toBe('Too long: may not be more than 1 byte');
   expect(tooLong('a', 2).message).toBe('Too long: may not be more than 2 bytes');
   expect(tooMany('a', 2, 1).message).toBe('Too many: 2: must have at most 1 item');
   expect(tooMany('a', 3, 2).message).toBe('Too many: 3: must have at most 2 items');
 });
 
-test('a message names each error once, the causes list all', () => {
+test('the message names each error once, the causes list all of them', () => {
   const errors = [required('spec.a'), required('spec.a'), notSupported('spec.b', 'x', ['y', 'z'])];
   const { status } = invalidError({ group: 'g', kind: 'K' }, 'n', errors);
   expect(status.message).toBe(

@@ -1,4 +1,4 @@
-// Validation errors as Kubernetes reports them: a field path, a reason and a text, several at once.
+// Validation errors as Kubernetes reports them: a list of field paths, reasons and messages.
 
 import type { Json } from './json.ts';
 import { writeJson } from './jsonWrite.ts';
@@ -22,7 +22,7 @@ export interface FieldError {
   readonly reason: FieldErrorReason;
   /** `spec.containers[0].name`, `metadata.labels[app]`; `<nil>` for the root of a custom resource. */
   readonly field: string;
-  /** The text without the field: `Invalid value: "x": must not be empty`. */
+  /** The message without the field: `Invalid value: "x": must not be empty`. */
   readonly message: string;
 }
 
@@ -32,7 +32,7 @@ const error = (reason: FieldErrorReason, field: string, message: string): FieldE
   message,
 });
 
-/** A value as Go prints it inside an error: quoted text, plain numbers, JSON for everything else. */
+/** Formats a value like Go does in an error: quoted strings, plain numbers, JSON for everything else. */
 export function quoteValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quoteGo(value);
@@ -40,11 +40,11 @@ export function quoteValue(value: Json | undefined): string {
   return typeof value === 'number' ? formatFloat(value) : String(value);
 }
 
-/** encoding/json writes these as escapes, and a reader of the message sees them. */
+/** encoding/json escapes these characters, which is visible in messages. */
 const HTML = /[<>&\u2028\u2029]/g;
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Whole numbers as digits; others as Go's %v, which turns to exponents early: 1234567.5 is 1.2345675e+06. */
+/** Integers as digits; other numbers like Go's %v, which switches to exponents early: 1234567.5 is 1.2345675e+06. */
 function formatFloat(value: number): string {
   if (Number.isInteger(value)) return String(value);
   const [mantissa, exponent] = value.toExponential().split('e') as [string, string];

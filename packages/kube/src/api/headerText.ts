@@ -1,5 +1,4 @@
-// The text of a header that Node has read. It takes a byte for a character; Go, and so every client of Kubernetes and the
-// API server itself, means UTF-8.
+// Decodes a header value as UTF-8. Node decodes each byte as one character; Go clients and the API server use UTF-8.
 
 const BEYOND_ASCII = /[^\0-\x7f]/;
 

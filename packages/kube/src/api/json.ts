@@ -8,7 +8,7 @@ export interface JsonObject {
 export const isObject = (v: unknown): v is JsonObject =>
   typeof v === 'object' && v !== null && !Array.isArray(v);
 
-/** Copies deeply. Prototype names are ordinary keys (`__proto__` stays an own property). */
+/** Copies deeply. `__proto__` is an ordinary key and stays an own property. */
 export function clone<T extends Json | undefined>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((v) => clone(v)) as T;
@@ -28,7 +28,7 @@ export function setOwn(target: JsonObject, key: string, value: Json | undefined)
   } else target[key] = value;
 }
 
-/** Reads an own property: `constructor` or `__proto__` that nobody set is undefined. */
+/** Reads an own property. Inherited names such as `constructor` or `__proto__` are undefined. */
 export const getOwn = (target: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(target, key) ? target[key] : undefined;
 
@@ -44,7 +44,7 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   return equalObjects(a, b);
 }
 
-/** Without lists of the keys: most comparisons are of large objects that are equal. */
+/** Allocates no key lists, because most comparisons are of large, equal objects. */
 function equalObjects(a: JsonObject, b: JsonObject): boolean {
   let more = 0;
   for (const key in a) {

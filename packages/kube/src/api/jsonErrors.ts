@@ -1,9 +1,9 @@
-// The words in which Go's encoding/json refuses a text. Clients see them inside Status messages, so they are kept
-// to the letter, including the habit of feeding a space to the state machine when the input ends too early.
+// The error messages of Go's encoding/json. Clients see them inside Status messages, so they are identical, including
+// errors that result from Go feeding a space to its state machine when the input ends too early.
 
-/** A text that is not JSON (or is nested too deeply). The message is what Go's decoder would say. */
+/** The text is not JSON, or is nested too deeply. The message equals that of Go's decoder. */
 export class JsonSyntaxError extends Error {
-  /** Index into the text (UTF-16 units) of the character that was refused. */
+  /** Index into the text (UTF-16 units) of the invalid character. */
   readonly offset: number;
   constructor(message: string, offset: number) {
     super(message);
@@ -12,7 +12,7 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** A number that is valid JSON but fits no float64; Go reports it as a type error. */
+/** A number that is valid JSON but overflows float64. Go reports it as a type error. */
 export class JsonRangeError extends Error {
   constructor(literal: string) {
     super(`json: cannot unmarshal number ${literal} into Go value of type float64`);
@@ -32,7 +32,7 @@ const ESCAPES: Record<number, string> = {
   92: '\\\\',
 };
 
-/** The first UTF-8 byte of the character at `index`: Go's scanner complains about bytes, not characters. */
+/** The first UTF-8 byte of the character at `index`. Go's scanner reports bytes, not characters. */
 function firstByte(text: string, index: number): number {
   const code = text.codePointAt(index) ?? 32;
   if (code < 0x80) return code;
@@ -59,15 +59,15 @@ export function invalidCharacter(text: string, index: number, where: string): Js
 }
 
 /**
- * As invalidCharacter, inside a literal: at the end of the input Go steps its scanner once more with a space, which
- * literals refuse by name while everything else just ends too early.
+ * Like invalidCharacter, inside a literal. At the end of the input Go steps its scanner once more with a space:
+ * literals report the space, everything else reports an unexpected end.
  */
 export function invalidInLiteral(text: string, index: number, where: string): JsonSyntaxError {
   if (index >= text.length) return new JsonSyntaxError(`invalid character ' ' ${where}`, index);
   return invalidCharacter(text, index, where);
 }
 
-/** Refusals are about the byte that was there: one that is no UTF-8 stands in the text as U+FFFD. */
+/** Adjusts errors to name the original byte: an invalid UTF-8 byte appears in the text as U+FFFD. */
 export function blaming<T>(bytes: Uint8Array, text: string, parse: () => T): T {
   try {
     return parse();

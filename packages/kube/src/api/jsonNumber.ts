@@ -1,4 +1,4 @@
-// Number literals of JSON texts. Integers are exact up to int64 (bigint beyond 2^53), everything else is a float64.
+// Number literals of JSON texts. Integers are exact up to int64 (bigint beyond 2^53); other numbers are float64.
 
 import { invalidInLiteral } from './jsonErrors.ts';
 
@@ -13,18 +13,18 @@ const INT64_MAX = 2n ** 63n - 1n;
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 const isExponent = (code: number): boolean => code === 101 || code === 69;
 
-/** Reads number literals of one text. After `read`, `end` is the index behind the number. */
+/** Reads number literals of one text. After `read`, `end` is the index after the number. */
 export class JsonNumbers {
   readonly #text: string;
   end = 0;
-  /** Source text of the number just read, when it is not simply the digits of an int64; otherwise empty. */
+  /** Source text of the last number if it is not plain int64 digits; otherwise empty. */
   spelling = '';
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /** The number that starts at `start`; Infinity when no float64 can hold it. */
+  /** The number that starts at `start`. Infinity if it overflows float64. */
   read(start: number): number | bigint {
     const text = this.#text;
     let at = start;
@@ -44,13 +44,13 @@ export class JsonNumbers {
     if (code === DOT || isExponent(code)) return this.#fraction(start, at);
     this.end = at;
     this.spelling = '';
-    // Fifteen digits are always exact; longer ones are read again, exactly.
+    // Fifteen digits are always exact. Longer numbers are parsed again, exactly.
     if (at - digits <= 15) return negative ? 0 - whole : whole;
     return this.#longInteger(text.slice(start, at));
   }
 
   #longInteger(literal: string): number | bigint {
-    // Reading n digits into a bigint takes n² steps: what cannot be an int64 is not tried.
+    // Parsing n digits into a bigint takes n² steps. More than 20 characters cannot be an int64.
     if (literal.length > 20) return this.#float(literal);
     const exact = BigInt(literal);
     if (exact < INT64_MIN || exact > INT64_MAX) return this.#float(literal);
@@ -58,7 +58,7 @@ export class JsonNumbers {
     return Number.isSafeInteger(value) ? value : exact;
   }
 
-  /** The rest of a number from its `.` or `e` on. */
+  /** The rest of a number, starting at its `.` or `e`. */
   #fraction(start: number, at: number): number {
     const text = this.#text;
     if (text.charCodeAt(at) === DOT) at = this.#digits(at + 1, 'after decimal point in numeric literal');

@@ -60,7 +60,7 @@ describe('values', () => {
   });
 });
 
-describe('refusals in the words of Go', () => {
+describe('errors with the messages of Go', () => {
   test.each<[string, string]>([
     ['', 'unexpected end of JSON input'],
     ['{"a":', 'unexpected end of JSON input'],
@@ -97,7 +97,7 @@ describe('refusals in the words of Go', () => {
     expect(() => parseJson('[1,{"a":-1e999}]')).toThrow(new JsonRangeError('-1e999'));
   });
 
-  test('a million digits are read in no time', () => {
+  test('a million digits are parsed quickly', () => {
     expect(parseJson(`[${'9'.repeat(300)}]`).value).toEqual([1e300]);
     expect(() => parseJson('9'.repeat(1_000_000))).toThrow(JsonRangeError);
   });
@@ -105,16 +105,16 @@ describe('refusals in the words of Go', () => {
 
 describe('depth', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
-  test('10,000 levels are read without recursion', () => {
+  test('10,000 levels are parsed without recursion', () => {
     let depth = 0;
     for (let v: Json | undefined = parseJson(nested(10_000)).value; Array.isArray(v); v = v[0]) depth++;
     expect(depth).toBe(10_000);
   });
-  test.each(['[', '{"a":'])('one more is refused (%s)', (open) => {
+  test.each(['[', '{"a":'])('one level more is rejected (%s)', (open) => {
     expect(() => parseJson(open.repeat(10_001))).toThrow(`invalid character '${open[0]}' exceeded max depth`);
     expect(() => parseJson(open.repeat(1_000_000))).toThrow('exceeded max depth');
   });
-  test('the limit can be lower', () => {
+  test('a lower limit can be configured', () => {
     expect(parseJson(nested(3), { maxDepth: 3 }).value).toEqual([[[]]]);
     expect(() => parseJson(nested(4), { maxDepth: 3 })).toThrow('exceeded max depth');
   });
@@ -132,21 +132,21 @@ describe('duplicate keys', () => {
     expect(parseJson(text)).toEqual({ duplicates, value });
   });
 
-  test('thousands of keys that come again take no longer', () => {
+  test('thousands of repeated keys do not slow parsing down', () => {
     const keys = Array.from({ length: 50_000 }, (_, i) => `"k${i}":1`).join(',');
     const again = '"k1":2,'.repeat(50_000);
     expect(parseJson(`{${keys},${again}"z":1}`, { notes: true }).duplicates).toEqual(['k1']);
     expect(parseJson(`{${keys},${keys}}`, { notes: true }).duplicates).toHaveLength(100);
   });
 
-  test('at most 100 are named', () => {
+  test('at most 100 duplicates are reported', () => {
     const text = Array.from({ length: 300 }, (_, i) => `"k${i}":1,"k${i}":2`).join(',');
     expect(parseJson(`{${text}}`).duplicates).toHaveLength(100);
   });
 });
 
 describe('notes for typed decoding', () => {
-  test('spellings of numbers that are not plain integers', () => {
+  test('records the source text of numbers that are not plain integers', () => {
     const { value, notes } = parseJson('{"a":1.0,"b":7,"c":[1e3,99999999999999999999]}', { notes: true });
     const object = value as { c: Json[] };
     expect(Object.fromEntries(notes!.literals.get(object)!)).toEqual({ a: '1.0' });
@@ -155,7 +155,7 @@ describe('notes for typed decoding', () => {
       1: '99999999999999999999',
     });
   });
-  test('where a duplicate stood among its siblings', () => {
+  test('records the position of a duplicate among its siblings', () => {
     const { value, notes } = parseJson('{"a":1,"b":2,"a":3,"c":4}', { notes: true });
     expect(notes!.duplicates.get(value as object)).toEqual([{ key: 'a', before: 2 }]);
   });
@@ -167,7 +167,7 @@ describe('writeJson', () => {
       '{"a":9223372036854775807,"c":[1]}',
     );
   });
-  test('what is written is read back', () => {
+  test('written values are parsed back unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = writeJson(value as Json);
@@ -175,7 +175,7 @@ describe('writeJson', () => {
       }),
     );
   });
-  test('any text is either read like JSON.parse or refused by both', () => {
+  test('any text is either parsed like JSON.parse or rejected by both', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'{}[],:"\\ tfn01-.eu') }), (text) => {
         let expected: unknown = 'refused';

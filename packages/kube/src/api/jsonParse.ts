@@ -1,6 +1,6 @@
-// JSON text → value, as the Kubernetes decoder (sigs.k8s.io/json) reads it: integers up to int64 are exact, duplicate
-// keys are reported with their path, `__proto__` is a key like any other, invalid UTF-8 becomes U+FFFD, and refusals
-// use Go's words. One pass, no recursion: nesting can exhaust the depth limit but never the stack.
+// Parses JSON like the Kubernetes decoder (sigs.k8s.io/json): integers up to int64 are exact, duplicate keys are
+// reported with their path, `__proto__` is an ordinary key, invalid UTF-8 becomes U+FFFD, and errors use Go's messages.
+// One pass without recursion: deep nesting hits the depth limit, never the stack limit.
 
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './json.ts';
@@ -10,34 +10,38 @@ import { decodeLikeGo, JsonStrings } from './jsonText.ts';
 
 export { JsonRangeError, JsonSyntaxError } from './jsonErrors.ts';
 
-/** Go's own limit; what is deeper is refused. Code that walks values recursively wants a smaller one. */
+/** Go's limit. Callers that traverse values recursively should use a smaller one. */
 export const MAX_JSON_DEPTH = 10_000;
-/** As upstream: more duplicates than this are not worth naming. */
+/** Upstream also stops reporting duplicates at this number. */
 const MAX_DUPLICATES = 100;
 
 export interface ParseOptions {
-  /** Deepest nesting accepted; default MAX_JSON_DEPTH. */
+  /** Maximum nesting depth. Default: MAX_JSON_DEPTH. */
   maxDepth?: number;
   /** Collect JsonNotes for decodeTyped. */
   notes?: boolean;
 }
 
-/** A key that came again: `before` keys of its object were read when it did. */
+/** A repeated key. `before` is the number of keys read in its object before it. */
 export interface DuplicateKey {
   key: string;
   before: number;
 }
 
-/** What a value alone cannot tell a typed decoder. Keyed by the object or list that holds the key. */
+/**
+ * Details that a typed decoder needs and the value does not contain. Keyed by the object or list that holds the key.
+ */
 export interface JsonNotes {
-  /** Source text of numbers not written as plain int64 digits (`1.0`, `1e3`, `1.50`, 20 digits). */
+  /** Source text of numbers that are not plain int64 digits (`1.0`, `1e3`, `1.50`, 20 digits). */
   literals: Map<object, Map<string, string>>;
   duplicates: Map<object, DuplicateKey[]>;
 }
 
 export interface ParsedJson {
   value: Json;
-  /** Paths of keys that occur twice in one object (`spec.containers[0].name`), each once; the last value counts. */
+  /**
+   * Paths of keys that occur twice in one object (`spec.containers[0].name`), each listed once. The last value wins.
+   */
   duplicates: string[];
   notes?: JsonNotes;
 }
@@ -58,7 +62,7 @@ const END = -1;
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
-/** Reads one JSON text. Throws JsonSyntaxError, or JsonRangeError for 1e999. */
+/** Parses one JSON text. Throws JsonSyntaxError, or JsonRangeError for 1e999. */
 export function parseJson(input: Uint8Array | string, options: ParseOptions = {}): ParsedJson {
   if (typeof input === 'string') return new Parser(input, options).parse();
   const text = bytesToText(input);
@@ -79,15 +83,15 @@ class Parser {
   readonly #duplicates = new Set<string>();
   readonly #repeated = new Map<object, Set<string>>();
   #at = 0;
-  /** The first number no float64 can hold; syntax errors behind it come first. */
+  /** The first number that overflows float64. Later syntax errors take precedence. */
   #tooLarge: string | undefined;
-  // The open object or list and the key its next value belongs to; below, the same of those around it
-  // (the bottom entry, undefined, is the top level).
+  // The open object or list and the key of its next value; below, the same for the enclosing containers. The bottom
+  // entry, undefined, is the top level.
   #container: Container | undefined;
   #key = '';
   readonly #containers: (Container | undefined)[] = [];
   readonly #keys: string[] = [];
-  /** How many keys the open object has, and those around it. */
+  /** Number of keys of the open object, and of the enclosing ones. */
   #size = 0;
   readonly #sizes: number[] = [];
 
@@ -118,7 +122,7 @@ class Parser {
         if (this.#openList()) continue;
         value = [];
       } else value = this.#scalar(code);
-      // Hand the value to what holds it, and close what it completes.
+      // Store the value in its container, and close the containers it completes.
       for (;;) {
         const container = this.#container;
         if (container === undefined) return value;
@@ -132,7 +136,7 @@ class Parser {
     }
   }
 
-  /** Enters an object and reads its first key; false when it is empty. */
+  /** Enters an object and reads its first key. False if it is empty. */
   #openObject(): boolean {
     this.#enter();
     const code = this.#skipSpace();
@@ -181,7 +185,7 @@ class Parser {
     else container[this.#key] = value;
   }
 
-  /** After a value: true when its container ends here; otherwise the next value (and its key) is due. */
+  /** After a value: true if its container ends here, false if another value follows. */
   #closes(container: Container): boolean {
     const code = this.#skipSpace();
     if (code === END) throw unexpectedEnd(this.#at);
@@ -218,7 +222,7 @@ class Parser {
     else this.#size++;
   }
 
-  /** The same key of the same object is reported once, and no more keys than upstream reports. */
+  /** Reports a repeated key of an object once, up to the limit of upstream. */
   #duplicate(key: string): void {
     const container = this.#container as JsonObject;
     this.#notes?.literals.get(container)?.delete(key);
@@ -283,7 +287,7 @@ class Parser {
     notes.literals.set(container, held);
   }
 
-  /** Moves to the next character that is no space and returns its code, or END. */
+  /** Moves to the next character that is not white space. Returns its code, or END. */
   #skipSpace(): number {
     const text = this.#text;
     while (this.#at < text.length) {

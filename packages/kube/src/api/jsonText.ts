@@ -1,4 +1,4 @@
-// The characters of JSON texts: string literals with their escapes, and bytes that are not quite UTF-8.
+// String literals of JSON texts with their escapes, and decoding of bytes that are not valid UTF-8.
 
 import { invalidCharacter, invalidInLiteral, unexpectedEnd } from './jsonErrors.ts';
 
@@ -21,7 +21,7 @@ const SIMPLE_ESCAPES: Record<string, string> = {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Reads string literals of one text. After `read`, `end` is the index behind the closing quote. */
+/** Reads string literals of one text. After `read`, `end` is the index after the closing quote. */
 export class JsonStrings {
   readonly #text: string;
   end = 0;
@@ -64,7 +64,7 @@ export class JsonStrings {
     throw unexpectedEnd(text.length);
   }
 
-  /** The escape whose letter is at `at`; moves `end` behind it. */
+  /** Decodes the escape whose letter is at `at` and moves `end` past it. */
   #escape(at: number): string {
     const text = this.#text;
     if (text.charCodeAt(at) !== LETTER_U) {
@@ -102,8 +102,8 @@ function hexDigit(code: number): number {
 }
 
 /**
- * Bytes that are not valid UTF-8, read as Go does: every byte that starts no valid sequence becomes one U+FFFD
- * (TextDecoder would replace a truncated sequence as a whole).
+ * Decodes invalid UTF-8 like Go: every byte that does not start a valid sequence becomes one U+FFFD. (TextDecoder would
+ * replace a truncated sequence as a whole.)
  */
 export function decodeLikeGo(bytes: Uint8Array): string {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -119,7 +119,7 @@ export function decodeLikeGo(bytes: Uint8Array): string {
   return parts.join('');
 }
 
-/** Length of the valid UTF-8 sequence at `at`, 0 when there is none. */
+/** Length of the valid UTF-8 sequence at `at`, or 0. */
 function sequenceSize(bytes: Uint8Array, at: number): number {
   const first = bytes[at];
   if (first === undefined) return 0;

@@ -1,19 +1,19 @@
-// Value → JSON text. Go's encoder writes <, > and & as \u003c…; no JSON reader can tell, so this one does not.
+// Writes JSON. Unlike Go's encoder it does not escape <, > and &; JSON parsers see no difference.
 
 import type { Json } from './json.ts';
 
 declare global {
   interface JSON {
-    /** ECMAScript proposal that Node 24 has and TypeScript's library does not know yet. */
+    /** ECMAScript proposal that Node 24 implements and TypeScript's library does not declare yet. */
     rawJSON(text: string): unknown;
   }
 }
 
-/** Lets integers beyond 2^53 through as digits. */
+/** Writes integers beyond 2^53 as digits. */
 const exactIntegers = (_key: string, value: unknown): unknown =>
   typeof value === 'bigint' ? JSON.rawJSON(value.toString()) : value;
 
-/** Undefined properties are left out. Nearly all objects hold no bigint, and then this is JSON.stringify. */
+/** Omits undefined properties. Almost no object contains a bigint; then this is plain JSON.stringify. */
 export function writeJson(value: Json | object | undefined): string {
   if (value === undefined) return 'null';
   try {

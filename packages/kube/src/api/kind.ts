@@ -1,5 +1,5 @@
-// What a caller must know about a kind to address it: its group, version, plural and scope, and (for the compiler only)
-// the type of its objects. Kinds are plain data; unknown ones come out of discovery in the same shape.
+// Kind descriptors: group, version, plural and scope of a kind, and (for the compiler only) the type of its objects.
+// They are plain data; discovery returns unknown kinds in the same shape.
 
 import { apiVersionOf, type KubeObject, type ObjectMeta } from './object.ts';
 
@@ -10,9 +10,9 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** The plural, as in paths: `jobs`. */
   readonly resource: string;
   readonly namespaced: boolean;
-  /** Ask the server for metadata only. The objects are then PartialObjectMetadata, whatever their kind is. */
+  /** Request metadata only. The objects are then PartialObjectMetadata, for any kind. */
   readonly representation?: 'metadata';
-  /** Never set: carries the object type. */
+  /** Never set. Carries the object type. */
   readonly __object?: T;
 }
 
@@ -23,7 +23,7 @@ export interface PartialObject extends KubeObject {
   metadata: ObjectMeta;
 }
 
-/** Which object of a kind. Cluster-scoped objects have no namespace. */
+/** Identifies an object of a kind. Cluster-scoped objects have no namespace. */
 export interface ObjectKey {
   readonly namespace?: string;
   readonly name: string;
@@ -33,10 +33,10 @@ export interface ObjectKey {
 export const defineKind = <T extends KubeObject = KubeObject>(kind: Omit<Kind<T>, '__object'>): Kind<T> =>
   kind;
 
-/** The same kind, seen through its metadata only: a tenth of the bytes of most objects. */
+/** The same kind as PartialObjectMetadata: a tenth of the bytes of most objects. */
 export const metadataOf = (kind: Kind): Kind<PartialObject> => ({ ...kind, representation: 'metadata' });
 
-/** `batch/v1` for a kind of a group, `v1` for the core. */
+/** `batch/v1`, or `v1` for the core group. */
 export const apiVersionOfKind = (kind: Kind): string => apiVersionOf(kind);
 
 /** The key of an object that has a name. */

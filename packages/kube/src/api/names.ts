@@ -1,5 +1,5 @@
-// Names, label keys and label values: what is allowed, and the words Kubernetes refuses the rest with.
-// Each check answers a list of complaints; an empty list is a yes.
+// Validation of names, label keys and label values, with the messages of Kubernetes.
+// Each check returns a list of errors; an empty list means valid.
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const LABEL_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
@@ -66,7 +66,7 @@ export function checkDns1123Subdomain(value: string): string[] {
   return out;
 }
 
-/** Path segments: what RBAC objects and a few others accept as a name. */
+/** Path segments: the rule for names of RBAC objects and a few others. */
 export function checkPathSegment(value: string): string[] {
   const out: string[] = [];
   if (value === '.' || value === '..') return [`may not be '${value}'`];
@@ -78,7 +78,7 @@ const QUALIFIED_TEXT =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const QUALIFIED_PATTERN = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
-// The keys of labels are few and come with every object.
+// A cluster has few distinct label keys, and every object carries some.
 const qualified = new Set<string>();
 const MOST_QUALIFIED = 5000;
 

@@ -1,4 +1,4 @@
-// The shape every Kubernetes object shares.
+// The types that all Kubernetes objects share.
 
 import type { Json, JsonObject } from './json.ts';
 
@@ -35,7 +35,7 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
-/** The same object seen as plain JSON, for code that walks it generically. */
+/** The same object as plain JSON, for generic code. */
 export const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject;
 export const asObject = (json: Json): KubeObject => json as unknown as KubeObject;
 
@@ -55,7 +55,7 @@ export interface GroupVersionResource {
 export const apiVersionOf = (gv: { group: string; version: string }): string =>
   gv.group === '' ? gv.version : `${gv.group}/${gv.version}`;
 
-/** Splits `apps/v1` or `v1`; undefined when it has more than one slash. */
+/** Splits `apps/v1` or `v1`. Undefined if the text has more than one slash. */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } | undefined {
   const parts = apiVersion.split('/');
   if (parts.length === 1) return { group: '', version: parts[0]! };

@@ -37,11 +37,11 @@ describe('label selectors', () => {
       "unable to parse requirement: values[0][n]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
     ],
     ['a in (x', "unable to parse requirement: found '', expected: ',' or ')'"],
-  ])('%s is refused: %s', (text, message) => {
+  ])('%s is rejected: %s', (text, message) => {
     expect(() => parseLabelSelector(text)).toThrow(message);
   });
 
-  test('a hostile selector ends quickly', () => {
+  test('a malicious selector is parsed quickly', () => {
     expect(() => parseLabelSelector('('.repeat(100_000))).toThrow();
     expect(parseLabelSelector(Array.from({ length: 5000 }, (_, i) => `k${i}`).join(',')).length).toBe(5000);
   });
@@ -64,7 +64,7 @@ describe('field selectors', () => {
   test.each([
     ['nonsense', "invalid selector: 'nonsense'; can't understand 'nonsense'"],
     ['a=x\\y', 'invalid field selector: invalid escape sequence: \\y'],
-  ])('%s is refused', (text, message) => {
+  ])('%s is rejected', (text, message) => {
     expect(() => parseFieldSelector(text)).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-// Label and field selectors: parsing with Kubernetes' own complaints, and matching.
+// Label and field selectors: parsing with the error messages of Kubernetes, and matching.
 
 import { quoteGo } from './fieldErrors.ts';
 import { checkLabelValue, checkQualifiedName } from './names.ts';
@@ -11,7 +11,7 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-/** The text is not a selector; the message is Kubernetes' own. */
+/** The text is not a valid selector. The message equals that of Kubernetes. */
 export class SelectorError extends Error {}
 
 export type LabelSelector = readonly Requirement[];
@@ -216,7 +216,7 @@ export interface FieldTerm {
   readonly negated: boolean;
 }
 
-/** Splits on `,`, honouring `\,`, `\=` and `\\`. */
+/** Splits at `,` and resolves the escapes `\,`, `\=` and `\\`. */
 export function parseFieldSelector(text: string): FieldTerm[] {
   return (
     splitTerms(text)
@@ -226,7 +226,7 @@ export function parseFieldSelector(text: string): FieldTerm[] {
         if (!match) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
         return { field: match[1]!, value: unescapeValue(match[3]!), negated: match[2] === '!=' };
       })
-      // A comparison of nothing with nothing selects everything.
+      // A term with empty field and value selects everything.
       .filter(({ field, value }) => field !== '' || value !== '')
   );
 }

@@ -1,22 +1,22 @@
-// Which fields of a built-in object somebody reads, with the numbers protobuf knows them by. Whoever hands a shape to a
-// list or watch says that nothing else matters: a server that can is then asked for protobuf, whose other fields are
-// skipped without being looked at, and the objects hold these fields only. A server that cannot sends JSON, whole.
+// A shape lists the fields of a built-in object that a caller reads, with their protobuf field numbers. A caller that
+// passes a shape to a list or watch declares that it needs no other field. The client then requests protobuf, skips all
+// other fields unread, and returns objects with these fields only. A server without protobuf sends complete JSON.
 //
-// The numbers never change (they are part of the API); tests compare them with the table of built-in types.
+// Field numbers are part of the API and never change. Tests compare them with the table of built-in types.
 
 export type FieldForm =
   | 'text'
-  /** A list of texts. */
+  /** A list of strings. */
   | 'texts'
-  /** An integer that may be unset; exact up to 2^53. */
+  /** An optional integer, exact up to 2^53. */
   | 'int'
-  /** A truth value that may be unset. */
+  /** An optional boolean. */
   | 'flag'
-  /** RFC 3339, seconds. Absent when zero. */
+  /** RFC 3339 with seconds. Absent if zero. */
   | 'time'
-  /** Texts by text. */
+  /** A map from string to string. */
   | 'map'
-  /** An object of its own. */
+  /** A nested object. */
   | 'one'
   /** A list of objects. */
   | 'many';
@@ -24,13 +24,13 @@ export type FieldForm =
 export interface Field {
   readonly number: number;
   readonly form: FieldForm;
-  /** Of `one` and `many`. */
+  /** For `one` and `many`: the shape of the nested objects. */
   readonly shape?: Shape;
-  /** Of `map`: the keys that matter; unset: all. */
+  /** For `map`: the keys to read. Default: all. */
   readonly keys?: readonly string[];
 }
 
-/** By the names of JSON. */
+/** Fields by their JSON names. */
 export type Shape = Readonly<Record<string, Field>>;
 
 export const text = (number: number): Field => ({ number, form: 'text' });
@@ -43,7 +43,7 @@ export const map = (number: number, keys?: readonly string[]): Field =>
 export const one = (number: number, shape: Shape): Field => ({ number, form: 'one', shape });
 export const many = (number: number, shape: Shape): Field => ({ number, form: 'many', shape });
 
-/** What every reader of an object needs to name exactly it. */
+/** The fields that identify an object. */
 export const IDENTITY: Shape = { name: text(1), namespace: text(3), uid: text(5), resourceVersion: text(6) };
 
 export const DELETION: Shape = { deletionTimestamp: time(9), finalizers: texts(14) };

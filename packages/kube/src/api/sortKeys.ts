@@ -1,4 +1,4 @@
-// Objects without a Go struct are written as maps, and Go writes maps in the order of their keys.
+// Go serializes objects without a Go struct as maps, and writes maps in key order.
 
 import { isObject, type Json, type JsonObject, setOwn } from './json.ts';
 

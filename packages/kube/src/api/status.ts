@@ -1,5 +1,5 @@
-// metav1.Status and the errors that become one. Every refusal of the server is an ApiError; the client rebuilds it
-// from the answer.
+// metav1.Status and ApiError. Every error response of the server is an ApiError; the client rebuilds it from the
+// response.
 
 export interface StatusCause {
   reason?: string;
@@ -27,7 +27,7 @@ export interface Status {
   code?: number;
 }
 
-/** A refusal, exactly as it goes over the wire. */
+/** An error response, exactly as it is sent over the wire. */
 export class ApiError extends Error {
   readonly status: Status;
   constructor(code: number, reason: string | undefined, message: string, details?: StatusDetails) {

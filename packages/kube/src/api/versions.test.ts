@@ -6,7 +6,7 @@ describe('compareVersions', () => {
     ['equal numbers are equal', '5', '5', 0],
     ['a smaller number is older', '5', '6', -1],
     ['a larger number is newer', '6', '5', 1],
-    ['more digits is newer, whatever the first digit', '10', '9', 1],
+    ['more digits is newer, regardless of the first digit', '10', '9', 1],
     ['fewer digits is older', '9', '10', -1],
     ['numbers beyond 2^53 keep their order', '9007199254740993', '9007199254740992', 1],
     ['numbers beyond int64 keep their order', '92233720368547758080', '92233720368547758081', -1],

@@ -3,13 +3,13 @@
 
 const VERSION = /^[1-9]\d*$/;
 
-/** Whether the text is a version that can be compared: decimal, positive, no leading zero. */
+/** Whether the text is a comparable version: decimal, positive, without leading zero. */
 export const isComparableVersion = (version: string | undefined): version is string =>
   version !== undefined && VERSION.test(version);
 
 /**
- * Negative when `a` is older than `b`, positive when it is newer, 0 when they are the same. Undefined when either is
- * not a number: such versions can only be tested for equality.
+ * Negative if `a` is older than `b`, positive if it is newer, 0 if they are equal. Undefined if either is not a number:
+ * such versions can only be tested for equality.
  */
 export function compareVersions(a: string | undefined, b: string | undefined): -1 | 0 | 1 | undefined {
   if (!isComparableVersion(a) || !isComparableVersion(b)) return undefined;

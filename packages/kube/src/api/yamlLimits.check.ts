@@ -1,4 +1,4 @@
-// Every place of the product that reads YAML counts its aliases first.
+// Checks that all product code that reads YAML counts aliases first.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !/\.(test|check|soak|kube|wire)\.ts$|testkit/.test(name))
   .map((name) => ({ name, text: readFileSync(join(root, name), 'utf8') }));
 
-test('documents are built only after their aliases were counted', () => {
+test('YAML documents are built only after their aliases were counted', () => {
   const builds = sources.flatMap(({ name, text }) =>
     [...text.matchAll(/^.*\.toJS(ON)?\(.*$/gm)].map(([line]) => `${name}: ${line.trim()}`),
   );
@@ -17,7 +17,7 @@ test('documents are built only after their aliases were counted', () => {
   expect(builds.filter((line) => !/boundedYaml\([\w!]+\)\s*\.toJS\(/.test(line))).toEqual([]);
 });
 
-test('no source uses the function of the library that parses and builds at once', () => {
+test('no source calls the YAML library function that parses and builds in one step', () => {
   const imports = sources.filter(({ text }) => /import\s*\{[^}]*\bparse\b[^}]*\}\s*from 'yaml'/.test(text));
   expect(imports.map(({ name }) => name)).toEqual([]);
 });

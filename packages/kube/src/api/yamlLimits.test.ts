@@ -4,7 +4,7 @@ import { boundedYaml } from './yamlLimits.ts';
 
 const read = (text: string): unknown => boundedYaml(parseDocument(text, { merge: true })).toJS();
 
-/** Each level repeats the one before nine times. */
+/** Each level repeats the previous one nine times. */
 function aliases(levels: number): string {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
   for (let i = 1; i <= levels; i++)
@@ -16,8 +16,8 @@ function aliases(levels: number): string {
   return lines.join('\n');
 }
 
-describe('aliases', () => {
-  test('repeat what their anchor names', () => {
+describe('YAML aliases', () => {
+  test('repeat the content of their anchor', () => {
     expect(read('a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}')).toEqual({
       a: { b: 1 },
       c: { b: 1 },
@@ -30,11 +30,11 @@ describe('aliases', () => {
     ['of one long list', `a: &a [${'x, '.repeat(999)}x]\nb: [${'*a, '.repeat(11)}x]`],
     ['in maps', `a: &a {b: c, d: e}\n${Array.from({ length: 4000 }, (_, i) => `k${i}: *a`).join('\n')}`],
     ['in keys', `a: &a [${'x, '.repeat(999)}x]\n${'? *a\n: b\n'.repeat(11)}`],
-  ])('%s are refused before they are built', (_, text) => {
+  ])('%s are rejected before they are built', (_, text) => {
     expect(() => read(text)).toThrow('aliases repeat more than 10000 nodes');
   });
 
-  test('that are part of their own anchor are refused', () => {
+  test('inside their own anchor are rejected', () => {
     expect(() => read('a: &a [b, *a]')).toThrow('the alias a is part of what it repeats');
   });
 
@@ -42,7 +42,7 @@ describe('aliases', () => {
     expect(() => read('a: *b')).toThrow(/Unresolved alias/);
   });
 
-  test('of an anchor that is set twice count the last one', () => {
+  test('to an anchor that is set twice count the last one', () => {
     expect(read('a: &x 1\nb: &x [2]\nc: *x')).toEqual({ a: 1, b: [2], c: [2] });
   });
 });

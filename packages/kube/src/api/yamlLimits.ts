@@ -1,23 +1,23 @@
-// Bounds for YAML that others wrote. A document of a few kilobytes can stand for millions of nodes, because an alias
-// repeats everything below its anchor; so what a document becomes is counted before it is built.
+// Size limits for untrusted YAML. An alias repeats everything below its anchor, so a document of a few kilobytes can
+// expand to millions of nodes. The expanded size is counted before the document is built.
 
 import { type Document, isAlias, isCollection, isNode, isPair } from 'yaml';
 
-/** Nodes that aliases may add to a document. Real documents repeat a handful of maps. */
+/** Nodes that aliases may add to a document. Real documents repeat a few maps. */
 export const MAX_ALIASED_NODES = 10_000;
 
-/** The document itself; throws when resolving its aliases would build too much, or would never end. */
+/** Returns the document. Throws if resolving its aliases would build too many nodes or never end. */
 export function boundedYaml<D extends Document>(document: D): D {
   new AliasCount().add(document.contents);
   return document;
 }
 
 class AliasCount {
-  /** Nodes below each anchor; undefined while they are being counted. */
+  /** Number of nodes below each anchor. Undefined while they are being counted. */
   readonly #sizes = new Map<string, number | undefined>();
   #aliased = 0;
 
-  /** The nodes that this one becomes. */
+  /** Number of nodes that this one expands to. */
   add(node: unknown): number {
     if (isAlias(node)) return this.#addAlias(node.source);
     if (isPair(node)) return this.add(node.key) + this.add(node.value);
@@ -41,5 +41,5 @@ class AliasCount {
 
 const NODE_STARTS = /[\n,[{]/g;
 
-/** An upper bound of the nodes of a document without aliases, found without parsing it. */
+/** An upper bound of the nodes of a document without aliases, computed without parsing. */
 export const countYamlNodes = (text: string): number => 1 + (text.match(NODE_STARTS)?.length ?? 0);

@@ -1,11 +1,11 @@
-// Iterations that end from outside, and iterations that say when they ended. A plain `for await` can do neither: it
-// stays in `next()` until the source answers.
+// Helpers for async iterations: end an iteration from outside, and report when it ended. A plain `for await` can do
+// neither, because it stays in `next()` until the source yields.
 
 const END = { done: true, value: undefined } as const;
 
 /**
- * The items of `source` until it ends or `signal` is aborted, whichever comes first; an abort is an end, not an error.
- * The source's `return` is called on an abort, so that it can let go of what it holds.
+ * The items of `source` until it ends or `signal` is aborted. An abort ends the iteration without an error and calls
+ * the source's `return`, so that the source can release its resources.
  */
 export function abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
   return {
@@ -14,7 +14,7 @@ export function abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): Asy
       let wake: (() => void) | undefined;
       signal.addEventListener('abort', () => wake?.(), { once: true });
       const stop = () => {
-        // A source stuck in next() answers return() late or never; nobody waits for it.
+        // A source stuck in next() may never finish return(), so it is not awaited.
         iterator.return?.().catch(() => {});
         return END;
       };
@@ -30,7 +30,7 @@ export function abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): Asy
   };
 }
 
-/** The same items; `ended` is called when they are over: exhausted, failed or given up by the consumer. */
+/** The same items. `ended` is called when the iteration is over: exhausted, failed or stopped by the consumer. */
 export function whenOver<T>(source: AsyncIterable<T>, ended: () => void): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator](): AsyncIterator<T> {
@@ -57,7 +57,7 @@ export function whenOver<T>(source: AsyncIterable<T>, ended: () => void): AsyncI
   };
 }
 
-/** A controller that is aborted with `outer`, until unlinked: long-lived signals must not collect listeners. */
+/** A controller that is aborted with `outer` until it is unlinked. Long-lived signals must not accumulate listeners. */
 export function linkedController(outer: AbortSignal | undefined): {
   controller: AbortController;
   unlink: () => void;

@@ -19,7 +19,7 @@ import {
 } from './jobs.testkit.ts';
 import { bytes, json, refusal } from './testkit.ts';
 
-/** What a verb makes of one answer: the `kind` of its value, or what it throws. */
+/** The result of a verb for one response: the `kind` of its value, or the error it throws. */
 async function outcome(answer: HttpResponse, verb: (client: Client) => Promise<unknown>): Promise<string> {
   try {
     const value = await verb(setup([answer]).client);
@@ -42,7 +42,7 @@ const verbs = {
   delete: (client: Client) => client.delete(Job, key),
 };
 
-describe('what is part of the conversation is a value, everything else is thrown', () => {
+describe('expected outcomes are returned as values, all others are thrown', () => {
   it.each<[keyof typeof verbs, string, HttpResponse, string]>([
     ['get', 'the object', json(200, job()), 'Job'],
     ['get', 'missing', missing, 'undefined'],

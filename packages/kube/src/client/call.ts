@@ -1,4 +1,4 @@
-// One API call: headers on the way out, a decoded body or an ApiError on the way back.
+// One API call: builds the request headers and returns a decoded body or an ApiError.
 
 import type { Millis } from '@lapse/base/instant';
 import { isObject, type JsonObject } from '#api/json';
@@ -21,7 +21,7 @@ import {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** For one attempt; the client's default unless told. */
+  /** Timeout of one attempt. Default: that of the client. */
   readonly timeout?: Millis;
 }
 
@@ -38,10 +38,10 @@ export interface Call extends CallOptions {
 export interface Caller {
   readonly transport: Transport;
   readonly userAgent: string;
-  /** Recorded as the owner of the fields we write. */
+  /** Recorded as the manager of the fields in writes. */
   readonly fieldManager: string;
   readonly onWarning?: (warning: string) => void;
-  /** Told when the server does not serve what was asked for. */
+  /** Called when the server does not serve the requested kind. */
   readonly onUnserved?: () => void;
 }
 
@@ -54,7 +54,7 @@ const JSON_TYPE = 'application/json';
 const METADATA = 'PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const MAX_QUOTED = 200;
 
-/** The Accept header that asks for a kind's representation. With a shape protobuf is preferred, and JSON will do. */
+/** The Accept header for a kind's representation. With a shape, protobuf is preferred and JSON accepted. */
 export function acceptFor(kind: Kind, many = false, shape?: Shape): string {
   if (kind.representation !== 'metadata')
     return shape === undefined ? JSON_TYPE : `${PROTOBUF_TYPE},${JSON_TYPE}`;
@@ -77,12 +77,12 @@ export function toRequest(caller: Caller, call: Call): TransportRequest {
   };
 }
 
-/** The bytes of an answer to a call. */
+/** Decodes the body of a response. */
 export type Decode = (body: Uint8Array) => JsonObject;
 
 /**
- * Sends and decodes. Throws ApiError for a refusal and TransportError when there is no usable answer. `protobuf`
- * decodes an answer that is: without it none was asked for.
+ * Sends and decodes. Throws ApiError for an error response, and TransportError if there is no usable response.
+ * `protobuf` decodes protobuf responses; without it the request does not accept protobuf.
  */
 export async function send(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered> {
   const response = await caller.transport.request(toRequest(caller, call));
@@ -92,7 +92,9 @@ export async function send(caller: Caller, call: Call, protobuf?: Decode): Promi
   return { status: response.status, json: decodeObject(call, response, decode) };
 }
 
-/** The refusal in an answer. That a kind is not served is told to whoever remembers that it is. */
+/**
+ * The ApiError of an error response. Calls `onUnserved` if the kind is not served, so that discovery can be refreshed.
+ */
 export function refusalFrom(caller: Caller, response: TransportResponse): ApiError {
   const error = apiErrorFrom(response);
   if (isUnserved(error)) caller.onUnserved?.();
@@ -108,7 +110,7 @@ function decodeJson(body: Uint8Array): JsonObject {
   throw new SyntaxError('not an object');
 }
 
-/** As `send`, with refusals as values. */
+/** Like `send`, but returns error responses as values. */
 export async function ask(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered | ApiError> {
   try {
     return await send(caller, call, protobuf);
@@ -124,7 +126,7 @@ function decodeObject(call: Call, { body, headers }: TransportResponse, decode: 
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     const type = headerOf(headers, 'content-type') ?? 'no content type';
-    // Bytes of a message say nothing to anybody.
+    // Binary data is not readable in an error message.
     const quoted = decode === decodeJson ? `: ${textOf(body.subarray(0, MAX_QUOTED))}` : '';
     const form = decode === decodeJson ? 'JSON' : 'a message';
     const message = `${call.method} ${call.path}: the answer (${type}) is not ${form} that can be used: ${problem}${quoted}`;
@@ -141,7 +143,10 @@ function reportWarnings(caller: Caller, header: string | readonly string[] | und
     for (const found of line.matchAll(WARNING)) caller.onWarning(found[1]!.replace(/\\(.)/g, '$1'));
 }
 
-/** An answer that must be one object. Items of built-in lists carry neither kind nor apiVersion: they get the kind's. */
+/**
+ * Decodes a response that must be one object. Items of built-in lists have no kind and apiVersion; they get those of
+ * `kind`.
+ */
 export function readObject<T extends KubeObject>(kind: Kind<T>, json: unknown, where: string): T {
   if (!isObject(json) || !isObject(json.metadata)) {
     const message = `${where}: expected a ${describeKind(kind)}, got ${JSON.stringify(json)?.slice(0, MAX_QUOTED)}`;

@@ -1,4 +1,4 @@
-// For the tests of this folder: self-signed certificates, DER written by hand (X.509 is small when the choices are few).
+// Test kit of this folder: self-signed certificates, encoded as DER by hand.
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -26,7 +26,7 @@ function altName(host: string): Buffer {
   return der(0x82, Buffer.from(host));
 }
 
-// Lines of 64 characters and no empty one: a blank line before the end is not PEM any more.
+// PEM allows lines of 64 characters and no blank line before the end.
 const pem = (label: string, body: Uint8Array): string => {
   const lines =
     Buffer.from(body)
@@ -35,7 +35,7 @@ const pem = (label: string, body: Uint8Array): string => {
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 };
 
-/** Signed by itself, valid 2020 to 2049, for these hosts; it is its own CA. */
+/** A self-signed certificate for these hosts, valid from 2020 to 2049. It is its own CA. */
 export function selfSigned(name: string, hosts: readonly string[] = []): { cert: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const extensions = sequence(sequence(oid(...ALT_NAMES), der(0x04, sequence(...hosts.map(altName)))));

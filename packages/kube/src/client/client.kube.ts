@@ -1,4 +1,4 @@
-// The client against a real kube-apiserver: what its answers look like there, and the refusals that are values.
+// Tests the client against a real kube-apiserver: its responses, and the errors that are returned as values.
 
 import { describe, expect, test, vi } from 'vitest';
 import { metadataOf } from '#api/kind';
@@ -8,7 +8,7 @@ import { measureSkew } from './skew.ts';
 
 const cluster = realCluster();
 
-test('discovery knows built-in kinds in their preferred version', async () => {
+test('discovery returns built-in kinds in their preferred version', async () => {
   expect(await cluster.client.discovery.find({ group: 'batch', kind: 'Job' })).toMatchObject({
     version: 'v1',
     resource: 'jobs',
@@ -18,7 +18,7 @@ test('discovery knows built-in kinds in their preferred version', async () => {
   expect(await cluster.client.discovery.find({ group: 'example.com', kind: 'Nothing' })).toBeUndefined();
 });
 
-test('create, get, update, and what is in the way', async () => {
+test('create, get and update succeed, and report existing and invalid objects', async () => {
   const object = objectOf(await cluster.client.create(ConfigMap, configMap()));
   const key = { namespace: 'default', name: object.metadata.name! };
   expect(await cluster.client.create(ConfigMap, configMap({ name: key.name }))).toMatchObject({
@@ -71,7 +71,7 @@ describe('guarded patches', () => {
   });
 });
 
-test('apply: creates, changes, meets another manager', async () => {
+test('apply creates, changes, and reports a conflict with another manager', async () => {
   const object = configMap();
   expect(await cluster.client.apply(ConfigMap, object)).toMatchObject({ kind: 'applied', created: true });
   const other = { ...object, data: { k: 'other' } };
@@ -85,7 +85,7 @@ test('apply: creates, changes, meets another manager', async () => {
   });
 });
 
-test('lists in pages, with metadata only, and as a collection to delete', async () => {
+test('lists in pages, lists metadata only, and deletes a collection', async () => {
   const labels = { side: 'left' };
   for (let i = 0; i < 12; i++) await cluster.client.create(ConfigMap, configMap({ labels }));
   const options = { namespace: 'default', labelSelector: 'side=left' };
@@ -97,7 +97,7 @@ test('lists in pages, with metadata only, and as a collection to delete', async 
   expect((await cluster.client.list(ConfigMap, options)).items).toHaveLength(0);
 });
 
-test('a streaming list, changes after it, and an end by abort', async () => {
+test('a streaming list is followed by changes and ends on abort', async () => {
   const labels = { side: 'right' };
   const first = objectOf(await cluster.client.create(ConfigMap, configMap({ labels })));
   const controller = new AbortController();
@@ -117,7 +117,7 @@ test('a streaming list, changes after it, and an end by abort', async () => {
   expect(seen).toEqual(['added', 'bookmark true', 'deleted']);
 });
 
-test('pages of a history that is gone have expired', async () => {
+test('continue tokens of compacted history are reported as expired', async () => {
   const labels = { side: 'top' };
   for (let i = 0; i < 3; i++) await cluster.client.create(ConfigMap, configMap({ labels }));
   const options = { namespace: 'default', labelSelector: 'side=top', limit: 1 };
@@ -128,12 +128,12 @@ test('pages of a history that is gone have expired', async () => {
   const next = () => cluster.client.listPage(ConfigMap, { ...options, continue: page.continue! });
   await vi.waitFor(
     async () => expect(await next()).toMatchObject({ kind: 'expired', error: { code: 410 } }),
-    // The server notices a compaction within seconds, not at once.
+    // The server notices a compaction after some seconds.
     { timeout: 60_000, interval: 250 },
   );
 });
 
-test('impersonation carries every group, commas and all', async () => {
+test('impersonation sends every group, also those with commas', async () => {
   const acting = await cluster.clientOf({
     impersonate: {
       user: 'jane',
@@ -167,7 +167,7 @@ test('impersonation carries every group, commas and all', async () => {
   });
 });
 
-test('the clocks of one machine agree', async () => {
+test('the skew estimate is small when server and client share a clock', async () => {
   const estimate = await measureSkew(cluster.skew, cluster.client.raw);
   expect(Math.abs(estimate!.offset)).toBeLessThanOrEqual(1000);
 });

@@ -1,9 +1,9 @@
-// Typed verbs over one Transport.
+// Typed API verbs on top of a Transport.
 //
-// Answers, everywhere the same way: what is part of the conversation is a value (`get` → object or undefined; `create` →
-// created | exists | invalid; `update`, `patch`, `apply` → … | conflict | missing | invalid; `delete` → deleted |
-// terminating | gone | conflict; `listPage` → page | expired; `watch` → events, the last of which may be an error).
-// Any other refusal is thrown as ApiError, the absence of an answer as TransportError.
+// Outcomes that a caller is expected to handle are values (`get` → object or undefined; `create` → created | exists |
+// invalid; `update`, `patch`, `apply` → … | conflict | missing | invalid; `delete` → deleted | terminating | gone |
+// conflict; `listPage` → page | expired; `watch` → events, the last of which may be an error).
+// Any other error response is thrown as ApiError. A missing response is thrown as TransportError.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, seconds } from '@lapse/base/instant';
@@ -55,24 +55,26 @@ import {
 export interface ClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** For the jitter of repeated reads. */
+  /** For the jitter of retried reads. */
   readonly random: Random;
-  /** Anonymous unless told. */
+  /** Default: anonymous. */
   readonly credentials?: Credentials;
-  /** Limits, shared by all clients that are given the same one; 32 requests in flight unless told. `none`: no limits
-   * and no repetitions, for a client whose requests must go out at once (a lease). */
+  /**
+   * Rate and concurrency limits, shared by all clients with the same Flow. Default: 32 requests in flight. `none`: no
+   * limits and no retries, for requests that must be sent immediately (leases).
+   */
   readonly flow?: Flow | 'none';
-  /** `lapse/<version>` unless told. */
+  /** Default: `lapse/<version>`. */
   readonly userAgent?: string;
-  /** `lapse` unless told. */
+  /** Default: `lapse`. */
   readonly fieldManager?: string;
-  /** For one attempt of one request; 30 s unless told. */
+  /** Timeout of one attempt of a request. Default: 30 s. */
   readonly timeout?: Millis;
-  /** After every attempt, for metrics; must not throw. */
+  /** Called after every attempt, for metrics. Must not throw. */
   readonly observe?: (exchange: Exchange) => void;
-  /** What is known about kinds, shared with another client of the same server; its own unless told. */
+  /** Discovery cache, shared with another client of the same server. Default: a cache of its own. */
   readonly discovery?: Discovery;
-  /** Texts of Warning headers. */
+  /** Called with the text of each Warning header. */
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -97,7 +99,7 @@ export interface Client {
     patch: Patch,
     options?: PatchOptions,
   ): Promise<PatchAnswer<T>>;
-  /** `object` holds only the fields we mean to own. */
+  /** `object` contains only the fields that the caller wants to own. */
   apply<T extends KubeObject>(
     kind: Kind<T>,
     object: KubeObject,
@@ -110,13 +112,13 @@ export interface Client {
   ): Promise<DeleteAnswer<T>>;
   deleteCollection<T extends KubeObject>(kind: Kind<T>, options?: DeleteCollectionOptions): Promise<List<T>>;
   readonly discovery: Discovery;
-  /** Any request, with the client's credentials and limits; the answer as it came. */
+  /** Sends any request with the client's credentials and limits. Returns the response unchanged. */
   raw(request: RawRequest): Promise<TransportResponse>;
 }
 
 const TIMEOUT = seconds(30);
 
-/** The object of a successful write; throws the refusal of any other answer. */
+/** The object of a successful write. Throws an ApiError for any other result. */
 export function objectOf<T extends KubeObject>(
   answer: CreateAnswer<T> | UpdateAnswer<T> | PatchAnswer<T> | ApplyAnswer<T>,
 ): T {
@@ -124,7 +126,7 @@ export function objectOf<T extends KubeObject>(
   throw answer.error;
 }
 
-/** Outside in: flow control, credentials, the deadline of one attempt, the wire. */
+/** Layers from the outside in: flow control, credentials, deadline per attempt, transport. */
 function layered(options: ClientOptions): Transport {
   const { clock, observe, credentials, random } = options;
   const timed = withDeadline(options.transport, {

@@ -5,7 +5,7 @@ describe('parse and encode', () => {
   it.each([
     ['small integers are numbers', '{"a":1}', { a: 1 }],
     ['the largest exact number is a number', '{"a":9007199254740991}', { a: 9007199254740991 }],
-    ['one more is a bigint', '{"a":9007199254740993}', { a: 9007199254740993n }],
+    ['a larger integer is a bigint', '{"a":9007199254740993}', { a: 9007199254740993n }],
     ['int64, negative', '[-9223372036854775808]', [-9223372036854775808n]],
     ['white space before the digits', '{"a": \n 9223372036854775807}', { a: 9223372036854775807n }],
     ['digits in a string stay a string', '{"a":"9223372036854775807"}', { a: '9223372036854775807' }],
@@ -15,7 +15,7 @@ describe('parse and encode', () => {
     expect(parseText(text)).toEqual(value);
   });
 
-  it('what was read is written back the same', () => {
+  it('parsed values are written back unchanged', () => {
     const text = '{"a":9223372036854775807,"b":[9007199254740993,1,"x"],"c":{"d":-9223372036854775808}}';
     expect(textOf(encodeBytes(parseText(text)))).toBe(text);
   });
@@ -26,11 +26,11 @@ describe('parse and encode', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it('bytes need not be a Buffer', () => {
+  it('accepts any Uint8Array, not only Buffer', () => {
     expect(parseBytes(new TextEncoder().encode('{"a":"ü"}'))).toEqual({ a: 'ü' });
   });
 
-  it('a hundred thousand levels are an error or a value, never a crash', () => {
+  it('a hundred thousand levels give an error or a value, never a crash', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     expect(() => {
       try {
@@ -41,7 +41,7 @@ describe('parse and encode', () => {
     }).not.toThrow();
   });
 
-  it('undefined properties are left out', () => {
+  it('undefined properties are omitted', () => {
     expect(textOf(encodeBytes({ a: undefined, b: 1 }))).toBe('{"b":1}');
   });
 });

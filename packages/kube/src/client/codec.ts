@@ -1,9 +1,9 @@
-// Bytes ↔ JSON values. Native JSON.parse unless a number would lose digits: a 64-bit integer that was read and is
-// written back must be the same integer.
+// Converts between bytes and JSON values. Uses native JSON.parse except where a number would lose digits: a 64-bit
+// integer must survive a round trip.
 
 import type { Json } from '#api/json';
 
-// An integer of 16 digits or more may be beyond 2^53. A match inside a string only costs time.
+// An integer of 16 digits or more may exceed 2^53. A false match inside a string only costs time.
 const LONG_INTEGER = /[:[,]\s*-?\d{16}/;
 const INTEGER = /^-?\d+$/;
 
@@ -34,7 +34,7 @@ export const textOf = (bytes: Uint8Array): string => asBuffer(bytes).toString('u
 
 export const parseBytes = (bytes: Uint8Array): Json => parseText(textOf(bytes));
 
-/** Undefined properties are left out. */
+/** Omits undefined properties. */
 export function encodeBytes(value: unknown): Uint8Array {
   try {
     return Buffer.from(JSON.stringify(value));

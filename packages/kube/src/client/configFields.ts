@@ -1,8 +1,8 @@
-// Reading a configuration file field by field. Every complaint names the file, the entry and the field.
+// Reads a configuration file field by field. Every error names the file, the entry and the field.
 
 import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
 
-/** Something in a kubeconfig, or in what it points to, cannot be used. */
+/** A kubeconfig, or a file it refers to, is not usable. */
 export class ConfigError extends Error {
   constructor(where: string, problem: string, cause?: unknown) {
     super(`${where}: ${problem}`, cause === undefined ? undefined : { cause });
@@ -10,7 +10,7 @@ export class ConfigError extends Error {
   }
 }
 
-// Booleans as YAML 1.1 writes them, which kubectl accepts.
+// YAML 1.1 booleans, which kubectl accepts.
 const FLAGS: Readonly<Record<string, boolean>> = {
   true: true,
   yes: true,
@@ -25,7 +25,7 @@ const FLAGS: Readonly<Record<string, boolean>> = {
 const nameOf = (value: Json): string =>
   Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'a map' : 'a text';
 
-/** A map of a configuration file, and where it is: entry `/home/me/.kube/config: user "me"`, path `exec.env[0]`. */
+/** A map in a configuration file with its location: entry `/home/me/.kube/config: user "me"`, path `exec.env[0]`. */
 export class Fields {
   readonly entry: string;
   readonly path: string;
@@ -37,7 +37,7 @@ export class Fields {
     this.path = path;
   }
 
-  /** The place of this map, for messages. */
+  /** The location of this map, for messages. */
   get where(): string {
     return this.path === '' ? this.entry : `${this.entry}: ${this.path}`;
   }
@@ -46,7 +46,7 @@ export class Fields {
     return this.path === '' ? name : `${this.path}.${name}`;
   }
 
-  /** The place of a field, for messages. */
+  /** The location of a field, for messages. */
   at(name: string): string {
     return `${this.entry}: ${this.#inside(name)}`;
   }
@@ -60,7 +60,7 @@ export class Fields {
     return new ConfigError(this.at(name), `must be ${expected}, not ${nameOf(value)}`);
   }
 
-  /** Empty and null count as absent; numbers and booleans as their text. */
+  /** Empty and null count as absent. Numbers and booleans are returned as text. */
   text(name: string): string | undefined {
     const value = this.#value(name);
     if (value === undefined || typeof value === 'string') return value;
@@ -115,7 +115,7 @@ export class Fields {
     return Object.keys(this.#object);
   }
 
-  /** The value as it is. */
+  /** The unconverted value. */
   json(name: string): Json | undefined {
     return getOwn(this.#object, name);
   }

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Answers with the certificate's name and the headers that say who asks; refuses the token `old` once told to. */
+/** Responds with the certificate's name and the identity headers of the request. Rejects the token `state.refuse`. */
 function whoami(state: { refuse?: string } = {}): Promise<LocalServer> {
   const options = { ...server, requestCert: true, rejectUnauthorized: false, keepAliveTimeout: 60_000 };
   return listenLocal(
@@ -56,19 +56,19 @@ async function connected(local: LocalServer, user: string, clock: ManualClock = 
   return { clock, transport, who };
 }
 
-describe('from a kubeconfig to the server', () => {
+describe('connects to a server from a kubeconfig', () => {
   it.each([
     ['nobody', '{}', '- -'],
     ['a token', '{token: abc}', '- Bearer abc'],
     ['a password', '{username: a, password: b}', `- Basic ${Buffer.from('a:b').toString('base64')}`],
-    ['somebody else', '{token: abc, as: jane, as-groups: ["a, b", c]}', '- Bearer abc jane a, b c'],
+    ['an impersonated user', '{token: abc, as: jane, as-groups: ["a, b", c]}', '- Bearer abc jane a, b c'],
   ])('%s', async (_name, user, expected) => {
     const { transport, who } = await connected(await serve(whoami()), user);
     expect(await who()).toBe(expected);
     await transport.close();
   });
 
-  it('a token file that changes is followed at the next refusal', async () => {
+  it('a changed token file is used after the next 401', async () => {
     const state: { refuse?: string } = {};
     const file = join(directory, 'token');
     await writeFile(file, 'old');
@@ -82,7 +82,7 @@ describe('from a kubeconfig to the server', () => {
     await transport.close();
   });
 
-  it('a certificate that is rotated: new connections; a watch goes on over the old one', async () => {
+  it('a rotated certificate opens new connections; a watch continues on the old one', async () => {
     const put = async ({ cert, key }: { cert: string; key: string }) => {
       await writeFile(join(directory, 'user.crt'), cert);
       await writeFile(join(directory, 'user.key'), key);
@@ -104,7 +104,7 @@ describe('from a kubeconfig to the server', () => {
     await transport.close();
   });
 
-  it('files that are the same as before: the same connections', async () => {
+  it('unchanged files keep the same connections', async () => {
     const local = await serve(whoami());
     const { clock, transport, who } = await connected(local, '{}');
     await who();
@@ -116,7 +116,7 @@ describe('from a kubeconfig to the server', () => {
     await transport.close();
   });
 
-  it('a plugin that gives a certificate', async () => {
+  it('an exec plugin can provide a certificate', async () => {
     const status = { clientCertificateData: one.cert, clientKeyData: one.key };
     const answer = { kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status };
     await writeFile(join(directory, 'plugin.cjs'), `console.log(${JSON.stringify(JSON.stringify(answer))})`);
@@ -126,7 +126,7 @@ describe('from a kubeconfig to the server', () => {
     await transport.close();
   });
 
-  it('closing ends what rotation left behind', async () => {
+  it('close also closes connections left from a rotation', async () => {
     await writeFile(join(directory, 'user.crt'), one.cert);
     await writeFile(join(directory, 'user.key'), one.key);
     const local = await serve(whoami());
@@ -144,28 +144,28 @@ describe('from a kubeconfig to the server', () => {
   });
 });
 
-describe('complaints name file, entry and field', () => {
+describe('errors name file, entry and field', () => {
   it.each<[string, string, Record<string, string>, string]>([
     [
-      'a certificate file that is missing',
+      'a missing certificate file',
       '{client-certificate: none.crt, client-key: none.key}',
       {},
       'user "u": client-certificate: cannot read',
     ],
     [
-      'a certificate that is none',
+      'a certificate file without a certificate',
       '{client-certificate: bad.crt, client-key: bad.key}',
       { 'bad.crt': 'hello', 'bad.key': 'x' },
       'bad.crt: holds no PEM certificate',
     ],
     [
-      'a certificate with rubbish inside',
+      'a corrupt certificate',
       '{client-certificate: bad.crt, client-key: bad.key}',
       { 'bad.crt': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', 'bad.key': 'x' },
       'bad.crt: holds a certificate that cannot be read',
     ],
     [
-      'a key that is none',
+      'a key file without a key',
       '{client-certificate: bad.crt, client-key: bad.key}',
       { 'bad.crt': one.cert, 'bad.key': 'x' },
       'bad.key: is not a PEM private key',

@@ -1,4 +1,4 @@
-// Connection data → a transport and credentials that live: certificates and tokens may change while we run.
+// Creates a transport and credentials from Connection data. Certificates and tokens may change while the process runs.
 
 import type { Clock } from '@lapse/base/clock';
 import type { AuthMethod, Connection } from './connection.ts';
@@ -21,7 +21,7 @@ export interface ConnectOptions extends Omit<UndiciOptions, 'server' | 'tls' | '
   readonly clock: Clock;
   /** For credential plugins. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A person sits at the terminal and may be asked by a plugin. */
+  /** A user is at the terminal, so a plugin may prompt. */
   readonly interactive?: boolean;
 }
 
@@ -45,14 +45,14 @@ function credentialsFor(auth: AuthMethod, options: ConnectOptions): Credentials 
   }
 }
 
-/** A transport whose certificates are asked for before each request; new ones mean new connections. */
+/** A transport that checks its certificates before each request. New certificates open new connections. */
 function rotating(
   current: () => TlsOptions | Promise<TlsOptions>,
   build: (tls: TlsOptions) => UndiciTransport,
 ): UndiciTransport {
   let made: { tls: TlsOptions; transport: UndiciTransport } | undefined;
   const retired = new Set<UndiciTransport>();
-  // What is under way on the old connections may finish there.
+  // Requests on the old connections may finish there.
   const retire = (old: UndiciTransport): void => {
     retired.add(old);
     void old.retire().then(() => retired.delete(old));
@@ -75,7 +75,7 @@ function rotating(
   };
 }
 
-/** Certificates of the connection, or those the credentials bring. */
+/** The certificates of the connection, or those of the credentials. */
 function combine(
   material: () => TlsOptions | Promise<TlsOptions>,
   credentials: Credentials,
@@ -93,7 +93,7 @@ function combine(
   };
 }
 
-/** Reads and checks certificates at once; tokens and plugins wait for the first request. */
+/** Reads and checks certificates immediately. Tokens and plugins are loaded at the first request. */
 export async function connect(connection: Connection, options: ConnectOptions): Promise<Connected> {
   const { server, proxyUrl, auth, impersonate } = connection;
   const material = await watchMaterial(connection, options.clock);

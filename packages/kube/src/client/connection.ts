@@ -1,21 +1,21 @@
-// What it takes to reach a cluster, as data: the outcome of reading a kubeconfig or of finding oneself in a Pod.
+// Everything needed to reach a cluster, as data. Read from a kubeconfig or from the service account of a Pod.
 
 import type { Impersonation } from './credentials.ts';
 
-/** A PEM text, here or in a file that may be rewritten. `field` names it in complaints. */
+/** A PEM text, inline or in a file that may be rewritten. `field` names it in errors. */
 export type Material =
   | { readonly field: string; readonly pem: string }
   | { readonly field: string; readonly path: string };
 
 export interface ExecConfig {
   readonly apiVersion: 'client.authentication.k8s.io/v1' | 'client.authentication.k8s.io/v1beta1';
-  /** A name to look up in PATH, or a path. */
+  /** A path, or a name that is looked up in PATH. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly installHint?: string;
   readonly interactiveMode: 'Never' | 'IfAvailable' | 'Always';
-  /** Handed to the plugin when it asks for it. */
+  /** Passed to the plugin if it requests it. */
   readonly cluster?: ExecCluster;
   readonly field: string;
 }
@@ -37,10 +37,10 @@ export type AuthMethod =
   | { readonly kind: 'exec'; readonly exec: ExecConfig };
 
 export interface Connection {
-  /** For people: `context "prod" of /home/me/.kube/config`. */
+  /** For messages: `context "prod" of /home/me/.kube/config`. */
   readonly description: string;
   readonly server: string;
-  /** The namespace to assume where none is named. */
+  /** The default namespace. */
   readonly namespace: string;
   readonly ca?: Material;
   readonly cert?: Material;

@@ -1,9 +1,9 @@
-// Who we are, for every request: headers (and client certificates, which the connection presents). Credentials are asked
-// before each request and told when the server refused them, so that tokens may change while we run.
+// Credentials for every request: headers and client certificates. They are read before each request and notified of a
+// 401, so that tokens may change while the process runs.
 
 import type { HeaderMap, Transport, TransportRequest } from './transport.ts';
 
-/** Credentials as they are now. The same object as long as nothing changed. */
+/** The current credentials. The same object as long as nothing changed. */
 export interface Auth {
   readonly headers: HeaderMap;
   /** PEM, for the TLS handshake. */
@@ -12,9 +12,9 @@ export interface Auth {
 }
 
 export interface Credentials {
-  /** Throws TransportError (`credentials`) when none can be had. */
+  /** Throws TransportError (`credentials`) if no credentials can be obtained. */
   current(): Auth | Promise<Auth>;
-  /** The server answered 401 to `used`. True when there are now others worth another try. */
+  /** The server responded 401 to `used`. True if there are now different credentials to retry with. */
   refused(used: Auth): boolean | Promise<boolean>;
 }
 
@@ -38,7 +38,7 @@ export const basic = (username: string, password: string): HeaderMap => ({
   authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
 });
 
-// Header names allow few characters; the server decodes the rest.
+// Header names allow few characters. The rest is percent-encoded, and the server decodes it.
 const extraHeader = (key: string): string =>
   `impersonate-extra-${encodeURIComponent(key).replaceAll('(', '%28').replaceAll(')', '%29')}`.toLowerCase();
 
@@ -51,7 +51,7 @@ export function impersonationHeaders(who: Impersonation): HeaderMap {
   return headers;
 }
 
-/** The same credentials, acting as somebody else. */
+/** The same credentials with impersonation headers. */
 export function impersonating(inner: Credentials, who: Impersonation): Credentials {
   const headers = impersonationHeaders(who);
   let last: { inner: Auth; outer: Auth } | undefined;
@@ -69,7 +69,10 @@ export function impersonating(inner: Credentials, who: Impersonation): Credentia
   };
 }
 
-/** Adds the credentials to every request; after a 401 once more, with new ones. A 401 means nothing was carried out. */
+/**
+ * Adds the credentials to every request. After a 401 it retries once with new credentials; a 401 means that the server
+ * did not execute the request.
+ */
 export function withCredentials(inner: Transport, credentials: Credentials): Transport {
   async function send<A extends { status: number }>(
     request: TransportRequest,

@@ -22,7 +22,7 @@ function setup(answer: () => Promise<HttpResponse>) {
 const never = () => new Promise<HttpResponse>(() => {});
 
 describe('withDeadline', () => {
-  it('an answer in time leaves no timer', async () => {
+  it('a response in time leaves no timer', async () => {
     const { clock, seen, transport } = setup(async () => ok);
     expect((await transport.request(request)).status).toBe(200);
     expect(clock.sleepers).toBe(0);
@@ -31,8 +31,8 @@ describe('withDeadline', () => {
 
   it.each([
     ['the default', {}, 30],
-    ['its own limit', { timeout: seconds(5) }, 5],
-  ])('no answer: a timeout after %s; it may have been carried out', async (_name, more, limit) => {
+    ['a limit of its own', { timeout: seconds(5) }, 5],
+  ])('no response: a timeout after %s; the request may have been executed', async (_name, more, limit) => {
     const { clock, seen, transport } = setup(never);
     const failed = expect(transport.request({ ...request, ...more })).rejects.toMatchObject({
       failure: 'timeout',
@@ -46,14 +46,14 @@ describe('withDeadline', () => {
     expect(seen).toMatchObject([{ failure: 'timeout', roundTrip: limit * 1000 }]);
   });
 
-  it('zero means for ever', async () => {
+  it('zero means no limit', async () => {
     const { clock, transport } = setup(never);
     void transport.request({ ...request, timeout: millis(0) });
     await settle();
     expect(clock.sleepers).toBe(0);
   });
 
-  it('a stream has the limit for its headers only', async () => {
+  it('for a stream, the limit applies to the headers only', async () => {
     const { clock, transport } = setup(async () => ({ ...ok, body: chunked('a', 'b') }));
     const stream = await transport.stream(request);
     expect(clock.sleepers).toBe(0);
@@ -63,7 +63,7 @@ describe('withDeadline', () => {
     expect(text).toBe('ab');
   });
 
-  it('a long-lived signal does not collect listeners', async () => {
+  it('a long-lived signal does not accumulate listeners', async () => {
     const { signal } = new AbortController();
     const { transport } = setup(async () => ({ ...ok, body: chunked('a') }));
     for (let i = 0; i < 5; i++) {
@@ -74,7 +74,7 @@ describe('withDeadline', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('the caller’s abort is no timeout, before or after the headers of a stream', async () => {
+  it('an abort by the caller is not a timeout, before or after the headers of a stream', async () => {
     const first = new AbortController();
     const waiting = setup(never).transport.request({ ...request, signal: first.signal });
     first.abort();

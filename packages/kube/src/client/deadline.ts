@@ -1,4 +1,4 @@
-// One attempt's time limit, on the injected clock, and the record of what each attempt cost.
+// Enforces the timeout of each attempt on the injected clock, and reports every attempt to an observer.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
@@ -11,12 +11,12 @@ import {
   type TransportRequest,
 } from './transport.ts';
 
-/** One attempt, after it ended (streams: after the headers). */
+/** A finished attempt. For streams: after the headers. */
 export interface Exchange {
   readonly method: string;
   readonly path: string;
   readonly stream: boolean;
-  /** Undefined when there was no answer. */
+  /** Undefined if there was no response. */
   readonly status?: number;
   readonly failure?: TransportFailure;
   readonly headers?: HeaderMap;
@@ -26,16 +26,16 @@ export interface Exchange {
 
 export interface DeadlineOptions {
   readonly clock: Clock;
-  /** For requests that name none of their own. */
+  /** Default timeout of requests without their own. */
   readonly timeout: Millis;
-  /** Called after every attempt; must not throw. */
+  /** Called after every attempt. Must not throw. */
   readonly observe?: (exchange: Exchange) => void;
 }
 
 type Answer = { readonly status: number; readonly headers: HeaderMap };
 type Send<A> = (request: TransportRequest) => Promise<A>;
 
-/** Sends with a limit; the caller's signal stays linked until `unlink`, which the caller must see to. */
+/** Sends with a time limit. The caller's signal stays linked until the caller calls `unlink`. */
 async function sendWithin<A>(clock: Clock, limit: Millis, request: TransportRequest, send: Send<A>) {
   const { controller, unlink } = linkedController(request.signal);
   let expired = false;

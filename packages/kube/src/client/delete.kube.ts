@@ -1,4 +1,4 @@
-// DELETE against a real kube-apiserver: preconditions, what is only marked, and who is behind a 409.
+// Tests DELETE against a real kube-apiserver: preconditions, objects that become terminating, and the causes of a 409.
 
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import { ConfigMap, changed, configMap, Namespace, Pod, realCluster, Webhooks } 
 const cluster = realCluster();
 
 describe('delete', () => {
-  test('guarded by uid and version', async () => {
+  test('respects uid and resourceVersion preconditions', async () => {
     const { key, uid, old } = await changed(cluster.client);
     expect(await cluster.client.delete(ConfigMap, key, { ifUid: uid, ifVersion: old })).toMatchObject({
       kind: 'conflict',
@@ -32,7 +32,7 @@ describe('delete', () => {
     expect(await cluster.client.delete(ConfigMap, key, { ifUid: uid })).toEqual({ kind: 'gone' });
   });
 
-  test('finalizers, foreground, namespaces and Pods', async () => {
+  test('reports finalizers, foreground deletion, namespaces and Pods', async () => {
     const held = objectOf(
       await cluster.client.create(ConfigMap, configMap({ finalizers: ['example.com/f'] })),
     );
@@ -70,7 +70,7 @@ describe('delete', () => {
     });
   });
 
-  test('a kind that is not served is an error, not gone', async () => {
+  test('an unserved kind is an error, not `gone`', async () => {
     const Nothing = defineKind({
       group: 'example.com',
       version: 'v1',
@@ -89,7 +89,7 @@ describe('delete', () => {
     }
   });
 
-  test('a webhook that says 409 Conflict is told apart', async () => {
+  test('a 409 Conflict from a webhook is distinguished from a changed object', async () => {
     const certificate = selfSigned('webhook', ['127.0.0.1']);
     const webhook = createServer(certificate, async (request, response) => {
       let text = '';
@@ -129,7 +129,7 @@ describe('delete', () => {
     try {
       const key = { namespace: 'default', name: 'guarded' };
       await cluster.client.create(ConfigMap, configMap({ name: key.name }));
-      // The configuration reaches the server's admission through a watch, within moments.
+      // The API server learns about the webhook configuration through a watch, with a short delay.
       let answer = await cluster.client.delete(ConfigMap, key);
       for (let i = 0; i < 100 && answer.kind !== 'conflict'; i++) {
         await cluster.client.create(ConfigMap, configMap({ name: key.name }));

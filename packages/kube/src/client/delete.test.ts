@@ -9,44 +9,44 @@ describe('delete', () => {
   const marked = (more: object, spec?: object) =>
     json(200, { ...job({ deletionTimestamp: '2025-01-01T00:00:00Z', ...more }), spec });
   it.each<[string, HttpResponse, object]>([
-    ['a Status is a deletion', success(200), { kind: 'deleted', uid: 'u1' }],
-    ['an accepted Status is not yet one', success(202), { kind: 'terminating', uid: 'u1' }],
+    ['a Status means deleted', success(200), { kind: 'deleted', uid: 'u1' }],
+    ['a 202 Status means terminating', success(202), { kind: 'terminating', uid: 'u1' }],
     [
-      'an object that is not marked was deleted (StorageClass)',
+      'an object without deletionTimestamp was deleted (StorageClass)',
       json(200, job()),
       { kind: 'deleted', uid: 'u1' },
     ],
     [
-      'an object that is not marked was deleted, whatever it lists',
+      'an object without deletionTimestamp was deleted, even with finalizers',
       json(200, job({ finalizers: ['x/y'] })),
       { kind: 'deleted', uid: 'u1' },
     ],
     [
-      'marked, nothing holds it (Pod without a node)',
+      'a terminating object without blockers was deleted (Pod without a node)',
       marked({ deletionGracePeriodSeconds: 0 }),
       { kind: 'deleted', uid: 'u1' },
     ],
     [
-      'a grace period holds it',
+      'a grace period keeps it terminating',
       marked({ deletionGracePeriodSeconds: 30 }),
       { kind: 'terminating', uid: 'u1' },
     ],
     [
-      'a finalizer holds it',
+      'a finalizer keeps it terminating',
       marked({ deletionGracePeriodSeconds: 0, finalizers: ['x/y'] }),
       { kind: 'terminating', uid: 'u1' },
     ],
     [
-      'a namespace is held by its spec',
+      'spec.finalizers keep a namespace terminating',
       marked({}, { finalizers: ['kubernetes'] }),
       { kind: 'terminating', uid: 'u1' },
     ],
-    ['an empty list of finalizers holds nothing', marked({ finalizers: [] }), { kind: 'deleted', uid: 'u1' }],
+    ['an empty list of finalizers does not keep it terminating', marked({ finalizers: [] }), { kind: 'deleted', uid: 'u1' }],
   ])('%s', async (_name, answer, expected) => {
     expect(await setup([answer]).client.delete(Job, key)).toMatchObject(expected);
   });
 
-  it('preconditions and manner travel in the body, never in the query', async () => {
+  it('sends preconditions and options in the body, never in the query', async () => {
     const { client, server } = setup([success(200)]);
     await client.delete(Job, key, {
       ifUid: 'u1',
@@ -80,13 +80,13 @@ describe('delete', () => {
     expect(server.bodyOf(0)).toEqual({ kind: 'DeleteOptions', apiVersion: 'v1', ...body });
   });
 
-  it('an empty name is refused before anything is sent', async () => {
+  it('an empty name is rejected before a request is sent', async () => {
     const { client, server } = setup([success(200)]);
     await expect(client.delete(Job, { namespace: 'n', name: '' })).rejects.toThrow('the name is missing');
     expect(server.requests).toHaveLength(0);
   });
 
-  it('a collection takes its selectors in the query', async () => {
+  it('deleteCollection sends its selectors in the query', async () => {
     const { client, server } = setup([
       json(200, { metadata: { resourceVersion: '9' }, items: [{ metadata: { name: 'a' } }] }),
     ]);

@@ -1,5 +1,5 @@
-// DELETE. The options travel in the body, never in the query: a server that ignores query parameters it does not know
-// would delete without the preconditions.
+// DELETE. Options are sent in the body, never in the query: a server that ignores unknown query parameters would delete
+// without checking the preconditions.
 
 import { isObject, type JsonObject } from '#api/json';
 import type { Kind, ObjectKey } from '#api/kind';
@@ -20,19 +20,19 @@ interface Manner {
 }
 
 export interface DeleteOptions extends CallOptions, Manner {
-  /** Only if it is this object and not another of the same name. */
+  /** Delete only if the object has this UID, not another object of the same name. */
   readonly ifUid?: string;
-  /** Only if the object still has this version. */
+  /** Delete only if the object still has this resourceVersion. */
   readonly ifVersion?: string;
 }
 
 export interface DeleteCollectionOptions extends SelectOptions, Manner {}
 
 /**
- * - `deleted`: it is gone, and this request did it
- * - `terminating`: accepted; finalizers, foreground deletion or a grace period keep it for now
- * - `gone`: it did not exist
- * - `conflict`: refused; `changed` means that a precondition did not hold, `admission` that a webhook said no
+ * - `deleted`: this request removed the object
+ * - `terminating`: accepted; finalizers, foreground deletion or a grace period still keep the object
+ * - `gone`: the object did not exist
+ * - `conflict`: rejected; `changed`: a precondition failed, `admission`: a webhook denied the request
  */
 export type DeleteAnswer<T extends KubeObject> =
   | { readonly kind: 'deleted'; readonly uid?: string }
@@ -56,7 +56,7 @@ function optionsBody(options: DeleteOptions): object {
 
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
-/** Some kinds answer with the object even when it is already gone: what still holds it decides. */
+/** Some kinds return the object even if it is already removed. This checks whether anything still keeps it. */
 function isHeld(object: JsonObject): boolean {
   const metadata = object.metadata as JsonObject;
   if (metadata.deletionTimestamp === undefined) return false;
@@ -80,7 +80,7 @@ function readDeletion<T extends KubeObject>(kind: Kind<T>, { status, json }: Ans
   return isHeld(json) ? { kind: 'terminating', ...uid, object } : { kind: 'deleted', ...uid };
 }
 
-/** Throws when the kind is not served (also a 404), on 403 and on everything else that is not an answer. */
+/** Throws if the kind is not served (also a 404), on 403 and on all other errors. */
 export async function deleteObject<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,
@@ -101,7 +101,7 @@ export async function deleteObject<T extends KubeObject>(
   throw answer;
 }
 
-/** Deletes what matches; answers with the objects as they were before. */
+/** Deletes all matching objects. Returns their state before the deletion. */
 export async function deleteCollection<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,

@@ -61,7 +61,7 @@ function setup(answers: Record<string, HttpResponse | (() => HttpResponse)>) {
 describe('aggregated discovery', () => {
   const served = { '/api': core, '/apis': aggregated(batch) };
 
-  it('finds kinds by name or plural, in the preferred version unless told', async () => {
+  it('finds kinds by name or plural, by default in the preferred version', async () => {
     const { discovery, paths } = setup(served);
     expect(await discovery.find({ group: '', kind: 'Node' })).toEqual({
       group: '',
@@ -90,7 +90,7 @@ describe('aggregated discovery', () => {
     expect(paths).toEqual(['/api', '/apis']);
   });
 
-  it('a miss looks again, but not again at once', async () => {
+  it('a missing kind triggers a refresh, but not again within the interval', async () => {
     let groups = [batch];
     const { discovery, paths, clock } = setup({ '/api': core, '/apis': () => aggregated(...groups) });
     await discovery.all();
@@ -114,7 +114,7 @@ describe('aggregated discovery', () => {
     expect(paths).toHaveLength(6);
   });
 
-  describe('a kind that is known and not served any more', () => {
+  describe('a cached kind that is no longer served', () => {
     const jobs: Kind = { group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs', namespaced: true };
     const job = { namespace: 'n', name: 'x' };
     const { versions } = batch;
@@ -130,7 +130,7 @@ describe('aggregated discovery', () => {
       ['watch', (client) => client.watch(jobs).next()],
     ];
 
-    it.each(verbs)('%s: what is known is read again, in the version that is left', async (_verb, act) => {
+    it.each(verbs)('%s: the cache is refreshed and finds the remaining version', async (_verb, act) => {
       const { all, client, discovery, clock } = retiring();
       expect(await discovery.find({ group: 'batch', kind: 'Job' })).toMatchObject({ version: 'v1' });
       all.shift();
@@ -139,7 +139,7 @@ describe('aggregated discovery', () => {
       expect(await discovery.find({ group: 'batch', kind: 'Job' })).toMatchObject({ version: 'v1beta1' });
     });
 
-    it('is looked for once in a few seconds, however often the server says so', async () => {
+    it('is refreshed once in a few seconds, however often the server responds 404', async () => {
       const { all, client, discovery, clock, paths } = retiring();
       const looks = () => paths.filter((path) => path === '/apis').length;
       await discovery.all();
@@ -157,7 +157,7 @@ describe('aggregated discovery', () => {
       expect(looks(), 'and gone with a look').toBe(2);
     });
 
-    it('is not meant by an object that is missing', async () => {
+    it('a missing object does not trigger a refresh', async () => {
       const path = '/apis/batch/v1/namespaces/n/jobs/x';
       const missing = refusal(404, 'NotFound', 'jobs.batch "x" not found', { name: 'x' });
       const { client, discovery, clock, paths } = setup({ ...served, [path]: missing });
@@ -169,7 +169,7 @@ describe('aggregated discovery', () => {
     });
   });
 
-  it('a client that shares it doubts for all', async () => {
+  it('a client that shares the cache invalidates it for all clients', async () => {
     const { discovery, paths, clock } = setup(served);
     await discovery.all();
     await clock.advance(seconds(6));
@@ -182,7 +182,7 @@ describe('aggregated discovery', () => {
     expect(paths).toHaveLength(4);
   });
 
-  it('many misses at one moment share one look', async () => {
+  it('concurrent misses share one refresh', async () => {
     const { discovery, paths, clock } = setup(served);
     await discovery.all();
     await clock.advance(seconds(6));
@@ -190,7 +190,7 @@ describe('aggregated discovery', () => {
     expect(paths).toHaveLength(4);
   });
 
-  it('many first questions share one look, and invalidate forgets it', async () => {
+  it('concurrent first queries share one read, and invalidate drops it', async () => {
     const { discovery, paths } = setup(served);
     await Promise.all([discovery.all(), discovery.all(), discovery.find({ group: '', kind: 'Node' })]);
     expect(paths).toHaveLength(2);
@@ -199,7 +199,7 @@ describe('aggregated discovery', () => {
     expect(paths).toHaveLength(4);
   });
 
-  it('a failed look is thrown and tried again the next time', async () => {
+  it('a failed read is thrown and retried by the next query', async () => {
     let down = true;
     const { discovery } = setup({
       '/api': core,
@@ -224,12 +224,12 @@ describe('aggregated discovery', () => {
     ],
     ['no items', json(200, { kind: 'APIGroupDiscoveryList' })],
     ['another document', json(200, { kind: 'Whatever' })],
-  ])('survives %s', async (_name, answer) => {
+  ])('tolerates %s', async (_name, answer) => {
     expect(await setup({ '/api': answer, '/apis': answer }).discovery.all()).toEqual([]);
   });
 });
 
-describe('the older form', () => {
+describe('unaggregated discovery', () => {
   const list = (groupVersion: string, ...resources: object[]) =>
     json(200, { kind: 'APIResourceList', groupVersion, resources });
   const served = {
@@ -260,7 +260,7 @@ describe('the older form', () => {
     '/apis/metrics.k8s.io/v1': { status: 503, headers: {}, body: bytes('service unavailable') },
   };
 
-  it('is understood; the preferred version comes first; a group that is down hides only itself', async () => {
+  it('is supported; the preferred version comes first; an unavailable group hides only itself', async () => {
     const { discovery } = setup(served);
     expect(
       (await discovery.all()).map(({ group, version, resource }) => `${group}/${version}/${resource}`),
@@ -273,7 +273,7 @@ describe('the older form', () => {
   });
 });
 
-describe('an API that is unavailable is not absent', () => {
+describe('an unavailable API is distinguished from a missing one', () => {
   it('aggregated: a version whose freshness is Stale', async () => {
     const stale = {
       metadata: { name: 'metrics.example.com' },

@@ -1,6 +1,6 @@
-// Which kinds the server serves. Read once, kept, and read again when somebody asks for a kind that is not there (a CRD
-// may have been created since), or was told that one that is there is not served (a version may have been retired), but
-// not more often than every few seconds.
+// Caches which kinds the server serves. The cache is refreshed when a caller asks for an unknown kind (a CRD may have
+// been created), or when a request found that a cached kind is not served (a version may have been removed), but at
+// most every few seconds.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, seconds } from '@lapse/base/instant';
@@ -15,13 +15,13 @@ export interface ServedKind extends Kind {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly singular: string;
-  /** Names after the slash: `status`, `scale`. */
+  /** Subresource names: `status`, `scale`. */
   readonly subresources: readonly string[];
 }
 
 export interface KindQuery {
   readonly group: string;
-  /** Unset: the version the server prefers. */
+  /** Default: the version the server prefers. */
   readonly version?: string;
   /** `Job`. */
   readonly kind?: string;
@@ -30,22 +30,24 @@ export interface KindQuery {
 }
 
 export interface Discovery {
-  /** The kind, or undefined when the server does not serve it. A miss looks once more before it says so. */
+  /** The kind, or undefined if the server does not serve it. An unknown kind triggers one refresh first. */
   find(query: KindQuery): Promise<ServedKind | undefined>;
-  /** Everything, preferred versions of a group first. */
+  /** All kinds; the preferred version of each group comes first. */
   all(): Promise<readonly ServedKind[]>;
   /**
-   * Whether the server names the group but could not say what is in it: discovery of one of its versions is stale or
+   * Whether the server lists the group but not all of its contents: discovery of one of its versions is stale or
    * failed. A kind of such a group may exist although it is not found.
    */
   isUnavailable(group: string): Promise<boolean>;
-  /** Forget what is known. */
+  /** Drops the cache. */
   invalidate(): void;
-  /** Something that is known turned out to be wrong: whoever asks next has it read again, unless that was just done. */
+  /**
+   * Reports that cached data turned out to be wrong. The next query refreshes the cache, unless it was just refreshed.
+   */
   doubt(): void;
 }
 
-/** A miss right after a look is believed, and so is a hit that is doubted. */
+/** Minimum interval between refreshes after misses and doubts. */
 const MISS_INTERVAL: Millis = seconds(5);
 const AGGREGATED =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
@@ -57,7 +59,7 @@ const text = (json: Json | undefined): string => (typeof json === 'string' ? jso
 
 interface Discovered {
   readonly kinds: readonly ServedKind[];
-  /** Groups of which a version is stale or failed. */
+  /** Groups with a stale or failed version. */
   readonly unavailable: readonly string[];
 }
 
@@ -90,7 +92,7 @@ function readAggregated(document: JsonObject): Discovered {
   return { kinds: found, unavailable };
 }
 
-/** The older form: one APIResourceList per group and version, subresources among the resources. */
+/** Unaggregated discovery: one APIResourceList per group version, with subresources among the resources. */
 function readResourceList(document: JsonObject, groupVersion: string): ServedKind[] {
   const gv = parseApiVersion(groupVersion);
   if (gv === undefined) return [];
@@ -116,7 +118,7 @@ function readResourceList(document: JsonObject, groupVersion: string): ServedKin
     });
 }
 
-/** Group versions that an APIVersions or APIGroupList document names, preferred first. */
+/** The group versions in an APIVersions or APIGroupList document, preferred first. */
 function readGroupVersions(document: JsonObject): string[] {
   if (document.kind === 'APIVersions') return texts(document.versions);
   return objects(document.groups).flatMap((group) => {
@@ -134,7 +136,7 @@ async function readLegacy(caller: Caller, document: JsonObject): Promise<Discove
       const { json } = await send(caller, { method: 'GET', path });
       return readResourceList(json, groupVersion);
     } catch (error) {
-      // One aggregated API that is down must not hide all others.
+      // An unavailable aggregated API must not hide all others.
       if (!(error instanceof ApiError)) throw error;
       unavailable.push(parseApiVersion(groupVersion)?.group ?? '');
       return [];
@@ -171,14 +173,14 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
       return parts.flatMap(({ kinds }) => kinds);
     });
     known = reading;
-    // A failed look is not knowledge.
+    // Do not cache a failed read.
     reading.catch(() => {
       if (known === reading) known = undefined;
     });
     return reading;
   };
 
-  /** What is known, read anew where it has to be. */
+  /** The cached kinds, refreshed if necessary. */
   const all = (): Promise<readonly ServedKind[]> =>
     known === undefined || (doubted && !justRead()) ? read() : known;
 

@@ -1,15 +1,15 @@
-// undici's connection pools, set up for an API server: one pool for requests, one for watches.
+// Configures undici's connection pools for an API server: one pool for requests, one for watches.
 
 import type { Millis } from '@lapse/base/instant';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 
 export interface TlsOptions {
-  /** PEM; the system's roots when absent. */
+  /** CA certificates in PEM. Default: the system's roots. */
   readonly ca?: string;
-  /** PEM client certificate and its key. */
+  /** Client certificate and key in PEM. */
   readonly cert?: string;
   readonly key?: string;
-  /** Name to ask for and to verify, instead of the host of the URL. */
+  /** TLS server name to send and verify, instead of the host of the URL. */
   readonly servername?: string;
   /** Accept any certificate. */
   readonly insecure?: boolean;
@@ -19,19 +19,21 @@ export interface DispatcherOptions {
   readonly origin: string;
   readonly tls: TlsOptions;
   readonly proxyUrl?: string;
-  /** Undefined: as many as are needed at once. */
+  /** Maximum number of connections. Default: unlimited. */
   readonly connections?: number;
   readonly http2: boolean;
   readonly keepAliveTimeout: Millis;
-  /** A backstop by undici's own timers: our deadlines are on the injected clock, which may be set back. 0: none. */
+  /**
+   * A second timeout on undici's own timers, because the injected clock of the deadlines may be set back. 0: disabled.
+   */
   readonly answerTimeout: Millis;
   readonly maxResponseBytes?: number;
 }
 
 const CONNECT_TIMEOUT = 10_000;
-/** First TCP probe after this long without traffic: finds peers that vanished without a word. */
+/** Time without traffic before the first TCP keep-alive probe. Detects peers that disappeared silently. */
 const TCP_KEEP_ALIVE = 30_000;
-/** Warnings and long annotations travel in headers; Node's 16 KiB is little for a list of them. */
+/** Warnings and long annotations are sent in headers. Node's default of 16 KiB is too small for many of them. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
 function connectOptions(tls: TlsOptions) {

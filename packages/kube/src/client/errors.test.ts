@@ -17,7 +17,7 @@ const plain = (
 });
 
 describe('apiErrorFrom', () => {
-  it('rebuilds what the server said', () => {
+  it('rebuilds the error that the server sent', () => {
     const details = {
       name: 'a',
       group: 'batch',
@@ -37,23 +37,23 @@ describe('apiErrorFrom', () => {
       { code: 404, reason: 'NotFound', message: 'the server answered 404 (text/plain): 404 page not found' },
     ],
     [
-      'a login page',
+      'an HTML login page',
       plain(502, '<html>Bad gateway</html>', 'text/html'),
       { code: 502, reason: '', message: expect.stringContaining('text/html') },
     ],
     [
-      'nothing at all',
+      'an empty body',
       plain(503, ''),
       { code: 503, reason: 'ServiceUnavailable', message: 'the server answered 503' },
     ],
     [
-      'JSON that is no Status',
+      'JSON that is not a Status',
       plain(500, '{"error":"x"}', 'application/json'),
       { code: 500, reason: 'InternalError' },
     ],
     ['a JSON list', plain(400, '[]', 'application/json'), { code: 400, reason: 'BadRequest' }],
     [
-      'half a Status',
+      'a truncated Status',
       plain(500, '{"kind":"Status","mess', 'application/json'),
       { code: 500, reason: 'InternalError' },
     ],
@@ -64,12 +64,12 @@ describe('apiErrorFrom', () => {
       { code: 409, reason: 'Conflict', message: 'the server answered 409' },
     ],
     [
-      'a Status whose fields have other types',
+      'a Status with fields of wrong types',
       plain(400, '{"kind":"Status","message":1,"reason":{},"details":"x","code":"y"}'),
       { code: 400, reason: 'BadRequest' },
     ],
     [
-      'a Status with odd details',
+      'a Status with malformed details',
       plain(
         404,
         '{"kind":"Status","details":{"name":5,"causes":[null,1,{"field":2}],"retryAfterSeconds":"x"}}',
@@ -77,11 +77,11 @@ describe('apiErrorFrom', () => {
       { code: 404, status: expect.objectContaining({ details: { causes: [{}, {}, {}] } }) },
     ],
     [
-      'a code in the body that differs from the answer',
+      'a code in the body that differs from the HTTP status',
       answer({ ...json(404, { kind: 'Status', code: 200, reason: 'NotFound' }) }),
       { code: 404 },
     ],
-  ])('survives %s', (_name, response, expected) => {
+  ])('tolerates %s', (_name, response, expected) => {
     expect(apiErrorFrom(response)).toMatchObject(expected);
   });
 
@@ -91,7 +91,7 @@ describe('apiErrorFrom', () => {
 
   it.each<[string, string | undefined, number | undefined]>([
     ['seconds', '7', 7],
-    ['a date is left to flow control', 'Sun, 06 Nov 1994 08:49:37 GMT', undefined],
+    ['a date is handled by flow control', 'Sun, 06 Nov 1994 08:49:37 GMT', undefined],
     ['nonsense', '-1', undefined],
     ['absent', undefined, undefined],
   ])('Retry-After: %s', (_name, header, retryAfterSeconds) => {
@@ -102,7 +102,7 @@ describe('apiErrorFrom', () => {
   });
 });
 
-describe('what a 404 means', () => {
+describe('causes of a 404', () => {
   it.each<[string, ApiError, boolean]>([
     [
       'the object is missing',
@@ -120,14 +120,14 @@ describe('what a 404 means', () => {
       false,
     ],
     ['the group is not served', apiErrorFrom(plain(404, '404 page not found', 'text/plain')), false],
-    ['a proxy says so', apiErrorFrom(plain(404, '<html>a</html>', 'text/html')), false],
+    ['a proxy responded', apiErrorFrom(plain(404, '<html>a</html>', 'text/html')), false],
     ['another code', apiErrorFrom(answer(refusal(410, 'NotFound', 'x', { name: 'a' }))), false],
   ])('%s', (_name, error, missing) => {
     expect(isMissing(error, 'a')).toBe(missing);
   });
 });
 
-describe('who is behind a 409', () => {
+describe('causes of a 409', () => {
   it.each<[string, string, string, object | undefined, string]>([
     [
       'uid precondition',
@@ -158,7 +158,7 @@ describe('who is behind a 409', () => {
       'admission',
     ],
     [
-      'a webhook with a reason of its own',
+      'a webhook with a custom reason',
       'Frozen',
       'admission webhook "v.example.com" denied the request: Frozen',
       undefined,
@@ -171,7 +171,7 @@ describe('who is behind a 409', () => {
       { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "kubectl"', field: '.data.k' }] },
       'manager',
     ],
-    ['a reason nobody knows', 'Busy', 'try later', { name: 'a' }, 'other'],
+    ['an unknown reason', 'Busy', 'try later', { name: 'a' }, 'other'],
     ['no details', 'Conflict', 'try later', undefined, 'other'],
   ])('%s', (_name, reason, message, details, cause) => {
     expect(conflictCause(apiErrorFrom(answer(refusal(409, reason, message, details))))).toBe(cause);

@@ -1,5 +1,5 @@
-// Refusals: from an answer's bytes to an ApiError, and the questions asked about one. A server, a proxy in front of it
-// or something else entirely may have answered, so nothing about the body is taken for granted.
+// Builds an ApiError from an error response, and classifies ApiErrors. The response may come from the server, a proxy
+// or any other program, so nothing about the body is assumed.
 
 import { isObject, type Json, type JsonObject } from '#api/json';
 import { ApiError, type StatusCause, type StatusDetails } from '#api/status';
@@ -7,7 +7,7 @@ import { asBuffer, parseBytes, textOf } from './codec.ts';
 import { decodeStatus, PROTOBUF_TYPE } from './protobuf/envelope.ts';
 import { headerOf, type TransportResponse } from './transport.ts';
 
-/** What a bare code means, where no Status says more. */
+/** The reason of an HTTP status code, for responses without a Status. */
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -53,7 +53,7 @@ function readDetails(json: Json | undefined): StatusDetails | undefined {
   return details;
 }
 
-/** An ApiError from a decoded Status; `httpCode` wins over the code in the body. */
+/** An ApiError from a decoded Status. `httpCode` overrides the code in the body. */
 export function apiErrorFromStatus(status: JsonObject, httpCode?: number): ApiError {
   const code = httpCode ?? (typeof status.code === 'number' ? status.code : 500);
   const reason = textField(status, 'reason') ?? '';
@@ -67,7 +67,7 @@ export function apiErrorFromStatus(status: JsonObject, httpCode?: number): ApiEr
   );
 }
 
-/** The Status in an answer, if there is one. */
+/** The Status in a response, if it contains one. */
 function tryStatus({ body, headers }: TransportResponse): JsonObject | undefined {
   try {
     if (headerOf(headers, 'content-type')?.startsWith(PROTOBUF_TYPE)) return decodeStatus(asBuffer(body));
@@ -80,13 +80,13 @@ function tryStatus({ body, headers }: TransportResponse): JsonObject | undefined
 
 const quoteBody = (body: Uint8Array): string => textOf(body.subarray(0, MAX_QUOTED)).trim();
 
-/** Seconds of a Retry-After header in its numeric form. */
+/** Seconds of a numeric Retry-After header. */
 function retryAfterSeconds(response: TransportResponse): number | undefined {
   const text = headerOf(response.headers, 'retry-after');
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The refusal in an answer whose code is not 2xx. */
+/** The error of a response whose code is not 2xx. */
 export function apiErrorFrom(response: TransportResponse): ApiError {
   const error = refusalOf(response);
   const after = retryAfterSeconds(response);
@@ -103,19 +103,19 @@ function refusalOf(response: TransportResponse): ApiError {
   const quoted = quoteBody(response.body);
   const type = headerOf(response.headers, 'content-type') ?? 'no content type';
   const message = `the server answered ${response.status}${quoted === '' ? '' : ` (${type}): ${quoted}`}`;
-  // The cause tells "somebody answered 404" from "the API server says that this object does not exist".
+  // This cause distinguishes a 404 of a proxy from the API server's statement that the object does not exist.
   const causes = [{ reason: 'UnexpectedServerResponse', message: quoted }];
   return new ApiError(response.status, REASONS[response.status], message, { causes });
 }
 
-/** The object itself is missing, as opposed to its kind, its path or the whole API. */
+/** The object itself does not exist, as opposed to its kind, its path or the whole API. */
 export const isMissing = (error: ApiError, name: string): boolean =>
   error.code === 404 && error.reason === 'NotFound' && error.status.details?.name === name;
 
-/** There is no such kind, version or path: a 404 that names nothing. */
+/** The kind, version or path does not exist: a 404 that names no object. */
 export const isUnserved = (error: ApiError): boolean => error.code === 404 && !error.status.details?.name;
 
-/** History or a continue token is older than the server remembers: start over with a list. */
+/** The requested history or continue token was compacted. The caller must list again. */
 export const isExpired = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 
@@ -125,11 +125,11 @@ export const isAlreadyExists = (error: ApiError): boolean =>
 export const isInvalid = (error: ApiError): boolean => error.code === 422;
 
 /**
- * Who is behind a 409:
- * - `changed`: the object is not the one (uid) or not the version that the request named
+ * The cause of a 409:
+ * - `changed`: the object has another UID or resourceVersion than the request named
  * - `manager`: server-side apply would take fields from another manager
- * - `admission`: a webhook refused and chose this code; trying again with a fresh version will not help
- * - `other`: anything else, such as a quota being updated at the same time
+ * - `admission`: a webhook denied with this code; a retry with a fresh version does not help
+ * - `other`: anything else, such as a concurrent quota update
  */
 export type ConflictCause = 'changed' | 'manager' | 'admission' | 'other';
 

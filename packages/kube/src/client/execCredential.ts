@@ -1,4 +1,4 @@
-// What a credential plugin is told and what it answers: ExecCredential, as JSON.
+// Encodes and decodes ExecCredential, the JSON exchanged with credential plugins.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type Instant, parseTime } from '@lapse/base/instant';
@@ -10,7 +10,7 @@ import type { Loaded } from './renewing.ts';
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** The text of KUBERNETES_EXEC_INFO. */
+/** The value of KUBERNETES_EXEC_INFO. */
 export function buildExecInfo(exec: ExecConfig, interactive: boolean, ca: string | undefined): string {
   const { cluster } = exec;
   const info = cluster && {
@@ -25,7 +25,7 @@ export function buildExecInfo(exec: ExecConfig, interactive: boolean, ca: string
   return JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec });
 }
 
-/** A problem with the answer, in words that never quote it: it holds secrets. */
+/** The plugin's output is not usable. The message never quotes it, because it contains secrets. */
 export class ExecAnswerError extends Error {}
 
 function readExpiry(value: Json | undefined): Instant | undefined {

@@ -16,7 +16,7 @@ const other = selfSigned('other');
 const credential = (status: unknown, apiVersion = V1) =>
   JSON.stringify({ kind: 'ExecCredential', apiVersion, status });
 
-describe('the answer of a plugin', () => {
+describe('parsing the output of a plugin', () => {
   it.each<[string, object, object]>([
     ['a token', { token: 't' }, { auth: { headers: { authorization: 'Bearer t' } } }],
     [
@@ -29,7 +29,7 @@ describe('the answer of a plugin', () => {
       { token: 't', expirationTimestamp: '2025-01-01T00:00:00Z' },
       { expiresAt: 1_735_689_600_000 },
     ],
-    ['an expiry of nothing', { token: 't', expirationTimestamp: null }, {}],
+    ['an empty expiry', { token: 't', expirationTimestamp: null }, {}],
     [
       'an expiry with an offset',
       { token: 't', expirationTimestamp: '2025-01-01T01:00:00.5+01:00' },
@@ -48,7 +48,7 @@ describe('the answer of a plugin', () => {
     ['no status', credential(undefined), 'no status'],
     ['an empty status', credential({}), 'neither a token nor'],
     ['an empty token', credential({ token: '' }), 'neither a token nor'],
-    ['a token of two lines', credential({ token: 'secret-token\nx' }), 'status.token is not a token'],
+    ['a token with two lines', credential({ token: 'secret-token\nx' }), 'status.token is not a token'],
     ['a certificate without a key', credential({ clientCertificateData: user.cert }), 'come together'],
     [
       'a broken certificate',
@@ -72,13 +72,13 @@ describe('the answer of a plugin', () => {
       'not an RFC 3339 time',
     ],
     ['a time that is a number', credential({ token: 't', expirationTimestamp: 5 }), 'not an RFC 3339 time'],
-  ])('refused, and never quoted: %s', (_name, output, problem) => {
+  ])('rejects %s without quoting it', (_name, output, problem) => {
     expect(() => parseExecCredential(output, V1)).toThrow(problem);
     expect(() => parseExecCredential(output, V1)).not.toThrow('secret-token');
   });
 });
 
-describe('running', () => {
+describe('running a plugin', () => {
   let directory: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'lapse-plugin-'));
@@ -107,7 +107,7 @@ describe('running', () => {
       interactive,
     });
 
-  it('arguments, environment and the request reach it', async () => {
+  it('passes arguments, environment and ExecCredential to the plugin', async () => {
     const script = `
       const info = JSON.parse(process.env.KUBERNETES_EXEC_INFO);
       const token = [info.kind, info.apiVersion, info.spec.interactive, process.env.INHERITED, process.env.OWN, process.env.PATH, process.argv[2]].join('|');
@@ -122,7 +122,7 @@ describe('running', () => {
     );
   });
 
-  it('the cluster reaches it when it asks', async () => {
+  it('passes the cluster to the plugin if it requests it', async () => {
     const script = `
       const { cluster } = JSON.parse(process.env.KUBERNETES_EXEC_INFO).spec;
       const token = Buffer.from(JSON.stringify(cluster)).toString('base64');
@@ -148,7 +148,7 @@ describe('running', () => {
 
   it.each<[string, string, Partial<ExecConfig>, RegExp]>([
     [
-      'a failure, with what it says',
+      'a failure with its error output',
       'console.error("please log in"); process.exit(3)',
       {},
       /^user "u": exec: .*: it ended with code 3: please log in$/,
@@ -161,13 +161,13 @@ describe('running', () => {
       /too much output/,
     ],
     [
-      'no such program, with the hint',
+      'a command that is not in PATH, with the install hint',
       '',
       { command: 'lapse-no-such-plugin', installHint: 'install it like this' },
       /lapse-no-such-plugin: no such program\ninstall it like this$/,
     ],
-    ['no such path', '', { command: '/no/such/plugin' }, /\/no\/such\/plugin: no such program$/],
-    ['a terminal that is not there', '', { interactiveMode: 'Always' }, /needs a terminal/],
+    ['a path that does not exist', '', { command: '/no/such/plugin' }, /\/no\/such\/plugin: no such program$/],
+    ['a required terminal that is missing', '', { interactiveMode: 'Always' }, /needs a terminal/],
   ])('%s', async (_name, script, more, message) => {
     await expect((await credentials(script, more)).current()).rejects.toMatchObject({
       failure: 'credentials',
@@ -176,7 +176,7 @@ describe('running', () => {
     });
   });
 
-  it('a file that cannot be run', async () => {
+  it('reports a file that is not executable', async () => {
     const file = join(directory, 'notexecutable');
     await writeFile(file, '#!/bin/sh\n');
     await chmod(file, 0o644);
@@ -187,7 +187,7 @@ describe('running', () => {
     });
   });
 
-  it('one that never ends is ended', async () => {
+  it('stops a plugin that does not exit', async () => {
     const clock = manualClock();
     const source = execPlugin(await plugin('setInterval(() => {}, 1000)'), { clock, environment: {} });
     const failed = expect(source.current()).rejects.toThrow('too slow');
@@ -196,7 +196,7 @@ describe('running', () => {
     await failed;
   });
 
-  it('is run again when it expires or the server refuses it, and not otherwise', async () => {
+  it('runs the plugin again only when its credentials expire or the server rejects them', async () => {
     const clock = manualClock();
     const counter = join(directory, 'counter');
     await writeFile(counter, '0');

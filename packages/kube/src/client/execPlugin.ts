@@ -1,4 +1,4 @@
-// Credential plugins: a program is run, and its output is who we are until it expires or the server refuses it.
+// Credential plugins: runs a program and uses its output as credentials until they expire or the server rejects them.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '@lapse/base/clock';
@@ -12,13 +12,13 @@ import { TransportError } from './transport.ts';
 
 export interface ExecPluginOptions {
   readonly clock: Clock;
-  /** The plugin's environment, before its own additions. */
+  /** The environment of the plugin, before the additions of its own configuration. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A person sits at the terminal and may be asked. */
+  /** A user is at the terminal, so the plugin may prompt. */
   readonly interactive?: boolean;
 }
 
-/** Longest time for a plugin that nobody is talking to. */
+/** Time limit of a plugin that cannot prompt a user. */
 const TIME_LIMIT = minutes(1);
 const MAX_OUTPUT = 1024 * 1024;
 const MAX_COMPLAINT = 1000;
@@ -29,7 +29,7 @@ interface Run {
   readonly stderr: string;
 }
 
-/** Everything a stream says, up to a limit, beyond which the process is ended. */
+/** Collects the output of a stream. Kills the process if the output exceeds the limit. */
 function gather(child: ChildProcess, name: 'stdout' | 'stderr'): () => string {
   const parts: Buffer[] = [];
   let size = 0;
@@ -78,7 +78,7 @@ function describe(exec: ExecConfig, error: unknown): string {
   return `${exec.field}: ${exec.command}: ${problem}${hint}`;
 }
 
-/** Cached until it expires; run again when the server refuses what it gave. */
+/** Caches the credentials until they expire. Runs the plugin again when the server rejects them. */
 export function execPlugin(exec: ExecConfig, options: ExecPluginOptions): Credentials {
   async function load() {
     try {

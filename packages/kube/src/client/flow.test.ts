@@ -37,7 +37,7 @@ function setup(steps: Step[], options: Partial<FlowOptions> = {}) {
 
 const request = (method: string) => ({ method, path: '/', headers: {} });
 
-/** Status or failure after letting the clock run, and how many attempts it took. */
+/** The status or failure after advancing the clock, and the number of attempts. */
 async function outcome(method: string, steps: Step[]): Promise<string> {
   const { clock, transport, sent } = setup(steps);
   const done = transport.request(request(method)).then(
@@ -48,37 +48,37 @@ async function outcome(method: string, steps: Step[]): Promise<string> {
   return `${await done} after ${sent()}`;
 }
 
-describe('what is repeated', () => {
+describe('which requests are retried', () => {
   it.each<[string, string, Step[], string]>([
-    ['a good answer is not', 'GET', [200], '200 after 1'],
-    ['a refusal is not', 'GET', [404], '404 after 1'],
-    ['a server error is not: it is an answer', 'GET', [500], '500 after 1'],
-    ['a read that is told to come later', 'GET', [429, 200], '200 after 2'],
-    ['a read of a gateway in trouble', 'GET', [502, 503, 504, 200], '200 after 4'],
-    ['a read, four attempts at most', 'GET', [503], '503 after 4'],
-    ['a read over a broken connection', 'GET', ['broken', 200], '200 after 2'],
-    ['a read that timed out', 'GET', ['timeout', 200], '200 after 2'],
-    ['a read, four attempts at most, failures too', 'GET', ['broken'], 'broken after 4'],
-    ['not a read the caller gave up', 'GET', ['aborted', 200], 'aborted after 1'],
-    ['not a read of nonsense', 'GET', ['malformed', 200], 'malformed after 1'],
-    ['not a read without credentials', 'GET', ['credentials', 200], 'credentials after 1'],
-    ['not a write that is told to come later', 'DELETE', [429, 200], '429 after 1'],
-    ['not a write of an unavailable server', 'POST', [503, 200], '503 after 1'],
+    ['does not retry after success', 'GET', [200], '200 after 1'],
+    ['does not retry after a 4xx', 'GET', [404], '404 after 1'],
+    ['does not retry after a 500', 'GET', [500], '500 after 1'],
+    ['retries a read after 429', 'GET', [429, 200], '200 after 2'],
+    ['retries a read after a gateway error', 'GET', [502, 503, 504, 200], '200 after 4'],
+    ['retries a read up to four attempts', 'GET', [503], '503 after 4'],
+    ['retries a read after a broken connection', 'GET', ['broken', 200], '200 after 2'],
+    ['retries a read after a timeout', 'GET', ['timeout', 200], '200 after 2'],
+    ['retries a failing read up to four attempts', 'GET', ['broken'], 'broken after 4'],
+    ['does not retry a read that the caller aborted', 'GET', ['aborted', 200], 'aborted after 1'],
+    ['does not retry a read after a malformed response', 'GET', ['malformed', 200], 'malformed after 1'],
+    ['does not retry a read without credentials', 'GET', ['credentials', 200], 'credentials after 1'],
+    ['does not retry a write after 429', 'DELETE', [429, 200], '429 after 1'],
+    ['does not retry a write after 503', 'POST', [503, 200], '503 after 1'],
     [
-      'not a write over a broken connection: it may have been carried out',
+      'does not retry a write after a broken connection: it may have been executed',
       'DELETE',
       ['broken', 200],
       'broken after 1',
     ],
-    ['not a write that timed out', 'PATCH', ['timeout', 200], 'timeout after 1'],
-    ['a write of which nothing was sent', 'DELETE', ['refusedConnection', 200], '200 after 2'],
-    ['such a write, four attempts at most', 'POST', ['refusedConnection'], 'unreachable after 4'],
-    ['not a write that was partly sent', 'PUT', ['unreachable', 200], 'unreachable after 1'],
+    ['does not retry a write after a timeout', 'PATCH', ['timeout', 200], 'timeout after 1'],
+    ['retries a write of which no byte was sent', 'DELETE', ['refusedConnection', 200], '200 after 2'],
+    ['retries an unsent write up to four attempts', 'POST', ['refusedConnection'], 'unreachable after 4'],
+    ['does not retry a write that was partly sent', 'PUT', ['unreachable', 200], 'unreachable after 1'],
   ])('%s', async (_rule, method, steps, expected) => {
     expect(await outcome(method, steps)).toBe(expected);
   });
 
-  it('the pause before a repetition grows and ends with the caller’s patience', async () => {
+  it('the delay before a retry grows, and an abort of the caller ends it', async () => {
     const most = { next: () => 0.999999, bytes: () => new Uint8Array() };
     const { clock, transport, sent } = setup([503], { random: most });
     const controller = new AbortController();
@@ -96,7 +96,7 @@ describe('what is repeated', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('a stream is opened once: the reflector waits by itself', async () => {
+  it('a stream is opened once: the reflector does its own retries', async () => {
     const { transport, sent } = setup([503, 200]);
     expect((await transport.stream(request('GET'))).status).toBe(503);
     expect(sent()).toBe(1);
@@ -122,7 +122,7 @@ describe('Retry-After', () => {
     expect(computeRetryAfter(headers, manualClock())).toBe(pause);
   });
 
-  it.each([429, 503])('%d with it pauses everybody, writes and streams too', async (status) => {
+  it.each([429, 503])('%d with it pauses all requests, including writes and streams', async (status) => {
     const { clock, flow, transport, sent } = setup([[status, { 'retry-after': '5' }], 200]);
     expect((await transport.request(request('DELETE'))).status).toBe(status);
     void transport.request(request('DELETE'));
@@ -134,7 +134,7 @@ describe('Retry-After', () => {
     expect(sent()).toBe(3);
   });
 
-  it('without it a 429 pauses nobody', async () => {
+  it('a 429 without it pauses no other request', async () => {
     const { transport, sent } = setup([429, 200]);
     await transport.request(request('DELETE'));
     await transport.request(request('DELETE'));
@@ -142,8 +142,8 @@ describe('Retry-After', () => {
   });
 });
 
-describe('in flight', () => {
-  /** Requests that stay out until answered. */
+describe('requests in flight', () => {
+  /** Requests that stay in flight until the test responds. */
   function pending(options: Partial<FlowOptions> = {}) {
     const clock = manualClock();
     const flow = createFlow({ clock, random: seededRandom(1), ...options });
@@ -160,7 +160,7 @@ describe('in flight', () => {
     return { flow, out, send };
   }
 
-  it('thirty-two unless told', async () => {
+  it('allows 32 requests by default', async () => {
     const { flow, out, send } = pending();
     for (let i = 0; i < 40; i++) void send();
     await settle();
@@ -185,14 +185,14 @@ describe('in flight', () => {
     expect(flow.state).toEqual({ inFlight: 0, waiting: 0, limit });
   });
 
-  it('an open stream does not keep its place', async () => {
+  it('an open stream does not count against the limit', async () => {
     const { flow, transport } = setup([200], { maxInFlight: 1 });
     await transport.stream(request('GET'));
     await transport.stream(request('GET'));
     expect(flow.state.inFlight).toBe(0);
   });
 
-  it('a stream that cannot be opened gives its place back', async () => {
+  it('a stream that cannot be opened releases its slot', async () => {
     const { flow, transport } = setup(['broken'], { maxInFlight: 1 });
     await expect(transport.stream(request('GET'))).rejects.toMatchObject({ failure: 'broken' });
     expect(flow.state.inFlight).toBe(0);

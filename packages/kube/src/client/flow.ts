@@ -1,5 +1,5 @@
-// Flow control around a Transport: bounded requests in flight, an optional rate, pauses the server asks for, and the
-// few repetitions that are safe: reads, and requests of which not a byte was sent.
+// Flow control around a Transport: limits requests in flight and optionally their rate, respects Retry-After, and
+// retries what is safe to retry: reads, and requests of which no byte was sent.
 
 import { computeBackoff } from '@lapse/base/backoff';
 import type { Clock } from '@lapse/base/clock';
@@ -20,30 +20,30 @@ import {
 export interface FlowOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** 32 unless told. */
+  /** Default: 32. */
   readonly maxInFlight?: number;
-  /** Requests per second and how many may come at once; unset: no such limit. */
+  /** Requests per second and burst. Default: no rate limit. */
   readonly qps?: number;
   readonly burst?: number;
-  /** Repetitions after the first attempt; 3 unless told. */
+  /** Retries after the first attempt. Default: 3. */
   readonly retries?: number;
 }
 
 export interface Flow {
-  /** The same transport under this flow's limits. Several transports may share one flow. */
+  /** The same transport with the limits of this flow. Several transports may share one flow. */
   around(transport: Transport): Transport;
   readonly state: GateState;
 }
 
 const MAX_IN_FLIGHT = 32;
 const RETRIES = 3;
-/** A server that asks for more is not believed: it would stop us for good. */
+/** Maximum accepted Retry-After. A larger value would stop the client for good. */
 const LONGEST_PAUSE = minutes(1);
 const BACKOFF = { first: millis(100), max: seconds(5) };
-/** Answers that say "later", not "no". */
+/** Status codes of transient errors. */
 const TRANSIENT = new Set([429, 502, 503, 504]);
 
-/** How long Retry-After asks to wait: seconds, or a date by the server's own clock. */
+/** The delay that Retry-After requests: seconds, or a date by the server's clock. */
 export function computeRetryAfter(headers: HeaderMap, clock: Clock): Millis | undefined {
   const text = headerOf(headers, 'retry-after')?.trim();
   if (text === undefined) return undefined;
@@ -80,7 +80,7 @@ export function createFlow(options: FlowOptions): Flow {
     ...(options.burst === undefined ? {} : { burst: options.burst }),
   });
 
-  /** One attempt inside the gate. The place is given back when the answer (of a stream: its headers) is there. */
+  /** One attempt inside the gate. Its slot is released when the response (for a stream: its headers) has arrived. */
   async function attempt<A extends { status: number; headers: HeaderMap }>(
     request: TransportRequest,
     send: (request: TransportRequest) => Promise<A>,

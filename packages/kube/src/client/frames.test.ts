@@ -20,7 +20,7 @@ function split(limit: number, ...chunks: Uint8Array[]): { frames: string[]; unfi
 }
 
 describe('FrameSplitter', () => {
-  test('any cut of any stream gives the same frames', () => {
+  test('splits any stream into the same frames, however it is cut into chunks', () => {
     const all = framed('grüße', '', 'x', 'a longer frame');
     for (let a = 0; a <= all.length; a++)
       for (let b = a; b <= all.length; b++)
@@ -30,7 +30,7 @@ describe('FrameSplitter', () => {
         });
   });
 
-  test('byte by byte', () => {
+  test('accepts single bytes', () => {
     const bytes = [...framed('abc', 'd')].map((byte) => Uint8Array.of(byte));
     expect(split(100, ...bytes)).toEqual({ frames: ['abc', 'd'], unfinished: 0 });
   });
@@ -44,7 +44,7 @@ describe('FrameSplitter', () => {
     expect(split(100, framed('x'), bytes)).toEqual({ frames: ['x'], unfinished });
   });
 
-  test('a frame beyond the limit is refused by its length alone', () => {
+  test('a frame beyond the limit is rejected when its length is read', () => {
     expect(() => split(5, framed('123456').subarray(0, 4))).toThrow(new PartTooLong('frame', 5));
     const [a, b] = [framed('123456').subarray(0, 2), framed('123456').subarray(2, 4)];
     expect(() => split(5, a, b)).toThrow(PartTooLong);

@@ -1,14 +1,15 @@
-// Chunks → frames: four bytes that say how long it is, big-endian, then the frame. Chunk borders fall anywhere.
+// Splits chunks into length-prefixed frames: four bytes of length, big-endian, then the frame. Chunks may be cut
+// anywhere.
 
 import { PartBuffer, type Splitter } from './partBuffer.ts';
 
 const HEADER = 4;
 
 export class FrameSplitter implements Splitter {
-  /** The header included. */
+  /** Including the length prefix. */
   readonly #held: PartBuffer;
 
-  /** `limit`: the most bytes a frame may have. */
+  /** `limit`: maximum bytes of a frame. */
   constructor(limit: number) {
     this.#held = new PartBuffer('frame', limit, HEADER);
   }
@@ -17,7 +18,7 @@ export class FrameSplitter implements Splitter {
     return this.#held.length;
   }
 
-  /** Frames come without their headers. */
+  /** Yields frames without their length prefix. */
   *push(chunk: Uint8Array): Generator<Buffer> {
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     if (this.#held.length > 0) {
@@ -37,14 +38,14 @@ export class FrameSplitter implements Splitter {
     if (rest.length > 0) this.#held.add(rest);
   }
 
-  /** Of the frame with its header. */
+  /** Length of the frame including its prefix. */
   #lengthOf(header: Buffer): number {
     const length = HEADER + header.readUInt32BE(0);
     this.#held.check(length);
     return length;
   }
 
-  /** Holds bytes of `from` until there are `length`; what is left over. */
+  /** Buffers bytes of `from` until there are `length`. Returns the remaining bytes. */
   #fill(from: Buffer, length: number): Buffer {
     const missing = Math.max(0, length - this.#held.length);
     if (missing > 0) this.#held.add(from.subarray(0, missing));

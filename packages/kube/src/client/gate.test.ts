@@ -23,8 +23,8 @@ function setup(options: Partial<GateOptions> = {}) {
   return { clock, gate, inside, names, enter, leave };
 }
 
-describe('places', () => {
-  it('as many as the limit, the others wait in order', async () => {
+describe('slots', () => {
+  it('admits as many requests as the limit; the others wait in order', async () => {
     const { gate, names, enter, leave } = setup({ maxInFlight: 2 });
     for (const name of ['a', 'b', 'c', 'd']) void enter(name);
     await settle();
@@ -34,7 +34,7 @@ describe('places', () => {
     expect(names).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('leaving twice gives back one place', async () => {
+  it('leaving twice releases one slot', async () => {
     const { gate, inside, enter } = setup();
     await enter();
     inside[0]!.leave('good');
@@ -42,7 +42,7 @@ describe('places', () => {
     expect(gate.state.inFlight).toBe(0);
   });
 
-  it('whoever gives up while waiting takes no place', async () => {
+  it('a request that is aborted while it waits takes no slot', async () => {
     const { gate, names, enter, leave } = setup({ maxInFlight: 1 });
     const controller = new AbortController();
     void enter('a');
@@ -58,7 +58,7 @@ describe('places', () => {
     expect(gate.state).toEqual({ inFlight: 0, waiting: 0, limit: 1 });
   });
 
-  it('an abort before or after changes nothing', async () => {
+  it('an abort before or after admission has no effect on the slots', async () => {
     const { gate, names, enter } = setup();
     await enter('a', AbortSignal.abort());
     const controller = new AbortController();
@@ -69,7 +69,7 @@ describe('places', () => {
     expect(gate.state).toMatchObject({ inFlight: 1, waiting: 0 });
   });
 
-  it('ten thousand in a queue come out in order', async () => {
+  it('ten thousand queued requests are admitted in order', async () => {
     const { inside, names, enter } = setup({ maxInFlight: 3 });
     const all = Array.from({ length: 10_000 }, (_, i) => enter(`${i}`));
     for (let left = 0; left < 10_000; left++) {
@@ -81,8 +81,8 @@ describe('places', () => {
   });
 });
 
-describe('the limit adapts', () => {
-  it('an overload halves it, down to one; good answers bring it back slowly', async () => {
+describe('adaptive limit', () => {
+  it('an overload halves the limit, down to one; successes restore it slowly', async () => {
     const { gate, enter, leave } = setup({ maxInFlight: 16 });
     const round = async (verdict: 'good' | 'overload' | 'neutral') => {
       await enter();
@@ -102,14 +102,14 @@ describe('the limit adapts', () => {
     expect(gate.state.limit).toBe(1);
   });
 
-  it('a burst of overloads that were out together counts once', async () => {
+  it('simultaneous overloads count once', async () => {
     const { gate, enter, leave } = setup({ maxInFlight: 16 });
     for (let i = 0; i < 16; i++) await enter();
     for (let i = 0; i < 16; i++) await leave('overload');
     expect(gate.state.limit).toBe(8);
   });
 
-  it('while more are out than allowed, nobody enters', async () => {
+  it('while more requests are in flight than allowed, none is admitted', async () => {
     const { gate, enter, leave } = setup({ maxInFlight: 4 });
     for (let i = 0; i < 6; i++) void enter();
     await settle();
@@ -123,7 +123,7 @@ describe('the limit adapts', () => {
 });
 
 describe('pauses', () => {
-  it('nobody enters before the end, everybody at the end', async () => {
+  it('admits no request before the end of a pause, and all at its end', async () => {
     const { clock, gate, inside, enter } = setup();
     gate.hold(seconds(5));
     void enter();
@@ -137,7 +137,7 @@ describe('pauses', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('a shorter pause never ends a longer one; a longer one extends it', async () => {
+  it('a shorter pause does not shorten a longer one; a longer one extends it', async () => {
     const { clock, gate, inside, enter } = setup();
     gate.hold(seconds(5));
     void enter();
@@ -154,8 +154,8 @@ describe('pauses', () => {
   });
 });
 
-describe('the rate', () => {
-  it('a burst at once, then one at a time', async () => {
+describe('rate', () => {
+  it('admits the burst immediately, then one request at a time', async () => {
     const { clock, inside, enter } = setup({ maxInFlight: 100, qps: 10, burst: 3 });
     for (let i = 0; i < 10; i++) void enter();
     await settle();

@@ -1,5 +1,5 @@
-// How many requests may be out at once, how fast they may follow each other, and until when nobody may go at all.
-// First come, first served. The limit adapts: one more after each full round of good answers, half after an overload.
+// Admits requests in FIFO order: limits how many are in flight, their rate, and pauses all of them on request of the
+// server. The concurrency limit adapts: plus one after each full round of successes, half after an overload.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Instant, type Millis, plus } from '@lapse/base/instant';
@@ -9,7 +9,7 @@ import { abortError } from './transport.ts';
 export interface GateOptions {
   readonly clock: Clock;
   readonly maxInFlight: number;
-  /** Requests per second; unset: no such limit. */
+  /** Requests per second. Default: no rate limit. */
   readonly qps?: number;
   readonly burst?: number;
 }
@@ -17,15 +17,15 @@ export interface GateOptions {
 export interface GateState {
   readonly inFlight: number;
   readonly waiting: number;
-  /** The present limit, between 1 and the configured one. */
+  /** The current limit, between 1 and the configured one. */
   readonly limit: number;
-  /** Nobody may go before this. */
+  /** No request is admitted before this instant. */
   readonly heldUntil?: Instant;
 }
 
-/** Proof of being inside; give it back with what came of it. */
+/** The slot of an admitted request. The caller must release it with the outcome of the request. */
 export interface Pass {
-  /** `good` lets the limit grow, `overload` shrinks it, `neutral` says nothing about the server. */
+  /** `good` lets the limit grow, `overload` shrinks it, `neutral` does not change it. */
   leave(verdict: 'good' | 'overload' | 'neutral'): void;
 }
 
@@ -47,7 +47,7 @@ export class Gate {
   #waiting = 0;
   #heldUntil: Instant | undefined;
   #wake: Cancel | undefined;
-  // Requests that went out before the last shrink say nothing about the limit it set.
+  // Requests sent before the last decrease say nothing about the new limit.
   #epoch = 0;
 
   constructor(options: GateOptions) {
@@ -69,7 +69,7 @@ export class Gate {
     };
   }
 
-  /** Waits for a place. Rejects when `signal` is aborted first. */
+  /** Waits for a slot. Rejects if `signal` is aborted first. */
   enter(signal?: AbortSignal): Promise<Pass> {
     if (signal?.aborted) return Promise.reject(abortError(signal, false));
     return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ export class Gate {
     });
   }
 
-  /** The server asked for a pause. A shorter pause never ends a longer one. */
+  /** Pauses all requests. A shorter pause does not shorten a longer one. */
   hold(pause: Millis): void {
     const until = plus(this.#clock.now(), pause);
     if (this.#heldUntil === undefined || until > this.#heldUntil) this.#heldUntil = until;
@@ -124,11 +124,11 @@ export class Gate {
     });
   }
 
-  /** The first who has not gone away. Called only when somebody waits. */
+  /** The first waiter that was not aborted. Only called if one exists. */
   #next(): Waiter {
     let waiter = this.#queue[this.#head++]!;
     while (waiter.gone) waiter = this.#queue[this.#head++]!;
-    // The served part is dropped in large pieces, so that a long queue costs a constant for each.
+    // Served entries are dropped in large batches, so that a long queue costs constant time per request.
     if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
       this.#queue = this.#queue.slice(this.#head);
       this.#head = 0;

@@ -1,11 +1,11 @@
-// The service account of the Pod we run in.
+// Reads the in-cluster configuration: the service account of the Pod this process runs in.
 
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from './configFields.ts';
 import type { Connection } from './connection.ts';
 
-/** Where every Pod has its service account. */
+/** Where Kubernetes mounts the service account in every Pod. */
 export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,7 @@ const addressOf = (environment: Environment): { host: string; port: string } | u
   return host === undefined || host === '' || port === undefined || port === '' ? undefined : { host, port };
 };
 
-/** Both the address of the API server and a token are there. */
+/** Whether the environment names an API server and a token file exists. */
 export async function isInCluster(environment: Environment, directory: string): Promise<boolean> {
   if (addressOf(environment) === undefined) return false;
   return access(join(directory, 'token')).then(

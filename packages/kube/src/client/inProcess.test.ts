@@ -6,13 +6,13 @@ import { bytes, chunked, scripted } from './testkit.ts';
 const request = { method: 'GET', path: '/', headers: {} };
 
 describe('inProcessTransport', () => {
-  it('headers that are sent more than once stay apart: a value may contain commas', async () => {
+  it('headers that are sent more than once stay separate, because a value may contain commas', async () => {
     const server = scripted({ status: 200, headers: {}, body: bytes('') });
     await inProcessTransport(server.handler).request({ ...request, headers: { a: ['b', 'c'], d: 'e' } });
     expect(server.requests[0]?.headers).toEqual({ a: ['b', 'c'], d: 'e' });
   });
 
-  it('a streamed body is collected for a request, a whole one is a chunk of a stream', async () => {
+  it('a streamed body is collected for a request; a whole body is one chunk of a stream', async () => {
     const streamed = inProcessTransport(
       scripted({ status: 200, headers: {}, body: chunked('a', 'b') }).handler,
     );
@@ -23,7 +23,7 @@ describe('inProcessTransport', () => {
     expect(parts).toEqual(['no']);
   });
 
-  it.each(['request', 'stream'] as const)('a server that throws is broken (%s)', async (way) => {
+  it.each(['request', 'stream'] as const)('a server that throws is reported as broken (%s)', async (way) => {
     const handler: HttpHandler = async () => {
       throw new Error('bug');
     };
@@ -35,7 +35,7 @@ describe('inProcessTransport', () => {
   });
 
   it.each(['request', 'stream'] as const)(
-    'an abort before the start never reaches the server (%s)',
+    'a request that was aborted before the start never reaches the server (%s)',
     async (way) => {
       const server = scripted({ status: 200, headers: {}, body: bytes('') });
       const aborted = { ...request, signal: AbortSignal.abort() };
@@ -48,7 +48,7 @@ describe('inProcessTransport', () => {
   );
 
   it.each(['request', 'stream'] as const)(
-    'an abort while it thinks is told to the server (%s)',
+    "an abort while the server works aborts the server's signal (%s)",
     async (way) => {
       const controller = new AbortController();
       let told = false;
@@ -65,7 +65,7 @@ describe('inProcessTransport', () => {
     },
   );
 
-  it('a stream that was closed before it was read is empty, however silent its server', async () => {
+  it('a stream that was closed before it was read is empty, even if the server sends nothing', async () => {
     async function* silent() {
       await new Promise(() => {});
       yield bytes('never');

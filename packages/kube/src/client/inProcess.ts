@@ -1,4 +1,4 @@
-// The transport to a server in the same process: no socket, still bytes.
+// The transport to an API server in the same process. It uses no socket, but still transfers bytes.
 
 import type { HttpHandler, HttpRequest, HttpResponse, RequestHeaders } from '#api/http';
 import { abortable, linkedController, whenOver } from './abortable.ts';
@@ -12,7 +12,7 @@ import {
   type TransportStream,
 } from './transport.ts';
 
-/** Values may contain commas: those of a header that is sent more than once stay apart. */
+/** Repeated header values stay separate, because they may contain commas. */
 function headersOf(headers: HeaderMap): RequestHeaders {
   const sent: Record<string, string | readonly string[]> = {};
   for (const [name, value] of Object.entries(headers))
@@ -28,7 +28,10 @@ const toHttp = (request: TransportRequest, signal: AbortSignal): HttpRequest => 
   signal,
 });
 
-/** Settles with the first of: the handler's answer, an abort. The handler is told about the abort through its signal. */
+/**
+ * Settles with the handler's response or the abort, whichever comes first. The handler sees the abort through its
+ * signal.
+ */
 function answerOrAbort<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal?.aborted) return Promise.reject(abortError(signal, false));
   return new Promise<T>((resolve, reject) => {

@@ -1,4 +1,4 @@
-// For the tests of this folder: one kind, and the answers a server gives about its objects.
+// Test kit of this folder: a kind, and the responses of a server for its objects.
 
 import { seededRandom } from '@lapse/base/random';
 import type { HttpResponse } from '#api/http';

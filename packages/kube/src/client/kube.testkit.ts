@@ -1,4 +1,4 @@
-// For the tests of this folder on a real kube-apiserver: one control plane for a file, and clients for it.
+// Test kit of this folder for a real kube-apiserver: one control plane per file, and clients for it.
 
 import { realClock } from '@lapse/base/clock';
 import { systemRandom } from '@lapse/base/random';
@@ -45,13 +45,13 @@ export const WhoAmI = defineKind({
 
 export interface RealCluster {
   readonly bed: Bed;
-  /** As the admin. */
+  /** A client with admin rights. */
   readonly client: Client;
   readonly skew: Skew;
   clientOf(selection: Selection): Promise<Client>;
 }
 
-/** A control plane for the tests of this file; the fields are there once the first test runs. */
+/** A control plane for the tests of a file. The fields are set when the first test runs. */
 export function realCluster(): RealCluster {
   const state = { skew: createSkew(realClock) } as { bed: Bed; client: Client; skew: Skew };
   const open: UndiciTransport[] = [];
@@ -84,7 +84,7 @@ export const configMap = (more: object = {}): KubeObject => ({
   metadata: { name: `c${count++}`, namespace: 'default', ...more },
   data: { k: 'v' },
 });
-/** A fresh object and the version it had before somebody changed it. */
+/** A new object that was changed, and its resourceVersion before the change. */
 export async function changed(client: Client) {
   const object = objectOf(await client.create(ConfigMap, configMap()));
   const key = { namespace: 'default', name: object.metadata.name! };

@@ -30,10 +30,10 @@ afterAll(() => rm(directory, { recursive: true }));
 const at = (name: string) => join(directory, name);
 const POD = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
 
-describe('where it is looked for', () => {
+describe('where the configuration is read from', () => {
   it.each<[string, () => Parameters<typeof loadConnection>[0], string]>([
     [
-      'an explicit file before everything',
+      'an explicit file takes precedence',
       () => ({
         kubeconfig: at('explicit'),
         environment: { KUBECONFIG: at('a'), HOME: at('home'), ...POD },
@@ -42,7 +42,7 @@ describe('where it is looked for', () => {
       'https://explicit',
     ],
     [
-      'KUBECONFIG before the Pod',
+      'KUBECONFIG before the service account',
       () => ({
         environment: { KUBECONFIG: at('a'), HOME: at('home'), ...POD },
         serviceAccountDirectory: at('pod'),
@@ -55,7 +55,7 @@ describe('where it is looked for', () => {
       'https://b',
     ],
     [
-      'files that are missing are skipped, empty names too',
+      'missing files and empty names are skipped',
       () => ({ environment: { KUBECONFIG: ['', at('none'), at('a'), at('a')].join(delimiter) } }),
       'https://a',
     ],
@@ -65,50 +65,50 @@ describe('where it is looked for', () => {
       'https://b',
     ],
     [
-      'the Pod before the home',
+      'the service account before the home directory',
       () => ({ environment: { HOME: at('home'), ...POD }, serviceAccountDirectory: at('pod') }),
       'https://10.0.0.1:443',
     ],
     [
-      'the home, when the Pod has no token',
+      'the home directory if the Pod has no token',
       () => ({ environment: { HOME: at('home'), ...POD }, serviceAccountDirectory: at('none') }),
       'https://home',
     ],
     [
-      'an empty KUBECONFIG is none',
+      'an empty KUBECONFIG counts as unset',
       () => ({ environment: { KUBECONFIG: '', HOME: at('home') } }),
       'https://home',
     ],
-    ['the home as Windows calls it', () => ({ environment: { USERPROFILE: at('home') } }), 'https://home'],
+    ['the home directory on Windows', () => ({ environment: { USERPROFILE: at('home') } }), 'https://home'],
   ])('%s', async (_name, options, server) => {
     expect((await loadConnection(options())).server).toBe(server);
   });
 
   it.each<[string, () => Parameters<typeof loadConnection>[0], string]>([
     [
-      'an explicit file that is missing',
+      'an explicit file that does not exist',
       () => ({ kubeconfig: at('none'), environment: {} }),
       'none: no such file',
     ],
     ['an explicit directory', () => ({ kubeconfig: at('home'), environment: {} }), 'home: cannot be read'],
     [
-      'KUBECONFIG without a file',
+      'KUBECONFIG without an existing file',
       () => ({ environment: { KUBECONFIG: at('none'), HOME: at('home') } }),
       'KUBECONFIG: no such file',
     ],
     [
-      'nothing at all',
+      'no configuration at all',
       () => ({ environment: {} }),
       'no cluster is configured: looked at --kubeconfig, KUBECONFIG, a Pod’s service account, ~/.kube/config',
     ],
-    ['a home without a file', () => ({ environment: { HOME: at('pod') } }), 'no cluster is configured'],
-  ])('refused: %s', async (_name, options, message) => {
+    ['a home directory without a file', () => ({ environment: { HOME: at('pod') } }), 'no cluster is configured'],
+  ])('rejects %s', async (_name, options, message) => {
     await expect(loadConnection(options())).rejects.toThrow(message);
   });
 });
 
-describe('in a Pod', () => {
-  it('address, token, CA and namespace', async () => {
+describe('in-cluster configuration', () => {
+  it('reads address, token, CA and namespace', async () => {
     const environment = { ...POD, KUBERNETES_SERVICE_HOST: 'fd00::1' };
     expect(await loadConnection({ environment, serviceAccountDirectory: at('pod') })).toEqual({
       description: 'the service account of this Pod',
@@ -120,13 +120,13 @@ describe('in a Pod', () => {
     });
   });
 
-  it('without a namespace file it is default', async () => {
+  it('the namespace is default without a namespace file', async () => {
     const connection = await loadConnection({ environment: POD, serviceAccountDirectory: at('barepod') });
     expect(connection.namespace).toBe('default');
   });
 });
 
-describe('writing', () => {
+describe('writing a kubeconfig', () => {
   const entry = {
     name: 'lapse',
     server: 'https://127.0.0.1:6443',
@@ -137,7 +137,7 @@ describe('writing', () => {
     namespace: 'n',
   };
 
-  it('what is written is read back', async () => {
+  it('a written kubeconfig is read back unchanged', async () => {
     const file = at('written');
     await writeKubeconfig(file, entry);
     expect(await loadConnection({ kubeconfig: file, environment: {} })).toMatchObject({
@@ -150,7 +150,7 @@ describe('writing', () => {
     });
   });
 
-  it('for its owner only, also over a file that was open to all and a draft left behind', async () => {
+  it('is readable by its owner only, also if the file or a leftover draft was readable by all', async () => {
     const file = at('open');
     await writeFile(file, 'old', { mode: 0o644 });
     await writeFile(`${file}.new`, 'half', { mode: 0o666 });
@@ -161,7 +161,7 @@ describe('writing', () => {
     await expect(stat(`${file}.new`)).rejects.toThrow('ENOENT');
   });
 
-  it('names and tokens that YAML would read as something else', () => {
+  it('quotes names and tokens that YAML would read as other types', () => {
     for (const text of ['true', '1e3', '- a', 'a: b', '"', '\n', '~', '#x']) {
       const config = parseKubeconfig(
         renderKubeconfig({ name: text, server: 'https://x', token: text }),

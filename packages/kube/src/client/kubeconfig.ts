@@ -1,5 +1,5 @@
-// Finds out how to reach the cluster: an explicit kubeconfig, $KUBECONFIG, the service account of the Pod we run in, or
-// ~/.kube/config, in this order. The environment is handed in: only commands read it.
+// Finds the cluster configuration in this order: an explicit kubeconfig, $KUBECONFIG, the service account of the Pod,
+// ~/.kube/config. The environment is a parameter: only commands read it.
 
 import { delimiter, join } from 'node:path';
 import { ConfigError } from './configFields.ts';
@@ -12,9 +12,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface LoadOptions extends Selection {
   readonly environment: Environment;
-  /** A file that must exist; nothing else is looked at. */
+  /** A file that must exist. No other source is read. */
   readonly kubeconfig?: string;
-  /** Where a Pod finds its service account. */
+  /** The mount path of the service account. */
   readonly serviceAccountDirectory?: string;
 }
 
@@ -23,7 +23,7 @@ async function readAll(files: readonly string[]): Promise<Kubeconfig | undefined
   return found.length === 0 ? undefined : mergeKubeconfigs(found);
 }
 
-/** The files of $KUBECONFIG, each once; undefined when it names none. */
+/** The files in $KUBECONFIG without repetitions. Undefined if it names no file. */
 function filesOf(environment: Environment): string[] | undefined {
   const files = (environment.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
   return files.length === 0 ? undefined : [...new Set(files)];

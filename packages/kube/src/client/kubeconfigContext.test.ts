@@ -33,19 +33,19 @@ describe('clusters', () => {
       { ca: { pem: 'PEM', field: '/k/config: cluster "c": certificate-authority-data' } },
     ],
     [
-      'a CA file, seen from the kubeconfig',
+      'a CA file relative to the kubeconfig',
       `{${S}, certificate-authority: pki/ca.crt}`,
       { ca: { path: '/k/pki/ca.crt', field: '/k/config: cluster "c": certificate-authority' } },
     ],
     ['an absolute CA file', `{${S}, certificate-authority: /pki/ca.crt}`, { ca: { path: '/pki/ca.crt' } }],
     [
-      'inline wins over a file',
+      'inline data wins over a file',
       `{${S}, certificate-authority: f, certificate-authority-data: ${b64('PEM')}}`,
       { ca: { pem: 'PEM' } },
     ],
     ['no verification', `{${S}, insecure-skip-tls-verify: true}`, { insecure: true }],
-    ['no verification, in YAML 1.1', `{${S}, insecure-skip-tls-verify: yes}`, { insecure: true }],
-    ['another name', `{${S}, tls-server-name: n.example}`, { servername: 'n.example' }],
+    ['no verification as a YAML 1.1 boolean', `{${S}, insecure-skip-tls-verify: yes}`, { insecure: true }],
+    ['another TLS server name', `{${S}, tls-server-name: n.example}`, { servername: 'n.example' }],
     ['a proxy', `{${S}, proxy-url: "socks5://127.0.0.1:1080"}`, { proxyUrl: 'socks5://127.0.0.1:1080' }],
   ])('%s', async (_name, cluster, expected) => {
     expect(await resolve(cluster)).toMatchObject(expected);
@@ -54,11 +54,11 @@ describe('clusters', () => {
   it.each<[string, string, string]>([
     ['no server', '{}', '/k/config: cluster "c": server: is missing'],
     [
-      'a server that is no URL',
+      'a server that is not a URL',
       '{server: api}',
       '/k/config: cluster "c": server: "api" is not an http or https URL',
     ],
-    ['a server of another kind', '{server: "unix:///x"}', '/k/config: cluster "c": server: '],
+    ['a server with an unsupported scheme', '{server: "unix:///x"}', '/k/config: cluster "c": server: '],
     ['a server that is a map', '{server: {}}', '/k/config: cluster "c": server: must be a text, not a map'],
     [
       'a CA that is not base64',
@@ -66,21 +66,21 @@ describe('clusters', () => {
       '/k/config: cluster "c": certificate-authority-data: is not base64',
     ],
     [
-      'a CA and no verification',
+      'a CA together with no verification',
       `{${S}, insecure-skip-tls-verify: true, certificate-authority: f}`,
       '/k/config: cluster "c": insecure-skip-tls-verify: and certificate-authority exclude each other',
     ],
     [
-      'a flag that is none',
+      'a flag that is not a boolean',
       `{${S}, insecure-skip-tls-verify: maybe}`,
       '/k/config: cluster "c": insecure-skip-tls-verify: must be true or false',
     ],
     [
-      'a proxy of another kind',
+      'a proxy with an unsupported scheme',
       `{${S}, proxy-url: "ftp://x"}`,
       '/k/config: cluster "c": proxy-url: "ftp://x" is not',
     ],
-  ])('refused: %s', async (_name, cluster, message) => {
+  ])('rejects %s', async (_name, cluster, message) => {
     await expect(resolve(cluster)).rejects.toThrow(message);
   });
 });
@@ -94,7 +94,7 @@ describe('users', () => {
       { auth: { kind: 'tokenFile', path: '/k/t', field: '/k/config: user "u": tokenFile' } },
     ],
     [
-      'both: the file, with the token until it can be read',
+      'both: the token file, and the token while it cannot be read',
       '{token: abc, tokenFile: t}',
       { auth: { kind: 'tokenFile', path: '/k/t', fallback: 'abc' } },
     ],
@@ -109,7 +109,7 @@ describe('users', () => {
       { cert: { pem: 'C' }, key: { path: '/k/key.pem' }, auth: { kind: 'none' } },
     ],
     [
-      'somebody else',
+      'an impersonated user',
       '{token: t, as: jane, as-uid: u1, as-groups: [a, b], as-user-extra: {scopes: [x]}}',
       { impersonate: { user: 'jane', uid: 'u1', groups: ['a', 'b'], extra: { scopes: ['x'] } } },
     ],
@@ -130,8 +130,8 @@ describe('users', () => {
       '{token: a, username: b}',
       'user "u": username: and a token exclude each other',
     ],
-    ['groups of nobody', '{as-groups: [a]}', 'user "u": as: is missing'],
-    ['groups that are a text', '{as: a, as-groups: b}', 'user "u": as-groups: must be a list, not a text'],
+    ['impersonated groups without a user', '{as-groups: [a]}', 'user "u": as: is missing'],
+    ['groups that are a string', '{as: a, as-groups: b}', 'user "u": as-groups: must be a list, not a text'],
     [
       'extra that is a list',
       '{as: a, as-user-extra: [b]}',
@@ -142,13 +142,13 @@ describe('users', () => {
       '{as: a, as-user-extra: {b: [{}]}}',
       'user "u": as-user-extra.b[0]: must be a text, not a map',
     ],
-    ['an old provider', '{auth-provider: {name: oidc}}', 'user "u": auth-provider: is not supported'],
+    ['a legacy auth provider', '{auth-provider: {name: oidc}}', 'user "u": auth-provider: is not supported'],
     ['a token that is a list', '{token: [a]}', 'user "u": token: must be a text, not a list'],
-  ])('refused: %s', async (_name, user, message) => {
+  ])('rejects %s', async (_name, user, message) => {
     await expect(resolve(`{${S}}`, user)).rejects.toThrow(`/k/config: ${message}`);
   });
 
-  it('no secrets over plain http', async () => {
+  it('sends no secrets over plain http', async () => {
     expect(await resolve('{server: "http://api"}', '{token: abc}')).toMatchObject({ auth: { kind: 'none' } });
   });
 });
@@ -157,15 +157,15 @@ describe('contexts', () => {
   it.each<[string, string, Selection, object]>([
     ['its namespace', 'cluster: c, user: u, namespace: n', {}, { namespace: 'n' }],
     [
-      'another namespace by choice',
+      'a selected namespace',
       'cluster: c, user: u, namespace: n',
       { namespace: 'm' },
       { namespace: 'm' },
     ],
     ['no user', 'cluster: c', {}, { auth: { kind: 'none' } }],
-    ['a user by choice', 'cluster: c, user: nobody', { user: 'u' }, { auth: { kind: 'token' } }],
+    ['a selected user', 'cluster: c, user: nobody', { user: 'u' }, { auth: { kind: 'token' } }],
     [
-      'acting as somebody by choice',
+      'selected impersonation',
       'cluster: c, user: u',
       { impersonate: { user: 'j' } },
       { impersonate: { user: 'j' } },
@@ -176,25 +176,25 @@ describe('contexts', () => {
 
   it.each<[string, string, Selection, string]>([
     [
-      'a context that is not there',
+      'a context that does not exist',
       'cluster: c',
       { context: 'y' },
       '/k/config: there is no context "y" (there are: "x")',
     ],
-    ['a cluster that is not there', 'cluster: d', {}, '/k/config: there is no cluster "d" (there are: "c")'],
+    ['a cluster that does not exist', 'cluster: d', {}, '/k/config: there is no cluster "d" (there are: "c")'],
     [
-      'a user that is not there',
+      'a user that does not exist',
       'cluster: c, user: v',
       {},
       '/k/config: there is no user "v" (there are: "u")',
     ],
     ['no cluster', 'user: u', {}, '/k/config: context "x": cluster: is missing'],
     ['a prototype name', 'cluster: constructor', {}, 'there is no cluster "constructor"'],
-  ])('refused: %s', async (_name, context, selection, message) => {
+  ])('rejects %s', async (_name, context, selection, message) => {
     await expect(resolve(`{${S}}`, '{}', context, selection)).rejects.toThrow(message);
   });
 
-  it('no current context: says which there are; a cluster by choice will do', async () => {
+  it('without a current context the error lists the available ones; a selected cluster is enough', async () => {
     const none = parseKubeconfig(
       `contexts:\n- name: a\n  context: {}\n- name: b\n  context: {}\nclusters:\n- name: c\n  cluster: {${S}}\n`,
       '/k/config',
@@ -208,7 +208,7 @@ describe('contexts', () => {
     });
   });
 
-  it('a broken entry that nobody uses harms nobody', async () => {
+  it('a broken entry that is not used causes no error', async () => {
     const text = `current-context: x\ncontexts:\n- name: x\n  context: {cluster: c}\n- name: y\n  context: {cluster: 5, user: []}\nclusters:\n- name: c\n  cluster: {${S}}\n- name: d\n  cluster: {server: []}\n`;
     expect(await resolveContext(parseKubeconfig(text, '/k/config'))).toMatchObject({
       server: 'https://api:6443',

@@ -1,4 +1,4 @@
-// One context of a merged kubeconfig → a Connection.
+// Builds a Connection from one context of a merged kubeconfig.
 
 import { dirname, resolve } from 'node:path';
 import { ConfigError, type Fields } from './configFields.ts';
@@ -7,7 +7,7 @@ import type { Impersonation } from './credentials.ts';
 import { resolveExec } from './kubeconfigExec.ts';
 import type { Entry, Kubeconfig } from './kubeconfigFile.ts';
 
-/** What a command line may choose instead of what the files say. */
+/** Command-line overrides of the kubeconfig. */
 export interface Selection {
   readonly context?: string;
   readonly cluster?: string;
@@ -29,7 +29,7 @@ function pick(entries: ReadonlyMap<string, Entry>, name: string, what: string, c
   throw new ConfigError(config.files.join(', '), problem);
 }
 
-/** `name-data` inline, or the file that `name` points to, seen from the kubeconfig's own directory. */
+/** Inline `name-data`, or the file in `name`, relative to the kubeconfig's directory. */
 function material({ fields, file }: Entry, name: string): Material | undefined {
   const data = fields.text(`${name}-data`);
   if (data !== undefined) {
@@ -122,7 +122,7 @@ async function readAuth(
   if (token !== undefined && username !== undefined)
     throw new ConfigError(fields.at('username'), 'and a token exclude each other');
   const exec = fields.map('exec');
-  // As kubectl: what is written down wins over what would have to be run.
+  // Like kubectl: static credentials win over exec plugins.
   if (token !== undefined) return token;
   if (username !== undefined) return { kind: 'basic', username, password: fields.text('password') ?? '' };
   if (exec === undefined) return { kind: 'none' };
@@ -138,7 +138,7 @@ async function readUser(entry: Entry, cluster: Entry, connection: ReturnType<typ
   }
   const impersonate = readImpersonation(entry.fields);
   return {
-    // No secrets over a wire that anybody can read; kubectl holds back too.
+    // Like kubectl: send no secrets over an unencrypted connection.
     auth: connection.server.startsWith('https:') ? await readAuth(entry, cluster, connection) : NO_AUTH,
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),

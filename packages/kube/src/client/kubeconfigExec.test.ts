@@ -7,7 +7,7 @@ import { parseKubeconfig } from './kubeconfigFile.ts';
 
 const S = 'server: https://api:6443';
 
-/** What becomes of the only user of /k/config when this is its exec section. */
+/** Reads the only user of /k/config with this exec section. */
 const resolve = (exec: string) =>
   resolveContext(
     parseKubeconfig(
@@ -36,9 +36,9 @@ describe('exec', () => {
       '{apiVersion: client.authentication.k8s.io/v1beta1, command: c}',
       { interactiveMode: 'IfAvailable', args: [], env: {} },
     ],
-    ['a path, seen from the kubeconfig', `{${V1}, command: bin/plugin}`, { command: '/k/bin/plugin' }],
+    ['a path relative to the kubeconfig', `{${V1}, command: bin/plugin}`, { command: '/k/bin/plugin' }],
     [
-      'a hint without escape sequences',
+      'a hint with escape sequences removed',
       `{${V1}, command: c, installHint: "\\e[31mrun\\nthis\\a"}`,
       { installHint: '[31mrun\nthis' },
     ],
@@ -66,10 +66,10 @@ describe('exec', () => {
       '{apiVersion: client.authentication.k8s.io/v1, command: c, interactiveMode: Sometimes}',
       'exec.interactiveMode: "Sometimes" is none of',
     ],
-    ['arguments that are a text', `{${V1}, command: c, args: a}`, 'exec.args: must be a list'],
+    ['arguments that are a string', `{${V1}, command: c, args: a}`, 'exec.args: must be a list'],
     ['a variable without a name', `{${V1}, command: c, env: [{value: a}]}`, 'exec.env[0].name: is missing'],
-    ['a text', 'aws', 'exec: must be a map'],
-  ])('refused: %s', async (_name, exec, message) => {
+    ['a string instead of a map', 'aws', 'exec: must be a map'],
+  ])('rejects %s', async (_name, exec, message) => {
     await expect(resolve(exec)).rejects.toThrow(`/k/config: user "u": ${message}`);
   });
 
@@ -79,7 +79,7 @@ describe('exec', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('a plugin that asks for the cluster gets it, its extension with JSON types', async () => {
+  it('a plugin that requests the cluster gets it, including its extension with JSON types', async () => {
     const file = join(directory, 'config');
     const text = `current-context: x\ncontexts:\n- name: x\n  context: {cluster: c7, user: u}\nclusters:\n- name: c7\n  cluster:\n    ${S}\n    tls-server-name: n\n    proxy-url: http://p:1\n    certificate-authority-data: ${Buffer.from('PEM').toString('base64')}\n    extensions:\n    - name: other\n      extension: {}\n    - name: client.authentication.k8s.io/exec\n      extension: {audience: 5, on: true, list: [a]}\nusers:\n- name: u\n  user: {exec: {${V1}, command: c, provideClusterInfo: true}}\n`;
     await writeFile(file, text);

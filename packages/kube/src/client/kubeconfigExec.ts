@@ -1,4 +1,4 @@
-// The `exec` section of a kubeconfig user.
+// Reads the `exec` section of a kubeconfig user.
 
 import { dirname, resolve, sep } from 'node:path';
 import { ConfigError, type Fields } from './configFields.ts';
@@ -30,7 +30,7 @@ function readMode(fields: Fields, apiVersion: string): ExecConfig['interactiveMo
   return mode;
 }
 
-/** A command with a slash is a path, seen from the kubeconfig's own directory; one without is looked up in PATH. */
+/** A command with a slash is a path relative to the kubeconfig's directory. Others are looked up in PATH. */
 function readCommand(fields: Fields, file: string): string {
   const command = fields.required('command');
   return command.includes('/') || command.includes(sep) ? resolve(dirname(file), command) : command;
@@ -42,7 +42,7 @@ function readEnv(fields: Fields): Record<string, string> {
   return env;
 }
 
-// Control characters in a hint could rewrite the terminal it is shown on.
+// Control characters in a hint could manipulate the terminal.
 const cleanHint = (hint: string): string => hint.replace(/[^\P{Cc}\n]/gu, '').slice(0, MAX_HINT);
 
 interface ClusterOfExec {

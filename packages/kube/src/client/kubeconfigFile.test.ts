@@ -38,7 +38,7 @@ describe('one file', () => {
     ]);
   });
 
-  it('names of prototypes are names', () => {
+  it('prototype names are ordinary names', () => {
     const config = parse(named('users', 'user', '__proto__', 'constructor', 'toString'));
     expect([...config.users.keys()]).toEqual(['__proto__', 'constructor', 'toString']);
     expect(config.users.get('__proto__')?.fields.text('constructor')).toBeUndefined();
@@ -56,16 +56,16 @@ describe('one file', () => {
     ['not YAML', 'a: [1, 2', /^\/etc\/kube: not YAML: .* at line 1/],
     ['a tab', 'a:\n\t- b', /^\/etc\/kube: not YAML/],
     ['a list', '- a', /^\/etc\/kube: not a kubeconfig/],
-    ['a text', 'hello', /^\/etc\/kube: not a kubeconfig/],
+    ['a string', 'hello', /^\/etc\/kube: not a kubeconfig/],
     ['another kind', 'kind: Pod', /^\/etc\/kube: kind: must be Config, not Pod/],
     ['clusters as a map', 'clusters: {a: b}', /^\/etc\/kube: clusters: must be a list, not a map/],
-    ['a cluster that is a text', 'clusters: [a]', /^\/etc\/kube: clusters\[0\]: must be a map, not a text/],
+    ['a cluster that is a string', 'clusters: [a]', /^\/etc\/kube: clusters\[0\]: must be a map, not a text/],
     ['a user without a name', 'users:\n- user: {}', /^\/etc\/kube: users\[0\]\.name: is missing/],
     ['a body that is a list', 'users:\n- name: a\n  user: []', /^\/etc\/kube: user "a": must be a map/],
     ['a name twice', named('users', 'user', 'a', 'a'), /^\/etc\/kube: users\[1\]: a second user named "a"/],
     ['a key twice', 'kind: Config\nkind: Config', /^\/etc\/kube: not YAML: .*unique/],
     [
-      'a bomb of aliases',
+      'an alias bomb',
       `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'
         .split('')
         .map((c, i) => `${c}: &${c} [${`*${'abcdefgh'[i]},`.repeat(9)}]\n`)
@@ -77,7 +77,7 @@ describe('one file', () => {
       'current-context: [a]',
       /^\/etc\/kube: current-context: must be a text, not a list/,
     ],
-  ])('refused: %s', (_name, text, message) => {
+  ])('rejects %s', (_name, text, message) => {
     expect(() => parse(text)).toThrow(ConfigError);
     expect(() => parse(text)).toThrow(message);
   });
@@ -104,7 +104,7 @@ describe('several files', () => {
     expect(merged.users.get('u')?.file).toBe('/3');
   });
 
-  it('the first current-context that is set counts', () => {
+  it('the first current-context that is set wins', () => {
     expect(merged.currentContext).toBe('two');
     expect(merged.files).toEqual(['/1', '/2', '/3']);
   });

@@ -1,4 +1,4 @@
-// Kubeconfig files: reading one, and merging several as kubectl does (the first file that names a thing defines it).
+// Reads kubeconfig files and merges them like kubectl: the first file that names an entry defines it.
 
 import { readFile } from 'node:fs/promises';
 import { type Document, parseDocument } from 'yaml';
@@ -6,7 +6,7 @@ import { isObject, type Json } from '#api/json';
 import { boundedYaml } from '#api/yamlLimits';
 import { ConfigError, Fields } from './configFields.ts';
 
-/** A named cluster, user or context, and the file it is from: its relative paths start there. */
+/** A named cluster, user or context, and its file. Relative paths start at the directory of this file. */
 export interface Entry {
   readonly name: string;
   readonly file: string;
@@ -32,7 +32,7 @@ function checkSyntax(document: Document, file: string): void {
   if (problem !== undefined) throw new ConfigError(file, `not YAML: ${problem.message}`, problem);
 }
 
-/** Scalars stay texts except null and booleans: a token of digits is a text, and must keep every digit. */
+/** Scalars except null and booleans stay strings: a token of digits must keep every digit. */
 function parseYaml(text: string, file: string): Json {
   try {
     const document = parseDocument(text, { schema: 'failsafe', customTags: ['null', 'bool'], merge: true });
@@ -58,7 +58,7 @@ function readSection(root: Fields, file: string, section: string, field: string)
   return entries;
 }
 
-/** One file's text. Only what is looked at later is checked further: a broken entry that nobody uses harms nobody. */
+/** Parses one file. Only the entries that are used later are validated further. */
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   const json = parseYaml(text, file);
   if (!isObject(json)) throw new ConfigError(file, 'not a kubeconfig: expected a map');
@@ -79,7 +79,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   };
 }
 
-/** First come, first kept: whole entries, never field by field. */
+/** The first definition of an entry wins. Entries are never merged field by field. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const merged = (section: 'clusters' | 'users' | 'contexts') =>
     new Map(configs.toReversed().flatMap((config) => [...config[section]]));
@@ -96,7 +96,7 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
 const isAbsent = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 
-/** The file's configuration; undefined when there is no such file. */
+/** The configuration in the file. Undefined if the file does not exist. */
 export async function readKubeconfig(file: string): Promise<Kubeconfig | undefined> {
   let text: string;
   try {
@@ -108,7 +108,7 @@ export async function readKubeconfig(file: string): Promise<Kubeconfig | undefin
   return parseKubeconfig(text, file);
 }
 
-/** The extension of a cluster that exec plugins are handed, with its types as JSON has them. */
+/** The cluster extension that is passed to exec plugins, with its JSON types. */
 export async function readExecExtension(file: string, cluster: string): Promise<Json | undefined> {
   const document = parseDocument(await readFile(file, 'utf8'), { schema: 'core', merge: true });
   const json: unknown = boundedYaml(document).toJS();

@@ -1,16 +1,16 @@
-// A kubeconfig for one cluster, one user and one context, as `kubectl --kubeconfig` reads it.
+// Writes a kubeconfig with one cluster, one user and one context, for `kubectl --kubeconfig`.
 
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 
 export interface KubeconfigEntry {
-  /** Of the cluster, the user and the context. */
+  /** Name of the cluster, the user and the context. */
   readonly name: string;
   readonly server: string;
-  /** PEM; written inline. */
+  /** PEM, written inline. */
   readonly ca?: string;
   readonly token?: string;
-  /** PEM client certificate and key; written inline. */
+  /** Client certificate and key in PEM, written inline. */
   readonly cert?: string;
   readonly key?: string;
   readonly namespace?: string;
@@ -19,7 +19,7 @@ export interface KubeconfigEntry {
 const base64 = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : Buffer.from(text).toString('base64');
 
-/** YAML text. Absent fields are left out. */
+/** YAML text. Absent fields are omitted. */
 export function renderKubeconfig(entry: KubeconfigEntry): string {
   const { name, server, token, namespace } = entry;
   const cluster = { server, 'certificate-authority-data': base64(entry.ca) };
@@ -39,10 +39,10 @@ export function renderKubeconfig(entry: KubeconfigEntry): string {
   return stringify(document, { lineWidth: 0 });
 }
 
-/** Writes the file at once and for its owner only: it holds a credential. */
+/** Replaces the file atomically, readable by its owner only: it contains a credential. */
 export async function writeKubeconfig(file: string, entry: KubeconfigEntry): Promise<void> {
   const draft = `${file}.new`;
-  // A mode counts only for a file that is made here; one that a crash left behind keeps its own.
+  // The mode applies only to new files. A file left by a crash would keep its own mode.
   await rm(draft, { force: true });
   await writeFile(draft, renderKubeconfig(entry), { mode: 0o600, flag: 'wx' });
   await rename(draft, file);

@@ -1,4 +1,5 @@
-// Chunks → lines. Chunk borders fall anywhere, also inside a character, so bytes are cut first and decoded after.
+// Splits chunks into lines. Chunks may be cut anywhere, even inside a character, so bytes are split before they are
+// decoded.
 
 import { PartBuffer, type Splitter } from './partBuffer.ts';
 
@@ -7,7 +8,7 @@ const NEWLINE = 10;
 export class LineSplitter implements Splitter {
   readonly #held: PartBuffer;
 
-  /** `limit`: the most bytes a line may have. */
+  /** `limit`: maximum bytes of a line. */
   constructor(limit: number) {
     this.#held = new PartBuffer('line', limit);
   }
@@ -16,7 +17,7 @@ export class LineSplitter implements Splitter {
     return this.#held.length;
   }
 
-  /** Lines come without their newlines. */
+  /** Yields lines without their newlines. */
   *push(chunk: Uint8Array): Generator<Buffer> {
     const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let from = 0;

@@ -1,4 +1,4 @@
-// Certificates and keys: read, checked, and looked at again now and then, because files are rotated under us.
+// Reads and checks certificates and keys. Re-reads them periodically, because the files may be rotated.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export async function readMaterial(material: Material): Promise<string> {
 const whereOf = (material: Material): string =>
   'path' in material ? `${material.field}: ${material.path}` : material.field;
 
-/** The first certificate. Throws when there is none, or one of them is broken. */
+/** The first certificate. Throws if there is none, or if any of them is invalid. */
 function checkCertificates(material: Material, pem: string): X509Certificate {
   const found = pem.match(CERTIFICATES) ?? [];
   if (found.length === 0) throw new ConfigError(whereOf(material), 'holds no PEM certificate');
@@ -61,7 +61,7 @@ async function load(connection: Connection): Promise<TlsOptions> {
 
 const same = (a: TlsOptions, b: TlsOptions): boolean => a.ca === b.ca && a.cert === b.cert && a.key === b.key;
 
-/** The connection's certificates as they are now; the same object as long as nothing changed. */
+/** The current certificates of the connection. The same object as long as nothing changed. */
 export async function watchMaterial(
   connection: Connection,
   clock: Clock,
@@ -78,7 +78,8 @@ export async function watchMaterial(
       const fresh = await load(connection);
       if (!same(held, fresh)) held = fresh;
     } catch {
-      // Half-written: certificate and key are two files. What we have still works; the next look will see both.
+      // Certificate and key are two files and may be half-written. The previous pair still works; the next read sees
+      // both.
     } finally {
       readAt = clock.elapsed();
       reading = undefined;

@@ -1,8 +1,8 @@
-// The unfinished part of a stream: what has come of a line or frame whose end has not.
+// Buffers the incomplete line or frame at the end of a stream.
 
 const FIRST_CAPACITY = 4096;
 
-/** The part grew beyond the limit. */
+/** The part exceeds the limit. */
 export class PartTooLong extends Error {
   constructor(what: 'line' | 'frame', limit: number) {
     super(`a ${what} is longer than ${limit} bytes`);
@@ -10,7 +10,9 @@ export class PartTooLong extends Error {
   }
 }
 
-/** One growing buffer rather than a list of pieces: a server that sends single bytes must not cost an object for each. */
+/**
+ * One growing buffer instead of a list of chunks: a server that sends single bytes must not cost an object for each.
+ */
 export class PartBuffer {
   readonly #what: 'line' | 'frame';
   readonly #limit: number;
@@ -19,7 +21,7 @@ export class PartBuffer {
 
   readonly #header: number;
 
-  /** `limit`: the most bytes a part may have, not counting a header. */
+  /** `limit`: maximum bytes of a part, without its header. */
   constructor(what: 'line' | 'frame', limit: number, header = 0) {
     this.#what = what;
     this.#limit = limit;
@@ -30,12 +32,12 @@ export class PartBuffer {
     return this.#length;
   }
 
-  /** What is held, up to now; a view. */
+  /** A view of the buffered bytes. */
   get bytes(): Buffer {
     return this.#held.subarray(0, this.#length);
   }
 
-  /** Throws PartTooLong; `length` counts the header. */
+  /** Throws PartTooLong. `length` includes the header. */
   check(length: number): void {
     if (length > this.#limit + this.#header) throw new PartTooLong(this.#what, this.#limit);
   }
@@ -52,7 +54,7 @@ export class PartBuffer {
     this.#length = needed;
   }
 
-  /** The part is complete: gives it away. */
+  /** Returns the complete part and empties the buffer. */
   take(): Buffer {
     const { bytes } = this;
     this.#held = Buffer.alloc(0);
@@ -61,9 +63,9 @@ export class PartBuffer {
   }
 }
 
-/** Cuts chunks into parts. */
+/** Splits chunks into parts. */
 export interface Splitter {
-  /** The parts that `chunk` completes. They are views: use each before asking for the next. */
+  /** Yields the parts that `chunk` completes. They are views: use each one before requesting the next. */
   push(chunk: Uint8Array): Generator<Buffer>;
   /** Bytes after the last complete part. */
   readonly unfinished: number;

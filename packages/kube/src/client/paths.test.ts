@@ -9,11 +9,11 @@ describe('paths', () => {
   it.each([
     ['all jobs', collectionPath(Job), '/apis/batch/v1/jobs'],
     ['jobs of a namespace', collectionPath(Job, 'a'), '/apis/batch/v1/namespaces/a/jobs'],
-    ['the empty namespace is all of them', collectionPath(Job, ''), '/apis/batch/v1/jobs'],
+    ['an empty namespace means all namespaces', collectionPath(Job, ''), '/apis/batch/v1/jobs'],
     ['core kinds', collectionPath(Node), '/api/v1/nodes'],
     ['one job', objectPath(Job, { namespace: 'a', name: 'b' }), '/apis/batch/v1/namespaces/a/jobs/b'],
     [
-      'its status',
+      'the status of a job',
       objectPath(Job, { namespace: 'a', name: 'b' }, 'status'),
       '/apis/batch/v1/namespaces/a/jobs/b/status',
     ],
@@ -25,19 +25,19 @@ describe('paths', () => {
 
   it.each<[string, () => string, string]>([
     [
-      'an empty name never becomes the collection',
+      'an empty name, which would address the collection',
       () => objectPath(Job, { namespace: 'a', name: '' }),
       'the name is missing',
     ],
-    ['nor does a missing one', () => objectPath(Job, { namespace: 'a' } as never), 'the name is missing'],
+    ['a missing name', () => objectPath(Job, { namespace: 'a' } as never), 'the name is missing'],
     [
-      'a namespaced object needs its namespace',
+      'a namespaced object without a namespace',
       () => objectPath(Job, { name: 'b' }),
       'the namespace is missing',
     ],
-    ['also to be created in', () => homePath(Job), 'the namespace is missing'],
+    ['a create of a namespaced object without a namespace', () => homePath(Job), 'the namespace is missing'],
     [
-      'a cluster-scoped one has none',
+      'a cluster-scoped object with a namespace',
       () => objectPath(Node, { namespace: 'a', name: 'b' }),
       'cluster-scoped',
     ],
@@ -46,13 +46,13 @@ describe('paths', () => {
     ['a slash', () => objectPath(Node, { name: 'a/status' }), 'cannot be a name'],
     ['an encoded slash', () => objectPath(Node, { name: 'a%2fstatus' }), 'cannot be a name'],
     ['an empty subresource', () => objectPath(Node, { name: 'a' }, ''), 'the subresource is missing'],
-  ])('refused: %s', (_name, path, problem) => {
+  ])('rejects %s', (_name, path, problem) => {
     expect(path).toThrow(problem);
   });
 
   it.each([
     ['nothing', {}, ''],
-    ['undefined is left out', { a: undefined }, ''],
+    ['undefined is omitted', { a: undefined }, ''],
     ['values are encoded', { labelSelector: 'a=b,c in (d)' }, '?labelSelector=a%3Db%2Cc%20in%20(d)'],
     ['several', { a: 1, b: true, c: undefined, d: '' }, '?a=1&b=true&d='],
   ])('query: %s', (_name, query, expected) => {

@@ -1,11 +1,11 @@
-// Kinds and keys → request paths. A wrong path is the worst bug a client can have: an empty name turns "delete this
-// object" into "delete them all", so every segment is checked before it is used.
+// Builds request paths from kinds and keys. Every segment is validated: an empty name would turn the deletion of one
+// object into the deletion of the whole collection.
 
 import { apiVersionOfKind, describeKind, type Kind, type ObjectKey } from '#api/kind';
 
 type QueryValue = string | number | boolean | undefined;
 
-/** As the API server: `.` and `..`, slashes and percent signs never name anything. */
+/** Like the API server: a segment is never `.` or `..` and contains no slash or percent sign. */
 function segment(kind: Kind, what: string, value: string | undefined): string {
   if (value === undefined || value === '') throw new Error(`${describeKind(kind)}: the ${what} is missing`);
   if (value === '.' || value === '..' || /[/%]/.test(value))
@@ -16,7 +16,7 @@ function segment(kind: Kind, what: string, value: string | undefined): string {
 const root = (kind: Kind): string =>
   kind.group === '' ? `/api/${kind.version}` : `/apis/${apiVersionOfKind(kind)}`;
 
-/** All objects of a kind: of one namespace, or of the whole cluster when none is named. */
+/** All objects of a kind, in one namespace or in the whole cluster. */
 export function collectionPath(kind: Kind, namespace?: string): string {
   if (namespace === undefined || namespace === '') return `${root(kind)}/${kind.resource}`;
   if (!kind.namespaced) throw new Error(`${describeKind(kind)} is cluster-scoped and has no namespace`);
@@ -35,7 +35,7 @@ export function objectPath(kind: Kind, key: ObjectKey, subresource?: string): st
   return subresource === undefined ? path : `${path}/${segment(kind, 'subresource', subresource)}`;
 }
 
-/** `?a=1&b=x`, or nothing; undefined values are left out. */
+/** `?a=1&b=x`, or the empty string. Undefined values are omitted. */
 export function queryText(query: Readonly<Record<string, QueryValue>>): string {
   let text = '';
   for (const [name, value] of Object.entries(query)) {

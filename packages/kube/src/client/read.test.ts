@@ -11,7 +11,7 @@ describe('lists', () => {
       items: names.map((name) => ({ metadata: { name } })),
     });
 
-  it('pages are followed; items get the kind that lists leave out', async () => {
+  it('follows pages; items get the kind that lists omit', async () => {
     const { client, server } = setup([page(['a', 'b'], 't1'), page(['c'], 't2'), page([])]);
     const { items, resourceVersion } = await client.list(Job, {
       namespace: 'n',
@@ -29,7 +29,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('pages that expire on the way: everything again, at once', async () => {
+  it('lists everything again in one request if a page expires', async () => {
     const { client, server } = setup([
       page(['a'], 't1'),
       refusal(410, 'Expired', 'too old'),
@@ -41,24 +41,24 @@ describe('lists', () => {
     expect(server.requests[2]?.path).toBe('/apis/batch/v1/jobs');
   });
 
-  it('expired at once is thrown', async () => {
+  it('throws if the first page has expired', async () => {
     await expect(setup([refusal(410, 'Expired', 'too old')]).client.list(Job)).rejects.toMatchObject({
       code: 410,
     });
   });
 
-  it('a server that repeats its token does not keep us for ever', async () => {
+  it('stops if a server repeats its continue token', async () => {
     await expect(setup([page(['a'], 't')]).client.list(Job)).rejects.toThrow('repeats its continue token');
   });
 
-  it('pages say when they expired', async () => {
+  it('pages report that they expired', async () => {
     const kinds: string[] = [];
     for await (const answer of setup([page(['a'], 't'), refusal(410, 'Expired', '')]).client.pages(Job))
       kinds.push(answer.kind);
     expect(kinds).toEqual(['page', 'expired']);
   });
 
-  it('metadata only', async () => {
+  it('requests metadata only', async () => {
     const { client, server } = setup([page([])]);
     await client.list(metadataOf(Job));
     await client.get(metadataOf(Job), key).catch(() => {});
@@ -68,7 +68,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('a hundred thousand and more items in one list', async () => {
+  it('accepts more than a hundred thousand items in one list', async () => {
     const items = Array.from({ length: 150_000 }, (_, i) => ({ metadata: { name: `j${i}` } }));
     const { client } = setup([json(200, { metadata: { resourceVersion: '9' }, items })]);
     expect((await client.list(Job, { limit: 0 })).items).toHaveLength(150_000);

@@ -13,29 +13,29 @@ import { decodeList } from './protobuf/envelope.ts';
 import { TransportError } from './transport.ts';
 
 export interface GetOptions extends CallOptions {
-  /** "0": any version a cache holds. Unset: the latest. */
+  /** "0": any version in the server's cache. Default: the latest. */
   readonly resourceVersion?: string;
   readonly subresource?: string;
 }
 
 export interface SelectOptions extends CallOptions {
-  /** The only fields that matter, of a kind that is built in: objects may come without the others. */
+  /** The only fields the caller reads, for built-in kinds. Objects may lack all other fields. */
   readonly shape?: Shape;
-  /** Unset: all namespaces. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 }
 
 export interface ListOptions extends SelectOptions {
-  /** Items per page; 500 unless told, 0 for everything at once. */
+  /** Items per page. 0: everything in one page. Default: 500. */
   readonly limit?: number;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
 }
 
 export interface PageOptions extends ListOptions {
-  /** From the page before. */
+  /** The continue token of the previous page. */
   readonly continue?: string;
 }
 
@@ -48,7 +48,7 @@ export interface Page<T extends KubeObject> {
   readonly remainingItemCount?: number;
 }
 
-/** `expired`: the list cannot be continued (or not at that version); start over. */
+/** `expired`: the list cannot be continued, or not at that version. The caller must list again. */
 export type PageAnswer<T extends KubeObject> =
   | Page<T>
   | { readonly kind: 'expired'; readonly error: ApiError };
@@ -60,7 +60,7 @@ export interface List<T extends KubeObject> {
 
 const PAGE_SIZE = 500;
 
-/** The object, or undefined when it does not exist. Throws when its kind is not served (also a 404) or on refusal. */
+/** The object, or undefined if it does not exist. Throws if its kind is not served (also a 404) and on other errors. */
 export async function get<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,
@@ -121,13 +121,13 @@ export async function listPage<T extends KubeObject>(
   throw answer;
 }
 
-/** Page after page, all of one version. Ends after the last page, or after `expired`. */
+/** All pages of one resourceVersion. Ends after the last page, or after `expired`. */
 export async function* pages<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,
   options: ListOptions = {},
 ): AsyncGenerator<PageAnswer<T>> {
-  // The version belongs to the first request only: afterwards it is inside the token.
+  // Only the first request carries the version. Later it is part of the continue token.
   const { resourceVersion: _, resourceVersionMatch: __, ...following } = options;
   let page = await listPage(caller, kind, options);
   yield page;
@@ -140,7 +140,7 @@ export async function* pages<T extends KubeObject>(
   }
 }
 
-/** Everything. When the pages expire on the way, once more in a single request, which cannot. */
+/** All objects. If a page expires, it lists again in a single request, which cannot expire. */
 export async function list<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,

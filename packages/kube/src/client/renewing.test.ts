@@ -32,14 +32,14 @@ function source(options: { every?: Millis; lifetime?: Millis; keepOnFailure?: bo
 }
 
 describe('renewing', () => {
-  it('loads once for many requests, and answers at once afterwards', async () => {
+  it('loads once for many requests, then answers from memory', async () => {
     const { credentials, loads } = source();
     await Promise.all([credentials.current(), credentials.current(), credentials.current()]);
     expect(loads).toHaveLength(1);
     expect(credentials.current()).toEqual(auth('one'));
   });
 
-  it('expires exactly on its instant', async () => {
+  it('expires exactly at its instant', async () => {
     const { clock, credentials, loads, state } = source({ lifetime: seconds(60) });
     await credentials.current();
     state.token = 'two';
@@ -50,7 +50,7 @@ describe('renewing', () => {
     expect(loads).toEqual(['one', 'two']);
   });
 
-  it('is looked at again at most each interval; unchanged content is the same object', async () => {
+  it('reloads at most once per interval; unchanged content stays the same object', async () => {
     const { clock, credentials, loads } = source({ every: minutes(1) });
     const first = await credentials.current();
     for (let i = 0; i < 59; i++) {
@@ -63,7 +63,7 @@ describe('renewing', () => {
     expect(loads).toHaveLength(2);
   });
 
-  it('a failed look keeps what is there, if told so, but never what has expired', async () => {
+  it('a failed reload keeps the credentials with keepOnFailure, but never expired ones', async () => {
     const kept = source({ every: minutes(1), keepOnFailure: true });
     await kept.credentials.current();
     kept.state.broken = true;
@@ -76,7 +76,7 @@ describe('renewing', () => {
     await expect(expired.credentials.current()).rejects.toThrow('no token today');
   });
 
-  it('a first failure is thrown, and the next request tries again', async () => {
+  it('throws if the first load fails, and the next request tries again', async () => {
     const { credentials, state } = source({ keepOnFailure: true });
     state.broken = true;
     await expect(credentials.current()).rejects.toThrow('no token today');
@@ -84,7 +84,7 @@ describe('renewing', () => {
     expect(await credentials.current()).toEqual(auth('one'));
   });
 
-  it('refused: loads again; true only if something changed', async () => {
+  it('after a 401 it loads again; true only if the credentials changed', async () => {
     const { clock, credentials, state } = source();
     const used = await credentials.current();
     await clock.advance(seconds(5));
@@ -95,7 +95,7 @@ describe('renewing', () => {
     expect(await credentials.current()).toEqual(auth('two'));
   });
 
-  it('refused in a burst: one load for all; whoever is late sees that it already changed', async () => {
+  it('a burst of 401s causes one load; late callers see that the credentials already changed', async () => {
     const { clock, credentials, loads, state } = source();
     const used = await credentials.current();
     state.token = 'two';
@@ -107,7 +107,7 @@ describe('renewing', () => {
     expect(loads).toEqual(['one', 'two']);
   });
 
-  it('a server that refuses everything does not make us load without pause', async () => {
+  it('a server that rejects everything does not cause continuous loads', async () => {
     const { clock, credentials, loads, state } = source();
     for (let i = 0; i < 1000; i++) {
       state.token = `t${i}`;
@@ -127,7 +127,7 @@ describe('tokenFile', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('is read again after a minute, and survives a moment without the file', async () => {
+  it('is read again after a minute, and tolerates a missing file for a moment', async () => {
     const path = join(directory, 'token');
     const clock = manualClock();
     await writeFile(path, 'one\n');
@@ -147,7 +147,7 @@ describe('tokenFile', () => {
     ['empty', ' \n', 'is empty'],
     ['two lines', 'a\nb', 'does not hold a token'],
     ['binary', '\u0000\u0001', 'does not hold a token'],
-  ])('a file that is %s', async (name, content, problem) => {
+  ])('rejects a file that is %s', async (name, content, problem) => {
     const path = join(directory, name);
     if (content !== undefined) await writeFile(path, content);
     const field = 'user "u" in config: tokenFile';
@@ -185,7 +185,7 @@ describe('withCredentials', () => {
   });
 
   it.each(['request', 'stream'] as const)(
-    '401: once more with new ones, then it is an answer (%s)',
+    '401: retries once with new credentials, then returns the response (%s)',
     async (way) => {
       const { server, transport } = setup(true, no as typeof ok);
       expect((await transport[way](request)).status).toBe(401);
@@ -193,19 +193,19 @@ describe('withCredentials', () => {
     },
   );
 
-  it('a refused stream is let go', async () => {
+  it('closes a stream that was rejected', async () => {
     const { server, transport } = setup(true, no as typeof ok, ok);
     await transport.stream(request);
     expect(server.requests.map((r) => r.signal?.aborted)).toEqual([true, false]);
   });
 
-  it('401 without others: no second try', async () => {
+  it('401 without new credentials: no retry', async () => {
     const { server, transport } = setup(false, no as typeof ok);
     expect((await transport.request(request)).status).toBe(401);
     expect(server.requests).toHaveLength(1);
   });
 
-  it('401, then it works', async () => {
+  it('401, then success after a retry', async () => {
     const { transport } = setup(true, no as typeof ok, { ...ok, body: chunked('x') as never });
     expect((await transport.stream(request)).status).toBe(200);
   });
@@ -225,7 +225,7 @@ describe('impersonation', () => {
       },
     ],
     [
-      'keys that headers cannot hold',
+      'extra keys that header names cannot contain',
       { user: 'j', extra: { 'Example.com/Team (x)': ['1'] } },
       { 'impersonate-user': 'j', 'impersonate-extra-example.com%2fteam%20%28x%29': ['1'] },
     ],
@@ -234,7 +234,7 @@ describe('impersonation', () => {
     expect(impersonationHeaders(who)).toEqual(headers);
   });
 
-  it('follows the credentials underneath', async () => {
+  it('uses the current credentials of the wrapped instance', async () => {
     const { clock, credentials, state } = source();
     const acting = impersonating(credentials, { user: 'jane' });
     const first = await acting.current();

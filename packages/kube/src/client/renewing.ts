@@ -1,5 +1,4 @@
-// Credentials that are loaded, kept for a while and loaded again: token files and exec plugins. One load at a time,
-// however many requests ask.
+// Caches credentials that are loaded again on expiry: token files and exec plugins. Concurrent requests share one load.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, isDue, type Millis, seconds } from '@lapse/base/instant';
@@ -7,20 +6,20 @@ import type { Auth, Credentials } from './credentials.ts';
 
 export interface Loaded {
   readonly auth: Auth;
-  /** By the wall clock; from then on they are loaded again. Unset: they last until refused. */
+  /** By the wall clock; reloaded from then on. Default: they last until the server rejects them. */
   readonly expiresAt?: Instant;
 }
 
 export interface RenewingOptions {
   readonly clock: Clock;
   readonly load: () => Promise<Loaded>;
-  /** Load again after this long even if nothing expired. */
+  /** Reload after this long even if nothing expired. */
   readonly every?: Millis;
-  /** When a load fails and the present ones have not expired, go on with them. */
+  /** If a load fails, keep using the present credentials while they have not expired. */
   readonly keepOnFailure?: boolean;
 }
 
-/** A server that refuses everything must not make us load without pause. */
+/** A server that rejects everything must not cause continuous loads. */
 const LEAST_INTERVAL: Millis = seconds(5);
 
 const sameAuth = (a: Auth, b: Auth): boolean =>
@@ -38,7 +37,7 @@ export function renewing(options: RenewingOptions): Credentials {
   async function renew(): Promise<Auth> {
     try {
       const fresh = await load();
-      // The same content stays the same object: whoever compares identities sees no change.
+      // Unchanged content stays the same object, so that callers can compare identities.
       held = held !== undefined && sameAuth(held.auth, fresh.auth) ? { ...fresh, auth: held.auth } : fresh;
     } catch (error) {
       if (!keepOnFailure || held === undefined || expired()) throw error;

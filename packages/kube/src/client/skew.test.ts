@@ -7,7 +7,7 @@ import { inProcessTransport } from './inProcess.ts';
 import { createSkew, measureSkew } from './skew.ts';
 import { bytes, manualClock } from './testkit.ts';
 
-/** A server whose clock differs from ours by `offset`; each question costs one round trip. */
+/** A server whose clock differs from the local one by `offset`. Each request takes one round trip. */
 function setup() {
   const clock = manualClock(1_700_000_000_000);
   const skew = createSkew(clock);
@@ -32,11 +32,11 @@ function setup() {
 describe('the estimate', () => {
   it.each([
     ['same time', 0],
-    ['our clock is 10 s ahead', -10_000],
-    ['our clock is 10 s behind', 10_000],
-    ['a day', 86_400_000],
-    ['a fraction of a second', 300],
-  ])('is where all samples agree, and right: %s', async (_name, offset) => {
+    ['the local clock is 10 s ahead', -10_000],
+    ['the local clock is 10 s behind', 10_000],
+    ['a difference of one day', 86_400_000],
+    ['a difference of a fraction of a second', 300],
+  ])('is the intersection of all samples and correct: %s', async (_name, offset) => {
     const { clock, skew, ask } = setup();
     for (let i = 0; i < 9; i++) {
       await ask(offset, 40);
@@ -45,11 +45,11 @@ describe('the estimate', () => {
     const estimate = skew.estimate()!;
     expect(estimate.samples).toBe(9);
     expect(Math.abs(estimate.offset - offset)).toBeLessThanOrEqual(estimate.uncertainty);
-    // One sample alone would be good to 520 ms; nine moments of a second tell more.
+    // One sample alone has an uncertainty of 520 ms. Nine samples at different fractions of a second have less.
     expect(estimate.uncertainty).toBeLessThan(150);
   });
 
-  it('a burst does not drive out what other moments of the second told', async () => {
+  it('a burst does not displace samples from other fractions of a second', async () => {
     const { clock, skew, ask } = setup();
     for (let i = 0; i < 15; i++) {
       await ask(300, 2);
@@ -63,13 +63,13 @@ describe('the estimate', () => {
     expect(skew.estimate()!.samples).toBe(15);
   });
 
-  it('counts the truncation of the Date: half a second more than it says', async () => {
+  it('corrects for the truncated Date: half a second more than the header', async () => {
     const { skew, ask } = setup();
     for (let i = 0; i < 3; i++) await ask(0);
     expect(skew.estimate()?.offset).toBe(500);
   });
 
-  it('takes the middle between question and answer', async () => {
+  it('assumes the middle between request and response', async () => {
     const { skew, ask } = setup();
     for (let i = 0; i < 3; i++) await ask(0, 2000);
     expect(skew.estimate()).toMatchObject({ offset: 500, uncertainty: 1500 });
@@ -84,7 +84,7 @@ describe('the estimate', () => {
     expect(skew.estimate()).toMatchObject({ samples: 3 });
   });
 
-  it('one strange answer changes nothing; a lasting change does', async () => {
+  it('ignores one outlier and follows a lasting change', async () => {
     const { skew, ask } = setup();
     for (let i = 0; i < 4; i++) await ask(0);
     await ask(3_600_000);
@@ -94,7 +94,7 @@ describe('the estimate', () => {
   });
 });
 
-describe('answers slower than two seconds', () => {
+describe('responses slower than two seconds', () => {
   it.each([2002, 2500, 10_000, 30_000])('count with their uncertainty: %d ms', async (roundTrip) => {
     const { skew, ask } = setup();
     for (let i = 0; i < 3; i++) await ask(-7000, roundTrip);
@@ -103,7 +103,7 @@ describe('answers slower than two seconds', () => {
     expect(Math.abs(estimate.offset + 7000)).toBeLessThanOrEqual(estimate.uncertainty);
   });
 
-  it('do not drive out faster ones, which are more certain', async () => {
+  it('do not displace faster ones, which are more certain', async () => {
     const { skew, ask } = setup();
     for (let i = 0; i < 3; i++) await ask(0, 40);
     for (let i = 0; i < 20; i++) await ask(0, 2500);
@@ -119,14 +119,14 @@ describe('answers slower than two seconds', () => {
   });
 });
 
-describe('what is not a sample', () => {
+describe('ignored samples', () => {
   const three = async (ask: () => Promise<void>) => {
     for (let i = 0; i < 3; i++) await ask();
   };
   it.each<[string, number, Record<string, string>, boolean]>([
-    ['an answer without a date', 0, { date: '' }, false],
-    ['a date in words', 0, { date: 'yesterday' }, false],
-    ['an answer from a cache', 0, { age: '5' }, false],
+    ['a response without a date', 0, { date: '' }, false],
+    ['a malformed date', 0, { date: 'yesterday' }, false],
+    ['a response from a cache', 0, { age: '5' }, false],
   ])('%s', async (_name, roundTrip, headers, counted) => {
     const { skew, ask } = setup();
     await three(() => ask(0, roundTrip, headers));
@@ -169,14 +169,14 @@ describe('what is not a sample', () => {
     },
   );
 
-  it('a small correction of the clock forgets nothing', async () => {
+  it('a small clock correction keeps the samples', async () => {
     const { clock, skew, ask } = setup();
     await three(() => ask(0));
     clock.step(millis(400));
     expect(skew.estimate()).toBeDefined();
   });
 
-  it('a clock that was set between question and answer', () => {
+  it('a clock step between request and response', () => {
     const clock = manualClock();
     const skew = createSkew(clock);
     for (let i = 0; i < 3; i++) {
@@ -213,7 +213,7 @@ describe('measureSkew', () => {
     return { skew, raw, asked: () => asked, now: formatHttpDate(clock.now()) };
   }
 
-  it('asks three times; any answer will do', async () => {
+  it('sends three requests and accepts any response', async () => {
     const { skew, raw, asked } = client(() => formatHttpDate(manualClock().now()));
     expect(await measureSkew(skew, raw)).toMatchObject({ samples: 3 });
     expect(asked()).toBe(3);
@@ -221,7 +221,7 @@ describe('measureSkew', () => {
     expect(asked()).toBe(3);
   });
 
-  it('gives up on a server without a clock', async () => {
+  it('gives up if the server sends no dates', async () => {
     const { skew, raw, asked } = client(() => '');
     expect(await measureSkew(skew, raw)).toBeUndefined();
     expect(asked()).toBe(5);

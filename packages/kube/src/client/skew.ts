@@ -1,5 +1,5 @@
-// How far the server's clock is from ours, from the Date header of answers we get anyway. A controller whose clock runs
-// ahead would delete early; this is how it knows.
+// Estimates the offset of the server's clock from the Date headers of ordinary responses. A controller whose clock is
+// ahead would delete objects too early.
 
 import type { Clock } from '@lapse/base/clock';
 import { parseHttpDate } from '@lapse/base/httpDate';
@@ -8,9 +8,9 @@ import type { Exchange } from './deadline.ts';
 import { headerOf } from './transport.ts';
 
 export interface SkewEstimate {
-  /** Server time minus local time. Negative: our clock is ahead. */
+  /** Server time minus local time. Negative: the local clock is ahead. */
   readonly offset: Millis;
-  /** The offset is right to this much: a Date has whole seconds, and an answer takes its time. */
+  /** Maximum error of the offset: a Date header has whole seconds, and a response takes time. */
   readonly uncertainty: Millis;
   readonly samples: number;
 }
@@ -27,30 +27,30 @@ interface Sample {
   readonly uncertainty: number;
   readonly isFast: boolean;
   readonly takenAt: number;
-  /** Wall minus monotonic time when it was taken: another value later means that the local clock was set since. */
+  /** Wall minus monotonic time at the sample. A different value later means that the local clock was set. */
   readonly base: number;
 }
 
 const KEPT = 15;
 const LEAST = 3;
-/** Slower answers are less certain: they count only while there are not enough faster ones. */
+/** Slower responses are less certain. They count only while there are not enough faster ones. */
 const FAST = seconds(2);
 const OLDEST = minutes(30);
-/** Date is cut to whole seconds: on average the server is half a second further. */
+/** Date is truncated to whole seconds: on average the server is half a second ahead of it. */
 const TRUNCATION = 500;
-/** Of a burst every answer says the same; samples at different moments of the second say more, and cost less. */
+/** Responses of a burst carry the same information. Samples at different fractions of a second are more useful. */
 const APART = millis(50);
-/** A clock that is slewed moves less than this between two looks; one that was set, or a machine that slept, more. */
+/** Slewing moves a clock by less than this between two checks. A set clock or a suspended machine moves it by more. */
 const CLOCK_SET = 500;
 
 export function createSkew(clock: Clock): Skew {
   let samples: Sample[] = [];
-  /** Of the samples as they are; asked for several times per request. */
+  /** Cached estimate for the current samples; it is read several times per request. */
   let known: { readonly estimate: SkewEstimate | undefined; readonly base: number } | undefined;
 
   const baseNow = () => clock.now() - clock.elapsed();
 
-  /** Forgets samples that are old, or were taken before the local clock was set. */
+  /** Drops samples that are old or were taken before the local clock was set. */
   function dropUnusable(base: number): void {
     const elapsed = clock.elapsed();
     const isUsable = (sample: Sample) =>
@@ -60,7 +60,7 @@ export function createSkew(clock: Clock): Skew {
     known = undefined;
   }
 
-  /** The oldest of the slow ones, or of all. */
+  /** Drops the oldest slow sample, or the oldest of all. */
   function dropOne(): void {
     const slow = samples.findIndex(({ isFast }) => !isFast);
     samples.splice(Math.max(0, slow), 1);
@@ -70,9 +70,9 @@ export function createSkew(clock: Clock): Skew {
     observe({ headers = {}, sentAt, roundTrip }) {
       if (samples.length >= KEPT && clock.elapsed() - samples.at(-1)!.takenAt < APART) return;
       const date = parseHttpDate(headerOf(headers, 'date') ?? '');
-      // An answer out of a cache has the date of the day it was stored.
+      // A cached response carries the date at which it was stored.
       if (date === undefined || headerOf(headers, 'age') !== undefined) return;
-      // Set between question and answer: where the middle was, nobody knows.
+      // The clock was set between request and response, so the middle is unknown.
       if (Math.abs(clock.now() - sentAt - roundTrip) > CLOCK_SET) return;
       samples.push({
         offset: date + TRUNCATION - (sentAt + roundTrip / 2),
@@ -95,15 +95,15 @@ export function createSkew(clock: Clock): Skew {
 }
 
 /**
- * Every sample says: between offset − uncertainty and offset + uncertainty. Where they all agree is the answer, which is
- * the narrower the more different the moments of their seconds were. If they do not agree, something is strange about
- * some of them, and the one in the middle is believed.
+ * Every sample defines an interval: offset ± uncertainty. The estimate is the intersection of all intervals; it is
+ * narrower the more the samples differ in their fractions of a second. If there is no intersection, some samples are
+ * wrong, and the median is used.
  */
 function computeEstimate(all: readonly Sample[], base: number): SkewEstimate | undefined {
   const fast = all.filter(({ isFast }) => isFast);
   const samples = fast.length >= LEAST ? fast : all;
   if (samples.length < LEAST) return undefined;
-  // What the local clock was slewed since is known exactly.
+  // The amount by which the local clock was slewed since the sample is known exactly.
   const moved = samples.map((sample) => ({ ...sample, offset: sample.offset - (base - sample.base) }));
   const least = Math.max(...moved.map(({ offset, uncertainty }) => offset - uncertainty));
   const most = Math.min(...moved.map(({ offset, uncertainty }) => offset + uncertainty));
@@ -114,12 +114,12 @@ function computeEstimate(all: readonly Sample[], base: number): SkewEstimate | u
       samples: samples.length,
     };
   const ordered = moved.toSorted((a, b) => a.offset - b.offset);
-  // Of two in the middle the lower: whoever believes it deletes later, not earlier.
+  // Of two medians use the lower one: it causes later deletions, not earlier ones.
   const { offset, uncertainty } = ordered[Math.floor((ordered.length - 1) / 2)]!;
   return { offset: millis(offset), uncertainty: millis(uncertainty), samples: samples.length };
 }
 
-/** Asks for the server's version, which everybody may read, until there is an estimate; a few times at most. */
+/** Requests the server's version, which all clients may read, until there is an estimate. Limited to a few attempts. */
 export async function measureSkew(
   skew: Skew,
   raw: (request: { method: string; path: string }) => Promise<unknown>,

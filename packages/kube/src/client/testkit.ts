@@ -1,4 +1,4 @@
-// For the tests of this folder: a clock moved by hand, a scripted server in the process, a server on loopback.
+// Test kit of this folder: a manual clock, a scripted in-process server, and a server on loopback.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -7,9 +7,9 @@ import { type Instant, instant, type Millis, millis } from '@lapse/base/instant'
 import type { HttpHandler, HttpRequest, HttpResponse } from '#api/http';
 
 export interface ManualClock extends Clock {
-  /** Moves time on, waking whoever is due on the way, and lets the process settle. */
+  /** Advances time, fires due timers, and waits until the process settles. */
   advance(by: Millis): Promise<void>;
-  /** Sets the wall clock without the monotonic one noticing. */
+  /** Sets the wall clock without changing the monotonic one. */
   step(by: Millis): void;
   readonly sleepers: number;
 }
@@ -89,7 +89,7 @@ export interface Scripted {
   bodyOf(index: number): unknown;
 }
 
-/** Answers request after request from a list; the last answer repeats. */
+/** Returns one response of the list per request. The last response repeats. */
 export function scripted(...answers: (HttpResponse | ((request: HttpRequest) => HttpResponse))[]): Scripted {
   const requests: HttpRequest[] = [];
   return {
@@ -113,7 +113,7 @@ export async function* chunked(...parts: (string | Uint8Array)[]): AsyncGenerato
 
 export interface LocalServer {
   readonly url: string;
-  /** Connections accepted so far. */
+  /** Number of connections accepted so far. */
   readonly connections: () => number;
   readonly sockets: ReadonlySet<Socket>;
   close(): Promise<void>;
@@ -149,7 +149,7 @@ async function listenLocal(
   };
 }
 
-/** An HTTP server on loopback. The request's body has been read when the handler is called. */
+/** An HTTP server on loopback. The request body is complete when the handler is called. */
 export function httpServer(
   handle: (request: IncomingMessage & { text: string }, response: ServerResponse) => void,
 ): Promise<LocalServer> {
@@ -163,7 +163,7 @@ export function httpServer(
   return listenLocal(server, 'http', 'connection');
 }
 
-/** A server that speaks whatever the test writes into the socket. */
+/** A server that sends whatever the test writes into the socket. */
 export const tcpServer = (onConnection: (socket: Socket) => void): Promise<LocalServer> =>
   listenLocal(createTcpServer(onConnection), 'http', 'connection');
 

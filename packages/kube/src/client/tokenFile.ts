@@ -1,4 +1,5 @@
-// A bearer token in a file that somebody else rewrites: a projected service account token, or a kubeconfig's tokenFile.
+// A bearer token in a file that is rewritten externally: a projected service account token, or a kubeconfig's
+// tokenFile.
 
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '@lapse/base/clock';
@@ -7,19 +8,21 @@ import { bearer, type Credentials } from './credentials.ts';
 import { renewing } from './renewing.ts';
 import { TransportError } from './transport.ts';
 
-/** Kubernetes rewrites a projected token at four fifths of its life, which is an hour or more. */
+/** The kubelet rotates a projected token at 80% of its lifetime, which is an hour or more. */
 const REREAD_EVERY = minutes(1);
 
 export interface TokenFileOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** Used as long as the file cannot be read. */
+  /** Used while the file cannot be read. */
   readonly fallback?: string;
-  /** What to call the field in errors: `user "admin" in config: tokenFile`. */
+  /** Name of the field in errors: `user "admin" in config: tokenFile`. */
   readonly field: string;
 }
 
-/** Re-read at most each minute, and when the server refuses the token. A file that is briefly gone changes nothing. */
+/**
+ * Re-read at most once per minute, and when the server rejects the token. A temporarily missing file changes nothing.
+ */
 export function tokenFile({ path, clock, fallback, field }: TokenFileOptions): Credentials {
   const fail = (problem: string, cause?: unknown) =>
     new TransportError('credentials', `${field}: ${problem}`, { sent: false, cause });

@@ -1,9 +1,9 @@
-// The wire, seen from the client: bytes out, bytes back. Everything above (credentials, flow control, verbs) is a
-// decorator or a caller of this interface, so a server in the same process is a drop-in for one behind a socket.
+// The interface to the wire: request bytes out, response bytes in. Credentials, flow control and verbs are decorators
+// or callers of this interface, so an in-process server can replace one on a socket.
 
 import type { Millis } from '@lapse/base/instant';
 
-/** Lower-case names. A list stands for repeated header lines (`impersonate-group`, `warning`). */
+/** Lower-case names. A list holds the values of a repeated header (`impersonate-group`, `warning`). */
 export type HeaderMap = Readonly<Record<string, string | readonly string[]>>;
 
 export interface TransportRequest {
@@ -13,7 +13,7 @@ export interface TransportRequest {
   readonly headers: HeaderMap;
   readonly body?: Uint8Array;
   readonly signal?: AbortSignal;
-  /** Longest time one attempt may take: to the last byte, or to the headers of a stream. 0 means for ever. */
+  /** Timeout of one attempt: until the last byte, or until the headers of a stream. 0: no timeout. */
   readonly timeout?: Millis;
 }
 
@@ -26,26 +26,28 @@ export interface TransportResponse {
 export interface TransportStream {
   readonly status: number;
   readonly headers: HeaderMap;
-  /** Iterate once. Throws TransportError when the connection fails; simply ends after `close` or an abort. */
+  /**
+   * Can be iterated once. Throws TransportError if the connection fails; ends without error after `close` or an abort.
+   */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Gives the connection up. Idempotent. */
+  /** Closes the connection. Idempotent. */
   close(): void;
 }
 
 export interface Transport {
   request(request: TransportRequest): Promise<TransportResponse>;
   stream(request: TransportRequest): Promise<TransportStream>;
-  /** Waits for what is in flight and lets the connections go. */
+  /** Waits for requests in flight and closes the connections. */
   close?(): Promise<void>;
 }
 
 /**
  * - `unreachable`: no connection; nothing was sent
- * - `broken`: the connection failed before the answer was complete
- * - `timeout`: no complete answer in time, or a stream that fell silent
+ * - `broken`: the connection failed before the response was complete
+ * - `timeout`: no complete response in time, or a stream that fell silent
  * - `aborted`: the caller's signal
- * - `malformed`: what came back is not an answer (not HTTP, too large, not JSON)
- * - `unsendable`: the request itself cannot be put on the wire
+ * - `malformed`: the response is not valid (not HTTP, too large, not JSON)
+ * - `unsendable`: the request cannot be sent
  * - `credentials`: no credentials could be obtained
  */
 export type TransportFailure =
@@ -57,7 +59,7 @@ export type TransportFailure =
   | 'unsendable'
   | 'credentials';
 
-/** There is no answer. `sent` says whether the server may have seen (and carried out) the request. */
+/** There is no response. `sent` says whether the server may have received (and executed) the request. */
 export class TransportError extends Error {
   readonly failure: TransportFailure;
   readonly sent: boolean;
@@ -75,7 +77,7 @@ export function headerOf(headers: HeaderMap, name: string): string | undefined {
   return typeof value === 'string' || value === undefined ? value : value[0];
 }
 
-/** The error an aborted request ends with; a TransportError given as the abort's reason is kept. */
+/** The error of an aborted request. A TransportError given as the abort reason is kept. */
 export function abortError(signal: AbortSignal | undefined, sent: boolean): TransportError {
   const reason: unknown = signal?.reason;
   if (reason instanceof TransportError) return reason;

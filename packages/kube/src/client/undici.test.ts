@@ -7,7 +7,7 @@ import { undiciTransport } from './undici.ts';
 closeAfterEach();
 
 describe('connections', () => {
-  it('a DELETE with a body leaves its connection open: 200 requests, as many sockets as are allowed', async () => {
+  it('200 DELETE requests with bodies keep their connections open and use only the allowed sockets', async () => {
     const server = await serve(
       httpServer((request, response) => response.end(`${request.method} ${request.text.length}`)),
     );
@@ -19,15 +19,15 @@ describe('connections', () => {
     expect(server.connections()).toBe(4);
   });
 
-  // Two, because undici hands out the answer a moment before it marks the connection as free.
-  it('one after the other they share two sockets', async () => {
+  // Two, because undici delivers the response just before it marks the connection as free.
+  it('sequential requests share two sockets', async () => {
     const server = await serve(httpServer((_, response) => response.end('ok')));
     const transport = transportTo(server, { connections: 16 });
     for (let i = 0; i < 20; i++) await transport.request(i % 2 === 0 ? del('/a') : get('/b'));
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 
-  it('warm opens connections before the burst, which then opens none', async () => {
+  it('warm opens connections in advance, so that the burst opens none', async () => {
     const server = await serve(httpServer((_, response) => setImmediate(() => response.end('ok'))));
     const transport = transportTo(server, { connections: 8 });
     await transport.warm(8);
@@ -36,13 +36,13 @@ describe('connections', () => {
     expect(server.connections()).toBe(8);
   });
 
-  it('warming a server that is not there is no error', async () => {
+  it('warm does not fail if the server is unreachable', async () => {
     const server = await serve(httpServer(() => {}));
     await server.close();
     await transportTo(server).warm(4);
   });
 
-  it('watches have connections of their own and never block requests', async () => {
+  it('watches have their own connections and never block requests', async () => {
     const server = await serve(
       httpServer((request, response) => {
         if (request.url === '/watch') response.write('{}\n');
@@ -58,7 +58,7 @@ describe('connections', () => {
 });
 
 describe('requests', () => {
-  it('headers, status, prefix of the server and repeated headers arrive', async () => {
+  it('transfers headers, status, path prefix and repeated headers', async () => {
     const seen: unknown[] = [];
     const server = await serve(
       httpServer((request, response) => {
@@ -83,7 +83,7 @@ describe('requests', () => {
     expect(Buffer.from(answer.body).toString()).toBe('body');
   });
 
-  it('an interim answer is not the answer', async () => {
+  it('an interim response (1xx) is ignored', async () => {
     const server = await serve(
       tcpServer((socket) =>
         socket.once('data', () =>
@@ -100,13 +100,13 @@ describe('requests', () => {
     ['ftp://host', 'neither http nor https'],
     ['not a url', 'not a URL'],
     ['', 'not a URL'],
-  ])('a server address of %j is refused', (server, problem) => {
+  ])('rejects the server address %j', (server, problem) => {
     expect(() => undiciTransport({ server, clock: realClock })).toThrow(problem);
   });
 });
 
 describe('failures', () => {
-  it('nobody listens: unreachable, and certainly not sent', async () => {
+  it('no listener: unreachable, and not sent', async () => {
     const server = await serve(tcpServer(() => {}));
     await server.close();
     expect(await failureOf(transportTo(server).request(del('/a')))).toMatchObject({
@@ -117,25 +117,25 @@ describe('failures', () => {
   });
 
   it.each<[string, string, string]>([
-    ['closes without a word', '', 'broken'],
-    ['answers garbage', 'SSH-2.0-OpenSSH_9.6\r\n', 'malformed'],
+    ['closes without a response', '', 'broken'],
+    ['sends invalid HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'malformed'],
     ['stops inside the headers', 'HTTP/1.1 200 OK\r\ncontent-le', 'broken'],
     ['stops inside the body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"kind":', 'broken'],
     ['stops inside a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{', 'broken'],
-    ['lies about its chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 'malformed'],
-    ['sends headers without end', `HTTP/1.1 200 OK\r\n${'x-y: '.padEnd(70_000, 'z')}\r\n\r\n`, 'malformed'],
-  ])('a server that %s: the request may have been carried out', async (_name, answer, failure) => {
+    ['sends invalid chunk sizes', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 'malformed'],
+    ['sends endless headers', `HTTP/1.1 200 OK\r\n${'x-y: '.padEnd(70_000, 'z')}\r\n\r\n`, 'malformed'],
+  ])('a server that %s: the request may have been executed', async (_name, answer, failure) => {
     const server = await serve(tcpServer((socket) => socket.once('data', () => socket.end(answer))));
     expect(await failureOf(transportTo(server).request(del('/a')))).toMatchObject({ failure, sent: true });
   });
 
-  it('an answer larger than allowed is refused without reading all of it', async () => {
+  it('a response beyond the size limit is rejected without reading all of it', async () => {
     const server = await serve(httpServer((_, response) => response.end(Buffer.alloc(1_000_000))));
     const error = await failureOf(transportTo(server, { maxResponseBytes: 1000 }).request(get('/')));
     expect(error.failure).toBe('malformed');
   });
 
-  it('a header that would break the request line is never sent', async () => {
+  it('a header that would break the request is never sent', async () => {
     const server = await serve(httpServer((_, response) => response.end()));
     const bad = get('/', { headers: { 'impersonate-user': 'a\r\nx: y' } });
     expect(await failureOf(transportTo(server).request(bad))).toMatchObject({
@@ -148,7 +148,7 @@ describe('failures', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('after a broken connection the next request opens another', async () => {
+  it('the request after a broken connection opens a new one', async () => {
     let count = 0;
     const server = await serve(
       httpServer((request, response) => {
@@ -163,7 +163,7 @@ describe('failures', () => {
 });
 
 describe('aborts', () => {
-  it('before it starts: nothing is sent', async () => {
+  it('before the start: nothing is sent', async () => {
     const server = await serve(httpServer((_, response) => response.end()));
     const request = get('/', { signal: AbortSignal.abort() });
     expect(await failureOf(transportTo(server).request(request))).toMatchObject({
@@ -177,7 +177,7 @@ describe('aborts', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('while it waits for a connection: it ends at once and never goes out', async () => {
+  it('while waiting for a connection: the request ends immediately and is never sent', async () => {
     const urls: string[] = [];
     let release = () => {};
     const server = await serve(
@@ -202,7 +202,7 @@ describe('aborts', () => {
     expect(urls).toEqual(['/first', '/third']);
   });
 
-  it('while the server thinks: it may have been carried out, and the connection is given up', async () => {
+  it('while the server works: the request may have been executed, and the connection is closed', async () => {
     let arrived = false;
     const server = await serve(
       httpServer(() => {

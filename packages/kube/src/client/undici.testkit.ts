@@ -1,4 +1,4 @@
-// For the tests of the socket transport: servers and transports that are closed after each test.
+// Test kit for the socket transport: servers and transports that are closed after each test.
 
 import { realClock } from '@lapse/base/clock';
 import { afterEach } from 'vitest';

@@ -1,4 +1,4 @@
-// undici's and Node's many error codes, reduced to the few things a caller can act on.
+// Maps the error codes of undici and Node to the failures that a caller can act on.
 
 import { TransportError, type TransportFailure } from './transport.ts';
 
@@ -23,7 +23,7 @@ function failureOf(error: unknown, sent: boolean): TransportFailure {
   return sent ? 'broken' : 'unreachable';
 }
 
-/** Several addresses fail as one AggregateError without a text of its own; the first failure speaks for it. */
+/** Several addresses fail with one AggregateError without a message. Use the message of the first failure. */
 function textOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '' && error.errors.length > 0)
     return textOf(error.errors[0]);
@@ -42,10 +42,10 @@ const NO_CONNECTION = new Set([
   'UND_ERR_PRX_TLS',
 ]);
 
-/** For callers that cannot tell whether the request began to go out. */
+/** For callers that do not know whether sending had started. */
 export const neverConnected = (error: unknown): boolean => NO_CONNECTION.has(codeOf(error));
 
-/** `sent`: whether the request had begun to go out when it failed. */
+/** `sent`: whether sending had started when the request failed. */
 export function fromUndici(error: unknown, target: string, sent: boolean): TransportError {
   if (error instanceof TransportError) return error;
   const failure = failureOf(error, sent);

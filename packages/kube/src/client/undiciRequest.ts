@@ -1,5 +1,5 @@
-// One request on an undici dispatcher. `dispatch` rather than `request`: only its handler hears when the request begins
-// to go out, and that decides whether a write may be repeated after a failure.
+// Sends one request with undici's `dispatch`. Unlike `request`, its handler is notified when sending starts. That
+// decides whether a write may be retried after a failure.
 
 import type { Dispatcher } from 'undici';
 import { abortError, type HeaderMap, type TransportRequest, type TransportResponse } from './transport.ts';
@@ -21,7 +21,7 @@ export function toDispatchOptions(target: Target, request: TransportRequest): Di
     method: request.method,
     headers: request.headers as Record<string, string | string[]>,
     body: request.body === undefined ? null : request.body,
-    // Without this undici closes the connection after every DELETE that has a body.
+    // Without this, undici closes the connection after every DELETE with a body.
     reset: false,
   };
 }
@@ -31,7 +31,7 @@ interface Settle {
   reject(error: Error): void;
 }
 
-/** Collects one answer and settles once. */
+/** Collects one response and settles once. */
 class Collector implements Dispatcher.DispatchHandler {
   readonly #target: Target;
   readonly #signal: AbortSignal | undefined;
@@ -63,13 +63,13 @@ class Collector implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Controller): void {
-    // Aborted while it waited for a connection: it must not go out any more.
+    // The request was aborted while it waited for a connection and must not be sent.
     if (this.#over) controller.abort(abortError(this.#signal, false));
     else this.#controller = controller;
   }
 
   onResponseStart(_: Controller, status: number, headers: object): void {
-    // An interim answer (1xx) is overwritten by the one that follows.
+    // The final response overwrites an interim one (1xx).
     this.#status = status;
     this.#headers = headers as HeaderMap;
   }

@@ -6,7 +6,7 @@ import { closeAfterEach, collect, failureOf, get, serve, transportTo } from './u
 closeAfterEach();
 
 describe('streams', () => {
-  it('chunks arrive as they are sent; the server ends the stream', async () => {
+  it('chunks arrive as they are sent, and the server ends the stream', async () => {
     const server = await serve(
       httpServer((_, response) => {
         response.write('one\n');
@@ -18,14 +18,14 @@ describe('streams', () => {
     expect(await collect(stream)).toBe('one\ntwo\n');
   });
 
-  it('nobody listens: unreachable', async () => {
+  it('no listener: unreachable', async () => {
     const server = await serve(httpServer(() => {}));
     await server.close();
     const failed = await failureOf(transportTo(server).stream(get('/watch')));
     expect(failed).toMatchObject({ failure: 'unreachable', sent: false });
   });
 
-  it('a connection that breaks is an error', async () => {
+  it('a broken connection is an error', async () => {
     const server = await serve(
       httpServer((request, response) => {
         response.write('one\n');
@@ -37,7 +37,7 @@ describe('streams', () => {
   });
 
   it.each(['close', 'abort'])(
-    '%s ends the iteration without an error and the connection with it',
+    '%s ends the iteration without an error and closes the connection',
     async (how) => {
       const server = await serve(httpServer((_, response) => void response.write('one\n')));
       const controller = new AbortController();
@@ -51,7 +51,7 @@ describe('streams', () => {
     },
   );
 
-  it('closing a stream that nobody reads is harmless', async () => {
+  it('closing a stream that is not read causes no error', async () => {
     const server = await serve(httpServer((_, response) => void response.write('one\n')));
     const stream = await transportTo(server).stream(get('/watch'));
     stream.close();
@@ -60,7 +60,7 @@ describe('streams', () => {
     expect(await collect(stream)).toBe('');
   });
 
-  it('nor is closing one whose answer is complete and unread', async () => {
+  it('closing a stream whose response is complete and unread causes no error', async () => {
     const server = await serve(httpServer((_, response) => void response.writeHead(401).end('who are you?')));
     const stream = await transportTo(server).stream(get('/watch'));
     await settle(10);
@@ -69,7 +69,7 @@ describe('streams', () => {
     expect(stream.status).toBe(401);
   });
 
-  it('a half-open connection is noticed by the injected clock', async () => {
+  it('a half-open connection is detected by the injected clock', async () => {
     const clock = manualClock();
     const server = await serve(httpServer((_, response) => void response.write('one\n')));
     const transport = transportTo(server, { clock, streamSilence: seconds(60) });

@@ -13,7 +13,7 @@ const server = selfSigned('server', ['127.0.0.1', 'cluster.example']);
 const elsewhere = selfSigned('elsewhere', ['elsewhere.example']);
 const user = selfSigned('user');
 
-/** Answers with the client certificate's name and the server name asked for. */
+/** Responds with the client certificate's name and the requested server name. */
 function httpsServer(options: ServerOptions): Promise<LocalServer> {
   const https = createServer({ ...options, keepAliveTimeout: 60_000 }, (request, response) => {
     const socket = request.socket as TLSSocket;
@@ -30,7 +30,7 @@ describe('TLS', () => {
   it.each([
     ['the CA verifies the server', { ca: server.cert }, '- -'],
     [
-      'another name to ask for and to verify',
+      'another server name to request and verify',
       { ca: server.cert, servername: 'cluster.example' },
       '- cluster.example',
     ],
@@ -45,9 +45,9 @@ describe('TLS', () => {
 
   it.each([
     ['an unknown CA', {}],
-    ['a CA that did not sign it', { ca: elsewhere.cert }],
-    ['a name that it is not for', { ca: server.cert, servername: 'wrong.example' }],
-  ])('refused: %s; nothing was sent', async (_name, tls) => {
+    ['a CA that did not sign the certificate', { ca: elsewhere.cert }],
+    ['a certificate for another name', { ca: server.cert, servername: 'wrong.example' }],
+  ])('rejects %s; nothing is sent', async (_name, tls) => {
     const local = await serve(httpsServer(server));
     expect(await failureOf(transportTo(local, { tls }).request(get('/')))).toMatchObject({
       failure: 'unreachable',
@@ -56,14 +56,14 @@ describe('TLS', () => {
     });
   });
 
-  it('DELETEs with bodies reuse their connections here too', async () => {
+  it('DELETE requests with bodies reuse their TLS connections', async () => {
     const local = await serve(httpsServer(server));
     const transport = transportTo(local, { tls: { ca: server.cert }, connections: 4 });
     await Promise.all(Array.from({ length: 100 }, () => transport.request(del('/a'))));
     expect(local.connections()).toBe(4);
   });
 
-  it('a server that speaks no TLS', async () => {
+  it('a server without TLS', async () => {
     const local = await serve(httpServer((_, response) => response.end()));
     const url = local.url.replace('http:', 'https:');
     expect(await failureOf(transportTo({ url }).request(get('/')))).toMatchObject({
@@ -87,12 +87,12 @@ describe('HTTP/2', () => {
       'connection',
     );
 
-  it('is off unless told', async () => {
+  it('is off by default', async () => {
     const transport = transportTo(await serve(http2Server()), { tls: { ca: server.cert } });
     expect(await ask(transport)).toBe('1.1 GET 0');
   });
 
-  it('when told, a burst of DELETEs with bodies shares one connection', async () => {
+  it('if enabled, a burst of DELETE requests with bodies shares one connection', async () => {
     const local = await serve(http2Server());
     const transport = transportTo(local, { tls: { ca: server.cert }, http2: true });
     const answers = await Promise.all(Array.from({ length: 100 }, () => transport.request(del('/a'))));
@@ -104,7 +104,7 @@ describe('HTTP/2', () => {
 });
 
 describe('proxies', () => {
-  /** An HTTP proxy that knows CONNECT, and records what was asked of it. */
+  /** An HTTP proxy that supports CONNECT and records the requested hosts. */
   function connectProxy(asked: string[]): Promise<LocalServer> {
     return tcpServer((socket) => {
       socket.once('data', (head) => {
@@ -120,7 +120,7 @@ describe('proxies', () => {
     });
   }
 
-  it('TLS goes through a CONNECT tunnel, verified end to end, with the credentials of the URL', async () => {
+  it('TLS uses a CONNECT tunnel, is verified end to end, and sends the credentials of the proxy URL', async () => {
     const asked: string[] = [];
     const proxy = await serve(connectProxy(asked));
     const local = await serve(httpsServer(server));
@@ -135,7 +135,7 @@ describe('proxies', () => {
     expect(local.connections()).toBe(2);
   });
 
-  it('a server behind the proxy with the wrong certificate is refused', async () => {
+  it('a server behind the proxy with the wrong certificate is rejected', async () => {
     const proxy = await serve(connectProxy([]));
     const local = await serve(httpsServer(server));
     const transport = transportTo(local, { tls: { ca: elsewhere.cert }, proxyUrl: proxy.url });
@@ -145,7 +145,7 @@ describe('proxies', () => {
     });
   });
 
-  it('a proxy that refuses: unreachable, not sent', async () => {
+  it('a proxy that denies the tunnel: unreachable, not sent', async () => {
     const proxy = await serve(
       tcpServer((socket) =>
         socket.once('data', () => socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')),

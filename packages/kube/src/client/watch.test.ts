@@ -40,7 +40,7 @@ async function eventsOf(answer: HttpResponse, options: WatchOptions = {}): Promi
   return found;
 }
 
-/** Events in short: `added a@1`, `bookmark 5`, `error malformed`. */
+/** Events in short form: `added a@1`, `bookmark 5`, `error malformed`. */
 const short = (event: WatchEvent): string => {
   if (event.type === 'bookmark')
     return `bookmark ${event.resourceVersion}${event.initialEventsEnd ? ' end' : ''}`;
@@ -52,7 +52,7 @@ const short = (event: WatchEvent): string => {
 const shorts = async (...parts: (string | Uint8Array)[]) => (await eventsOf(streaming(...parts))).map(short);
 
 describe('events', () => {
-  it('every type, in order, across any cut of the bytes', async () => {
+  it('every type is decoded in order, however the bytes are cut into chunks', async () => {
     const text =
       line('ADDED', job('ä🎉', '1')) +
       line('MODIFIED', job('a', '2')) +
@@ -74,17 +74,17 @@ describe('events', () => {
     expect(event).toMatchObject({ object: { metadata: { generation: 9223372036854775807n } } });
   });
 
-  it('only a bookmark that says so ends the initial events', async () => {
+  it('only a bookmark with the annotation ends the initial events', async () => {
     const metadata = { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'false' } };
     expect(await shorts(line('BOOKMARK', { metadata }))).toEqual(['bookmark 9']);
   });
 
-  it('empty lines are keep-alives', async () => {
+  it('empty lines are ignored', async () => {
     expect(await shorts('\n\n', line('ADDED', job('a', '1')), '\n')).toEqual(['added a@1']);
   });
 });
 
-describe('what is not an event becomes an error event and the end', () => {
+describe('invalid input becomes an error event and ends the stream', () => {
   const good = line('ADDED', job('a', '1'));
   it.each<[string, string, string]>([
     ['not JSON', 'garbage\n', 'not JSON'],
@@ -109,7 +109,7 @@ describe('what is not an event becomes an error event and the end', () => {
       'no name or resourceVersion',
     ],
     ['a bookmark without a version', line('BOOKMARK', { metadata: {} }), 'a bookmark without'],
-    ['a list where a watch was asked for', '{"kind":"JobList","items":[]}\n', 'not an event'],
+    ['a list instead of a watch stream', '{"kind":"JobList","items":[]}\n', 'not an event'],
   ])('%s', async (_name, bad, problem) => {
     const events = await eventsOf(streaming(good + bad + good));
     expect(events.map((event) => event.type)).toEqual(['added', 'error']);
@@ -118,17 +118,17 @@ describe('what is not an event becomes an error event and the end', () => {
     });
   });
 
-  it('the message quotes the line, not all of it', async () => {
+  it('the message quotes the line up to a limit', async () => {
     const [event] = await eventsOf(streaming(`${'x'.repeat(100_000)}\n`));
     expect((event as { error: Error }).error.message.length).toBeLessThan(400);
   });
 
-  it('a line without end is refused at the limit', async () => {
+  it('an endless line is rejected at the limit', async () => {
     const events = await eventsOf(streaming(good, 'x'.repeat(600), 'x'.repeat(600)), { maxLineBytes: 1000 });
     expect(events.map(short)).toEqual(['added a@1', 'error malformed']);
   });
 
-  it('a stream cut inside a line is broken', async () => {
+  it('a stream that is cut inside a line is broken', async () => {
     expect(await shorts(good, '{"type":"ADD')).toEqual(['added a@1', 'error broken']);
   });
 
@@ -142,7 +142,7 @@ describe('what is not an event becomes an error event and the end', () => {
   });
 });
 
-describe('refusals', () => {
+describe('error responses', () => {
   const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version: 1 (5)' };
   it.each<[string, HttpResponse, string]>([
     ['an ERROR event', streaming(line('ERROR', status)), 'error 410 Expired'],
@@ -151,20 +151,20 @@ describe('refusals', () => {
       streaming(line('ERROR', { kind: 'Status' })),
       'error 500 InternalError',
     ],
-    ['410 as the answer', refusal(410, 'Expired', 'too old'), 'error 410 Expired'],
+    ['a 410 response', refusal(410, 'Expired', 'too old'), 'error 410 Expired'],
     ['403', refusal(403, 'Forbidden', 'jobs.batch is forbidden'), 'error 403 Forbidden'],
     [
-      '404 of an unknown group',
+      'a 404 for an unknown group',
       { status: 404, headers: { 'content-type': 'text/plain' }, body: Buffer.from('404 page not found') },
       'error 404 NotFound',
     ],
     [
-      'a refusal in a stream',
+      'an error response as a stream',
       { ...refusal(429, '', ''), body: chunked('{"kind":"Status",', '"reason":"TooManyRequests"}') },
       'error 429 TooManyRequests',
     ],
     [
-      'a login page with 200',
+      'a login page with status 200',
       { status: 200, headers: { 'content-type': 'text/html' }, body: chunked('<html>') },
       'error malformed',
     ],
@@ -172,7 +172,7 @@ describe('refusals', () => {
     expect((await eventsOf(answer)).map(short)).toEqual([expected]);
   });
 
-  it('what is refused is also let go', async () => {
+  it('closes the stream of an error response', async () => {
     async function* endless() {
       for (;;) yield Buffer.from('<p>');
     }
@@ -182,7 +182,7 @@ describe('refusals', () => {
     expect(server.requests[0]?.signal?.aborted).toBe(true);
   });
 
-  it('a refusal without end is not read to its end', async () => {
+  it('an endless error response is not read to its end', async () => {
     async function* endless() {
       for (;;) yield Buffer.alloc(10_000, 'x');
     }
@@ -196,7 +196,7 @@ describe('the request', () => {
   it.each<[string, WatchOptions, string]>([
     ['by default', {}, '/apis/batch/v1/jobs?watch=true&allowWatchBookmarks=true'],
     [
-      'resumed, in a namespace, selected',
+      'resumed, in a namespace, with selectors',
       {
         namespace: 'n',
         resourceVersion: '5',
@@ -234,7 +234,7 @@ describe('stopping', () => {
     return { answer: { ...streaming(), body: body() }, stopped: () => stopped };
   };
 
-  it('an abort ends it silently, even inside a line and while nothing comes', async () => {
+  it('an abort ends the watch without an error, even inside a line and while no data arrives', async () => {
     const controller = new AbortController();
     let opened = 0;
     const { events, server } = watching(endless().answer, {
@@ -259,7 +259,7 @@ describe('stopping', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('leaving the loop tells the server', async () => {
+  it('leaving the loop aborts the request at the server', async () => {
     const { events, server } = watching(endless().answer);
     for await (const _ of events) break;
     expect(server.requests[0]?.signal?.aborted).toBe(true);

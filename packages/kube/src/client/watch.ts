@@ -1,5 +1,5 @@
-// WATCH: a stream of bytes as a stream of events. However it fails, the failure is the last event; resuming, relisting
-// and waiting are the reflector's business.
+// WATCH: converts a byte stream to events. Any failure is the last event. Resuming, relisting and backoff are the
+// responsibility of the reflector.
 
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
@@ -13,22 +13,22 @@ import { headerOf, TransportError, type TransportStream } from './transport.ts';
 import { decodeEvent, decodeFrame, malformedEvent, type WatchEvent } from './watchEvents.ts';
 
 export interface WatchOptions extends SelectOptions {
-  /** Events after this version. Unset or "0": synthetic `added` events for what exists come first. */
+  /** Events after this version. Unset or "0": the watch starts with synthetic `added` events for existing objects. */
   readonly resourceVersion?: string;
-  /** Ask for bookmarks; on unless told. Without them a quiet kind cannot resume. */
+  /** Request bookmarks. Without them a watch of a quiet kind cannot be resumed. Default: true. */
   readonly bookmarks?: boolean;
-  /** Streaming list: everything that exists first, then a bookmark with `initialEventsEnd`. */
+  /** Streaming list: existing objects first, then a bookmark with `initialEventsEnd`. */
   readonly sendInitialEvents?: boolean;
-  /** The server ends the stream after this long. Unset: the server's own choice. */
+  /** The server ends the stream after this long. Default: chosen by the server. */
   readonly timeoutSeconds?: number;
-  /** Longest line (or frame) accepted; 16 MiB unless told (etcd's objects end near 1.5 MiB). */
+  /** Maximum length of a line or frame. Default: 16 MiB (etcd limits objects to about 1.5 MiB). */
   readonly maxLineBytes?: number;
-  /** The server accepted the watch; events will follow. */
+  /** Called when the server has accepted the watch. */
   readonly onOpen?: () => void;
 }
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** Enough for any Status; whatever a proxy says beyond it does not matter. */
+/** Enough for any Status. The rest of a longer body is ignored. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 const errorEvent = (error: Error): WatchEvent<never> => ({ type: 'error', error });
@@ -68,7 +68,7 @@ async function readRefusal(caller: Caller, { status, headers, chunks }: Transpor
   return refusalFrom(caller, { status, headers, body: Buffer.concat(parts) });
 }
 
-/** The reason not to read the stream at all, if there is one. */
+/** The error if the response is not a watch stream; otherwise undefined. */
 async function objection(
   caller: Caller,
   stream: TransportStream,
@@ -131,8 +131,8 @@ function asFailure(error: unknown): Error {
 }
 
 /**
- * Never throws. Ends without an error event when the server closed the stream between two lines or `signal` was
- * aborted. To stop, abort `signal` (at any time) or leave the loop (between events).
+ * Never throws. Ends without an error event if the server closes the stream between two lines or `signal` is aborted.
+ * To stop, abort `signal` (at any time) or leave the loop (between events).
  */
 export async function* watch<T extends KubeObject>(
   caller: Caller,

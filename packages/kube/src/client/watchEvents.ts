@@ -1,4 +1,4 @@
-// One line of a watch stream → one event.
+// Decodes one line or frame of a watch stream into an event.
 
 import { getOwn, isObject, type Json, type JsonObject } from '#api/json';
 import type { Kind } from '#api/kind';
@@ -10,8 +10,8 @@ import { decodeWireEvent, named } from './protobuf/envelope.ts';
 import { TransportError } from './transport.ts';
 
 /**
- * `error` is always the last event: an ApiError when the server says why (410: list again), a TransportError when the
- * stream failed or carried something that is not an event. A stream that just ends has no error event.
+ * `error` is always the last event: an ApiError if the server sent one (410: list again), a TransportError if the
+ * stream failed or contained an invalid event. A stream that ends normally has no error event.
  */
 export type WatchEvent<T extends KubeObject = KubeObject> =
   | { readonly type: 'added' | 'modified' | 'deleted'; readonly object: T }
@@ -67,7 +67,7 @@ export function decodeEvent<T extends KubeObject>(line: string): WatchEvent<T> {
   return eventOf(json.type, json.object, line);
 }
 
-/** `line`: what to quote when it is not an event after all. */
+/** `line`: quoted in the error if it is not an event. */
 function eventOf<T extends KubeObject>(type: string, object: JsonObject, line: string): WatchEvent<T> {
   if (type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(object) };
   if (type === 'BOOKMARK') return bookmarkOf(object, line);
@@ -75,7 +75,7 @@ function eventOf<T extends KubeObject>(type: string, object: JsonObject, line: s
   return changeOf(CHANGES[type as keyof typeof CHANGES], object, line);
 }
 
-/** The same for a frame of a protobuf stream. */
+/** Decodes a frame of a protobuf stream. */
 export function decodeFrame<T extends KubeObject>(frame: Buffer, kind: Kind<T>, shape: Shape): WatchEvent<T> {
   try {
     const { type, object } = decodeWireEvent(frame, kind, shape);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { manualClock, settle } from './testkit.ts';
 import { watchSilence } from './watchdog.ts';
 
-/** A source fed by hand. */
+/** A source that the test feeds manually. */
 function hose() {
   const waiting: ((result: IteratorResult<number>) => void)[] = [];
   return {
@@ -35,7 +35,7 @@ describe('watchSilence', () => {
     expect(silent()).toBe(1);
   });
 
-  it('every item starts the count again', async () => {
+  it('every item restarts the timeout', async () => {
     const { clock, give, iterator, silent } = watched();
     for (let i = 0; i < 5; i++) {
       const next = iterator.next();
@@ -46,7 +46,7 @@ describe('watchSilence', () => {
     expect(silent()).toBe(0);
   });
 
-  it('a consumer that takes its time is not a silent server', async () => {
+  it('a slow consumer is not a silent server', async () => {
     const { clock, give, iterator, silent } = watched();
     const first = iterator.next();
     give(1);
@@ -60,7 +60,7 @@ describe('watchSilence', () => {
     expect(silent()).toBe(1);
   });
 
-  it('leaves no timer behind when it is given up', async () => {
+  it('leaves no timer behind when the consumer stops', async () => {
     const { clock, iterator } = watched();
     void iterator.next();
     await settle();

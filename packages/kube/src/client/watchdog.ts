@@ -1,11 +1,11 @@
-// Notices a stream that fell silent: a half-open connection sends neither bytes nor an end.
+// Detects a silent stream: a half-open connection delivers neither bytes nor an end.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Millis, millis, plus } from '@lapse/base/instant';
 
 /**
- * Calls `onSilent` once when a consumer has waited `limit` for the next item. Time in which nobody waits does not
- * count: a slow consumer is not a silent server.
+ * Calls `onSilent` once when the consumer has waited `limit` for the next item. Only time spent waiting counts: a slow
+ * consumer is not a silent server.
  */
 export function watchSilence<T>(
   source: AsyncIterable<T>,
@@ -17,7 +17,7 @@ export function watchSilence<T>(
       const iterator = source[Symbol.asyncIterator]();
       let waitingSince: number | undefined;
       let cancel: Cancel | undefined;
-      // One armed timer per stream, not one per item: it looks how long the present wait has lasted, and sleeps on.
+      // One timer per stream instead of one per item: it checks how long the present wait has lasted and rearms itself.
       const look = () => {
         cancel = undefined;
         if (waitingSince === undefined) return;

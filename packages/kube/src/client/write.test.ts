@@ -5,7 +5,7 @@ import { exists, Job, job, key, PATH, setup } from './jobs.testkit.ts';
 import { bytes, json } from './testkit.ts';
 
 describe('writes', () => {
-  it('type, manager, dry run and validation', async () => {
+  it('sends content type, field manager, dry run and field validation', async () => {
     const { client, server } = setup([json(201, job())]);
     const { apiVersion: _, kind: __, ...bare } = job();
     await client.create(Job, bare as Job, { dryRun: true, fieldValidation: 'Strict' });
@@ -21,7 +21,7 @@ describe('writes', () => {
     expect(server.bodyOf(0)).toMatchObject({ apiVersion: 'batch/v1', kind: 'Job' });
   });
 
-  it('subresources', async () => {
+  it('writes to subresources', async () => {
     const { client, server } = setup([json(200, job())], { fieldManager: 'me' });
     await client.update(Job, job(), { subresource: 'status' });
     await client.patch(Job, key, { type: 'merge', patch: { status: {} } }, { subresource: 'status' });
@@ -80,13 +80,13 @@ describe('writes', () => {
     expect(server.bodyOf(0)).toEqual(body);
   });
 
-  it('a guarded patch leaves the caller’s own patch alone', async () => {
+  it('a guarded patch does not modify the caller’s patch', async () => {
     const patch = Object.freeze({ metadata: Object.freeze({ labels: { a: 'b' } }) });
     await setup([json(200, job())]).client.patch(Job, key, { type: 'merge', patch }, { ifVersion: '5' });
     expect(patch).toEqual({ metadata: { labels: { a: 'b' } } });
   });
 
-  it('apply says whether it created', async () => {
+  it('apply reports whether it created the object', async () => {
     const { client, server } = setup([json(201, job()), json(200, job())]);
     expect(await client.apply(Job, job(), { force: true, fieldManager: 'me' })).toMatchObject({
       kind: 'applied',
@@ -99,15 +99,15 @@ describe('writes', () => {
     });
   });
 
-  it('objectOf: the object, or the refusal', async () => {
+  it('objectOf returns the object or throws the error', async () => {
     expect(objectOf(await setup([json(201, job())]).client.create(Job, job())).metadata.uid).toBe('u1');
     const refused = await setup([exists]).client.create(Job, job());
     expect(() => objectOf(refused)).toThrow('already exists');
   });
 });
 
-describe('around the verbs', () => {
-  it('warnings are heard, several to a line or in several lines', async () => {
+describe('options of all verbs', () => {
+  it('reports warnings, several per header line or in several lines', async () => {
     const heard: string[] = [];
     const warning = ['299 - "one \\"quoted\\"", 299 - "two"', '299 - "three"'];
     await setup([json(200, job(), { warning })], { onWarning: (text) => heard.push(text) }).client.get(
@@ -117,7 +117,7 @@ describe('around the verbs', () => {
     expect(heard).toEqual(['one "quoted"', 'two', 'three']);
   });
 
-  it('raw gives the answer as it came', async () => {
+  it('raw returns the response unchanged', async () => {
     const { client, server } = setup([{ status: 500, headers: { a: 'b' }, body: bytes('oops') }]);
     const answer = await client.raw({
       method: 'GET',

@@ -1,4 +1,4 @@
-// CREATE, UPDATE, PATCH and APPLY. What a caller is expected to handle is a value; everything else is thrown.
+// CREATE, UPDATE, PATCH and APPLY. Outcomes that a caller is expected to handle are values; all others are thrown.
 
 import { isObject, type JsonObject } from '#api/json';
 import { type Kind, keyOf, type ObjectKey } from '#api/kind';
@@ -9,7 +9,7 @@ import { type ConflictCause, conflictCause, isAlreadyExists, isInvalid, isMissin
 import { homePath, objectPath } from './paths.ts';
 
 export interface WriteOptions extends CallOptions {
-  /** Validate and answer as usual, store nothing. */
+  /** Validate and respond as usual, but store nothing. */
   readonly dryRun?: boolean;
   readonly fieldManager?: string;
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
@@ -18,9 +18,9 @@ export interface WriteOptions extends CallOptions {
 }
 
 export interface PatchOptions extends WriteOptions {
-  /** Only if the object still has this version. */
+  /** Write only if the object still has this resourceVersion. */
   readonly ifVersion?: string;
-  /** Only if it is this object and not another of the same name. */
+  /** Write only if the object has this UID, not another object of the same name. */
   readonly ifUid?: string;
 }
 
@@ -99,18 +99,18 @@ const withType = (kind: Kind, object: KubeObject): object => ({
   kind: object.kind ?? kind.kind,
 });
 
-/** A refusal of a write to an existing object as a value, or thrown. */
+/** Returns the error of a write to an existing object as a value, or throws it. */
 function refused(error: ApiError, name: string): Conflict | Missing | Invalid {
   if (isMissing(error, name)) return { kind: 'missing', error };
   if (error.code === 409) return { kind: 'conflict', by: conflictCause(error), error };
-  // A patch that names another uid is refused as an attempt to change it.
+  // The server rejects a patch with another UID as an attempt to change it.
   if (isInvalid(error) && error.status.details?.causes?.some((cause) => cause.field === 'metadata.uid'))
     return { kind: 'conflict', by: 'changed', error };
   if (isInvalid(error)) return { kind: 'invalid', error };
   throw error;
 }
 
-/** With `subresource`, the POST goes to that subresource of the named object (`token`, `eviction`). */
+/** With `subresource`, the POST is sent to that subresource of the named object (`token`, `eviction`). */
 export async function create<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,
@@ -136,7 +136,7 @@ export async function create<T extends KubeObject>(
   throw answer;
 }
 
-/** Replaces the object. It must carry the resourceVersion it was read with, unless overwriting blindly is meant. */
+/** Replaces the object. It must carry the resourceVersion it was read with, except for an unconditional overwrite. */
 export async function update<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,
@@ -157,7 +157,7 @@ export async function update<T extends KubeObject>(
   return { kind: 'updated', object: readObject(kind, answer.json, path) };
 }
 
-/** Preconditions ride inside the patch: the server compares them with the object it is about to write. */
+/** Preconditions are part of the patch: the server compares them with the object it is about to write. */
 function patchBody(patch: Patch, options: PatchOptions): unknown {
   const { ifVersion, ifUid } = options;
   if (patch.type === 'json') {
@@ -191,7 +191,7 @@ export async function patch<T extends KubeObject>(
   return { kind: 'patched', object: readObject(kind, answer.json, 'PATCH') };
 }
 
-/** Server-side apply: states the fields we own; creates the object when it does not exist. */
+/** Server-side apply: sends the fields the caller owns. Creates the object if it does not exist. */
 export async function apply<T extends KubeObject>(
   caller: Caller,
   kind: Kind<T>,
@@ -201,7 +201,7 @@ export async function apply<T extends KubeObject>(
   const key = keyOf(object);
   const answer = await sendPatch(caller, kind, key, {
     contentType: CONTENT_TYPES.apply,
-    // YAML is the documented type, and JSON is YAML.
+    // YAML is the documented content type, and JSON is valid YAML.
     body: withType(kind, object),
     query: { ...queryOf(caller, options), force: options.force === true ? true : undefined },
     options,

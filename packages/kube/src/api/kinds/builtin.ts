@@ -1,5 +1,5 @@
-// Kinds of Kubernetes itself that controllers and stand-ins look at. Only the fields that somebody here reads are typed;
-// everything else is still there.
+// Built-in kinds that controllers and simulated controllers read. Only the fields they use are typed; objects keep all
+// other fields.
 
 import { defineKind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
@@ -10,9 +10,9 @@ export interface Condition {
   reason?: string;
   message?: string;
   lastTransitionTime?: string;
-  /** Jobs and Pods. */
+  /** Set on Jobs and Pods. */
   lastProbeTime?: string | null;
-  /** Nodes. */
+  /** Set on Nodes. */
   lastHeartbeatTime?: string;
   observedGeneration?: number;
 }

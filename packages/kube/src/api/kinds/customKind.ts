@@ -1,5 +1,5 @@
-// A kind of our own: how it is addressed, and the CustomResourceDefinition that makes a cluster serve it. CRDs carry a
-// label by which we know them as ours; one of the same name without it is somebody else's and is left alone.
+// Custom kinds of Lapse: their descriptor and their CustomResourceDefinition. The CRDs carry a label that marks them as
+// owned by Lapse. A CRD of the same name without this label belongs to another product and is not changed.
 
 import type { JsonObject } from '../json.ts';
 import type { Kind } from '../kind.ts';
@@ -12,7 +12,7 @@ export interface Column {
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly jsonPath: string;
   readonly description?: string;
-  /** Above 0: shown with `-o wide` only. */
+  /** Above 0: the column is shown only with `-o wide`. */
   readonly priority?: number;
 }
 
@@ -23,12 +23,12 @@ export interface CustomKind<T extends KubeObject = KubeObject> {
 
 export interface CustomKindOptions<T extends KubeObject> {
   readonly kind: Kind<T>;
-  /** OpenAPI v3 schemas of `spec` and `status`; `status` becomes a subresource. */
+  /** OpenAPI v3 schemas of `spec` and `status`. `status` becomes a subresource. */
   readonly spec: JsonObject;
   readonly status?: JsonObject;
-  /** Rules over the whole object. */
+  /** Validation rules for the whole object. */
   readonly rules?: readonly JsonObject[];
-  /** Unset: spec is required. */
+  /** Default: spec is required. */
   readonly required?: readonly string[];
   readonly description: string;
   readonly singular?: string;

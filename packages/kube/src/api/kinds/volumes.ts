@@ -1,5 +1,5 @@
-// Volumes as Kubernetes knows them, and the kinds of the snapshot.storage.k8s.io group. Only the fields that somebody
-// here reads are typed. The snapshot kinds are inputs: their definitions belong to whoever brought the snapshot stack.
+// PersistentVolume kinds and the kinds of the snapshot.storage.k8s.io group. Only the fields that Lapse uses are typed.
+// Lapse only reads the snapshot kinds: their CRDs are installed with the snapshot controller.
 
 import { defineKind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';

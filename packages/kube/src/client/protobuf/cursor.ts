@@ -1,11 +1,11 @@
-// The protobuf wire format, read forward from bytes that somebody else wrote: every length is checked before it is used.
+// Reads the protobuf wire format from untrusted bytes: every length is checked before it is used.
 
 export const VARINT = 0;
 const FIXED64 = 1;
 export const BYTES = 2;
 const FIXED32 = 5;
 
-/** These bytes are not the message they should be. */
+/** The bytes are not a valid message. */
 export class ProtobufError extends Error {
   constructor(problem: string) {
     super(`protobuf: ${problem}`);
@@ -18,7 +18,7 @@ const cutShort = (): ProtobufError => new ProtobufError('the message is cut shor
 export class Cursor {
   readonly bytes: Buffer;
   at: number;
-  /** Reading stops here: the end of the message at hand. */
+  /** The end of the current message. Reading stops here. */
   end: number;
 
   constructor(bytes: Uint8Array, at = 0, end = bytes.length) {
@@ -29,7 +29,7 @@ export class Cursor {
     this.end = end;
   }
 
-  /** A signed integer of up to 64 bits; exact up to 2^53. */
+  /** A signed integer of up to 64 bits, exact up to 2^53. */
   varint(): number {
     const { bytes, end } = this;
     let value = 0;
@@ -42,7 +42,7 @@ export class Cursor {
     return this.#longVarint(value);
   }
 
-  /** The rest of an integer of more than four bytes; rare. */
+  /** The rest of an integer of more than four bytes. Rarely needed. */
   #longVarint(low: number): number {
     let value = BigInt(low);
     for (let shift = 28n; shift < 70n; shift += 7n) {
@@ -54,7 +54,7 @@ export class Cursor {
     throw new ProtobufError('an integer of more than 64 bits');
   }
 
-  /** Enters a length-delimited field: where it ends. */
+  /** Enters a length-delimited field and returns where it ends. */
   enter(): number {
     const length = this.varint();
     if (length < 0 || length > this.end - this.at) throw cutShort();
@@ -68,7 +68,7 @@ export class Cursor {
     return value;
   }
 
-  /** Past the value of a field of this wire type. */
+  /** Skips the value of a field of this wire type. */
   skip(wire: number): void {
     if (wire === BYTES) this.at = this.enter();
     else if (wire === VARINT) this.varint();

@@ -1,5 +1,5 @@
-// A message → the fields of it that a shape names, as JSON would have them. What Go leaves out of JSON when it is empty
-// (a text, a time) is left out here, too.
+// Decodes the fields of a protobuf message that a shape names, in their JSON form. Empty values that Go omits from JSON
+// (strings, times) are omitted.
 
 import { formatTime, instant } from '@lapse/base/instant';
 import { isObject, type Json, type JsonObject, setOwn } from '#api/json';
@@ -14,7 +14,7 @@ interface Slot {
   readonly read: ReadField;
 }
 
-/** By field number. */
+/** Indexed by field number. */
 type Plan = readonly (Slot | undefined)[];
 
 const plans = new WeakMap<Shape, Plan>();
@@ -24,7 +24,7 @@ function planOf(shape: Shape): Plan {
   if (known !== undefined) return known;
   const plan: (Slot | undefined)[] = [];
   for (const [name, field] of Object.entries(shape)) {
-    // Dense: a plan is looked into for every field of every message.
+    // A dense array, because it is read for every field of every message.
     while (plan.length <= field.number) plan.push(undefined);
     const wire = field.form === 'int' || field.form === 'flag' ? VARINT : BYTES;
     plan[field.number] = { name, wire, read: readerOf(name, field) };
@@ -61,7 +61,7 @@ function readerOf(name: string, { form, shape = {}, keys }: Field): ReadField {
       const plan = planOf(shape);
       return (cursor, out) => {
         const old = out[name];
-        // A message that comes in parts is one message.
+        // A message that is sent in several parts is merged.
         out[name] = readMessage(cursor, plan, isObject(old) ? old : {});
       };
     }
@@ -80,7 +80,7 @@ function listIn(out: JsonObject, name: string): Json[] {
   return list;
 }
 
-/** The message in the length-delimited field at hand. */
+/** The message in the current length-delimited field. */
 function readMessage(cursor: Cursor, plan: Plan, out: JsonObject): JsonObject {
   const end = cursor.enter();
   const outer = cursor.end;
@@ -110,7 +110,7 @@ function readTime(cursor: Cursor): string | undefined {
   return formatTime(instant(seconds * 1000));
 }
 
-/** One entry of a map: key in field 1, value in field 2. The values of keys that do not matter are passed over. */
+/** One entry of a map: key in field 1, value in field 2. Values of keys outside the shape are skipped. */
 function readEntry(cursor: Cursor, out: JsonObject, name: string, keys: readonly string[] | undefined): void {
   const end = cursor.enter();
   const outer = cursor.end;

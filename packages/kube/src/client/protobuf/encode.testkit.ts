@@ -1,4 +1,4 @@
-// Messages for tests, written by hand: fields by number, in the order they are given.
+// Test kit: encodes protobuf messages by field number, in the given order.
 
 export type Value = string | number | boolean | Uint8Array | Message;
 export type Message = readonly (readonly [number: number, value: Value])[];
@@ -21,7 +21,7 @@ function field(number: number, value: Value): Buffer {
 export const encode = (message: Message): Buffer =>
   Buffer.concat(message.map(([number, value]) => field(number, value)));
 
-/** As Kubernetes sends it. */
+/** A message in the envelope of Kubernetes. */
 export const envelope = (apiVersion: string, kind: string, message: Message): Buffer =>
   Buffer.concat([
     Buffer.from('k8s\0'),
@@ -39,7 +39,7 @@ export const envelope = (apiVersion: string, kind: string, message: Message): Bu
     ]),
   ]);
 
-/** An event of a watch, with the length in front. */
+/** A watch event with its length prefix. */
 export function frame(type: string, object: Buffer): Buffer {
   const body = encode([
     [1, type],

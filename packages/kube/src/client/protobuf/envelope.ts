@@ -1,5 +1,5 @@
-// What Kubernetes puts around a message: four bytes that say so, then what kind it is, then the message itself. And the
-// messages that are not objects of a kind: lists, refusals, events of a watch.
+// The Kubernetes protobuf envelope: four magic bytes, the type of the message, and the message itself. Also decodes the
+// messages that are not objects of a kind: lists, Status and watch events.
 
 import type { JsonObject } from '#api/json';
 import type { Kind } from '#api/kind';
@@ -14,7 +14,7 @@ const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 interface Envelope {
   readonly kind: string;
-  /** Stands at the beginning of the message, and ends with it. */
+  /** Positioned at the beginning of the message, and limited to it. */
   readonly message: Cursor;
 }
 
@@ -36,7 +36,7 @@ export function openEnvelope(bytes: Buffer, from = 0, to = bytes.length): Envelo
     const field = tag >>> 3;
     if (field === 1) kind = String(decodeShape(part, TYPE_META).kind ?? '');
     else if (field === 2) message = part;
-    // Content encoding and type: a message inside that is something else.
+    // Content encoding and type: the inner message is not plain protobuf.
     else if ((field === 3 || field === 4) && part.at < part.end)
       throw new ProtobufError(`the message is ${bytes.toString('utf8', part.at, part.end)}`);
     cursor.at = end;
@@ -61,7 +61,7 @@ const STATUS: Shape = {
   code: int(6),
 };
 
-/** The Status in an answer; undefined when it is something else. Throws ProtobufError. */
+/** The Status in a response. Undefined if it is another message. Throws ProtobufError. */
 export function decodeStatus(bytes: Buffer): JsonObject | undefined {
   const { kind, message } = openEnvelope(bytes);
   return kind === 'Status' ? decodeShape(message, STATUS) : undefined;
@@ -79,7 +79,7 @@ function listShape(item: Shape): Shape {
   return shape;
 }
 
-/** A list of `kind` in the form JSON would have. Throws ProtobufError. */
+/** A list of `kind` in its JSON form. Throws ProtobufError. */
 export function decodeList(bytes: Buffer, kind: Kind, item: Shape): JsonObject {
   const envelope = openEnvelope(bytes);
   if (envelope.kind !== `${kind.kind}List`)
@@ -87,7 +87,7 @@ export function decodeList(bytes: Buffer, kind: Kind, item: Shape): JsonObject {
   return decodeShape(envelope.message, listShape(item));
 }
 
-/** An event of a watch: its type as it is called on the wire, and its object with the kind it says to be. */
+/** A watch event: its type as on the wire, and its object with the kind in its envelope. */
 export interface WireEvent {
   readonly type: string;
   readonly object: JsonObject;
@@ -121,7 +121,7 @@ export function decodeWireEvent(frame: Buffer, kind: Kind, shape: Shape): WireEv
 const EVENT_TYPE = (1 << 3) | BYTES;
 const EVENT_OBJECT = (2 << 3) | BYTES;
 
-/** The envelope inside a RawExtension, whose first field it is. */
+/** The envelope in the first field of a RawExtension. */
 function rawOf(frame: Buffer, from: number, to: number): Envelope {
   const cursor = new Cursor(frame, from, to);
   while (cursor.at < to) {
@@ -137,7 +137,7 @@ function span(cursor: Cursor): [from: number, to: number] {
   return [cursor.at, end];
 }
 
-/** A decoded object of a kind, as an object of that kind. */
+/** Sets kind and apiVersion of a decoded object. */
 export function named<T extends KubeObject>(kind: Kind<T>, object: JsonObject): T {
   object.apiVersion = apiVersionOf(kind);
   object.kind = kind.kind;

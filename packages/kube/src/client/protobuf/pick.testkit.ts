@@ -1,8 +1,8 @@
-// What is left of an object when only the fields of a shape came over the wire.
+// Test kit: reduces an object to the fields of a shape.
 
 import type { Shape } from '#api/shape';
 
-/** The fields of `whole` that the shape names; what is empty is absent. */
+/** The fields of `whole` that the shape names. Empty values are absent. */
 export function pick(whole: unknown, shape: Shape): Record<string, unknown> {
   const from = (whole ?? {}) as Record<string, unknown>;
   const entries = Object.entries(shape).flatMap(([name, { form, shape: inner }]) => {

@@ -1,4 +1,4 @@
-// A real kube-apiserver's protobuf, read by shape: the fields are those of its JSON.
+// Compares objects read from a real kube-apiserver as protobuf, by shape, with its JSON.
 
 import { expect, test } from 'vitest';
 import { Job, Pod } from '#api/kinds/builtin';
@@ -46,7 +46,7 @@ async function createJob(client: Client, name: string, ttl?: number): Promise<Jo
   return objectOf(await client.update(Job, { ...job, status }, { subresource: 'status' }));
 }
 
-test('a list, page by page', async () => {
+test('a protobuf list equals the JSON list, page by page', async () => {
   const { client } = cluster;
   for (const ttl of [undefined, 0, 1, 2 ** 31 - 1]) await createJob(client, `j-${ttl ?? 'none'}`, ttl);
   const whole = await client.list(Job, { namespace: 'default' });
@@ -56,11 +56,11 @@ test('a list, page by page', async () => {
   expect(shaped.items).toEqual(
     whole.items.map((job) => ({ ...pick(job, JOB), apiVersion: 'batch/v1', kind: 'Job' })),
   );
-  // Were it JSON, there would be more.
+  // A JSON response would contain more fields.
   expect(shaped.items[0]!.spec).not.toHaveProperty('template');
 });
 
-test('a watch: what exists, the bookmark, a change, a deletion', async () => {
+test('a protobuf watch returns existing objects, the bookmark, a change and a deletion', async () => {
   const { client } = cluster;
   const first = await createJob(client, 'watched', 60);
   const stop = new AbortController();
@@ -89,7 +89,7 @@ const RELEASE = {
   patch: { metadata: { finalizers: null }, spec: { ttlSecondsAfterFinished: 5 } },
 } as const;
 
-test('refusals are read, too', async () => {
+test('error responses in protobuf are decoded', async () => {
   const { client } = cluster;
   await expect(client.listPage(Job, { shape: JOB, continue: 'junk' })).rejects.toMatchObject({
     code: 400,

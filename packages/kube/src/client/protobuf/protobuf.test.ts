@@ -25,38 +25,38 @@ const entry = (key: string, value: string): Message => [
   [2, value],
 ];
 
-describe('the fields of a shape', () => {
+describe('decoding the fields of a shape', () => {
   test.each<[string, Message, object]>([
     ['nothing', [], {}],
     ['a text', [[1, 'grüße 🎉']], { text: 'grüße 🎉' }],
-    ['an empty text is none', [[1, '']], {}],
-    ['texts, an empty one among them', [[2, 'a'], [2, ''], [2, 'b']], { texts: ['a', '', 'b'] }], // biome-ignore format: one row
+    ['an empty text is omitted', [[1, '']], {}],
+    ['texts, including an empty one', [[2, 'a'], [2, ''], [2, 'b']], { texts: ['a', '', 'b'] }], // biome-ignore format: one row
     ['zero is a number', [[3, 0]], { int: 0 }],
     ['the largest TTL', [[3, 2 ** 31 - 1]], { int: 2 ** 31 - 1 }],
-    ['five bytes and more', [[3, 2 ** 53 - 1]], { int: 2 ** 53 - 1 }],
+    ['an integer of five bytes and more', [[3, 2 ** 53 - 1]], { int: 2 ** 53 - 1 }],
     ['a negative number', [[3, -1]], { int: -1 }],
     ['false is a value', [[4, false]], { flag: false }],
     ['true', [[4, true]], { flag: true }],
     ['a time', [[5, [[1, 1_767_323_045], [2, 5]]]], { time: '2026-01-02T03:04:05Z' }], // biome-ignore format: one row
     ['the first second of 1970', [[5, [[1, 0]]]], { time: '1970-01-01T00:00:00Z' }],
-    ['no time', [[5, []]], {}],
+    ['a zero time is omitted', [[5, []]], {}],
     ['a map', [[6, entry('k', 'v')], [6, entry('e', '')], [6, []]], { all: { k: 'v', e: '', '': '' } }], // biome-ignore format: one row
-    ['the keys that matter', [[7, entry('b', 'x')], [7, entry('a', 'y')]], { some: { a: 'y' } }], // biome-ignore format: one row
+    ['only the keys of the shape', [[7, entry('b', 'x')], [7, entry('a', 'y')]], { some: { a: 'y' } }], // biome-ignore format: one row
     ['an object', [[8, [[1, 'x'], [2, [[1, 7]]]]]], { one: { inner: 'x', deep: { n: 7 } } }], // biome-ignore format: one row
     ['an object in two parts', [[8, [[1, 'x']]], [8, [[2, [[1, 7]]]]]], { one: { inner: 'x', deep: { n: 7 } } }], // biome-ignore format: one row
     ['objects', [[9, [[1, 'x']]], [9, []]], { many: [{ inner: 'x' }, {}] }], // biome-ignore format: one row
     ['the last of two texts', [[1, 'a'], [1, 'b']], { text: 'b' }], // biome-ignore format: one row
-    ['fields nobody asked for', [[77, 'x'], [78, 5], [1, 'a'], [2 ** 20, [[1, 'x']]]], { text: 'a' }], // biome-ignore format: one row
+    ['fields outside the shape are skipped', [[77, 'x'], [78, 5], [1, 'a'], [2 ** 20, [[1, 'x']]]], { text: 'a' }], // biome-ignore format: one row
   ])('%s', (_what, message, expected) => {
     expect(read(message)).toEqual(expected);
   });
 
-  test('a key that is called like a prototype is a key', () => {
+  test('a prototype name is an ordinary key', () => {
     const { some } = read([[7, entry('__proto__', 'x')]]) as { some: object };
     expect(Object.entries(some)).toEqual([['__proto__', 'x']]);
   });
 
-  test('fields of fixed width are passed over', () => {
+  test('fields of fixed width are skipped', () => {
     const bytes = Buffer.concat([
       Buffer.from([(20 << 3) & 0x7f | 0x80 | 1, 1, 1, 2, 3, 4, 5, 6, 7, 8]), // biome-ignore format: bytes
       Buffer.from([(11 << 3) | 5, 1, 2, 3, 4]),
@@ -76,7 +76,7 @@ const jobOf = (name: string, ttl: number) => ({
   spec: { ttlSecondsAfterFinished: ttl },
 });
 
-describe('what Kubernetes sends', () => {
+describe('decoding Kubernetes messages', () => {
   const listed = envelope('batch/v1', 'JobList', [
     [1, [[2, '9'], [3, 'more'], [4, 12]]], // biome-ignore format: one row
     [2, jobMessage('a', 0)],
@@ -89,10 +89,10 @@ describe('what Kubernetes sends', () => {
   test('a list', () => {
     expect(decodeList(listed, Job, JOB)).toEqual({ metadata, items });
   });
-  test('an event', () => {
+  test('a watch event', () => {
     expect(decodeWireEvent(added, Job, JOB)).toEqual({ type: 'ADDED', object: jobOf('a', 5) });
   });
-  test('a bookmark, whatever the shape', () => {
+  test('a bookmark, for any shape', () => {
     const message: Message = [[1, [[6, '7'], [12, entry('k8s.io/initial-events-end', 'true')]]]]; // biome-ignore format: one row
     const bookmark = frame('BOOKMARK', envelope('batch/v1', 'Job', message)).subarray(4);
     expect(decodeWireEvent(bookmark, Job, {})).toEqual({
@@ -100,7 +100,7 @@ describe('what Kubernetes sends', () => {
       object: { metadata: { resourceVersion: '7', annotations: { 'k8s.io/initial-events-end': 'true' } } },
     });
   });
-  test('a refusal', () => {
+  test('an error Status', () => {
     const details: Message = [[1, 'n'], [4, [[1, 'r'], [2, 'm'], [3, 'f']]], [5, 3]]; // biome-ignore format: one row
     const status = envelope('v1', 'Status', [[2, 'Failure'], [3, 'too old'], [4, 'Expired'], [5, details], [6, 410]]); // biome-ignore format: one row
     const expected = {
@@ -119,7 +119,7 @@ describe('what Kubernetes sends', () => {
   });
 
   test.each<[string, () => unknown]>([
-    ['not from Kubernetes', () => openEnvelope(Buffer.from('{"kind":"JobList"}'))],
+    ['a message without the Kubernetes prefix', () => openEnvelope(Buffer.from('{"kind":"JobList"}'))],
     ['nothing', () => openEnvelope(Buffer.alloc(0))],
     ['another kind of list', () => decodeList(envelope('v1', 'PodList', []), Job, JOB)],
     ['another kind of object', () => decodeWireEvent(frame('ADDED', envelope('v1', 'Pod', [])).subarray(4), Job, JOB)], // biome-ignore format: one row
@@ -130,15 +130,15 @@ describe('what Kubernetes sends', () => {
     ['a text where a number should be', () => read([[3, 'x']])],
     ['a length beyond the end', () => decodeShape(new Cursor(Buffer.from([0x0a, 0x05, 0x61])), SHAPE)],
     ['a negative length', () => decodeShape(new Cursor(Buffer.from([0x0a, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1])), SHAPE)], // biome-ignore format: one row
-    ['an endless number', () => decodeShape(new Cursor(Buffer.alloc(20, 0xff)), SHAPE)],
+    ['an integer without end', () => decodeShape(new Cursor(Buffer.alloc(20, 0xff)), SHAPE)],
     ['a group', () => decodeShape(new Cursor(Buffer.from([0x0b, 0x0c])), SHAPE)],
     ['an inner message that leaves its outer one', () => decodeShape(new Cursor(Buffer.from([0x42, 2, 0x0a, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1])), SHAPE)], // biome-ignore format: one row
-    ['a time beyond all years', () => read([[5, [[1, 2 ** 50]]]])],
-  ])('is refused: %s', (_what, run) => {
+    ['a time beyond the year 9999', () => read([[5, [[1, 2 ** 50]]]])],
+  ])('rejects %s', (_what, run) => {
     expect(run).toThrow(ProtobufError);
   });
 
-  test('cut anywhere, or with any byte changed, it is a message or refused, and never anything else', () => {
+  test('a truncated or changed message is decoded or rejected with ProtobufError, never another error', () => {
     for (let end = 0; end < listed.length; end++)
       tryRead(() => decodeList(listed.subarray(0, end), Job, JOB));
     fc.assert(
