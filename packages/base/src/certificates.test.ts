@@ -22,18 +22,21 @@ test('a leaf certificate is signed by its CA, matches its key, and is not a CA i
   expect([ca.ca, cert.ca]).toEqual([true, false]);
 });
 
-test.each(['server', 'client'] as const)('a %s certificate is valid for no other purpose', async (shownBy) => {
-  const { cert } = await issueCertificate({
-    authority,
-    hosts: [],
-    name: 'x',
-    now,
-    lifetime: hours(1),
-    shownBy,
-  });
-  const uses = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' };
-  expect(new X509Certificate(cert).keyUsage).toEqual([uses[shownBy]]);
-});
+test.each(['server', 'client'] as const)(
+  'a %s certificate is valid for no other purpose',
+  async (shownBy) => {
+    const { cert } = await issueCertificate({
+      authority,
+      hosts: [],
+      name: 'x',
+      now,
+      lifetime: hours(1),
+      shownBy,
+    });
+    const uses = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' };
+    expect(new X509Certificate(cert).keyUsage).toEqual([uses[shownBy]]);
+  },
+);
 
 describe('isGoodFor checks hosts and remaining lifetime', () => {
   test.each<[string, readonly string[], number, number, boolean]>([

@@ -39,9 +39,12 @@ describe('quantities', () => {
     expect(quantityAsNumber(quantity(text))).toBeCloseTo(value, 12);
   });
 
-  it.each(['', ' 1', '1 ', '1..5', 'abc', '1m5', '--1', '0x10', '1,5'])('%j is rejected as malformed', (text) => {
-    expect(parseQuantity(text)).toHaveProperty('problem');
-  });
+  it.each(['', ' 1', '1 ', '1..5', 'abc', '1m5', '--1', '0x10', '1,5'])(
+    '%j is rejected as malformed',
+    (text) => {
+      expect(parseQuantity(text)).toHaveProperty('problem');
+    },
+  );
 
   it.each(['1Kib', '1ki', '1e', '1e+', '1mm', '1e99999999'])('%j is rejected for its suffix', (text) => {
     expect(parseQuantity(text)).toHaveProperty('problem');

@@ -1,13 +1,13 @@
-// Lists that a Kubernetes schema declares as sets or as maps by key: equal in any order, and `+` merges.
+// Lists that a Kubernetes schema declares as `set` or `map`: equality ignores order, and `+` merges.
 
 import type { ListSemantics } from './types.ts';
 import type { Value } from './values.ts';
 
 type Same = (a: Value, b: Value) => boolean;
 
-/** An array that remembers how it compares. Every list function treats it as the array it is. */
+/** An array with its list type. All list functions treat it as an ordinary array. */
 export class AssociativeList extends Array<Value> {
-  // Set behind the constructor's back, because Array's own takes lengths.
+  // Set after construction, because the Array constructor takes a length.
   private listRule!: ListSemantics;
 
   static override get [Symbol.species]() {
@@ -36,7 +36,7 @@ export class AssociativeList extends Array<Value> {
     });
   }
 
-  /** The union: elements of `other` replace those with their key, new ones come behind. */
+  /** The union: elements of `other` replace those with the same key, new elements are appended. */
   merge(other: readonly Value[], same: Same): AssociativeList {
     const merged = [...this];
     for (const v of other) {

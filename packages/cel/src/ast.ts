@@ -1,7 +1,7 @@
-// The expression tree between parser, checker and compiler. The checker writes what it finds out (`type`, `binding`,
-// `overloads`) into the nodes; a tree belongs to one compilation, so that is safe.
-// `at` is the place cel-go reports for the node: the operator of an operation, the parenthesis of a call, the dot of
-// a selection. `start` and `end` span the text the node came from.
+// The expression tree shared by parser, checker and compiler. The checker writes its results (`type`, `binding`,
+// `overloads`) into the nodes; each tree belongs to one compilation.
+// `at` is the position cel-go reports for the node: the operator of an operation, the parenthesis of a call, the dot of
+// a selection. `start` and `end` span the source text of the node.
 
 import type { CelType } from './types.ts';
 import type { Value } from './values.ts';
@@ -19,7 +19,7 @@ export interface Literal extends NodeBase {
   readonly literalType: CelType;
 }
 
-/** What a name stands for, decided by the checker. */
+/** What a name refers to. Set by the checker. */
 export type Binding =
   | { readonly kind: 'variable'; readonly name: string }
   | { readonly kind: 'local'; readonly local: Local }
@@ -37,9 +37,9 @@ export interface Select extends NodeBase {
   readonly field: string;
   /** `has(operand.field)`. */
   readonly testOnly: boolean;
-  /** Set when the whole dotted path turned out to be one declared name. */
+  /** Set if the whole dotted path is one declared name. */
   binding?: Binding;
-  /** The property to read when it is not spelled as the field is. */
+  /** The property to read if its name differs from the field name. */
   property?: string;
 }
 
@@ -48,12 +48,12 @@ export interface Call extends NodeBase {
   readonly function: string;
   readonly target: Expr | undefined;
   readonly args: readonly Expr[];
-  /** The full name of a namespaced function (`math.greatest`), whose target is then no operand. */
+  /** The full name of a namespaced function (`math.greatest`). Its target is then not an operand. */
   resolved?: string;
   overloads?: readonly string[];
 }
 
-/** A chain of `&&` or `||`; cel-go balances it into a tree, which changes no result. */
+/** A chain of `&&` or `||`. cel-go balances it into a tree, with the same result. */
 export interface Logical extends NodeBase {
   readonly kind: 'logical';
   readonly op: '&&' | '||';
@@ -79,11 +79,11 @@ export interface StructExpr extends NodeBase {
     readonly value: Expr;
     readonly optional: boolean;
   }[];
-  /** The type's full name, once checked. */
+  /** The type's full name. Set by the checker. */
   resolved?: string;
 }
 
-/** A variable that a macro introduces. Identity matters, not the name: inner ones hide outer ones. */
+/** A variable that a macro introduces. Compared by identity, not by name: inner variables hide outer ones. */
 export interface Local {
   readonly name: string;
   type?: CelType;
@@ -99,7 +99,7 @@ export type FoldKind =
   | 'transformMapEntry'
   | 'sortBy';
 
-/** A loop over a list or a map. `filter` is the predicate, `transform` what each element becomes. */
+/** A loop over a list or a map. `filter` is the predicate, `transform` computes the result for each element. */
 export interface Fold extends NodeBase {
   readonly kind: 'fold';
   readonly fold: FoldKind;
@@ -110,7 +110,7 @@ export interface Fold extends NodeBase {
   readonly transform: Expr | undefined;
 }
 
-/** `cel.bind(name, init, body)`: init is evaluated at most once, when first needed. */
+/** `cel.bind(name, init, body)`. `init` is evaluated at most once, on first use. */
 export interface Bind extends NodeBase {
   readonly kind: 'bind';
   readonly local: Local;
@@ -118,14 +118,14 @@ export interface Bind extends NodeBase {
   readonly body: Expr;
 }
 
-/** `cel.@block`: a row of lazily evaluated slots that later slots and the body may name. */
+/** `cel.@block`: a list of lazily evaluated slots that later slots and the body may refer to. */
 export interface Block extends NodeBase {
   readonly kind: 'block';
   readonly slots: readonly { readonly local: Local; readonly init: Expr }[];
   readonly body: Expr;
 }
 
-/** `target.optMap(name, body)` and `optFlatMap`: the body runs on the value of an optional, if there is one. */
+/** `target.optMap(name, body)` and `optFlatMap`: the body is evaluated if the optional has a value. */
 export interface OptMap extends NodeBase {
   readonly kind: 'optMap';
   readonly target: Expr;
@@ -134,7 +134,7 @@ export interface OptMap extends NodeBase {
   readonly flat: boolean;
 }
 
-/** Stands where a syntax error was, so that the rest can still be looked at. */
+/** Placeholder for a syntax error, so that the rest of the tree can still be checked. */
 export interface Broken extends NodeBase {
   readonly kind: 'broken';
 }
@@ -182,7 +182,7 @@ export function children(e: Expr): readonly Expr[] {
   }
 }
 
-/** Every node, parents first, without recursion. */
+/** All nodes, parents first, without recursion. */
 export function* walk(root: Expr): Generator<Expr> {
   const todo: Expr[] = [root];
   for (let e = todo.pop(); e !== undefined; e = todo.pop()) {
@@ -191,7 +191,7 @@ export function* walk(root: Expr): Generator<Expr> {
   }
 }
 
-/** Levels of nesting: 1 for a name or a literal. */
+/** Nesting depth: 1 for a name or a literal. */
 export function depthOf(root: Expr): number {
   let deepest = 0;
   const todo: [Expr, number][] = [[root, 1]];

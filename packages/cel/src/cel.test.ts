@@ -1,4 +1,4 @@
-// What the rest of the house relies on: compiling once, several problems at once, places, budgets, environments.
+// Tests of the public API: compiling once, several errors at once, positions, budgets, environments.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -27,7 +27,7 @@ function evaluate(text: string, bindings: Bindings = {}, environment: Environmen
 }
 
 describe('compile', () => {
-  it('keeps programs by text and environment', () => {
+  it('caches programs by text and environment', () => {
     const other = conditionEnvironment({ x: DYN });
     expect(compile('x.a', env)).toBe(compile('x.a', env));
     expect(compile('x.a', env)).not.toBe(compile('x.a ', env));
@@ -35,7 +35,7 @@ describe('compile', () => {
     expect(compile('x.', env)).toBe(compile('x.', env));
   });
 
-  it('reports all problems in order of place, with a caret under each', () => {
+  it('reports all errors in order of position, with a caret under each', () => {
     expect(evaluate('y == 1 &&\n  z.foo() > 2')).toBe(
       [
         "ERROR: <input>:1:1: undeclared reference to 'y' (in container '')",
@@ -51,20 +51,20 @@ describe('compile', () => {
     );
   });
 
-  it('counts columns in code points, and shows wide ones wide', () => {
+  it('counts columns in code points, and pads carets for wide characters', () => {
     expect(evaluate("'😀é' == y")).toBe(
       "ERROR: <input>:1:9: undeclared reference to 'y' (in container '')\n | '😀é' == y\n | .．．.....^",
     );
   });
 
-  it('knows the type of the result and the variables read', () => {
+  it('knows the result type and the variables that are read', () => {
     const compiled = compile('x.items.map(i, size(i)) + [1]', env);
     if (compiled.kind === 'invalid') throw new Error(compiled.message);
     expect(formatType(compiled.program.type)).toBe('list(int)');
     expect(compiled.program.variables).toEqual(['x']);
   });
 
-  it('tells what cannot be checked from what can only fail', () => {
+  it('distinguishes errors of the type check from constant parts that always fail', () => {
     const kubernetes = kubernetesEnvironment({});
     expect(compile('1 + "a"', kubernetes)).toMatchObject({ kind: 'invalid', stage: 'check' });
     const hopeless = compile('int("abc") == 1', kubernetes);
@@ -79,13 +79,13 @@ describe('compile', () => {
 });
 
 describe('evaluate', () => {
-  it('a variable that was not bound is an error, and only where it is read', () => {
+  it('an unbound variable is an error only if it is read', () => {
     expect(evaluate('x == 1')).toBe('error: no such attribute(s): x');
     expect(evaluate('true || x == 1')).toBe('true');
     expect(evaluate('x == null', { x: null })).toBe('true');
   });
 
-  it('counts cost and stops at the limit', () => {
+  it('counts the cost and stops at the limit', () => {
     const compiled = compile('x.all(i, i > 0)', conditionEnvironment({ x: listOf(INT) }));
     if (compiled.kind === 'invalid') throw new Error(compiled.message);
     const x = [1, 2, 3];
@@ -97,7 +97,7 @@ describe('evaluate', () => {
     });
   });
 
-  it('evaluations do not disturb each other', () => {
+  it('evaluations are independent of each other', () => {
     const compiled = compile('cel.bind(y, x + 1, [y, y].map(z, z * x))', env);
     if (compiled.kind === 'invalid') throw new Error(compiled.message);
     const first = compiled.program.evaluate({ x: 2 });
@@ -123,7 +123,7 @@ describe('environments', () => {
     expect(evaluate(text, {}, kubernetesEnvironment({}))).toEqual(kubernetes);
   });
 
-  it('conditions may sort as the upstream Cleaner lets them', () => {
+  it('conditions support the sort functions of the upstream Cleaner', () => {
     const x = [{ n: 3 }, { n: 1 }, { n: 2 }];
     expect(evaluate('x.sort_by(e, e.n).map(e, e.n)', { x })).toBe('[1, 2, 3]');
     expect(evaluate('x.sort_by(e, e.n).reverse_list().map(e, e.n)', { x })).toBe('[3, 2, 1]');
@@ -145,7 +145,7 @@ describe('environments', () => {
     expect(evaluate('x.big + 1', { x })).toBe('1152921504606846977');
   });
 
-  it('time goes in and comes out exactly', () => {
+  it('timestamps keep nanosecond precision on input and output', () => {
     const time = timestampFromMillis(1_767_225_600_123);
     expect(evaluate('time', { time })).toBe('timestamp("2026-01-01T00:00:00.123Z")');
     expect(millisFromTimestamp(time)).toBe(1_767_225_600_123);

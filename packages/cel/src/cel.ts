@@ -1,4 +1,5 @@
-// CEL for the rest of the house; import nothing else of this folder. One environment per kind of program, kept:
+// The public API of the CEL engine. Only the schema and policy code of the apiserver package imports other files of this
+// package. Create one environment per kind of program and reuse it:
 //
 //   const env = conditionEnvironment({ pods: DYN });
 //   const compiled = compile('size(pods.items) == 2', env);
@@ -60,9 +61,9 @@ export {
 export { Double, Duration, Optional, Timestamp, Uint, type Value } from './values.ts';
 export { type WhenTrue, type WhenTrueOptions, whenTrue } from './whenTrue.ts';
 
-// Programs that are asked for again and again, by their text; the oldest are forgotten first.
+// Cache of compiled programs by their text. The oldest are evicted first.
 const MAX_KEPT = 2000;
-/** Characters of all kept texts together; a tree takes up to a hundred bytes for each. */
+/** Maximum total characters of all cached texts. A tree takes up to a hundred bytes per character. */
 const MAX_KEPT_LENGTH = 500_000;
 const kept = new WeakMap<Environment, KeptPrograms>();
 
@@ -71,7 +72,7 @@ interface KeptPrograms {
   length: number;
 }
 
-/** Compiles a program, or finds it among those compiled lately for the same environment. */
+/** Compiles a program, or returns a cached one for the same environment. */
 export function compile(text: string, env: Environment): Compilation {
   let programs = kept.get(env);
   if (programs === undefined) {
@@ -95,5 +96,5 @@ function makeRoom(programs: KeptPrograms, length: number): void {
   }
 }
 
-/** The least and the most a program may cost, as cel-go's checker estimates it; 2^64 stands for no bound at all. */
+/** The minimum and maximum cost of a program, as cel-go's checker estimates it. 2^64 means unbounded. */
 export const estimateCost = (program: Program): Range => estimateTree(program.root, program.env);

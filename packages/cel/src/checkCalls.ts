@@ -1,4 +1,4 @@
-// Which overloads of a function a call can mean, and the type of its result.
+// Overload resolution: which overloads a call matches, and the type of its result.
 
 import { type Call, qualifiedName } from './ast.ts';
 import type { Checker } from './checker.ts';
@@ -6,7 +6,7 @@ import type { FunctionDecl, Overload } from './declarations.ts';
 import { type CelType, DYN, ERROR, formatSignature, isDyn, sameType } from './types.ts';
 import { Substitution } from './unify.ts';
 
-/** Checks the arguments and finds the function: a plain one, a namespaced one (`math.abs`), or a member. */
+/** Checks the arguments and finds the function: a global one, a namespaced one (`math.abs`), or a member. */
 export function resolveCall(c: Checker, e: Call): CelType {
   const args = e.args.map((a) => c.check(a));
   if (e.target === undefined) {
@@ -27,7 +27,7 @@ export function resolveCall(c: Checker, e: Call): CelType {
   return resolveOverload(c, e, f, [target, ...args], true);
 }
 
-/** `operand.?field`: selects like a field, and the result is optional. */
+/** `operand.?field`: like a field selection, with an optional result. */
 export function resolveOptionalSelect(c: Checker, e: Call): CelType {
   const [operand, key] = e.args;
   const field = key?.kind === 'literal' && typeof key.value === 'string' ? key.value : '';
@@ -45,7 +45,7 @@ function findFunction(c: Checker, name: string): FunctionDecl | undefined {
   return undefined;
 }
 
-/** Finds all overloads that accept the arguments. Differing results mean: known only at run time. */
+/** Finds all overloads that accept the arguments. If their result types differ, the result is dyn. */
 export function resolveOverload(
   c: Checker,
   e: Call,
@@ -98,7 +98,7 @@ function paramNames(o: Overload): readonly string[] {
   return list;
 }
 
-/** The overload with fresh parameters, so that one call's types do not leak into another's. */
+/** The overload with fresh type parameters, so that the types of calls do not affect each other. */
 function instantiate(c: Checker, o: Overload): { params: readonly CelType[]; result: CelType } {
   const names = paramNames(o);
   if (names.length === 0) return o;

@@ -1,5 +1,5 @@
-// Types of loops and of the other macros with variables of their own. cel-go checks the expansion of a macro; here
-// the macro is checked as such, with the messages the expansion would have given.
+// Type checks of loops and other macros with their own variables. cel-go checks the expansion of a macro; this code
+// checks the macro itself and reports the same messages.
 
 import type { Block, Expr, Fold, OptMap } from './ast.ts';
 import { noMatchingOverload } from './checkCalls.ts';
@@ -33,7 +33,7 @@ export function checkFold(c: Checker, e: Fold): CelType {
   return c.within(locals, () => resultOf(c, e, range));
 }
 
-/** What a loop over `range` yields: keys (or indexes) and elements (or values). */
+/** The types of a loop's variables: keys (or indexes) and elements (or values). */
 function rangeTypes(c: Checker, e: Fold, range: CelType): readonly [CelType, CelType] {
   switch (range.kind) {
     case 'list':
@@ -82,7 +82,7 @@ function resultOf(c: Checker, e: Fold, range: CelType): CelType {
   }
 }
 
-/** A predicate that selects between two values of type `branch`, as the ternary the macro stands for. */
+/** Checks a predicate that selects between two values of type `branch`, like the conditional in cel-go's expansion. */
 function checkCondition(c: Checker, e: Fold, filter: Expr | undefined, branch: CelType): void {
   if (filter === undefined) return;
   const t = c.check(filter);
@@ -123,7 +123,7 @@ export function checkOptMap(c: Checker, e: OptMap): CelType {
   return c.now(body);
 }
 
-/** Slots see the slots before them. */
+/** Each slot can refer to the slots before it. */
 export function checkBlock(c: Checker, e: Block): CelType {
   const visible = e.slots.map((s) => s.local);
   for (const [i, slot] of e.slots.entries()) {

@@ -1,5 +1,5 @@
-// The type check: every name declared, every call answered by an overload, every field known. It writes types,
-// bindings and overloads into the tree and reports all problems it finds, in cel-go's words.
+// The type checker: resolves names, overloads and fields. It writes types, bindings and overloads into the tree and
+// reports all errors with cel-go's messages.
 
 import type { Binding, Call, Expr, Ident, ListExpr, Local, MapExpr, Select, StructExpr } from './ast.ts';
 import { qualifiedName } from './ast.ts';
@@ -68,7 +68,7 @@ export class Checker {
     return this.subst.freshParam(param);
   }
 
-  /** A type with what is known by now about its parameters. */
+  /** The type with its currently known parameters substituted. */
   now(t: CelType): CelType {
     return this.subst.apply(t, false);
   }
@@ -79,12 +79,12 @@ export class Checker {
     return t;
   }
 
-  /** Puts the final types in: whatever is still free is dyn. */
+  /** Writes the final types. Parameters that are still free become dyn. */
   finish(): void {
     for (const e of this.#typed) e.type = this.subst.apply(e.type!, true);
   }
 
-  /** Runs `inner` where the locals are visible. */
+  /** Runs `inner` with the locals in scope. */
   within<T>(locals: readonly Local[], inner: () => T): T {
     const outer = this.#locals;
     this.#locals = [...outer, ...locals];
@@ -130,7 +130,7 @@ export class Checker {
     }
   }
 
-  /** The declaration a name refers to. Locals hide variables, variables hide constants. */
+  /** The declaration of a name. Locals hide variables, variables hide constants. */
   lookup(name: string): { type: CelType; binding: Binding } | undefined {
     const local = name.startsWith('.') ? undefined : this.#locals.findLast((l) => l.name === name);
     if (local?.type !== undefined) return { type: local.type, binding: { kind: 'local', local } };
@@ -199,7 +199,7 @@ export class Checker {
     const known = wellKnownField(struct, field) ?? this.env.provider?.field(struct, field);
     if (known === undefined) {
       const isStruct = wellKnownStruct(struct) !== undefined || this.env.provider?.hasStruct(struct);
-      // Types of libraries are structs without a declaration: cel-go calls that unexpected.
+      // Library types are structs without a declaration; cel-go reports them as unexpected.
       this.report(
         e.at,
         isStruct ? `undefined field '${field}'` : `unexpected failed resolution of '${struct}'`,
@@ -223,7 +223,7 @@ export class Checker {
     return BOOL;
   }
 
-  /** The inner type of an optional entry (`?x`), reporting what is no optional. */
+  /** The inner type of an optional entry (`?x`). Reports an error if it is not optional. */
   #optionalEntry(e: Expr, t: CelType): CelType {
     const actual = this.now(t);
     if (!isOptional(actual) && !isDyn(actual)) this.mismatch(e.at, optionalOf(actual), actual);

@@ -1,5 +1,5 @@
-// Conversions between types: the functions int(), string(), timestamp() and so on, and the reading of JSON values
-// by the type that a schema declares for them.
+// Type conversions: int(), string(), timestamp() and so on, and converting JSON values to the type that a schema
+// declares.
 
 import { AssociativeList } from './associativeList.ts';
 import {
@@ -92,21 +92,21 @@ export function convertToTimestamp(v: Value): Value | undefined {
 export function convertToDuration(v: Value): Value | undefined {
   if (typeof v === 'string') return parseDuration(v) ?? refused('string', 'google.protobuf.Duration');
   if (v instanceof Duration) return v;
-  // Declared, and yet refused: cel-go never says how long an int is.
+  // Declared but always rejected: cel-go does not define how long an int is.
   return isInt(v) ? refused('int', 'google.protobuf.Duration') : undefined;
 }
 
-/** Reads a bound value as its declared type says. The same input may be converted often: the caller keeps results. */
+/** Converts a bound value to its declared type. The same input may be converted often: the caller caches results. */
 export type Reader = (v: Value) => Value;
 
-/** How values of a declared type must be read, or undefined when JSON can stay as it is. */
+/** The reader for values of a declared type, or undefined if JSON values need no conversion. */
 export function readerFor(t: CelType): Reader | undefined {
   switch (t.kind) {
     case 'double':
       return (v) => (typeof v === 'number' || typeof v === 'bigint' ? new Double(Number(v)) : v);
     case 'uint':
       return (v) => (typeof v === 'number' || typeof v === 'bigint' ? toUint(BigInt(v)) : v);
-    // A date alone is its midnight.
+    // A date without time means midnight.
     case 'timestamp':
       return (v) => (typeof v === 'string' ? readTimestamp(v) : v);
     case 'duration':
@@ -124,7 +124,7 @@ export function readerFor(t: CelType): Reader | undefined {
 
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 
-/** Schemas know two formats of time: with the time of day, and the day alone, which is its first instant. */
+/** Schemas have two time formats: with the time of day, and the date alone, which means its first instant. */
 function readTimestamp(text: string): Value {
   return parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text) ?? fail(`invalid date-time: ${text}`);
 }

@@ -1,4 +1,4 @@
-// What an environment offers a program: functions with their overloads, constants, types and macros, in libraries.
+// Declarations of a library: functions with their overloads, constants, types and macros.
 
 import type { Frame } from './frame.ts';
 import type { Macro } from './macros.ts';
@@ -6,9 +6,9 @@ import type { CelType } from './types.ts';
 import type { Value } from './values.ts';
 
 /**
- * The body of an overload. It looks at its arguments itself and answers undefined when they are not of its types, so
- * a call with unchecked arguments just tries one overload after the other. Errors never reach it.
- * The frame comes last, for the few that charge for work; see frame.ts.
+ * The body of an overload. It returns undefined if its arguments are not of its types, so a call with unchecked
+ * arguments tries one overload after the other. Arguments are never errors.
+ * The frame is the last argument, for bodies that charge for work; see frame.ts.
  */
 export type Implementation =
   | ((f: Frame) => Value | undefined)
@@ -17,7 +17,10 @@ export type Implementation =
   | ((a: Value, b: Value, c: Value, f: Frame) => Value | undefined)
   | ((a: Value, b: Value, c: Value, d: Value, f: Frame) => Value | undefined);
 
-/** What one call costs at run time beyond its arguments. Charged before the call: size is bounded before work. */
+/**
+ * Run-time cost of one call without its arguments. Charged before the call, so that sizes are bounded before the work
+ * is done.
+ */
 export type CallCost = (a: Value, b: Value, c: Value) => number;
 
 export interface Overload {
@@ -26,16 +29,16 @@ export interface Overload {
   readonly params: readonly CelType[];
   readonly result: CelType;
   readonly call: Implementation;
-  /** Counts only when the checker found this overload alone; 1 when not given. */
+  /** Applies only if the checker found this overload alone. Default: 1. */
   readonly cost?: CallCost | undefined;
 }
 
 export interface FunctionDecl {
   readonly name: string;
   readonly overloads: readonly Overload[];
-  /** What every overload costs that has no cost of its own. */
+  /** The cost of all overloads without a cost of their own. */
   readonly cost?: CallCost | undefined;
-  /** Work of one call beyond what its body charges; for bodies that take a microsecond rather than a moment. */
+  /** Work of one call beyond what its body charges. For bodies that take about a microsecond. */
   readonly work?: number | undefined;
 }
 
@@ -43,7 +46,7 @@ export interface Library {
   readonly name: string;
   readonly functions?: readonly FunctionDecl[];
   readonly macros?: readonly Macro[];
-  /** Names with a fixed meaning: types, enum values. */
+  /** Names with a fixed value: types, enum values. */
   readonly constants?: readonly { readonly name: string; readonly type: CelType; readonly value: Value }[];
   /** Allows `?.`, `[?]` and `?` entries. */
   readonly optionalSyntax?: boolean;
@@ -73,7 +76,7 @@ export const fn = (name: string, ...overloads: Overload[]): FunctionDecl => ({ n
 export const working = (units: number, ...functions: readonly FunctionDecl[]): FunctionDecl[] =>
   functions.map((f) => ({ ...f, work: units }));
 
-/** A function whose cost is the same for all its overloads. */
+/** A function with the same cost for all its overloads. */
 export const fnAt = (cost: CallCost, name: string, ...overloads: Overload[]): FunctionDecl => ({
   name,
   overloads,

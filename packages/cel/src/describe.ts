@@ -1,4 +1,4 @@
-// Values in words: for error messages (as Go prints them) and for explanations.
+// Formats values: for error messages (as Go prints them) and for explanations.
 
 import { formatDouble } from './numbers.ts';
 import { formatDuration, formatTimestamp } from './time.ts';
@@ -16,7 +16,7 @@ import {
   type Value,
 } from './values.ts';
 
-/** A key as error messages name it: bare, without quotes. */
+/** A key as in error messages: without quotes. */
 export function describeKey(key: Value): string {
   if (typeof key === 'object' && key !== null) {
     if (key instanceof Uint) return String(key.uintBits);
@@ -26,13 +26,13 @@ export function describeKey(key: Value): string {
   return String(key);
 }
 
-/** A value as a person would write it in CEL, cut to about `limit` characters. */
+/** A value in CEL notation, truncated to about `limit` characters. */
 export function describe(value: Value, limit = 200): string {
   const text = write(value, limit);
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
-// Deeper structure is not worth a reader's time, and may be deeper than the stack.
+// Deeper structures are hard to read, and may exceed the stack.
 const MAX_DEPTH = 12;
 
 function write(value: Value, room: number, depth = 0): string {
@@ -77,7 +77,7 @@ function writeObject(value: object, room: number, depth: number): string {
   return value instanceof Opaque ? value.opaqueType().name : 'object';
 }
 
-/** Writes elements until there is no room left, so that a huge list costs no more than a small one. */
+/** Formats elements until the limit is reached, so that a huge list costs no more than a small one. */
 function sequence<T>(
   open: string,
   items: Iterable<T>,

@@ -1,5 +1,5 @@
-// An environment: what names, functions, macros and types a program may use, and which limits hold for it.
-// Build one per kind of program and keep it: compiled programs are cached by (source, environment).
+// An environment: the names, functions, macros and types that a program may use, and its limits.
+// Create one per kind of program and reuse it: compiled programs are cached by (source, environment).
 
 import { MAX_PATTERN_SIZE } from '@lapse/base/patterns';
 import type { FunctionDecl, Library } from './declarations.ts';
@@ -14,30 +14,30 @@ export interface EnvironmentOptions {
   readonly provider?: TypeProvider;
   /** Names are looked up in this namespace first, then in its parents. */
   readonly container?: string;
-  /** Elements of list and map literals must be of one type. Kubernetes says yes. */
+  /** Elements of list and map literals must have one type. Kubernetes: true. */
   readonly homogeneousLiterals?: boolean;
-  /** Literal durations, timestamps and patterns are tried out when compiling. Kubernetes says yes. */
+  /** Validate literal durations, timestamps and patterns at compile time. Kubernetes: true. */
   readonly validateLiterals?: boolean;
-  /** What a map literal with a repeated key is: an error by the language, the last entry in Kubernetes. */
+  /** How to treat a map literal with a repeated key: an error by the language, the last entry wins in Kubernetes. */
   readonly repeatedKeys?: 'error' | 'last';
-  /** Whether has(), or a step behind an optional, on something that cannot have fields is an error. Kubernetes: no. */
+  /** Whether has(), or a step after an optional, on a value that cannot have fields is an error. Kubernetes: false. */
   readonly strictPresence?: boolean;
   /**
-   * Units of work (ten nanoseconds) that a unit of cost allows. Two keep a million units of cost under 50 ms
-   * whatever a program does; more come closer to what Kubernetes, which counts cost only, would let through.
+   * Units of work (ten nanoseconds) per unit of cost. With 2, a million units of cost stay below 50 ms for any program.
+   * Larger values come closer to Kubernetes, which limits cost only.
    */
   readonly workPerCost?: number;
-  /** Whether has() costs a unit. Kubernetes says no. */
+  /** Whether has() costs a unit. Kubernetes: false. */
   readonly presenceTestCost?: boolean;
   /** Allow `a.`b-c``. */
   readonly escapedIdentifiers?: boolean;
   readonly maxCodePoints?: number;
   readonly maxRecursion?: number;
-  /** Levels of nesting in the tree; unlimited when not given. */
+  /** Maximum nesting depth of the tree. Default: unlimited. */
   readonly maxDepth?: number;
-  /** What the regular expressions of one program may compile to together, in the units of @lapse/base/patternSize. */
+  /** Maximum total compiled size of the regular expressions of a program, in units of @lapse/base/patternSize. */
   readonly maxPatternSize?: number;
-  /** Programs that fail the type check are refused; false is only for tests of run-time errors. */
+  /** Whether programs must pass the type check. False only in tests of run-time errors. */
   readonly check?: boolean;
 }
 
@@ -98,7 +98,7 @@ export class Environment {
     };
   }
 
-  /** The names that `name` may mean, most specific first. A leading dot means: from the root. */
+  /** The names that `name` may refer to, most specific first. A leading dot means the root namespace. */
   candidates(name: string): string[] {
     if (name.startsWith('.')) return [name.slice(1)];
     if (this.container === '') return [name];
@@ -116,7 +116,7 @@ interface Contents {
 
 const contents = new WeakMap<readonly Library[], Contents>();
 
-/** Environments differ mostly in their variables: what a set of libraries holds is worked out once. */
+/** The merged contents of a set of libraries, computed once: environments differ mostly in their variables. */
 function contentsOf(libraries: readonly Library[]): Contents {
   const known = contents.get(libraries);
   if (known !== undefined) return known;

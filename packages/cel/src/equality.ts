@@ -1,5 +1,5 @@
-// When two values are the same. Numbers compare across their types; values of different kinds are simply unequal;
-// NaN equals nothing. Comparing deep structures is real work, and is charged as such.
+// Equality of values. Numbers compare across types, values of different kinds are unequal, and NaN equals nothing.
+// Comparing deep structures is charged as work.
 
 import { AssociativeList } from './associativeList.ts';
 import type { Frame } from './frame.ts';
@@ -29,7 +29,7 @@ export function equals(a: Value, b: Value, f: Frame): boolean {
   return deepEquals(a, b, f);
 }
 
-// Only NaN differs from itself, so identity settles it unless a NaN could be inside.
+// Only NaN differs from itself, so identical values are equal unless they may contain NaN.
 const mayHoldNaN = (v: Value): boolean =>
   !(v instanceof CelObject) || v instanceof Double || v instanceof CelMap || v instanceof Optional;
 
@@ -80,7 +80,7 @@ function equalMaps(a: PlainMap | CelMap, b: PlainMap | CelMap, f: Frame): boolea
   return true;
 }
 
-/** Keys and values of any map, adapted. */
+/** Adapted keys and values of any map. */
 export function* entriesOf(map: PlainMap | CelMap): Generator<readonly [Value, Value]> {
   if (map instanceof CelMap) {
     yield* map.celEntries.values();
@@ -99,7 +99,7 @@ export function listContains(list: readonly Value[], element: Value, f: Frame): 
   return list.some((v) => equals(adapt(v), element, f));
 }
 
-/** True when a value is its type's zero: what optional.ofNonZeroValue drops. */
+/** Whether a value is the zero value of its type. optional.ofNonZeroValue drops these. */
 export function isZero(v: Value): boolean {
   if (v === null || v === false || v === 0 || v === '') return true;
   if (v instanceof Double) return v.float64 === 0;

@@ -23,9 +23,9 @@ const lines = (text: string, bindings: Bindings): string[] =>
 
 const X = { x: { n: 5, s: 'idle', list: [1, 7, 3], m: null } };
 
-describe('explain names what decided', () => {
+describe('explain returns the deciding parts', () => {
   it.each<[rule: string, text: string, because: string[]]>([
-    ['a comparison, with what it compared', 'x.n > 3', ['1:1 x.n > 3 = true', '1:1 x.n = 5']],
+    ['a comparison with its operands', 'x.n > 3', ['1:1 x.n > 3 = true', '1:1 x.n = 5']],
     [
       'the false term of an and',
       'x.n > 3 && x.s == "busy"',
@@ -33,24 +33,20 @@ describe('explain names what decided', () => {
     ],
     ['the true term of an or', 'x.s == "busy" || x.n > 3', ['1:18 x.n > 3 = true', '1:18 x.n = 5']],
     [
-      'every term when all had to agree',
+      'every term when all had to be true',
       'x.n > 3 && x.s == "idle"',
       ['1:1 x.n > 3 = true', '1:1 x.n = 5', '1:12 x.s == "idle" = true', '1:12 x.s = "idle"'],
     ],
     ['through a negation', '!(x.n > 3)', ['1:3 x.n > 3 = true', '1:3 x.n = 5']],
-    ['the element that was found', 'x.list.exists(i, i > 5)', ['1:18 i > 5 = true', '1:18 i = 7']],
-    ['the element that spoiled it', 'x.list.all(i, i < 5)', ['1:15 i < 5 = false', '1:15 i = 7']],
+    ['the element that matched', 'x.list.exists(i, i > 5)', ['1:18 i > 5 = true', '1:18 i = 7']],
+    ['the element that did not match', 'x.list.all(i, i < 5)', ['1:15 i < 5 = false', '1:15 i = 7']],
     [
-      'the list when nothing was found',
+      'the list when no element matched',
       'x.list.exists(i, i > 9)',
       ['1:1 x.list.exists(i, i > 9) = false', '1:1 x.list = [1, 7, 3]'],
     ],
     ['the term that failed', 'x.n > 3 && x.zz', ['1:12 x.zz = error: no such key: zz']],
-    [
-      'nothing of a term that failed beside one that decided',
-      'x.zz || x.n > 3',
-      ['1:9 x.n > 3 = true', '1:9 x.n = 5'],
-    ],
+    ['no failed term if another term decided', 'x.zz || x.n > 3', ['1:9 x.n > 3 = true', '1:9 x.n = 5']],
     [
       'operands of operands',
       'size(x.list) + 1 == 4',
@@ -65,7 +61,7 @@ describe('explain names what decided', () => {
     expect(lines(text, X)).toEqual(because);
   });
 
-  it('says why the seed condition does not hold', () => {
+  it('explains why the seed condition is false', () => {
     const revisions = {
       items: [idleRevision('a', '2020-01-01T00:00:00Z'), idleRevision('b', '2026-01-01T00:00:00Z')],
     };
@@ -87,7 +83,7 @@ describe('explain names what decided', () => {
     for (const { value } of because) expect(value.length).toBeLessThan(140);
   });
 
-  it('reports an exhausted budget instead of an answer', () => {
+  it('reports an exhausted budget instead of a result', () => {
     const list = Array.from({ length: 2000 }, (_, i) => i);
     const { outcome } = explain(
       program('x.list.all(a, x.list.all(b, a + b > -1))'),
@@ -97,7 +93,7 @@ describe('explain names what decided', () => {
     expect(outcome.kind).toBe('exhausted');
   });
 
-  it('gives the same answer as plain evaluation', () => {
+  it('returns the same result as plain evaluation', () => {
     for (const text of ['x.n > 3', 'x.zz', 'x.list.map(i, i * 2)', 'x.m == null']) {
       const { outcome } = explain(program(text), X);
       expect(JSON.stringify(outcome)).toBe(JSON.stringify(program(text).evaluate(X)));

@@ -1,6 +1,6 @@
-// Why did a program answer what it answered: the parts of it that decided, with the values they had.
-// A false `&&` is explained by the term that was false, a true `exists` by the element that was found; what had no say
-// in the matter is left out. Values and numbers of parts are bounded.
+// Explains the result of a program: the parts that decided it, with their values.
+// A false `&&` is explained by its false term, a true `exists` by the matching element. Parts without influence are
+// omitted. The number of parts and the length of values are bounded.
 
 import type { Expr } from './ast.ts';
 import { compileProgram, type Instrument } from './compile/compile.ts';
@@ -8,13 +8,13 @@ import { describe } from './describe.ts';
 import { type Bindings, type Evaluation, PER_CALL_LIMIT, type Program, run, variablesOf } from './program.ts';
 import { Failure, type Value } from './values.ts';
 
-/** A part of the program that had a say. */
+/** A part of the program that influenced the result. */
 export interface Reason {
-  /** The part as it is written. */
+  /** The source text of the part. */
   readonly text: string;
   readonly line: number;
   readonly column: number;
-  /** Its value, in CEL's own notation, cut to a readable length; `error: …` when it failed. */
+  /** Its value in CEL notation, truncated; `error: …` if it failed. */
   readonly value: string;
 }
 
@@ -26,13 +26,13 @@ export interface Explanation {
 export interface ExplainOptions {
   readonly limit?: number;
   readonly maxReasons?: number;
-  /** Characters of a value. */
+  /** Maximum characters of a value. */
   readonly maxValue?: number;
 }
 
 const MAX_REASONS = 20;
 const MAX_VALUE = 120;
-// What a loop remembers of its turns: enough for a reason, never all of a long list.
+// Maximum recorded iterations per loop: enough for an explanation, bounded for long lists.
 const MAX_TURNS = 16;
 
 /** One evaluation of one part. */
@@ -59,7 +59,7 @@ export function explain(program: Program, bindings: Bindings, options: ExplainOp
   return { outcome, because: [...reasons.values()] };
 }
 
-/** Builds the tree of what was evaluated, while it is. */
+/** Builds the tree of evaluated parts during the evaluation. */
 class Recorder {
   top: Trace | undefined;
   #open: Trace | undefined;
@@ -76,7 +76,7 @@ class Recorder {
   };
 }
 
-/** Keeps the first part of a loop, which is its range, and the latest turns. */
+/** Keeps the first part of a loop, which is its range, and the latest iterations. */
 function remember(outer: Trace, trace: Trace): void {
   outer.parts.push(trace);
   if (outer.parts.length > MAX_TURNS && outer.e.kind === 'fold') outer.parts.splice(1, 1);
@@ -93,7 +93,7 @@ function* deciding(t: Trace): Generator<Trace> {
   for (const part of inner) yield* deciding(part);
 }
 
-/** The parts that settled a combination, or undefined when the trace is its own reason. */
+/** The parts that decided a combination. Undefined if the trace itself is the reason. */
 function decidingParts(t: Trace): readonly Trace[] | undefined {
   switch (t.e.kind) {
     case 'logical':
@@ -114,14 +114,14 @@ function decidingParts(t: Trace): readonly Trace[] | undefined {
 
 const combinedBy = (name: string): boolean => name === '!_' || name === '_?_:_';
 
-/** The term that decided, all terms when all had to agree, the failing ones when it failed. */
+/** The deciding term; all terms if all were needed; the failing ones if it failed. */
 function decidingTerms(t: Trace, decider: boolean): readonly Trace[] {
   const failed = t.parts.filter((p) => p.value instanceof Failure);
   if (t.value instanceof Failure) return failed;
   return t.value === decider ? t.parts.filter((p) => p.value === decider).slice(-1) : t.parts;
 }
 
-/** The turn that decided; undefined when none did, and the loop as a whole is the reason. */
+/** The deciding iteration. Undefined if the loop as a whole is the reason. */
 function decidingTurns(t: Trace, decider: boolean): readonly Trace[] | undefined {
   const [range, ...turns] = t.parts;
   if (range !== undefined && range.value instanceof Failure) return [range];
@@ -129,7 +129,7 @@ function decidingTurns(t: Trace, decider: boolean): readonly Trace[] | undefined
   return t.value === decider ? turns.slice(-1) : undefined;
 }
 
-/** What a comparison or call was about: its operands, as far as they are not literals. */
+/** The non-literal operands of a comparison or call. */
 function* operandsOf(t: Trace): Generator<Trace> {
   if (t.e.kind === 'fold') {
     yield* t.parts.slice(0, 1);

@@ -1,5 +1,5 @@
-// Doubles as text the way Go's strconv writes them: a fixed number of digits with exact rounding (half to even), or
-// the shortest digits without an exponent.
+// Formats doubles like Go's strconv: a fixed number of digits with exact rounding (half to even), or the shortest
+// digits without an exponent.
 
 /** A finite double as an exact fraction: mantissa × 2^exponent. */
 function decompose(d: number): readonly [mantissa: bigint, exponent: number] {
@@ -11,7 +11,7 @@ function decompose(d: number): readonly [mantissa: bigint, exponent: number] {
   return biased === 0 ? [fraction, -1074] : [fraction | 0x10000000000000n, biased - 1075];
 }
 
-/** numerator / denominator to the nearest integer, ties to even. */
+/** numerator / denominator rounded to the nearest integer, ties to even. */
 function roundHalfEven(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   const twice = 2n * (numerator % denominator);
@@ -54,7 +54,7 @@ export function formatScientific(d: number, precision: number): string {
   return `${sign(d)}${digits[0]}${fraction}e${exponent < 0 ? '-' : '+'}${shown}`;
 }
 
-/** The shortest digits that give the number back, without an exponent. */
+/** The shortest digits that parse to the same number, without an exponent. */
 export function formatPlain(d: number): string {
   const [mantissa = '0', exponentText = '0'] = d.toExponential().split('e');
   const digits = mantissa.replace(/[-.]/g, '');

@@ -1,11 +1,11 @@
-// One evaluation in progress: the values of variables and the bill.
-// `cost` follows Kubernetes' model and is what users know. `work` is ours: it counts what that model calls free
-// but takes time or memory here (copying a list, building a string, one regular expression match), so that a program
-// within its cost budget also stays within a bound of real work.
+// The state of one evaluation: variable values and costs.
+// `cost` follows Kubernetes' cost model. `work` is specific to this engine: it counts operations that are free in that
+// model but take time or memory (copying a list, building a string, one regular expression match), so that a program
+// within its cost budget also has bounded run time.
 
 import type { Value } from './values.ts';
 
-/** Raised when the budget is used up. It is no value: nothing absorbs it. */
+/** Thrown when the budget is exhausted. It is not a value, so no operator absorbs it. */
 export class BudgetExceeded extends Error {
   readonly cost: number;
   constructor(cost: number) {
@@ -15,12 +15,12 @@ export class BudgetExceeded extends Error {
   }
 }
 
-/** What an environment decides about evaluations in it. */
+/** Settings of the environment that apply to evaluations. */
 export interface FrameRules {
-  /** Units of work, of about ten nanoseconds each, that a unit of cost allows. */
+  /** Units of work, about ten nanoseconds each, per unit of cost. */
   readonly workPerCost: number;
   readonly strictPresence: boolean;
-  /** Units of the patterns that one evaluation may compile. */
+  /** Maximum total size of the patterns that one evaluation may compile. */
   readonly maxPatternSize: number;
 }
 
@@ -31,10 +31,10 @@ export class Frame {
   readonly strictPresence: boolean;
   cost = 0;
   workDone = 0;
-  /** Units of the patterns that this evaluation compiled. */
+  /** Total size of the patterns that this evaluation compiled. */
   patternSize = 0;
   readonly maxPatternSize: number;
-  /** Lists and maps already read by their declared type. */
+  /** Lists and maps already converted to their declared type. */
   #read: Map<object, Value> | undefined;
 
   constructor(slots: Value[], limit: number, rules: FrameRules) {
@@ -50,7 +50,7 @@ export class Frame {
     return this.#read;
   }
 
-  /** For working out constants when compiling, where nothing is counted. */
+  /** For evaluating constants at compile time, where nothing is counted. */
   static unlimited(): Frame {
     return new Frame([], Number.POSITIVE_INFINITY, {
       workPerCost: 1,
@@ -59,15 +59,15 @@ export class Frame {
     });
   }
 
-  /** Adds to the bill. */
+  /** Adds to the cost. */
   charge(units: number): void {
     const cost = this.cost + units;
-    // What was not granted was not spent.
+    // The reported cost never exceeds the limit.
     if (cost > this.limit) throw new BudgetExceeded(this.cost);
     this.cost = cost;
   }
 
-  /** Adds real work, see above. */
+  /** Adds to the work; see the header of this file. */
   work(units: number): void {
     this.workDone += units;
     if (this.workDone > this.workLimit) throw new BudgetExceeded(this.cost);

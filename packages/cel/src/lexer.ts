@@ -1,5 +1,5 @@
-// Source text to tokens. Longest match wins and what matches nothing is reported and skipped, as the ANTLR lexer of
-// cel-go does it, so that messages and the tokens after a mistake agree with what users of Kubernetes know.
+// Converts source text to tokens. The longest match wins; unmatched text is reported and skipped. This equals the ANTLR
+// lexer of cel-go, so that errors and the tokens after them match those of Kubernetes.
 
 import type { Issue, Source } from './source.ts';
 
@@ -69,7 +69,7 @@ const QUOTED = [
 const RAW = `[rR](?:"""[^]*?"""|'''[^]*?'''|"[^"\\n\\r]*"|'[^'\\n\\r]*')`;
 const STRING = new RegExp(`${RAW}|${QUOTED}`, 'y');
 const BYTES = new RegExp(`[bB](?:${RAW}|${QUOTED})`, 'y');
-// How far an unfinished string reaches before the character that breaks it.
+// The part of an unterminated string before the character that breaks it.
 const UNFINISHED = new RegExp(`"(?:${ESCAPE}|[^\\\\"\\n\\r])*|'(?:${ESCAPE}|[^\\\\'\\n\\r])*`, 'y');
 const ESCAPE_PREFIX = /\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})?/y;
 const MAX_MISTAKES = 100;
@@ -159,7 +159,7 @@ function tokenOf(kind: TokenKind, pattern: RegExp, text: string, start: number):
   return end < 0 ? undefined : { kind, start, end };
 }
 
-/** A mistake ends behind the first character that no token can have at its place. */
+/** An error token ends after the first character that no token can have at its position. */
 function endOfMistake(text: string, start: number): number {
   const c = text[start];
   let end = start;

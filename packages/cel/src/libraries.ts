@@ -1,4 +1,4 @@
-// Which libraries there are, and the environments this house compiles programs in.
+// The list of libraries, and the environments for Kubernetes rules and Lapse conditions.
 
 import type { Library } from './declarations.ts';
 import { Environment, type EnvironmentOptions } from './environment.ts';
@@ -44,7 +44,7 @@ const LANGUAGE: readonly Library[] = [
   BLOCK,
 ];
 
-/** Everything there is, in the form the language defines it. */
+/** All libraries, as the language defines them. */
 export const ALL_LIBRARIES: readonly Library[] = [...LANGUAGE, CLEANER_LISTS, ...KUBERNETES];
 
 const KUBERNETES_LIBRARIES: readonly Library[] = [
@@ -61,11 +61,11 @@ const KUBERNETES_LIBRARIES: readonly Library[] = [
 ];
 
 type Given = Pick<EnvironmentOptions, 'variables' | 'provider'> & {
-  /** Libraries beyond those of Kubernetes. */
+  /** Libraries in addition to those of Kubernetes. */
   readonly more?: readonly Library[];
 };
 
-/** What CRD validation rules and admission policies of Kubernetes 1.36 may use. */
+/** The environment of CRD validation rules and admission policies in Kubernetes 1.36. */
 export const kubernetesEnvironment = ({ more, ...given }: Given): Environment =>
   new Environment({
     ...given,
@@ -80,8 +80,8 @@ export const kubernetesEnvironment = ({ more, ...given }: Given): Environment =>
   });
 
 /**
- * What conditions (Cleaner, TTL policies) may use: all libraries, `time`, and the variables given. Their patterns are
- * small enough to be compiled within the budget of one evaluation.
+ * The environment of conditions (Cleaner, TTL policies): all libraries, `time`, and the given variables. The limit on
+ * patterns allows compiling them within the budget of one evaluation.
  */
 export const conditionEnvironment = (variables: Readonly<Record<string, CelType>>): Environment =>
   new Environment({

@@ -1,9 +1,9 @@
-// The values of literal tokens: escapes in strings and bytes, ranges of numbers.
+// Values of literal tokens: escapes in strings and bytes, ranges of numbers.
 
 import { parseFloat64, toInt, toUint } from './numbers.ts';
 import { Double, isError, type Value } from './values.ts';
 
-/** A value, or what is wrong with the literal. */
+/** The value, or the error of the literal. */
 export type LiteralResult = { readonly value: Value } | { readonly problem: string };
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ export function doubleLiteral(text: string): LiteralResult {
   return value === undefined ? { problem: 'invalid double literal' } : { value: new Double(value) };
 }
 
-/** The text between the quotes, and whether escapes count in it. Line ends are all `\n`. */
+/** The text between the quotes, and whether it is raw. All line ends become `\n`. */
 function unquote(token: string): { body: string; raw: boolean } {
   const text = token.replace(/\r\n?/g, '\n');
   const raw = /^[rR]/.test(text);
@@ -64,7 +64,7 @@ export function stringLiteral(token: string): LiteralResult {
   return problem === undefined ? { value } : { problem };
 }
 
-/** Bytes: hexadecimal and octal escapes are bytes, everything else is UTF-8. */
+/** Hexadecimal and octal escapes are bytes; all other characters are encoded as UTF-8. */
 export function bytesLiteral(token: string): LiteralResult {
   const { body, raw } = unquote(token.slice(1));
   if (raw || !body.includes('\\')) return { value: Uint8Array.from(Buffer.from(body)) };

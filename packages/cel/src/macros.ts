@@ -1,16 +1,16 @@
-// Macros: calls that the parser turns into other nodes before anything is checked. The standard ones are here;
-// libraries bring their own (macrosMore.ts).
+// Macros: calls that the parser replaces by other nodes before type checking. This file has the standard macros; those
+// of the optional libraries are in macrosMore.ts.
 
 import type { Call, Expr, Fold, FoldKind } from './ast.ts';
 
-/** A macro was meant, but its arguments do not fit it. */
+/** The call is a macro, but its arguments are invalid. */
 export interface MacroProblem {
   readonly kind: 'problem';
   readonly at: number;
   readonly message: string;
 }
 
-/** undefined: not this macro after all, but an ordinary call. */
+/** Undefined: the call is not this macro but an ordinary call. */
 export type MacroResult = Expr | MacroProblem | undefined;
 
 export interface Macro {
@@ -40,7 +40,7 @@ export const problem = (e: Expr, message: string): MacroProblem => ({ kind: 'pro
 
 const ACCUMULATORS = new Set(['__result__', '@result']);
 
-/** The names of loop variables, or what is wrong with them. */
+/** The names of the loop variables, or their error. */
 export function loopNames(names: readonly Expr[], complaint: string): string[] | MacroProblem {
   const found: string[] = [];
   for (const e of names) {
@@ -58,7 +58,7 @@ interface LoopShape {
   readonly fold: FoldKind;
   readonly variables: 1 | 2;
   readonly complaint: string;
-  /** Splits the arguments behind the variables into predicate and transformation. */
+  /** Splits the arguments after the variables into predicate and transformation. */
   readonly parts: (rest: readonly Expr[]) => { filter?: Expr | undefined; transform?: Expr | undefined };
 }
 

@@ -96,7 +96,7 @@ export const MATH_MACROS: readonly Macro[] = [
   receiverMacro('least', 'any', (call) => expandExtreme(call, 'math.@min')),
 ];
 
-// cel.block is what an optimizer writes: cel.index(n) names slot n, cel.iterVar(d, n) a loop variable.
+// cel.block is the output of an optimizer: cel.index(n) refers to slot n, cel.iterVar(d, n) to a loop variable.
 const slotName = (n: number): string => `@index${n}`;
 
 function expandBlock(call: Call): MacroResult {
@@ -134,7 +134,7 @@ const sortBy = (name: string): Macro =>
     }),
   );
 
-/** `list.sortBy(x, key)`: the list in ascending order of a key computed per element. */
+/** `list.sortBy(x, key)`: sorts the list in ascending order of a key computed per element. */
 export const SORT_MACROS: readonly Macro[] = [sortBy('sortBy')];
-/** The Cleaner's upstream calls the same thing sort_by. */
+/** sort_by is the name of the upstream Cleaner for sortBy. */
 export const SORT_BY_MACROS: readonly Macro[] = [sortBy('sort_by')];

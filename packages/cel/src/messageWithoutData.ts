@@ -1,16 +1,16 @@
-// Error messages that a status, an Event or a log may hold. Messages of the engine may quote values of the objects that
-// an expression reads, and users who read the message may not be permitted to read those objects.
+// Removes object data from error messages, for status, Events and logs. Messages of the engine may quote values of the
+// objects that an expression reads, and users who can read the message may not be permitted to read those objects.
 
 const LONGEST_MESSAGE = 256;
 
-/** Words of the engine alone, or names of types and of functions, which the expression itself contains. */
+/** Messages that contain only fixed text and the names of types or functions, which the expression itself contains. */
 const ABOUT_TYPES =
   /^(type conversion error from '[\w.]+' to '[\w.]+'|no such overload: [^\s('"]+(\([\w., ]*\))?|time: invalid location name)$/;
-/** Where words of the engine end and a value may begin. */
+/** The position where fixed text ends and a value may begin. */
 const VALUE =
   /[:'"`(]|(?<=^(unknown time zone|unsupported index value|replacement string references group|Invalid duration|invalid substring range\. start)) /;
 
-/** The message without values of the data; the rest of a message is kept only if the expression itself contains it. */
+/** The message without data values. The rest of a message is kept only if the expression itself contains it. */
 export function messageWithoutData(message: string, expression: string): string {
   const end = ABOUT_TYPES.test(message) ? -1 : message.search(VALUE);
   if (end < 0) return message.slice(0, LONGEST_MESSAGE);

@@ -21,7 +21,7 @@ const int64 = fc.oneof(
   fc.constantFrom(2n ** 53n, -(2n ** 53n), 2n ** 53n - 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 32n),
 );
 
-/** The engine's operation and the exact one agree on every pair, and results are in canonical form. */
+/** Asserts that the engine's operation equals the exact one on every pair, and that results are in canonical form. */
 const agree = (op: typeof addInt, exact: (a: bigint, b: bigint) => bigint) =>
   fc.assert(
     fc.property(int64, int64, (x, y) => {
@@ -37,8 +37,8 @@ describe('64-bit integers are exact', () => {
   it('sum', () => agree(addInt, (a, b) => a + b));
   it('difference', () => agree(subInt, (a, b) => a - b));
   it('product', () => agree(mulInt, (a, b) => a * b));
-  it('quotient, cut towards zero', () => agree(divInt, (a, b) => a / b));
-  it('remainder, with the sign of the dividend, where there is a quotient', () =>
+  it('quotient, truncated towards zero', () => agree(divInt, (a, b) => a / b));
+  it('remainder, with the sign of the dividend, if the quotient fits', () =>
     agree(modInt, (a, b) => (a === -(2n ** 63n) && b === -1n ? 2n ** 63n : a % b)));
 
   it.each([
@@ -55,7 +55,7 @@ describe('64-bit integers are exact', () => {
     expect(parseInt64(text)).toBe(value);
   });
 
-  it('doubles are cut, and must fit', () => {
+  it('doubles are truncated, and must fit', () => {
     expect(doubleToInt(-2.9)).toBe(-2);
     expect(doubleToInt(2 ** 62)).toBe(2n ** 62n);
     for (const d of [2 ** 63, -(2 ** 63), Number.NaN, Number.POSITIVE_INFINITY])
@@ -103,7 +103,7 @@ describe('doubles as text', () => {
     expect(formatScientific(d, digits)).toBe(text);
   });
 
-  it('the shortest digits read back as the same number', () => {
+  it('the shortest digits parse to the same number', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (d) => {
         expect(Number(formatPlain(d))).toBe(d);

@@ -1,5 +1,5 @@
-// Exact 64-bit integers. An int is a JavaScript number while that is exact and a bigint beyond, so the common case
-// costs one addition and one test. Results outside 64 bits are errors, as the language says.
+// Exact 64-bit integers. An int is a JavaScript number if that is exact, and a bigint otherwise, so the common case
+// costs one addition and one test. Results outside 64 bits are errors, as the language requires.
 
 import { Double, type Failure, fail, Uint, type Value } from './values.ts';
 
@@ -12,7 +12,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
 const overflow = (): Failure => fail('integer overflow');
 const unsignedOverflow = (): Failure => fail('unsigned integer overflow');
 
-/** The canonical int for an exact result; an error outside the range. */
+/** The canonical int of an exact result. An error outside the range. */
 export function toInt(exact: bigint): Int | Failure {
   if (exact < INT64_MIN || exact > INT64_MAX) return overflow();
   const n = Number(exact);
@@ -41,7 +41,7 @@ export function subInt(a: Int, b: Int): Int | Failure {
 export function mulInt(a: Int, b: Int): Int | Failure {
   if (typeof a === 'number' && typeof b === 'number') {
     const r = a * b;
-    // Adding zero turns a negative zero into zero.
+    // Adding zero turns negative zero into zero.
     if (Number.isSafeInteger(r)) return r + 0;
   }
   return toInt(BigInt(a) * BigInt(b));
@@ -56,7 +56,7 @@ export function divInt(a: Int, b: Int): Int | Failure {
 export function modInt(a: Int, b: Int): Int | Failure {
   if (b === 0) return fail('modulus by zero');
   if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0;
-  // The quotient would not fit, and cel-go asks for both at once.
+  // The quotient would overflow, and cel-go checks both operations in the same way.
   if (a === INT64_MIN && b === -1) return overflow();
   return toInt(BigInt(a) % BigInt(b));
 }
@@ -80,9 +80,9 @@ export function arithmeticUint(op: '+' | '-' | '*' | '/' | '%', a: Uint, b: Uint
   }
 }
 
-/** A double as an int, cut towards zero. */
+/** A double as an int, truncated towards zero. */
 export function doubleToInt(d: number): Int | Failure {
-  // The exclusive bounds are cel-go's: the conversion of the limits themselves is not portable.
+  // The exclusive bounds are cel-go's: converting the limits themselves is not portable.
   if (!(d > -(2 ** 63) && d < 2 ** 63)) return overflow();
   return toInt(BigInt(Math.trunc(d)));
 }
@@ -92,7 +92,7 @@ export function doubleToUint(d: number): Uint | Failure {
   return toUint(BigInt(Math.trunc(d)));
 }
 
-/** The number behind any numeric value, comparable with the others; undefined for what is not a number. */
+/** The JavaScript number of a numeric value, comparable with others. Undefined if it is not numeric. */
 export function numericOf(v: Value): number | bigint | undefined {
   if (typeof v === 'number' || typeof v === 'bigint') return v;
   if (v instanceof Double) return v.float64;
@@ -100,13 +100,13 @@ export function numericOf(v: Value): number | bigint | undefined {
   return undefined;
 }
 
-/** Mixed kinds compare as doubles, as cel-go does it; integers compare exactly among themselves. */
+/** Mixed kinds compare as doubles, as in cel-go. Integers compare exactly. */
 export const equalNumbers = (x: number | bigint, y: number | bigint): boolean =>
   typeof x === typeof y ? x === y : Number(x) === Number(y);
 
 const DECIMAL = /^[+-]?\d+$/;
 
-/** A decimal string as Go's strconv.ParseInt reads it. */
+/** Parses a decimal string like Go's strconv.ParseInt. */
 export function parseInt64(text: string): Int | undefined {
   if (!DECIMAL.test(text) || text.length > 64) return undefined;
   const exact = BigInt(text.startsWith('+') ? text.slice(1) : text);
@@ -132,7 +132,7 @@ const NAMED_FLOAT: ReadonlyMap<string, number> = new Map([
   ['-infinity', Number.NEGATIVE_INFINITY],
 ]);
 
-/** A float as Go's strconv.ParseFloat reads it; undefined also for what no float64 can hold. */
+/** Parses a float like Go's strconv.ParseFloat. Undefined also on overflow. */
 export function parseFloat64(text: string): number | undefined {
   const named = NAMED_FLOAT.get(text.toLowerCase());
   if (named !== undefined) return named;
@@ -150,7 +150,7 @@ function parseHexFloat(text: string): number | undefined {
   return sign === '-' ? -value : value;
 }
 
-/** Go's %g with the shortest exact digits: an exponent from 1e6 on and below 1e-4, at least two digits long. */
+/** Go's %g with the shortest exact digits: an exponent of at least two digits from 1e6 on and below 1e-4. */
 export function formatDouble(d: number): string {
   if (Number.isNaN(d)) return 'NaN';
   if (!Number.isFinite(d)) return d > 0 ? '+Inf' : '-Inf';

@@ -1,9 +1,9 @@
-// Which arguments math.greatest and math.least accept before types are known.
+// Checks the arguments of math.greatest and math.least before types are known.
 
 import type { Expr } from './ast.ts';
 import { Double, Uint } from './values.ts';
 
-/** False for literals that cannot be numbers; true for numbers and for whatever has yet to be evaluated. */
+/** False for literals that are not numbers. True for numbers and all expressions that must be evaluated. */
 export function isNumericLiteral(e: Expr): boolean {
   if (e.kind === 'literal') {
     const { value } = e;

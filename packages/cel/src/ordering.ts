@@ -1,10 +1,10 @@
-// `<` and its relatives.
+// The comparison operators `<`, `<=`, `>` and `>=`.
 
 import { numericOf } from './numbers.ts';
 import { compareBytes, compareStrings } from './text.ts';
 import { Duration, type Failure, fail, Timestamp, type Value } from './values.ts';
 
-/** Negative, zero or positive; an error for NaN; undefined when the two cannot be ordered. */
+/** Negative, zero or positive. An error for NaN; undefined if the values cannot be ordered. */
 export function compare(a: Value, b: Value): number | Failure | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : undefined;
@@ -24,7 +24,7 @@ function compareNumbers(a: Value, b: Value): number | Failure | undefined {
   const y = numericOf(b);
   if (x === undefined || y === undefined) return undefined;
   if (Number.isNaN(x) || Number.isNaN(y)) return fail('NaN values cannot be ordered');
-  // Mixed kinds compare as doubles, as cel-go does it.
+  // Mixed kinds compare as doubles, as in cel-go.
   if (typeof x !== typeof y) return Number(x) - Number(y) || 0;
   return x < y ? -1 : x > y ? 1 : 0;
 }

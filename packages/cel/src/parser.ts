@@ -1,5 +1,5 @@
-// Tokens to tree: a Pratt parser with cel-go's grammar, macro expansion, places and limits.
-// It goes on after a mistake where ANTLR would, so several can be reported at once.
+// A Pratt parser for cel-go's grammar, with macro expansion, positions and limits.
+// After a syntax error it continues where ANTLR would, so that several errors can be reported at once.
 
 import { children, type Expr } from './ast.ts';
 import type { TokenKind } from './lexer.ts';
@@ -13,7 +13,7 @@ export interface ParseOptions {
   readonly macros: MacroTable;
   readonly optionalSyntax: boolean;
   readonly escapedIdentifiers: boolean;
-  /** Nested expressions, and steps of one chain. */
+  /** Maximum nesting of expressions, and maximum length of a chain. */
   readonly maxRecursion: number;
 }
 
@@ -45,7 +45,7 @@ const BINARY: Partial<Record<TokenKind, readonly [precedence: number, fn: string
 const NOT_BINARY = [0, ''] as const;
 const RELATION = 3;
 
-/** Thrown to leave a hopeless text at once; the issue has been recorded. */
+/** Thrown to stop parsing. The issue has been recorded before. */
 class Hopeless extends Error {}
 
 export function parse(source: Source, options: ParseOptions): Parsed {
@@ -79,7 +79,7 @@ class Parser implements Surroundings {
     return { root, issues: this.stream.issues };
   }
 
-  /** Chains (`a.b.c…`, `1 + 1 + …`) are read in a loop, but whoever walks the tree later recurses into them. */
+  /** Chains (`a.b.c…`, `1 + 1 + …`) are parsed in a loop, but later stages recurse into them. */
   #refuseLongChains(root: Expr): void {
     const todo: [Expr, number][] = [[root, 0]];
     for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
@@ -279,7 +279,7 @@ class Parser implements Surroundings {
   }
 }
 
-/** `a.b.C` when the expression is a chain of names, otherwise undefined. */
+/** `a.b.C` if the expression is a chain of names, otherwise undefined. */
 function typeName(e: Expr): string | undefined {
   const names: string[] = [];
   let at = e;

@@ -1,5 +1,5 @@
-// Patterns of an expression: compiling and matching are charged as work, because the cost model rates a match that
-// takes half a microsecond the same as an addition, and does not know how large a pattern becomes.
+// Charges work for compiling and matching regular expressions. The cost model rates a match of half a microsecond like
+// an addition, and ignores the compiled size of a pattern.
 
 import { estimatePatternSize } from '@lapse/base/patternSize';
 import { compilePattern } from '@lapse/base/patterns';
@@ -12,10 +12,10 @@ import { Failure, fail, type Value } from './values.ts';
 const COMPILE_WORK = 3000;
 const COMPILE_WORK_PER_UNIT = 150;
 const MATCH_WORK = 100;
-/** Instructions that one character of the text takes through in one unit of work. */
+/** Instructions that process one character in one unit of work. */
 const INSTRUCTIONS_PER_WORK = 8;
 
-/** Functions whose second argument is a pattern; a receiver counts as the first. */
+/** Functions whose second argument is a pattern. A receiver counts as the first argument. */
 const PATTERN_FUNCTIONS = new Set([
   'matches',
   'find',
@@ -25,7 +25,10 @@ const PATTERN_FUNCTIONS = new Set([
   'regex.replace',
 ]);
 
-/** Patterns that are too large to be compiled, alone or together, in a checked tree. Nothing is compiled to find out. */
+/**
+ * Reports patterns of a checked tree that are too large, alone or together. It only estimates their size and compiles
+ * nothing.
+ */
 export function validatePatternSizes(root: Expr, source: Source, most: number): Issue[] {
   const problems = new Problems(source);
   const seen = new Set<string>();
@@ -53,13 +56,13 @@ function literalPattern(e: Call): { readonly text: string; readonly at: number }
   return { text: pattern.value, at: pattern.at };
 }
 
-/** What is wrong with a pattern; undefined when it can be used. */
+/** The error of a pattern, or undefined if it is valid. */
 export function patternProblem(pattern: string): string | undefined {
   const compiled = compilePattern(pattern);
   return compiled.kind === 'invalid' ? compiled.message : undefined;
 }
 
-/** The pattern, charged for use on a text of this length; an error when it is no pattern. */
+/** The compiled pattern, charged for use on a text of this length. An error if the pattern is invalid. */
 export function patternFor(pattern: string, textLength: number, f: Frame): RE2JS | Failure {
   const compiled = compilePattern(pattern, (size) => chargeCompiling(size, f));
   if (compiled.kind === 'invalid') return fail(compiled.message);
@@ -68,14 +71,14 @@ export function patternFor(pattern: string, textLength: number, f: Frame): RE2JS
   return regexp;
 }
 
-/** Charged before it is done. */
+/** Must be called before compiling. */
 function chargeCompiling(size: number, f: Frame): void {
   f.work(COMPILE_WORK + size * COMPILE_WORK_PER_UNIT);
   f.patternSize += size;
   if (f.patternSize > f.maxPatternSize) throw new BudgetExceeded(f.cost);
 }
 
-/** True when the pattern matches anywhere in the text. */
+/** Whether the pattern matches anywhere in the text. */
 export function matches(text: Value, pattern: Value, f: Frame): Value | undefined {
   if (typeof text !== 'string' || typeof pattern !== 'string') return undefined;
   const compiled = patternFor(pattern, text.length, f);

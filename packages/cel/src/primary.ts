@@ -1,4 +1,4 @@
-// Literals and the literal-like: numbers, strings, lists, maps and message constructions.
+// Parses primary expressions: numbers, strings, lists, maps and message constructions.
 
 import type { Expr, ListExpr, MapExpr, StructExpr } from './ast.ts';
 import type { Token, TokenKind } from './lexer.ts';
@@ -14,12 +14,12 @@ import { formatExpected, OPERAND_START } from './syntaxErrors.ts';
 import { broken, type TokenStream } from './tokenStream.ts';
 import { BOOL, BYTES, type CelType, DOUBLE, INT, NULL, STRING, UINT } from './types.ts';
 
-/** What the aggregates need of the parser around them. */
+/** The functions of the parser that aggregates need. */
 export interface Surroundings {
   readonly stream: TokenStream;
   readonly optionalSyntax: boolean;
   readonly escapedIdentifiers: boolean;
-  /** An expression; `extra` lists what could stand in its place, for messages. */
+  /** Parses an expression. `extra` lists further tokens that are valid here, for messages. */
   expr(extra?: readonly TokenKind[]): Expr;
 }
 
@@ -36,7 +36,7 @@ export function literalNode(
   return broken(start);
 }
 
-/** A scalar literal, or undefined when none starts here. */
+/** A scalar literal, or undefined if none starts here. */
 export function scalar(s: TokenStream): Expr | undefined {
   const token = s.token;
   const span = [token.start, token.end] as const;
@@ -66,7 +66,7 @@ export function scalar(s: TokenStream): Expr | undefined {
   }
 }
 
-/** A number, whose minus sign, if any, has been taken already. */
+/** A number. Its minus sign, if any, was already consumed. */
 function number(s: TokenStream, start: number): Expr {
   const token = s.token;
   if (token.kind !== 'NUM_INT' && token.kind !== 'NUM_FLOAT' && token.kind !== 'NUM_UINT') {
@@ -90,9 +90,9 @@ function optionalMark({ stream, optionalSyntax }: Surroundings): boolean {
 
 type Item = (extra: readonly TokenKind[]) => void;
 
-/** Comma-separated items up to `close`, with an optional comma at the end. */
+/** Comma-separated items up to `close`, with an optional trailing comma. */
 function items(s: TokenStream, close: TokenKind, item: Item): void {
-  // What may stand in place of the first item; nothing may in place of later ones.
+  // Tokens that are valid in place of the first item. Later items have no alternative.
   let extra: readonly TokenKind[] = [close, ',', '?'];
   const startsItem = (kind: TokenKind) =>
     OPERAND_START.has(kind) || kind === '?' || kind === 'ESC_IDENTIFIER';
@@ -153,7 +153,7 @@ export function struct(around: Surroundings, name: string, start: number): Struc
   return { kind: 'struct', name, fields, at: open.start, start, end: s.previousEnd };
 }
 
-/** The name behind a dot or before a colon, without its backquotes. */
+/** The name after a dot or before a colon, without its backquotes. */
 export function fieldName({ stream, escapedIdentifiers }: Surroundings, token: Token): string {
   const text = stream.slice(token);
   if (token.kind === 'IDENTIFIER') return text;

@@ -1,4 +1,4 @@
-// A look at a condition at one instant: is it true, and until when must the answer stay what it is?
+// Evaluates a condition at one instant and computes until when its result cannot change.
 
 import type { Call, Expr } from './ast.ts';
 import { type CompiledProgram, compileProgram, type Instrument } from './compile/compile.ts';
@@ -19,18 +19,19 @@ export function fromNanos(nanos: bigint): Timestamp {
 
 export interface Look {
   readonly truth: 'true' | 'false' | 'error' | 'exhausted';
-  /** The first later instant, in nanoseconds, at which the answer could differ; undefined when there is none. */
+  /** The first later instant, in nanoseconds, at which the result could differ. Undefined if it never changes. */
   readonly next: bigint | undefined;
   readonly cost: number;
 }
 
-// Where a comparison jumps, for a left side that gains on the right: at the instant they meet, or just behind it.
+// Where a comparison changes, for a left side that grows relative to the right: at the instant they are equal, or
+// directly after it.
 const AT_MEETING = new Set(['_<_', '_>=_']);
 const BEHIND_MEETING = new Set(['_<=_', '_>_']);
 
-/** A condition prepared for being looked at many times. */
+/** A condition prepared for many evaluations. */
 export class Probe {
-  /** True when `next` can be trusted. */
+  /** Whether `next` is reliable. */
   readonly analysable: boolean;
   readonly #program: Program;
   readonly #compiled: CompiledProgram;
@@ -58,7 +59,7 @@ export class Probe {
     return { truth: outcome.value === true ? 'true' : 'false', next, cost: outcome.cost };
   }
 
-  /** Keeps the operands of moving comparisons, and works out when each comparison jumps next. */
+  /** Records the operands of time-dependent comparisons, and computes when each comparison changes next. */
   #instrument(comparisons: ReadonlyMap<Call, 1 | -1>): Instrument {
     const operands = new Set<Expr>([...comparisons.keys()].flatMap((c) => [...c.args]));
     return (e, body) => {
@@ -90,7 +91,7 @@ export class Probe {
   }
 }
 
-/** How far the left is ahead of the right, in nanoseconds. */
+/** Left minus right, in nanoseconds. */
 function difference(a: Value | undefined, b: Value | undefined): bigint | undefined {
   if (a instanceof Timestamp && b instanceof Timestamp) return toNanos(a) - toNanos(b);
   return a instanceof Duration && b instanceof Duration ? durationNanos(a) - durationNanos(b) : undefined;

@@ -19,23 +19,23 @@ export const PER_CALL_LIMIT = 1_000_000;
 /** Kubernetes' limit for all evaluations on one object. */
 export const PER_OBJECT_BUDGET = 10_000_000;
 
-/** Values by name: plain JSON, or the engine's own values. Objects are read, never changed. */
+/** Values by name: plain JSON, or the engine's own values. Objects are never modified. */
 export type Bindings = Readonly<Record<string, unknown>>;
 
 export type Evaluation =
   | { readonly kind: 'value'; readonly value: Value; readonly cost: number }
   | { readonly kind: 'error'; readonly message: string; readonly issue: Issue; readonly cost: number }
-  /** The budget ran out; what the program would have answered is unknown. */
+  /** The budget was exhausted. The result of the program is unknown. */
   | { readonly kind: 'exhausted'; readonly message: string; readonly cost: number };
 
 export type Compilation =
   | { readonly kind: 'program'; readonly program: Program }
   | {
       readonly kind: 'invalid';
-      /** `program`: it type-checks, but a constant part of it can only fail. Kubernetes words that differently. */
+      /** `program`: it type-checks, but a constant part always fails. Kubernetes reports that with another message. */
       readonly stage: 'check' | 'program';
       readonly issues: readonly Issue[];
-      /** All issues with their places, as cel-go prints them. */
+      /** All issues with their positions, as cel-go prints them. */
       readonly message: string;
     };
 
@@ -63,7 +63,7 @@ export class Program {
     this.#variables = variablesOf(this.#compiled, env);
   }
 
-  /** Constant parts that can only fail. */
+  /** Errors of constant parts that always fail. */
   get hopeless(): readonly Failure[] {
     return this.#compiled.hopeless;
   }
@@ -112,7 +112,7 @@ export function run(
     return { kind: 'error', message: value.errorMessage, issue, cost: frame.cost };
   } catch (e) {
     if (e instanceof BudgetExceeded) return { kind: 'exhausted', message: e.message, cost: frame.cost };
-    // Data nested deeper than the stack, or a text longer than any can be: limits of the machine rather than of cost.
+    // Data nested deeper than the stack, or a string beyond the maximum length: limits of the runtime, not of the cost.
     if (e instanceof RangeError) return { kind: 'exhausted', message: e.message, cost: frame.cost };
     throw e;
   }
@@ -125,7 +125,7 @@ function bound(bindings: Bindings, name: string, reader: Reader | undefined): Va
   return reader === undefined ? value : reader(value);
 }
 
-/** Parses, checks and compiles a text. All problems are reported, not just the first. */
+/** Parses, checks and compiles a text. Reports all errors, not just the first. */
 export function compileSource(text: string, env: Environment): Compilation {
   const source = new Source(text);
   const { maxCodePoints, maxDepth } = env.options;

@@ -1,4 +1,4 @@
-// Programs over structural types: fields are known or refused, and JSON is read as the schema declares it.
+// Programs over structural types: unknown fields are rejected, and JSON is converted as the schema declares it.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -135,11 +135,11 @@ describe('structural types', () => {
       'self.spec.all(x, true)',
       "ERROR: <input>:1:5: expression of type 'Spec' cannot be range of a comprehension (must be list, map, or dynamic)\n | self.spec.all(x, true)\n | ....^",
     ],
-  ])('%s is refused', (rule, message) => {
+  ])('%s is rejected', (rule, message) => {
     expect(evaluate(rule)).toBe(message);
   });
 
-  it('a missing field is an error when read, not when asked for', () => {
+  it('reading a missing field is an error, testing it with has() is not', () => {
     const compiled = compile('!has(self.name) || self.name == "x"', env);
     if (compiled.kind === 'invalid') throw new Error(compiled.message);
     expect(compiled.program.evaluate({ self: {} })).toMatchObject({ kind: 'value', value: true });

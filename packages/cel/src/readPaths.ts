@@ -1,16 +1,16 @@
-// Which parts of a variable a program can read: the chains of fields it names. Whoever keeps many objects for one program
-// keeps these parts only; the program answers the same about them as about the whole.
+// Computes which parts of a variable a program can read: the field paths it contains. A caller that stores many objects
+// for one program can store only these parts; the program returns the same results for them.
 
 import { children, type Expr } from './ast.ts';
 import type { Program } from './program.ts';
 
-/** Field names from the variable inwards. Everything below the last one may be read. */
+/** Field names starting at the variable. Everything below the last one may be read. */
 export type ReadPath = readonly string[];
 
-/** The steps that select one field whose name is known when compiling: `a.b`, `a['b']`, `a.?b`, `a[?'b']`. */
+/** Steps that select one field whose name is known at compile time: `a.b`, `a['b']`, `a.?b`, `a[?'b']`. */
 const STEPS = new Set(['_[_]', '_?._', '_[?_]']);
 
-/** The paths below `variable` that a program names, or undefined when it may read all of it. */
+/** The paths below `variable` in a program, or undefined if it may read the whole variable. */
 export function readPaths(program: Program, variable: string): readonly ReadPath[] | undefined {
   const found: ReadPath[] = [];
   const todo: Expr[] = [program.root];

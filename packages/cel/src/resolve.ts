@@ -1,5 +1,5 @@
-// Names without types: what the checker would bind if every variable were dyn and nothing could be wrong.
-// Only for programs that are meant to fail at run time, such as conformance vectors.
+// Resolves names without type checking, as if every variable were dyn.
+// Only for programs that are meant to fail at run time, such as conformance tests.
 
 import { type Expr, type Local, qualifiedName } from './ast.ts';
 import type { Environment } from './environment.ts';

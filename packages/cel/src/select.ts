@@ -1,5 +1,5 @@
-// Reading fields, keys and indexes. The one hot path of most programs is `object.field` on bound JSON, so it is
-// a single property read; every name that some prototype also answers to takes the careful path instead.
+// Reads fields, keys and indexes. The hot path of most programs is `object.field` on bound JSON, which is a single
+// property read. Names that also exist on a prototype take a slower, safe path.
 
 import { AssociativeList } from './associativeList.ts';
 import { describeKey } from './describe.ts';
@@ -41,18 +41,18 @@ function namesOf(o: object | null): string[] {
   return o === null ? [] : [...Object.getOwnPropertyNames(o), ...namesOf(Object.getPrototypeOf(o))];
 }
 
-/** Names that a plain property read might find where CEL sees none. */
+/** Names that a plain property read might find although the map has no such key. */
 const RESERVED_KEYS: ReadonlySet<string> = new Set(
   [...OURS, ...FOREIGN].flatMap(namesOf).concat('typeValue'),
 );
 
-/** True for a name that must be looked up with care: see above, and Opaque in values.ts for the prefix. */
+/** Whether a name needs the safe lookup: see above, and Opaque in values.ts for the prefix. */
 export const isReservedKey = (key: string): boolean => RESERVED_KEYS.has(key) || key.startsWith('opaque');
 
 export const missingKey = (key: Value): Failure => fail(`no such key: ${describeKey(key)}`);
 const missingIndex = (index: Value): Failure => fail(`index out of bounds: ${describeKey(index)}`);
 
-/** The key under which a CelMap files a value, or undefined when no map can have such a key. */
+/** The key of a CelMap for a value, or undefined if no map can have such a key. */
 export function canonicalKey(key: Value): CelKey | undefined {
   switch (typeof key) {
     case 'string':
@@ -78,7 +78,7 @@ export function ownValue(map: { readonly [key: string]: Value | undefined }, key
   return value === undefined ? undefined : adapt(value);
 }
 
-/** What a map holds under a key; undefined when nothing, an error when it cannot hold such keys. */
+/** The value of a map for a key. Undefined if absent, an error if the map cannot have such keys. */
 export function mapGet(map: Value, key: Value): Value | undefined {
   if (map instanceof CelMap) {
     const canonical = canonicalKey(key);
@@ -87,7 +87,7 @@ export function mapGet(map: Value, key: Value): Value | undefined {
   return typeof key === 'string' && isPlainMap(map) ? ownValue(map, key) : undefined;
 }
 
-/** The index a value stands for: an int, or another number that equals one. */
+/** The index that a value represents: an int, or another number that equals one. */
 export function indexOf(index: Value): number | undefined {
   if (typeof index === 'number') return index;
   if (index instanceof Uint) return Number(index.uintBits);
@@ -100,7 +100,7 @@ const unsupportedIndex = (key: Value): string =>
     ? `unsupported index value ${describeKey(key)} in list`
     : `unsupported index type '${typeOfValue(key).name}' in list`;
 
-/** `container[key]`, or undefined when there is no such element. Errors come back as errors. */
+/** `container[key]`, or undefined if the element does not exist. Errors are returned as values. */
 export function find(container: Value, key: Value): Value | undefined {
   if (container instanceof Failure) return container;
   if (key instanceof Failure) return key;
@@ -113,7 +113,7 @@ export function find(container: Value, key: Value): Value | undefined {
   return mapGet(container, key);
 }
 
-/** `container[key]`; what is not there is an error. */
+/** `container[key]`. An error if the element does not exist. */
 export function index(container: Value, key: Value): Value {
   if (container instanceof Optional) return indexOptional(container, key);
   const found = find(container, key);
@@ -124,8 +124,8 @@ export function index(container: Value, key: Value): Value {
 const isContainer = (v: Value): boolean => Array.isArray(v) || isMap(v) || v instanceof Failure;
 
 /**
- * `container[?key]`, and every further step behind an optional: what is not there is none. What could not have had
- * it, a number say, is an error to the language and none to Kubernetes.
+ * `container[?key]`, and every further step after an optional: none if the element does not exist. For a container
+ * without elements, such as a number, the language requires an error and Kubernetes returns none.
  */
 export function indexOptional(container: Value, key: Value, strict = true): Value {
   const inner = container instanceof Optional ? container.heldValue : container;
@@ -136,7 +136,7 @@ export function indexOptional(container: Value, key: Value, strict = true): Valu
   return found instanceof Failure ? found : new Optional(found);
 }
 
-/** `has(container.field)`, as strict as indexOptional. */
+/** `has(container.field)`. `strict` as in indexOptional. */
 export function has(container: Value, field: string, strict: boolean): Value {
   if (container instanceof Failure) return container;
   if (container instanceof Optional) {

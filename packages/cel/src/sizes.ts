@@ -1,12 +1,12 @@
-// Sizes of values as the cost model of Kubernetes counts them, with one liberty: a text counts by its UTF-16 units.
-// That is its number of code points unless it holds characters beyond U+FFFF, which then cost double; counting
-// exactly would make reading a text for its cost as dear as reading it for its content.
+// Sizes of values in the cost model of Kubernetes, with one difference: the size of a string is its number of UTF-16
+// units. It equals the number of code points except for characters beyond U+FFFF, which count twice. Exact counting
+// would cost as much as reading the string.
 
 import { CelMap, CelObject, isPlainMap, Opaque, Optional, type Value } from './values.ts';
 
 const STRING_FACTOR = 0.1;
 
-/** How large a value is for its cost; 1 for what has no size. */
+/** The size of a value in the cost model. 1 for values without a size. */
 export function sizeOf(v: Value): number {
   if (typeof v === 'string') return v.length;
   if (typeof v !== 'object' || v === null) return 1;
@@ -22,7 +22,7 @@ function sizeOfObject(v: CelObject): number {
   return v instanceof Opaque ? v.opaqueSize() : 1;
 }
 
-/** Entries of an object; a property that is undefined counts as absent. */
+/** Number of entries of an object. Undefined properties count as absent. */
 export function mapSize(map: { readonly [key: string]: Value | undefined }): number {
   let n = 0;
   for (const key in map) if (Object.hasOwn(map, key) && map[key] !== undefined) n++;
@@ -32,12 +32,12 @@ export function mapSize(map: { readonly [key: string]: Value | undefined }): num
 /** The cost of reading a text of `size` once. */
 export const traversal = (size: number): number => Math.ceil(size * STRING_FACTOR);
 
-/** The smaller of two sizes, as comparisons are charged. */
+/** The smaller of two sizes, which is what comparisons cost. */
 export function comparisonCost(a: Value, b: Value): number {
   return traversal(Math.min(sizeOf(a), sizeOf(b)));
 }
 
-/** The cost of walking through a whole tree of values. */
+/** The cost of traversing a whole tree of values. */
 export function deepTraversal(v: Value): number {
   if (typeof v === 'string') return Math.floor(Buffer.byteLength(v) * STRING_FACTOR);
   if (typeof v !== 'object' || v === null) return 1;
@@ -52,10 +52,10 @@ export function deepTraversal(v: Value): number {
   return Object.entries(v).reduce((sum, [k, e]) => sum + deepTraversal(k) + deepTraversal(e ?? null), 0);
 }
 
-/** A call that builds a list of `size` elements, as cel-go rates it. */
+/** The cost of building a list of `size` elements, as in cel-go. */
 export const allocating = (size: number): number => Math.floor(size) + 11;
 
-/** Comparing every element with every other: what sorting and distinct are charged. */
+/** The cost of comparing every element with every other, charged for sorting and distinct. */
 export function selfCompareCost(list: Value): number {
   if (!Array.isArray(list)) return 1;
   const [first] = list;

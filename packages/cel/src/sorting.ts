@@ -1,4 +1,4 @@
-// Sorting by keys of one comparable type. Equal keys keep their order.
+// Sorts by keys of one comparable type. The sort is stable.
 
 import type { Frame } from './frame.ts';
 import { compare } from './ordering.ts';
@@ -7,7 +7,7 @@ import { Failure, fail, type Value } from './values.ts';
 
 const COMPARABLE = new Set(['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']);
 
-/** The elements in ascending order of their keys, or an error when the keys do not order. */
+/** The elements in ascending order of their keys, or an error if the keys are not comparable. */
 export function sortedBy(elements: readonly Value[], keys: readonly Value[], f: Frame): Value {
   const [first] = keys;
   if (first === undefined) return elements;

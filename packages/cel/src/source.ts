@@ -1,8 +1,8 @@
-// One CEL source text and the problems found in it. Offsets are UTF-16 units inside the engine; people are shown
-// lines and columns in code points, in the words and the layout of cel-go, because CRD errors quote them.
+// A CEL source text and its errors. Offsets are UTF-16 units internally. Messages show lines and columns in code
+// points, in the wording and layout of cel-go, because CRD errors quote them.
 
 export interface Issue {
-  /** UTF-16 offset, or -1 when the problem has no place of its own. */
+  /** UTF-16 offset, or -1 if the error has no position. */
   readonly offset: number;
   readonly line: number;
   /** 1-based, in code points. */
@@ -31,7 +31,7 @@ export class Source {
     return { offset, line, column: countCodePoints(before.slice(lineStart)) + 1, message };
   }
 
-  /** `ERROR: <input>:1:5: message`, the line and a caret under the place. */
+  /** `ERROR: <input>:1:5: message`, the source line and a caret at the position. */
   render(issue: Issue): string {
     const head = `ERROR: ${this.#description}:${issue.line}:${issue.column}: ${issue.message}`;
     const snippet = issue.line < 1 ? undefined : this.text.split('\n')[issue.line - 1];
@@ -43,7 +43,7 @@ export class Source {
     return `${head}\n | ${shown}\n | ${dots.join('')}${caret}`;
   }
 
-  /** All problems in order of place, as one text. */
+  /** All errors in order of position, as one text. */
   renderAll(issues: readonly Issue[]): string {
     const sorted = [...issues.slice(0, MAX_ISSUES)].sort((a, b) => a.line - b.line || a.column - b.column);
     const lines = sorted.map((i) => this.render(i));
@@ -54,8 +54,8 @@ export class Source {
 }
 
 /**
- * Problems as they are found. Only those that will be shown get a place: finding it reads the text, and a text made of
- * nothing but mistakes has very many.
+ * Collects errors. Only those that will be reported get a position, because computing it reads the text, and an invalid
+ * text can have very many errors.
  */
 export class Problems {
   readonly #source: Source;
@@ -71,7 +71,7 @@ export class Problems {
   }
 }
 
-/** The length of a text as CEL counts it. */
+/** The length of a text in code points. */
 export function countCodePoints(text: string): number {
   const { length } = text;
   for (let i = 0; i < length; i++) {
@@ -80,7 +80,7 @@ export function countCodePoints(text: string): number {
   return length;
 }
 
-/** The same for a text whose first surrogate stands at `start`. */
+/** The same for a text whose first surrogate is at `start`. */
 function countFrom(text: string, start: number): number {
   let count = text.length;
   for (let i = start + 1; i < text.length; i++) {

@@ -1,9 +1,9 @@
-// Syntax errors in ANTLR's words, and its way of going on after one: skip a token too many, imagine a missing one,
-// otherwise leave a hole, and stay silent until a token fits again.
+// Syntax errors with ANTLR's messages and error recovery: skip an extra token, insert a missing one, otherwise leave a
+// placeholder, and report nothing until a token fits again.
 
 import type { Token, TokenKind } from './lexer.ts';
 
-// Sets are printed in this order, which is that of the grammar's token declarations.
+// Sets are printed in the order of the grammar's token declarations.
 const ORDER: readonly TokenKind[] = [
   '==',
   '!=',
@@ -42,7 +42,7 @@ const ORDER: readonly TokenKind[] = [
   'ESC_IDENTIFIER',
 ];
 
-/** Tokens an operand can start with. */
+/** Tokens that can start an operand. */
 export const OPERAND_START: ReadonlySet<TokenKind> = new Set<TokenKind>([
   '[',
   '{',

@@ -11,7 +11,7 @@ import {
 
 const text = fc.string({ unit: 'binary' });
 
-describe('texts by code points', () => {
+describe('strings in code points', () => {
   it('length is the number of code points', () => {
     fc.assert(
       fc.property(text, (s) => {
@@ -20,7 +20,7 @@ describe('texts by code points', () => {
     );
   });
 
-  it('order is the order of UTF-8', () => {
+  it('the order equals the order of UTF-8 bytes', () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(Math.sign(compareStrings(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -29,7 +29,7 @@ describe('texts by code points', () => {
     expect(compareStrings('\ue000', '😀')).toBeLessThan(0);
   });
 
-  it('offsets and indexes are each other’s inverse', () => {
+  it('unitOffset and codePointIndex are inverse functions', () => {
     fc.assert(
       fc.property(text, (s) => {
         for (let n = 0; n <= codePointLength(s); n++) expect(codePointIndex(s, unitOffset(s, n)!)).toBe(n);
@@ -44,7 +44,7 @@ describe('texts by code points', () => {
     expect(codePointLength('\udc00\ud800')).toBe(2);
   });
 
-  it('bytes that are no UTF-8 are no text', () => {
+  it('bytes that are not valid UTF-8 are rejected', () => {
     expect(decodeUtf8(Uint8Array.of(0xff))).toBeUndefined();
     expect(decodeUtf8(encodeUtf8('\ufeffé'))).toBe('\ufeffé');
   });

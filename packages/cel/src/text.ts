@@ -1,11 +1,11 @@
-// Strings by code points. JavaScript counts UTF-16 units; the two differ only where there are surrogate pairs, so
-// every function first looks for those and otherwise works on units directly.
+// String functions in code points. JavaScript counts UTF-16 units, which differ only for surrogate pairs. Every
+// function first checks for surrogates and otherwise works on units directly.
 
 import { countCodePoints } from './source.ts';
 
 export const codePointLength = countCodePoints;
 
-/** Negative, zero or positive: the order of code points, which is that of UTF-8 bytes. */
+/** Negative, zero or positive: the order of code points, which equals that of UTF-8 bytes. */
 export function compareStrings(a: string, b: string): number {
   if (a === b) return 0;
   const shared = Math.min(a.length, b.length);
@@ -17,10 +17,10 @@ export function compareStrings(a: string, b: string): number {
   return a.length - b.length;
 }
 
-// Surrogates stand for code points above U+FFFF, yet as units they sort below U+E000.
+// Surrogates represent code points above U+FFFF, but as units they sort below U+E000.
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
-/** The unit offset of the code point with index `n`; the length when there are exactly `n`; undefined beyond. */
+/** The unit offset of the code point with index `n`; the length if there are exactly `n`; undefined beyond. */
 export function unitOffset(text: string, n: number): number | undefined {
   if (n < 0) return undefined;
   let at = 0;
@@ -39,7 +39,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);
 }
 
-/** Bytes as text, or undefined when they are not valid UTF-8. */
+/** The text of UTF-8 bytes, or undefined if they are not valid. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -40,7 +40,7 @@ describe('timestamps', () => {
     '0001-01-01T00:00:00+00:01',
     '9999-12-31T23:59:59-00:01',
     '2026-0١-01T00:00:00Z',
-  ])('%j is none', (text) => {
+  ])('%j is not a timestamp', (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 
@@ -49,11 +49,11 @@ describe('timestamps', () => {
     '1969-12-31T23:59:59.5Z',
     '0001-01-01T00:00:00.000000001Z',
     '9999-12-31T23:59:59.999999999Z',
-  ])('%s is written as it is read', (text) => {
+  ])('%s is formatted as it was parsed', (text) => {
     expect(formatTimestamp(parseTimestamp(text)!)).toBe(text);
   });
 
-  it('has parts of calendar and clock', () => {
+  it('returns the parts of date and time', () => {
     const t = parseTimestamp('2024-12-31T23:31:20.123456789Z')!;
     const parts = [
       'getFullYear',
@@ -97,12 +97,12 @@ describe('time zones', () => {
     '+01',
     '+0100',
     '../etc',
-  ])('what is written otherwise than in the tables is not guessed: %s', (zone) => {
+  ])('rejects a zone name that is not in the tables: %s', (zone) => {
     expect(zoneOffset(zone, parseTimestamp('2026-01-01T00:00:00Z')!)).toBeUndefined();
   });
 
   it.each(['Etc/GMT+5', 'EST5EDT', 'America/Port-au-Prince', 'America/Argentina/Buenos_Aires', 'GB', 'Zulu'])(
-    'a name of the tables: %s',
+    'accepts a zone name of the tables: %s',
     (zone) => {
       expect(zoneOffset(zone, parseTimestamp('2026-01-01T00:00:00Z')!)).toBeDefined();
     },

@@ -1,4 +1,5 @@
-// Timestamps and durations to the nanosecond: reading, writing, arithmetic, and the calendar in any time zone.
+// Timestamps and durations with nanosecond precision: parsing, formatting, arithmetic, and calendar parts in any time
+// zone.
 
 import { civilFromDays, dayOfWeek, daysFromCivil, daysInMonth } from '@lapse/base/civil';
 import { readGoDuration, splitNanos } from '@lapse/base/goDuration';
@@ -19,27 +20,27 @@ function makeTimestamp(seconds: number, nanos: number): Timestamp | Failure {
   return seconds < MIN_SECONDS || seconds > MAX_SECONDS ? timestampRange() : new Timestamp(seconds, nanos);
 }
 
-/** Seconds and nanoseconds, the latter possibly outside 0 to 999,999,999 by less than one second either way. */
+/** Normalizes nanoseconds that are outside 0 to 999,999,999 by less than one second in either direction. */
 function makeDuration(seconds: number, nanos: number): Duration | Failure {
   if (nanos >= NANOS) return makeDuration(seconds + 1, nanos - NANOS);
   if (nanos < 0) return makeDuration(seconds - 1, nanos + NANOS);
   if (seconds > MAX_DURATION_SECONDS || (seconds === MAX_DURATION_SECONDS && nanos > MAX_DURATION_NANOS)) {
     return durationRange();
   }
-  // The most negative duration is one nanosecond further out than the most positive.
+  // The minimum duration is one nanosecond further from zero than the maximum.
   const tooLow = seconds === -MAX_DURATION_SECONDS - 1 && nanos < NANOS - MAX_DURATION_NANOS - 1;
   return seconds < -MAX_DURATION_SECONDS - 1 || tooLow ? durationRange() : new Duration(seconds, nanos);
 }
 
 export const timestampFromSeconds = (seconds: number): Timestamp | Failure => makeTimestamp(seconds, 0);
 
-/** Milliseconds since 1970, exactly. */
+/** A timestamp from milliseconds since 1970, exactly. */
 export function timestampFromMillis(millis: number): Timestamp {
   const seconds = Math.floor(millis / 1000);
   return new Timestamp(seconds, Math.round((millis - seconds * 1000) * 1_000_000));
 }
 
-/** Milliseconds since 1970, cut to whole nanoseconds' worth: never later than the timestamp. */
+/** Milliseconds since 1970, truncated: never later than the timestamp. */
 export const millisFromTimestamp = (t: Timestamp): number =>
   t.epochSeconds * 1000 + Math.floor(t.subNanos / 1_000_000);
 
@@ -49,7 +50,7 @@ const digit = (text: string, at: number): number => {
 };
 const two = (text: string, at: number): number => digit(text, at) * 10 + digit(text, at + 1);
 
-/** RFC 3339 with any number of fraction digits, as Go's time.Parse reads it. */
+/** Parses RFC 3339 with any number of fraction digits, like Go's time.Parse. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const year = two(text, 0) * 100 + two(text, 2);
   const month = two(text, 5);
@@ -68,7 +69,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return seconds < MIN_SECONDS || seconds > MAX_SECONDS ? undefined : new Timestamp(seconds, nanos);
 }
 
-/** The nanoseconds of a fraction at `at`, and where it ends; NaN for a separator without digits. */
+/** The nanoseconds of a fraction at `at`, and its end. NaN for a separator without digits. */
 function fraction(text: string, at: number): readonly [number, number] {
   const separator = text.charCodeAt(at);
   if (separator !== 46 && separator !== 44) return [0, at];
@@ -82,7 +83,7 @@ function fraction(text: string, at: number): readonly [number, number] {
   return end === at + 1 ? [Number.NaN, end] : [nanos, end];
 }
 
-/** Seconds east of Greenwich of a zone that ends the text. */
+/** UTC offset, in seconds, of the zone at the end of the text. */
 function zoneOffset(text: string, at: number): number | undefined {
   const sign = text.charCodeAt(at);
   if (sign === 90) return text.length === at + 1 ? 0 : undefined;
@@ -157,7 +158,7 @@ export type TimePart =
   | 'getSeconds'
   | 'getMilliseconds';
 
-/** A part of the calendar date or the clock, `offset` seconds east of Greenwich. */
+/** A part of the calendar date or the time of day at a UTC offset of `offset` seconds. */
 export function timePart(t: Timestamp, part: TimePart, offset: number): number {
   const local = t.epochSeconds + offset;
   const days = Math.floor(local / 86_400);

@@ -1,18 +1,17 @@
-// How the parts of a condition depend on the name `time`: not at all, as a straight line (time plus or minus
-// something that does not move), or in some other way. Comparisons of straight lines change their answer at instants
-// that can be computed.
+// Analyzes how the parts of a condition depend on the variable `time`: not at all, linearly (time plus or minus a
+// constant), or in another way. Comparisons of linear parts change their result at instants that can be computed.
 
 import type { Binding } from './ast.ts';
 import { type Call, children, type Expr, type Local } from './ast.ts';
 import { TIME } from './timeName.ts';
 
-/** 0: does not move. +1, -1: moves with or against time. undefined: moves in a way that is not a line. */
+/** 0: independent of time. +1, -1: grows or shrinks with time. Undefined: depends on time in a non-linear way. */
 export type Slope = 0 | 1 | -1 | undefined;
 
 export interface TimeFlow {
-  /** Comparisons whose sides move relative to each other, and how fast the left gains on the right. */
+  /** Comparisons whose sides change relative to each other, and the slope of left minus right. */
   readonly comparisons: ReadonlyMap<Call, 1 | -1>;
-  /** True when time enters the result only through those comparisons. */
+  /** Whether the result depends on time only through those comparisons. */
   readonly analysable: boolean;
 }
 
@@ -53,7 +52,7 @@ class Flow {
     }
   }
 
-  /** A node that can only be understood when nothing in it moves. */
+  /** A node that can be analyzed only if none of its parts depends on time. */
   #still(e: Expr): Slope {
     let moving = false;
     for (const child of children(e)) if (this.slope(child) !== 0) moving = true;
@@ -78,7 +77,7 @@ class Flow {
     return undefined;
   }
 
-  /** The answer of a comparison does not move: it jumps, where the two sides meet. */
+  /** The result of a comparison is constant except where the two sides are equal. */
   #compare(e: Call, a: Slope, b: Slope): Slope {
     if (a === undefined || b === undefined) return undefined;
     const gain = a - b;

@@ -1,2 +1,2 @@
-/** The name under which a condition finds the time of its evaluation. */
+/** The name of the variable that holds the time of the evaluation. */
 export const TIME = 'time';

@@ -1,4 +1,4 @@
-// The tokens under the parser's finger, and ANTLR's way of going on after a mistake.
+// The token stream of the parser, with ANTLR's error recovery.
 
 import type { Expr } from './ast.ts';
 import { type Token, type TokenKind, tokenize } from './lexer.ts';
@@ -10,7 +10,7 @@ export class TokenStream {
   readonly #source: Source;
   readonly #tokens: readonly Token[];
   #at = 0;
-  // After a mistake nothing more is said until a token fits again.
+  // After an error nothing more is reported until a token fits again.
   #recovering = false;
 
   constructor(source: Source) {
@@ -52,7 +52,7 @@ export class TokenStream {
     return token;
   }
 
-  /** A dot. While it recovers from a mistake, one without a name behind it is not a second mistake. */
+  /** Consumes a dot. During recovery, a dot without a name is not reported again. */
   advanceDot(): Token {
     const stays = this.#recovering && !NAMED.has(this.peek());
     const dot = this.advance();
@@ -73,12 +73,12 @@ export class TokenStream {
     this.#recovering = true;
   }
 
-  /** The token here, quoted for a message. */
+  /** The current token, quoted for a message. */
   found(): string {
     return quoteToken(this.token, this.#source.text);
   }
 
-  /** Takes `kind`; `expected` is what the message lists when something else stands here. */
+  /** Consumes `kind`. `expected` is the list in the message if the current token is another one. */
   expect(kind: TokenKind, expected: readonly TokenKind[] = [kind]): Token | undefined {
     if (this.token.kind === kind) return this.advance();
     if (this.peek() === kind && this.token.kind !== 'EOF') {
@@ -102,13 +102,13 @@ export class TokenStream {
     this.syntaxError(`${word} input ${this.found()} expecting <EOF>`);
   }
 
-  /** Skips what can stand neither behind an operand nor for `kind`. */
+  /** Skips tokens that can neither follow an operand nor be `kind`. */
   skipToFollow(kind: TokenKind = 'EOF'): void {
     while (!OPERAND_FOLLOW.has(this.token.kind) && this.token.kind !== kind) this.#at++;
     if (kind !== 'EOF') this.accept(kind);
   }
 
-  /** Nothing an operand could start with is here. Either skips one token, or leaves a hole. */
+  /** The current token cannot start an operand. Either skips one token, or leaves a placeholder. */
   missingOperand(extra: readonly TokenKind[]): Expr | undefined {
     const { kind, start } = this.token;
     const expected = formatExpected([...OPERAND_START, ...extra]);
@@ -124,13 +124,13 @@ export class TokenStream {
   }
 }
 
-/** What may stand behind the dot of a selection. */
+/** Tokens that may follow the dot of a selection. */
 const NAMED = new Set<TokenKind>(['IDENTIFIER', 'ESC_IDENTIFIER', '?']);
 
-/** A hole in the tree where a mistake was. */
+/** A placeholder in the tree for a syntax error. */
 export const broken = (at: number): Expr => ({ kind: 'broken', at, start: at, end: at });
 
-/** A sign at the very end. ANTLR words the two differently. */
+/** A sign at the end of the text. ANTLR has different messages for the two signs. */
 export function danglingSign(s: TokenStream, kind: '!' | '-'): Expr {
   const expected = formatExpected(OPERAND_START);
   if (kind === '!') s.syntaxError(`extraneous input '<EOF>' expecting ${expected}`);
@@ -141,7 +141,7 @@ export function danglingSign(s: TokenStream, kind: '!' | '-'): Expr {
   return broken(s.token.start);
 }
 
-/** A dot without a name behind it. */
+/** A dot without a name after it. */
 export function badSelection(s: TokenStream, dot: Token, optional: boolean): Expr {
   const { kind } = s.token;
   const reserved = kind === 'true' || kind === 'false' || kind === 'null';
@@ -154,13 +154,13 @@ export function badSelection(s: TokenStream, dot: Token, optional: boolean): Exp
   return broken(dot.start);
 }
 
-/** A dot with which a name should begin. It is left where it is, and then taken for a selection from nothing. */
+/** A leading dot without a name. It is not consumed, and then parsed as a selection from a placeholder. */
 export function danglingDot(s: TokenStream): Expr {
   s.syntaxError(unlikeDot(s, s.token, s.next), s.next);
   return broken(s.token.start);
 }
 
-/** Nothing goes on like this behind a dot. */
+/** Reports a token that cannot follow a dot. */
 function unlikeDot(s: TokenStream, dot: Token, next: Token): string {
   const end = next.kind === 'EOF' ? dot.end : next.end;
   return `no viable alternative at input '${s.slice({ start: dot.start, end })}'`;

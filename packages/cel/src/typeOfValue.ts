@@ -1,4 +1,4 @@
-// The run-time type of a value: what type() answers.
+// The run-time type of a value, as type() returns it.
 
 import {
   BOOL,
@@ -64,7 +64,7 @@ const GO_NAMES: Readonly<Record<string, string>> = {
   type: '*types.Type',
 };
 
-/** The type's name in cel-go's own code, which some of its messages leak. */
+/** The Go type name of a value, which appears in some of cel-go's messages. */
 export function goTypeName(v: Value): string {
   const type = typeOfValue(v);
   return GO_NAMES[type.kind] ?? (type.name === 'optional_type' ? '*types.Optional' : type.name);

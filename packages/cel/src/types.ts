@@ -1,5 +1,5 @@
-// The types of CEL as the checker sees them, and their names as error messages spell them.
-// A type is immutable; structural types of a schema are `struct` types known to a TypeProvider by name.
+// The CEL types of the checker, and their names in error messages.
+// A type is immutable. Structural types of a schema are `struct` types that a TypeProvider knows by name.
 
 export type TypeKind =
   | 'dyn'
@@ -30,7 +30,7 @@ export class CelType {
   readonly kind: TypeKind;
   readonly name: string;
   readonly params: readonly CelType[];
-  /** A primitive that may also be null, as the protobuf wrapper messages are. */
+  /** A primitive that may also be null, like the protobuf wrapper messages. */
   readonly nullable: boolean;
   readonly semantics: ListSemantics | undefined;
 
@@ -82,7 +82,7 @@ export const isDynOrError = (t: CelType): boolean => t.kind === 'error' || isDyn
 /** The inner type of an optional, otherwise the type itself. */
 export const unwrapOptional = (t: CelType): CelType => (isOptional(t) ? t.params[0]! : t);
 
-/** Structural identity, with nothing treated as a wildcard. */
+/** Structural identity. No type is a wildcard. */
 export function sameType(a: CelType, b: CelType): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.name !== b.name || a.nullable !== b.nullable) return false;
@@ -104,7 +104,7 @@ export function formatType(t: CelType): string {
   return t.nullable ? `wrapper(${name})` : name;
 }
 
-/** A call as messages show it: `(int, string)`, or `string.(int)` for a member call. */
+/** A call as in messages: `(int, string)`, or `string.(int)` for a member call. */
 export function formatSignature(args: readonly CelType[], member: boolean): string {
   const shown = args.map(formatType);
   return member ? `${shown[0]}.(${shown.slice(1).join(', ')})` : `(${shown.join(', ')})`;

@@ -1,5 +1,6 @@
-// Which type may stand where another is wanted, and what free type parameters become on the way.
-// The rules are cel-go's, including their lenience: dyn fits everything, null fits messages and opaque types.
+// Type assignability and the substitution of free type parameters.
+// The rules equal cel-go's, including the lenient ones: dyn is assignable to everything, null to messages and opaque
+// types.
 
 import { type CelType, DYN, isDyn, isDynOrError, listOf, mapOf, opaque, sameType, typeOf } from './types.ts';
 
@@ -7,23 +8,23 @@ const NULL_FRIENDLY = new Set(['opaque', 'struct', 'any', 'duration', 'timestamp
 
 const acceptsNull = (t: CelType): boolean => t.nullable || NULL_FRIENDLY.has(t.kind);
 
-/** Free type parameters and what they were found to be. A failed attempt leaves no trace. */
+/** Free type parameters and their substitutions. A failed attempt changes nothing. */
 export class Substitution {
   readonly #found = new Map<string, CelType>();
   #trail: [name: string, before: CelType | undefined][] = [];
   #fresh = 0;
 
-  /** A parameter that no one else uses. */
+  /** A new, unused type parameter. */
   freshParam(make: (name: string) => CelType): CelType {
     return make(`_var${this.#fresh++}`);
   }
 
-  /** Binds a parameter outright. */
+  /** Binds a parameter without a check. */
   rename(name: string, to: CelType): void {
     this.#found.set(name, to);
   }
 
-  /** True when `given` may be used as `wanted`; parameters are bound only then. */
+  /** Whether `given` is assignable to `wanted`. Binds parameters only on success. */
   assign(given: CelType, wanted: CelType): boolean {
     return this.assignAll([given], [wanted]);
   }
@@ -38,7 +39,7 @@ export class Substitution {
     return false;
   }
 
-  /** Replaces bound parameters; unbound ones become dyn when `final`. */
+  /** Replaces bound parameters. Unbound ones become dyn if `final`. */
   apply(t: CelType, final: boolean): CelType {
     if (t.kind === 'param') {
       const found = this.#found.get(t.name);
@@ -89,7 +90,7 @@ export class Substitution {
     }
   }
 
-  /** Whether `p` (or what it is bound to) may be `t`, and whether it was bound before. */
+  /** Whether `p` (or its substitution) may be `t`, and whether it was bound before. */
   #tryBind(t: CelType, p: CelType): { valid: boolean; bound: boolean } {
     if (sameType(t, p)) return { valid: true, bound: true };
     const before = this.#found.get(p.name);
@@ -129,7 +130,7 @@ function withParams(t: CelType, params: CelType[]): CelType {
   }
 }
 
-/** Of two types that fit each other, the one that says less. */
+/** The more general of two compatible types. */
 export function mostGeneral(a: CelType, b: CelType): CelType {
   if (b.kind === 'null' && acceptsNull(a)) return a;
   return saysLess(a, b) ? a : b;

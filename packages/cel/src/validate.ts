@@ -1,5 +1,5 @@
-// What Kubernetes refuses although it type-checks: literal durations, timestamps and patterns that cannot be right,
-// literals of mixed types, format strings that do not fit their arguments. Messages are those of cel-go's validators.
+// Checks that Kubernetes makes after type checking: invalid literal durations, timestamps and patterns, literals of
+// mixed types, format strings that do not match their arguments. Messages are those of cel-go's validators.
 
 import { type Call, children, type Expr, walk } from './ast.ts';
 import { convertToDuration, convertToTimestamp } from './convert.ts';
@@ -15,7 +15,7 @@ const CHECKS: Readonly<Record<string, (v: Value) => boolean>> = {
   matches: (v) => typeof v !== 'string' || patternProblem(v) === undefined,
 };
 
-/** Literal arguments, tried out. */
+/** Validates literal arguments by evaluating them. */
 export function validateLiterals(root: Expr, source: Source): Issue[] {
   const problems = new Problems(source);
   for (const e of walk(root)) {
@@ -32,7 +32,7 @@ function isValid(e: Call): boolean {
   return check === undefined || arg?.kind !== 'literal' || check(arg.value);
 }
 
-/** Lists and maps whose entries differ in type. The arguments of format may. */
+/** Rejects lists and maps whose entries differ in type, except for the arguments of format. */
 export function validateHomogeneous(root: Expr, source: Source): Issue[] {
   const problems = new Problems(source);
   const todo: Expr[] = [root];

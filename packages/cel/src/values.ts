@@ -1,14 +1,14 @@
-// What CEL evaluates to. Plain JavaScript values stand for most types, so that bound JSON needs no conversion:
+// The values of CEL. Most types are plain JavaScript values, so that bound JSON needs no conversion:
 //   bool boolean · int number (a safe integer) or bigint (beyond) · string string · bytes Uint8Array · null null
 //   list array · map object with own keys (only string keys) or CelMap
-// Everything else is an instance of CelObject. Errors are values too: `||`, `&&` and the quantifiers look at them,
-// every other operation passes on the first one it meets.
-// The fields of CelObjects have names that objects in a cluster do not: see RESERVED_KEYS in select.ts.
+// All others are instances of CelObject. Errors are values too: `||`, `&&` and the quantifiers examine them, every
+// other operation returns the first one it encounters.
+// The fields of CelObjects have names that objects in a cluster do not have: see RESERVED_KEYS in select.ts.
 
 import type { CelType } from './types.ts';
 
 export abstract class CelObject {
-  /** Exists for the compiler only: no other object passes for one of ours. */
+  /** For the compiler only: makes the type nominal. */
   declare protected readonly celObjectBrand: true;
 }
 
@@ -41,7 +41,7 @@ export class Double extends CelObject {
   }
 }
 
-/** A point in time: seconds since 1970 (floor) and nanoseconds (0 to 999,999,999) on top. */
+/** A point in time: seconds since 1970 (rounded down) plus nanoseconds (0 to 999,999,999). */
 export class Timestamp extends CelObject {
   readonly epochSeconds: number;
   readonly subNanos: number;
@@ -52,7 +52,7 @@ export class Timestamp extends CelObject {
   }
 }
 
-/** A length of time: seconds (floor) and nanoseconds (0 to 999,999,999) on top. */
+/** A duration: seconds (rounded down) plus nanoseconds (0 to 999,999,999). */
 export class Duration extends CelObject {
   readonly wholeSeconds: number;
   readonly subNanos: number;
@@ -63,7 +63,7 @@ export class Duration extends CelObject {
   }
 }
 
-/** A map whose keys may be of any key type. Keys are looked up by number, whatever their numeric type was. */
+/** A map with keys of any key type. Numeric keys are found by value, whatever their numeric type. */
 export class CelMap extends CelObject {
   readonly celEntries: Map<CelKey, readonly [key: Value, value: Value]>;
   constructor(entries: Map<CelKey, readonly [Value, Value]> = new Map()) {
@@ -81,7 +81,7 @@ export class TypeValue extends CelObject {
 }
 
 export class Optional extends CelObject {
-  /** undefined for none. */
+  /** Undefined for none. */
   readonly heldValue: Value | undefined;
   constructor(held: Value | undefined) {
     super();
@@ -92,19 +92,19 @@ export class Optional extends CelObject {
 export const NONE = new Optional(undefined);
 
 /**
- * A value of a library type (quantity, URL, IP …); the library says how it compares. All names of its members start
- * with `opaque`, by which they are told from fields of objects.
+ * A value of a library type (quantity, URL, IP …). The library defines its equality. All member names start with
+ * `opaque`, to distinguish them from fields of objects.
  */
 export abstract class Opaque extends CelObject {
   abstract opaqueType(): CelType;
   abstract opaqueEquals(other: Value): boolean;
-  /** What cost counts as the size; 1 for most. */
+  /** The size in the cost model; 1 for most types. */
   opaqueSize(): number {
     return 1;
   }
 }
 
-/** The failed result of an operation. `offset` is where in the source the operation stands. */
+/** The error result of an operation. `offset` is the position of the operation in the source. */
 export class Failure extends CelObject {
   readonly errorMessage: string;
   errorOffset: number;
@@ -121,7 +121,7 @@ export const noSuchOverload = (): Failure => new Failure('no such overload');
 
 export type PlainMap = { readonly [key: string]: Value | undefined };
 
-/** True for an object that stands for a map with string keys. */
+/** Whether an object represents a map with string keys. */
 export function isPlainMap(v: Value): v is PlainMap {
   return (
     typeof v === 'object' &&
@@ -138,7 +138,7 @@ export const isInt = (v: Value): v is number | bigint => typeof v === 'number' |
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** A bound value as the engine holds it. Integral numbers are ints, others doubles; only numbers ever change. */
+/** Converts a bound value to its internal form. Integral numbers are ints, others doubles; only numbers change. */
 export function adapt(v: Value): Value {
   switch (typeof v) {
     case 'number':
@@ -156,7 +156,7 @@ export function adapt(v: Value): Value {
 }
 
 function adaptNumber(v: number): Value {
-  // Integral but beyond 2^53: an int64 that JSON.parse rounded, unless no int64 is that large.
+  // Integral but beyond 2^53: an int64 that JSON.parse rounded, unless it exceeds int64.
   if (Number.isInteger(v) && Math.abs(v) < 2 ** 63) return BigInt(v);
   return new Double(v);
 }

@@ -1,5 +1,5 @@
 // The well-known protobuf messages (wrappers, Struct, Value, ListValue, Timestamp, Duration) as constructors.
-// Their values are ordinary CEL values; no other protobuf message exists here.
+// Their values are ordinary CEL values. Other protobuf messages are not supported.
 
 import type { FieldType } from './provider.ts';
 import {
@@ -102,7 +102,7 @@ const KNOWN: ReadonlyMap<string, WellKnown> = new Map<string, WellKnown>([
   ],
 ]);
 
-/** The CEL type a well-known message turns into, or undefined for other names. */
+/** The CEL type of a well-known message, or undefined for other names. */
 export const wellKnownStruct = (name: string): CelType | undefined => KNOWN.get(name)?.type;
 
 export function wellKnownField(struct: string, field: string): FieldType | undefined {
@@ -110,7 +110,7 @@ export function wellKnownField(struct: string, field: string): FieldType | undef
   return fields !== undefined && Object.hasOwn(fields, field) ? { type: fields[field]! } : undefined;
 }
 
-/** The names, for declaring them as types. */
+/** The names, for type declarations. */
 export const WELL_KNOWN_NAMES: readonly string[] = [...KNOWN.keys()];
 
 /** Builds a well-known message from its field values. */

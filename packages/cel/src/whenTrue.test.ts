@@ -32,7 +32,7 @@ const CREATED = { created: '2025-12-31T12:00:00Z' };
 describe('whenTrue computes the instant', () => {
   it.each<[rule: string, condition: string | string[], answer: string]>([
     [
-      'an age above a limit is true just behind it',
+      'an age above a limit is true directly after it',
       'time - timestamp(x.created) > duration("24h")',
       '2026-01-01T12:00:00.001Z exact',
     ],
@@ -53,7 +53,7 @@ describe('whenTrue computes the instant', () => {
     ],
     ['time on the right', 'timestamp("2026-03-01T00:00:00Z") <= time', '2026-03-01T00:00:00.000Z exact'],
     [
-      'time taken away',
+      'time subtracted',
       'timestamp("2026-03-01T00:00:00Z") - time < duration("1h")',
       '2026-02-28T23:00:00.001Z exact',
     ],
@@ -71,10 +71,10 @@ describe('whenTrue computes the instant', () => {
     ['already true', 'time > timestamp("2020-01-01T00:00:00Z")', '2026-01-01T00:00:00.000Z exact'],
     ['never within the horizon', 'time > timestamp("2040-01-01T00:00:00Z")', 'never'],
     ['never at all', 'time < timestamp("2020-01-01T00:00:00Z")', 'never'],
-    ['nothing to do with time', 'x.created == "tomorrow"', 'never'],
+    ['independent of time', 'x.created == "tomorrow"', 'never'],
     ['an error is not true', 'x.missing == 1', 'never'],
     [
-      'a window that closes again, before something later and longer',
+      'a window that closes again, before a later and longer one',
       'time > timestamp("2026-01-01T10:00:00Z") && time < timestamp("2026-01-01T12:00:00Z") || time > timestamp("2027-02-05T00:00:00Z")',
       '2026-01-01T10:00:00.001Z exact',
     ],
@@ -84,7 +84,7 @@ describe('whenTrue computes the instant', () => {
       '2026-05-05T05:05:05.000Z exact',
     ],
     [
-      'several conditions: the last decides',
+      'several conditions: the last one decides',
       ['time > timestamp("2026-02-01T00:00:00Z")', 'time - timestamp(x.created) >= duration("2400h")'],
       '2026-04-10T12:00:00.000Z exact',
     ],
@@ -92,7 +92,7 @@ describe('whenTrue computes the instant', () => {
     expect(shown(ask(condition, CREATED))).toBe(answer);
   });
 
-  it('to the nanosecond, then rounded up to the millisecond that is surely not too early', () => {
+  it('nanosecond precision, rounded up to the next millisecond', () => {
     const r = ask('time - timestamp(x.created) >= duration("24h")', {
       created: '2025-12-31T12:00:00.000000001Z',
     });
@@ -104,7 +104,7 @@ describe('whenTrue computes the instant', () => {
     expect(r.evaluations).toBe(2);
   });
 
-  it('finds the last of many instants, though there are more than it may look at one by one', () => {
+  it('finds the last of many instants, even if there are too many to check each', () => {
     const start = Date.parse('2026-01-01T00:00:00Z');
     const items = Array.from({ length: 500 }, (_, i) => new Date(start + i * 60_000).toISOString());
     const r = ask('!x.items.exists(i, time - timestamp(i) < duration("24h"))', { items });
@@ -113,8 +113,8 @@ describe('whenTrue computes the instant', () => {
   });
 });
 
-describe('whenTrue searches where it cannot compute', () => {
-  it('a calendar year, to the second', () => {
+describe('whenTrue searches if it cannot compute', () => {
+  it('finds a calendar year to the second', () => {
     const r = ask('time.getFullYear() >= 2030');
     expect(r).toMatchObject({ kind: 'at', exact: false });
     const found = r.kind === 'at' ? r.at : 0;
@@ -123,22 +123,22 @@ describe('whenTrue searches where it cannot compute', () => {
     expect(r.evaluations).toBeLessThanOrEqual(64);
   });
 
-  it('one evaluation more when there is no hope', () => {
+  it('needs one more evaluation if the condition is never true', () => {
     expect(ask('time.getFullYear() >= 2100')).toEqual({ kind: 'never', exact: false, evaluations: 2 });
   });
 
-  it('notices that the assertion is false', () => {
+  it('detects that the condition does not stay true', () => {
     expect(ask('time.getDayOfWeek() == 2 || time.getFullYear() >= 2030').kind).toBe('notMonotonic');
   });
 
-  it('gives up on a condition that eats the budget', () => {
+  it('gives up on a condition that exhausts the budget', () => {
     const items = Array.from({ length: 2000 }, (_, i) => i);
     expect(
       ask('x.items.all(a, x.items.all(b, a + b > -1)) && time.getFullYear() > 2030', { items }).kind,
     ).toBe('gaveUp');
   });
 
-  it('stays below year 10000', () => {
+  it('returns no instant after the year 9999', () => {
     const span = { from: FROM, horizon: at('+012000-01-01T00:00:00Z') };
     const r = whenTrue(program('time.getFullYear() >= 9999'), {}, span, { maxEvaluations: 100 });
     expect(r.kind).toBe('at');

@@ -1,8 +1,8 @@
-// When will this become true, if nothing but time passes? Where the condition compares straight lines of time (ages
-// against limits), the answer is computed: between two instants at which some comparison jumps, nothing changes, so it
-// is enough to look at those instants one after the other. Otherwise it is searched for, on the assertion that the
-// condition stays true once it is: probe the end, gallop, bisect, and check the assertion at points not looked at yet.
-// The answer only says when to look: whoever acts evaluates again at the real time.
+// Computes when conditions become true if only time passes. If the conditions compare linear functions of time (ages
+// against limits), the instant is computed: results can change only at the instants where a comparison changes, so it
+// is enough to evaluate those in order. Otherwise it is searched for, assuming that the condition stays true once it
+// is: evaluate the end, search exponentially, bisect, and check the assumption at other points.
+// The result only says when to evaluate next. Callers must evaluate again at the real time before they act.
 
 import { type Instant, instant, type Millis } from '@lapse/base/instant';
 import { type Look, Probe, toNanos } from './probe.ts';
@@ -10,19 +10,19 @@ import { type Bindings, PER_CALL_LIMIT, type Program } from './program.ts';
 import { timestampFromMillis } from './time.ts';
 
 export type WhenTrue =
-  /** `exact`: computed, not searched; then it is also the first such instant, whatever happens later. */
+  /** `exact`: computed, not searched. It is then the first such instant, whatever happens later. */
   | { readonly kind: 'at'; readonly at: Instant; readonly exact: boolean; readonly evaluations: number }
   | { readonly kind: 'never'; readonly exact: boolean; readonly evaluations: number }
-  /** The search met true before false: the condition does not stay true. */
+  /** The search found true before false: the condition does not stay true. */
   | { readonly kind: 'notMonotonic'; readonly evaluations: number }
-  /** More evaluations or cost would have been needed than allowed. */
+  /** The search would exceed the allowed evaluations or cost. */
   | { readonly kind: 'gaveUp'; readonly evaluations: number };
 
 export interface WhenTrueOptions {
-  /** Where galloping starts. */
+  /** The first step of the exponential search. */
   readonly step?: Millis;
   readonly maxEvaluations?: number;
-  /** Cost of all evaluations together; a million units are well under 50 ms. */
+  /** Total cost of all evaluations. A million units take well under 50 ms. */
   readonly budget?: number;
 }
 
@@ -32,7 +32,7 @@ const DEFAULT_STEP = 60_000;
 const LAST = 253_402_300_799n * SECOND;
 const UNPROBED_POINTS = 4;
 
-/** The first instant from `from` on, up to `horizon`, at which all conditions are true. */
+/** The first instant between `from` and `horizon` at which all conditions are true. */
 export function whenTrue(
   conditions: Program | readonly Program[],
   bindings: Bindings,
@@ -45,7 +45,7 @@ export function whenTrue(
 
 const earlier = (a: bigint, b: bigint): bigint => (b < a ? b : a);
 
-/** Thrown when there is nothing left to spend. */
+/** Thrown when the budget is exhausted. */
 class OutOfBudget extends Error {}
 
 class Search {
@@ -88,7 +88,7 @@ class Search {
     }
   }
 
-  /** All conditions at one instant; the conjunction can change when any of them can. */
+  /** Evaluates all conditions at one instant. Their conjunction can change when any of them can. */
   #look(at: bigint): Look {
     if (this.#evaluations >= this.#options.maxEvaluations) throw new OutOfBudget();
     this.#evaluations++;
@@ -109,12 +109,12 @@ class Search {
   }
 
   #found(at: bigint, exact: boolean): WhenTrue {
-    // Rounded up: the answer is never before the instant.
+    // Rounded up: the result is never before the instant.
     const millis = Number((at + (at >= 0n ? MILLI - 1n : 0n)) / MILLI);
     return { kind: 'at', at: instant(millis), exact, evaluations: this.#evaluations };
   }
 
-  /** From jump to jump. When there are too many, the rest is searched, with the jumps as help. */
+  /** Evaluates from change to change. If there are too many, it searches the rest with the help of the changes. */
   #step(): WhenTrue {
     const most = this.#options.maxEvaluations / 4;
     for (let at = this.#from; ; ) {
@@ -132,7 +132,7 @@ class Search {
     return this.#isTrue(this.#from) ? this.#found(this.#from, true) : this.#searchFrom(this.#from);
   }
 
-  /** Everything before `low` is known; from there on the condition is taken to stay true once it is. */
+  /** Everything before `low` is known. From there on the condition is assumed to stay true once it is. */
   #searchFrom(low: bigint): WhenTrue {
     if (!this.#isTrue(this.#horizon)) return { kind: 'never', exact: false, evaluations: this.#evaluations };
     const [lo, hi] = this.#analysable ? [low, this.#horizon] : this.#gallop(low);
@@ -152,7 +152,7 @@ class Search {
     }
   }
 
-  /** Narrows (false, true] to a second, and further where the jumps are known. */
+  /** Narrows (false, true] to a second, and further if the instants of change are known. */
   #bisect(low: bigint, high: bigint): bigint {
     let lo = low;
     let hi = high;
@@ -160,13 +160,13 @@ class Search {
       const mid = lo + (hi - lo) / 2n;
       const { truth, next } = this.#look(mid);
       if (truth === 'true') hi = mid;
-      // Nothing changes before the next jump.
+      // The result cannot change before `next`.
       else lo = this.#analysable && next !== undefined ? earlier(next, hi) - 1n : mid;
     }
     return this.#analysable ? this.#firstJump(lo, hi) : hi;
   }
 
-  /** The jump between a false and a true instant close to each other. */
+  /** The instant of change between a false and a true instant that are close to each other. */
   #firstJump(low: bigint, high: bigint): bigint {
     for (let at = low, tries = 0; tries < UNPROBED_POINTS; tries++) {
       const { truth, next } = this.#look(at);
@@ -177,10 +177,10 @@ class Search {
     return high;
   }
 
-  /** False at some points before, true at some points behind: what the assertion promises. */
+  /** Checks the assumption: false at some points before, true at some points after. */
   #holdsAround(end: bigint): boolean {
     for (let i = 1n; i <= BigInt(UNPROBED_POINTS); i++) {
-      // Thirds and such never fall on points that halving visits.
+      // Bisection never evaluates at thirds and similar fractions.
       const before = this.#from + ((end - SECOND - this.#from) * i) / 7n;
       const after = end + ((this.#horizon - end) * i) / 7n;
       if (before > this.#from && before < end - SECOND && this.#isTrue(before)) return false;

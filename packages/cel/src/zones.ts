@@ -7,7 +7,7 @@ const OFFSET = /^([+-]?)(\d{1,2}):(\d{2})$/;
 const formatters = new Map<string, Intl.DateTimeFormat | undefined>();
 const MAX_CACHED = 600;
 
-/** Seconds east of Greenwich that hold in `zone` at `t`; undefined when there is no such zone. */
+/** The UTC offset of `zone` at `t` in seconds. Undefined if the zone does not exist. */
 export function zoneOffset(zone: string, t: Timestamp): number | undefined {
   if (zone === 'UTC' || zone === '') return 0;
   const numeric = OFFSET.exec(zone);
@@ -21,14 +21,14 @@ export function zoneOffset(zone: string, t: Timestamp): number | undefined {
 
 function formatterOf(zone: string): Intl.DateTimeFormat | undefined {
   if (formatters.has(zone)) return formatters.get(zone);
-  // Names come from programs: forget them all rather than grow without bound.
+  // Names come from untrusted programs: clear the cache instead of letting it grow without bound.
   if (formatters.size >= MAX_CACHED) formatters.clear();
   const format = makeFormatter(zone);
   formatters.set(zone, format);
   return format;
 }
 
-/** Names as the tables write them; the engine would take any case, and offsets that are no names. */
+/** Names as written in the tables. The engine itself accepts any case, and offsets that are not zone names. */
 const NAME = /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/;
 
 const isWritten = (zone: string): boolean =>

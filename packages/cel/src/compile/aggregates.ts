@@ -12,7 +12,7 @@ const LIST_COST = 10;
 const MAP_COST = 30;
 const STRUCT_COST = 40;
 
-// Literals of constants are built once, when compiling, and cost nothing: cel-go does the same.
+// Literals of constants are built once at compile time and cost nothing, as in cel-go.
 const once = (run: Run): Compiled => constant(run(Frame.unlimited()));
 
 export function compileList(ctx: CompileContext, e: ListExpr): Compiled {
@@ -115,7 +115,7 @@ function addEntry(
   return undefined;
 }
 
-/** Doubles may look a key up, but not be one. */
+/** A double can be used to look up a key, but cannot be a key. */
 const isKey = (v: Value): boolean => typeof v !== 'object' || (v !== null && 'uintBits' in v);
 
 export function compileStruct(ctx: CompileContext, e: StructExpr): Compiled {

@@ -1,4 +1,5 @@
-// Names, selections and indexes: `a.b["c"][i]`. A path of plain fields from a name is one closure without calls.
+// Compiles names, selections and indexes: `a.b["c"][i]`. A path of plain fields becomes one closure without nested
+// calls.
 
 import type { Binding, Call, Expr, Ident, Select } from '../ast.ts';
 import { type Reader, readerFor } from '../convert.ts';
@@ -9,12 +10,12 @@ import { adapt, Failure, NONE, Optional, type Value } from '../values.ts';
 import { compileConditional } from './logic.ts';
 import { type CompileContext, type Compiled, constant, isConstant, locate, type Run } from './node.ts';
 
-// A bind's variable before anyone asked for it.
+// A cel.bind variable that was not evaluated yet.
 export const UNSET = new Failure('not evaluated yet');
 
 const attribute = (run: Run): Compiled => ({ run, attribute: true });
 
-/** True when cel-go would treat the node as part of an attribute. */
+/** Whether cel-go treats the node as part of an attribute. */
 const isAttribute = (e: Expr): boolean => {
   if (e.kind === 'ident') return true;
   if (e.kind === 'select') return true;
@@ -28,8 +29,8 @@ const ATTRIBUTE_CALLS: Record<string, true> = Object.assign(Object.create(null),
 });
 
 /**
- * Compiles an attribute. `root` is what naming it costs: one, or nothing for the branch of a conditional, whose name
- * cel-go resolves without counting.
+ * Compiles an attribute. `root` is the cost of its name: 1, or 0 for the branch of a conditional, whose name cel-go
+ * resolves without counting.
  */
 export function compileAttribute(ctx: CompileContext, e: Expr, root: 0 | 1): Compiled {
   if (e.kind === 'ident') return compileBinding(ctx, e, root);
@@ -69,7 +70,7 @@ const slotOf = (ctx: CompileContext, binding: Exclude<Binding, { kind: 'constant
 
 const nameOf = (e: Ident | Select): string => (e.kind === 'ident' ? e.name : e.field);
 
-/** What `X.f` adds to the cost of X. */
+/** The cost that `X.f` adds to the cost of X. */
 const stepCost = (operand: Expr, root: 0 | 1): number => (isAttribute(operand) ? 1 : 1 + root);
 
 function compileSelect(ctx: CompileContext, e: Select, root: 0 | 1): Compiled {
@@ -101,7 +102,7 @@ interface Path {
   readonly places: readonly number[];
 }
 
-/** A chain of plain field names from a variable, or undefined when anything in it is special. */
+/** A chain of plain field names from a variable. Undefined if any part needs special handling. */
 function plainPath(ctx: CompileContext, e: Select): Path | undefined {
   const keys: string[] = [];
   const places: number[] = [];
@@ -157,7 +158,7 @@ function runPath({ slot, keys, places }: Path, root: 0 | 1): Run {
   }
 }
 
-/** `o.key` for a key that no prototype knows. */
+/** `o.key` for a key that exists on no prototype. */
 function selectField(o: Value, key: string, at: number, f: Frame): Value {
   if (typeof o === 'object' && o !== null) {
     const v = (o as { readonly [key: string]: Value | undefined })[key];
@@ -166,10 +167,10 @@ function selectField(o: Value, key: string, at: number, f: Frame): Value {
   return selectSlowly(o, key, at, f);
 }
 
-/** `o.key` for anything: other kinds of maps, optionals, errors, and what has no such key. */
+/** `o.key` for all other cases: CelMaps, optionals, errors, and missing keys. */
 function selectSlowly(o: Value, key: string, at: number, f: Frame): Value {
   if (o instanceof Failure) {
-    // The path broke before: this step was not taken.
+    // The path failed earlier, so this step was not taken.
     f.cost -= 1;
     return o;
   }
@@ -180,7 +181,7 @@ function selectSlowly(o: Value, key: string, at: number, f: Frame): Value {
   return locate(missingKey(key), at);
 }
 
-/** A step behind an optional, which costs only when there is something to step on. */
+/** A step after an optional. It costs only if the optional has a value. */
 function optionalStep(o: Value, key: Value, at: number, f: Frame): Value {
   const v = indexOptional(o, key, f.strictPresence);
   if (v === NONE) f.cost -= 1;
@@ -249,7 +250,7 @@ function compileIndex(ctx: CompileContext, e: Call, root: 0 | 1): Compiled {
 
 const readers = new WeakMap<CelType, { readonly reader: Reader | undefined }>();
 
-/** How the field of a structural type must be read; see convert.ts. */
+/** How to read the field of a structural type; see convert.ts. */
 function fieldReader(
   ctx: CompileContext,
   operandType: CelType | undefined,
@@ -273,7 +274,7 @@ function declaredField(ctx: CompileContext, operandType: CelType | undefined, fi
   return target?.kind === 'struct' ? ctx.env.provider?.field(target.name, field) : undefined;
 }
 
-/** Reads a value by its declared type, once per evaluation for lists and maps. */
+/** Converts a value to its declared type. Lists and maps are converted once per evaluation. */
 function readOnce(f: Frame, reader: Reader, v: Value): Value {
   if (typeof v !== 'object' || v === null) return reader(v);
   if (v instanceof Optional)

@@ -1,5 +1,5 @@
-// Function calls. Overloads try themselves on the arguments, so the checked and the unchecked call are the same code;
-// checking only shortens the list. Costs are charged before the body runs.
+// Compiles function calls. Overloads check their own arguments, so checked and unchecked calls share the code; type
+// checking only shortens the list of overloads. Costs are charged before the body runs.
 
 import type { Call } from '../ast.ts';
 import type { CallCost, FunctionDecl, Overload } from '../declarations.ts';
@@ -30,9 +30,9 @@ const CONVERSIONS = new Set([
   'uint',
 ]);
 
-// What any call takes, in units of work.
+// Work of any call, in units.
 const CALL_WORK = 9;
-// Putting an error into words takes longer than most answers.
+// Formatting an error takes longer than most results.
 const FAILURE_WORK = 60;
 
 const PATTERN_FUNCTIONS = new Set(['matches', 'find', 'findAll']);
@@ -72,7 +72,7 @@ function refusePattern(ctx: CompileContext, pattern: string, at: number): void {
 
 interface CallPlan {
   readonly name: string;
-  /** The only overload possible, if there is just one. */
+  /** The overload, if only one is possible. */
   readonly overload: string | undefined;
   readonly at: number;
   readonly bodies: readonly BodyN[];
@@ -80,7 +80,7 @@ interface CallPlan {
   readonly work: number;
 }
 
-/** The overloads the checker left, or all that the number of arguments allows. */
+/** The overloads that the checker found, or all with this number of arguments. */
 function candidates(e: Call, f: FunctionDecl, count: number): readonly Overload[] {
   const chosen = e.overloads;
   if (chosen !== undefined && chosen.length > 0) return f.overloads.filter((o) => chosen.includes(o.id));
@@ -91,7 +91,7 @@ function candidates(e: Call, f: FunctionDecl, count: number): readonly Overload[
 const bodiesOf = (overloads: readonly Overload[]): readonly BodyN[] =>
   [...new Set(overloads.map((o) => o.call))] as unknown as readonly BodyN[];
 
-/** An overload's own cost counts when it is the only one possible; otherwise the function's, otherwise one unit. */
+/** The overload's own cost if it is the only possible one, otherwise the function's, otherwise 1. */
 function costOf(f: FunctionDecl, overloads: readonly Overload[]): CallCost | undefined {
   const [only] = overloads;
   const own = overloads.length === 1 ? only!.cost : undefined;
@@ -169,8 +169,8 @@ function variadic({ name, at, bodies, cost, work }: CallPlan, args: readonly Run
   };
 }
 
-// Operators and size() first ask whether the left side can do such a thing at all; texts and times always answer
-// for themselves.
+// Operators and size() first check whether the left side supports the operation. Strings and times do this check
+// themselves.
 const RECEIVERS = ['string', 'timestamp', 'duration'];
 const able = (...kinds: string[]): ReadonlySet<string> => new Set([...RECEIVERS, ...kinds]);
 const NUMBERS = ['double', 'int', 'uint'];
@@ -203,21 +203,23 @@ function noOverload(name: string, args: readonly Value[], at: number, f: Frame):
   return new Failure(`no such overload: ${name}(${args.map((a) => typeOfValue(a).name).join(', ')})`, at);
 }
 
-/** A result on its way out; an error gets its place, and is paid for. */
+/** Adds the position to an error result and charges for it. */
 function settle(result: Value, at: number, f: Frame): Value {
   if (!isFailure(result)) return result;
   f.work(FAILURE_WORK);
   return locate(result, at);
 }
 
-/** `optional.or(…)` and `optional.orValue(…)`: the right side is looked at only when the left is none. Both are free. */
+/**
+ * `optional.or(…)` and `optional.orValue(…)`: the right side is evaluated only if the left is none. Both cost nothing.
+ */
 function compileOr(ctx: CompileContext, e: Call, unwrap: boolean): Compiled {
   const left = ctx.compile(e.target!).run;
   const right = ctx.compile(e.args[0]!).run;
   return {
     run: (f) => {
       const l = left(f);
-      // cel-go lets anything else through.
+      // cel-go passes other values through.
       if (!(l instanceof Optional)) return l;
       if (l.heldValue === undefined) return right(f);
       return unwrap ? l.heldValue : l;
@@ -225,7 +227,7 @@ function compileOr(ctx: CompileContext, e: Call, unwrap: boolean): Compiled {
   };
 }
 
-/** `x in [constants]`: a lookup, which costs no more than x. undefined when the list is not that simple. */
+/** `x in [constants]`: a lookup that costs no more than x. Undefined if the list is not that simple. */
 function membership(element: Compiled, list: Compiled): Compiled | undefined {
   const members = list.constant;
   if (!Array.isArray(members)) return undefined;
@@ -242,7 +244,7 @@ function membership(element: Compiled, list: Compiled): Compiled | undefined {
   };
 }
 
-/** Equal for equal scalars of any numeric type; undefined for values that need a real comparison. */
+/** Equal for equal scalars of any numeric type. Undefined for values that need a full comparison. */
 function memberKey(v: Value): string | number | bigint | boolean | undefined {
   if (v instanceof Double && !Number.isInteger(v.float64))
     return Number.isNaN(v.float64) ? undefined : v.float64;

@@ -1,4 +1,4 @@
-// The checked tree to closures.
+// Compiles the checked tree to closures.
 
 import type { Bind, Block, Expr, OptMap } from '../ast.ts';
 import type { Environment } from '../environment.ts';
@@ -13,11 +13,11 @@ import { type CompileContext, type Compiled, constant, type Run, Slots } from '.
 export interface CompiledProgram {
   readonly run: Run;
   readonly slots: Slots;
-  /** Constant parts that can only fail; Kubernetes refuses such programs. */
+  /** Errors of constant parts that always fail. Kubernetes rejects such programs. */
   readonly hopeless: readonly Failure[];
 }
 
-/** Called with each node and its closure; may put another closure in its place. */
+/** Called with each node and its closure. May replace the closure. */
 export type Instrument = (e: Expr, run: Run) => Run;
 
 export function compileProgram(root: Expr, env: Environment, instrument?: Instrument): CompiledProgram {
@@ -41,7 +41,7 @@ class Compiler implements CompileContext {
     const compiled = this.#node(e);
     if (this.#instrument === undefined) return compiled;
     const run = this.#instrument(e, compiled.run);
-    // Who reads a field directly would bypass the instrument.
+    // Reading the field directly would bypass the instrument.
     const { field: _, ...rest } = compiled;
     return { ...rest, run };
   }
@@ -76,7 +76,7 @@ class Compiler implements CompileContext {
     }
   }
 
-  /** The value is worked out when first read, as cel-go does it: an unused one costs nothing and cannot fail. */
+  /** The value is evaluated on first use, as in cel-go: an unused one costs nothing and cannot fail. */
   #bind(e: Bind): Compiled {
     const slot = this.slots.lazyLocal(e.local, this.compile(e.init).run);
     const body = this.compile(e.body).run;
@@ -101,7 +101,7 @@ class Compiler implements CompileContext {
     };
   }
 
-  /** cel-go evaluates the target twice, once to ask and once to read; here only the bill shows that. */
+  /** cel-go evaluates the target twice, for the test and for the value. Here it is evaluated once and charged twice. */
   #optMap(e: OptMap): Compiled {
     const target = this.compile(e.target).run;
     const held = this.slots.local({ name: 'value' });

@@ -1,6 +1,7 @@
-// Loops. Each macro is a loop of its own here, with the bill that cel-go's expansion of it would run up:
-// the accumulator is a name (1), a step that appends builds a list (10 + 1), and so on.
-// An error in a predicate or transformation does not end map and filter: cel-go goes on, and so does the bill.
+// Compiles loops. Each macro has its own loop, with the cost of cel-go's expansion: the accumulator is a name (1), a
+// step that appends builds a list (10 + 1), and so on.
+// An error in a predicate or transformation does not end map and filter: cel-go continues and keeps charging, and so
+// does this code.
 
 import type { Fold } from '../ast.ts';
 import { selfCompareCost } from '../sizes.ts';
@@ -42,7 +43,7 @@ export function compileFold(ctx: CompileContext, e: Fold): Compiled {
   }
 }
 
-/** Ends when something is false. Asking whether to go on costs two, the accumulator one more. */
+/** Ends at the first false. The loop condition costs two, the accumulator one more. */
 function forAll(loop: Loop, predicate: Run, at: number): Run {
   const { range, at: rangeAt } = loop;
   const pairs = loop.second !== undefined;
@@ -58,7 +59,7 @@ function forAll(loop: Loop, predicate: Run, at: number): Run {
       place(f, items[i]!, i, loop, values);
       const v = predicate(f);
       if (v === false) {
-        // The next turn, if there is one, starts by finding out that there is nothing left to do.
+        // The next iteration, if any, only evaluates the loop condition and stops.
         f.cost += i + 1 < length ? 3 : 1;
         return false;
       }
@@ -69,7 +70,7 @@ function forAll(loop: Loop, predicate: Run, at: number): Run {
   };
 }
 
-/** Ends when something is true. Asking whether to go on costs three, the accumulator one more. */
+/** Ends at the first true. The loop condition costs three, the accumulator one more. */
 function exists(loop: Loop, predicate: Run, at: number): Run {
   const { range, at: rangeAt } = loop;
   const pairs = loop.second !== undefined;
@@ -148,7 +149,7 @@ function select(loop: Loop, predicate: Run, at: number): Run {
 function map(loop: Loop, predicate: Run | undefined, transform: Compiled, at: number): Run {
   const { range, at: rangeAt } = loop;
   const pairs = loop.second !== undefined;
-  // A list of one constant is a constant and free.
+  // A list of one constant is a constant and costs nothing.
   const step = isConstant(transform) ? 2 : 12;
   const { run } = transform;
   return (f) => {
@@ -203,7 +204,9 @@ function transformMap(loop: Loop, predicate: Run | undefined, transform: Run, e:
   };
 }
 
-/** cel-go binds the range, maps it to keys, and sorts by those: two names, a loop, and a comparison of all with all. */
+/**
+ * cel-go binds the range, maps it to keys, and sorts by those. Cost: two names, a loop, and a comparison of all pairs.
+ */
 function sortBy(loop: Loop, key: Run, at: number, keyType: CelType | undefined): Run {
   const { range, first, at: rangeAt } = loop;
   const pairs = loop.second !== undefined;

@@ -1,4 +1,5 @@
-// `&&`, `||` and `?:`. The first two do not care for order: an error on one side is forgotten when the other decides.
+// Compiles `&&`, `||` and `?:`. The first two are commutative: an error on one side is ignored if the other side
+// decides the result.
 
 import type { Call, Expr, Logical } from '../ast.ts';
 import { Failure, type Value } from '../values.ts';
@@ -11,7 +12,7 @@ export function compileLogical(ctx: CompileContext, e: Logical): Compiled {
   for (const term of e.terms) {
     const compiled = ctx.compile(term);
     const known = compiled.settled ?? compiled.constant;
-    // Neither value of a term that is known needs asking for: one is skipped, the other ends the chain.
+    // A constant term is never evaluated: it is either skipped or ends the chain.
     if (known === !deciding) continue;
     if (known === deciding && terms.length === 0) return settled(deciding);
     terms.push({ run: compiled.run, at: term.at });
@@ -25,7 +26,7 @@ export function compileLogical(ctx: CompileContext, e: Logical): Compiled {
     run: (f) => {
       let error: Failure | undefined;
       for (const run of runs) {
-        // A chain may be long: the budget is looked at between its terms.
+        // A chain may be long, so the budget is checked between its terms.
         f.charge(0);
         const v = run(f);
         if (v === deciding) return deciding;
@@ -49,7 +50,7 @@ function pair(deciding: boolean, left: Run, right: Run, at: number): Run {
   };
 }
 
-/** The condition costs what it costs; a branch that is a name is resolved without the unit for the name. */
+/** Costs what its condition costs. A branch that is a name is resolved without the unit for the name. */
 export function compileConditional(ctx: CompileContext, e: Call): Compiled {
   const [test, whenTrue, whenFalse] = e.args as [Expr, Expr, Expr];
   const condition = ctx.compile(test);
@@ -62,7 +63,7 @@ export function compileConditional(ctx: CompileContext, e: Call): Compiled {
   return {
     attribute: true,
     run: (f): Value => {
-      // Free by the book, and yet not for nothing.
+      // Costs nothing in the cost model, but takes time.
       f.work(5);
       const c = run(f);
       if (c === true) return yes(f);

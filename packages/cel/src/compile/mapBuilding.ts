@@ -1,4 +1,4 @@
-// Maps under construction, entry by entry. A key may come once.
+// Builds map literals entry by entry and detects repeated keys.
 
 import { describeKey } from '../describe.ts';
 import { entriesOf } from '../equality.ts';

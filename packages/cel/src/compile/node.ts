@@ -1,4 +1,4 @@
-// What compiling yields: a closure per node, with what its surroundings need to know to combine it.
+// The result of compiling a node: a closure, and the properties that enclosing nodes need.
 
 import type { Expr, Local } from '../ast.ts';
 import type { Environment } from '../environment.ts';
@@ -9,23 +9,23 @@ export type Run = (f: Frame) => Value;
 
 export interface Compiled {
   readonly run: Run;
-  /** The value, when it is known before running; reading it is free. */
+  /** The value, if it is known at compile time. Reading it costs nothing. */
   readonly constant?: Value;
-  /** The same for what cel-go does not see through, and so bills as if it had to be worked out. */
+  /** Also known at compile time, but not by cel-go, which therefore charges for its evaluation. */
   readonly settled?: boolean;
   /**
-   * Names, selections, indexes and conditionals form attributes, whose parts cost one unit each; anything else costs
-   * a unit more when something is selected from it.
+   * Names, selections, indexes and conditionals form attributes, whose parts cost one unit each. Selecting from any
+   * other node costs one unit more.
    */
   readonly attribute?: boolean;
-  /** Set for `variable.field` with nothing special about either: who combines it may read the field directly. */
+  /** Set for a plain `variable.field`: an enclosing node may read the field directly. */
   readonly field?: { readonly slot: number; readonly key: string; readonly cost: number };
 }
 
 export interface CompileContext {
   readonly env: Environment;
   readonly slots: Slots;
-  /** Constant parts that can only fail. */
+  /** Errors of constant parts that always fail. */
   readonly hopeless: Failure[];
   compile(e: Expr): Compiled;
 }
@@ -35,7 +35,7 @@ export const constant = (value: Value): Compiled => ({ run: () => value, constan
 export const isConstant = (c: Compiled): c is Compiled & { readonly constant: Value } =>
   c.constant !== undefined;
 
-/** Where values live during an evaluation: one place per variable read and one per local. */
+/** Allocates the slots of an evaluation: one per variable that is read and one per local. */
 export class Slots {
   readonly variables = new Map<string, number>();
   readonly #locals = new Map<Local, number>();
@@ -52,7 +52,7 @@ export class Slots {
     return this.#size++;
   }
 
-  /** Initial values of locals that are worked out when first read. */
+  /** Initializers of locals that are evaluated on first use. */
   readonly lazy = new Map<number, Run>();
 
   lazyLocal(local: Local, init: Run): number {
@@ -69,12 +69,12 @@ export class Slots {
   }
 }
 
-/** Notes where a fresh error arose. */
+/** Sets the position of a new error. */
 export function locate(v: Value, at: number): Value {
   if (typeof v === 'object' && v instanceof Failure && v.errorOffset < 0) v.errorOffset = at;
   return v;
 }
 
-/** A value that should have been a bool but was something else. */
+/** The error for a value that is not a bool. */
 export const notBool = (v: Value, at: number): Failure =>
   v instanceof Failure ? v : new Failure('no such overload', at);

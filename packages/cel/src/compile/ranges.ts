@@ -1,18 +1,18 @@
-// What a loop runs over: the elements of a list, or the keys (and values) of a map.
+// The range of a loop: the elements of a list, or the keys (and values) of a map.
 
 import { entriesOf } from '../equality.ts';
 import type { Frame } from '../frame.ts';
 import { goTypeName } from '../typeOfValue.ts';
 import { adapt, Failure, isMap, type Value } from '../values.ts';
 
-/** Elements of a list or keys of a map; an error for anything else. */
+/** Elements of a list or keys of a map. An error for any other value. */
 export function itemsOf(range: Value, pairs: boolean, at: number): readonly Value[] | Failure {
   if (Array.isArray(range)) return range;
   if (range instanceof Failure) return range;
   return isMap(range) ? Array.from(entriesOf(range), ([key]) => key) : unfit(range, pairs, at);
 }
 
-/** Values of a map for a loop with a variable for them; undefined for a list, whose keys are its indexes. */
+/** Values of a map, for a loop with a value variable. Undefined for a list, whose keys are its indexes. */
 export function valuesOf(range: Value, pairs: boolean): readonly Value[] | undefined {
   return pairs && isMap(range) ? Array.from(entriesOf(range), ([, value]) => value) : undefined;
 }
@@ -23,13 +23,13 @@ function unfit(range: Value, pairs: boolean, at: number): Failure {
   return new Failure(pairs ? `unsupported comprehension range type: ${name}` : single, at);
 }
 
-/** Where a loop's body looks for its variables. */
+/** The slots of a loop's variables. */
 export interface Places {
   readonly first: number;
   readonly second: number | undefined;
 }
 
-/** Puts an item in its place: the value alone, or its key (or index) and the value. */
+/** Stores an item in its slots: the value alone, or its key (or index) and the value. */
 export function place(
   f: Frame,
   item: Value,

@@ -1,5 +1,5 @@
-// The calls that conditions are made of, without the detours of the general call: a test of a string against a
-// constant, a negation. Each falls back to the general call for anything but the expected type.
+// Fast paths for the calls that conditions mostly consist of: comparing a string with a constant, a negation. Each
+// falls back to the general call for other types.
 
 import type { Frame } from '../frame.ts';
 import { traversal } from '../sizes.ts';
@@ -7,11 +7,11 @@ import { subTimestamps } from '../time.ts';
 import { Duration, Timestamp, type Value } from '../values.ts';
 import type { Compiled, Run } from './node.ts';
 
-/** The general call, on arguments that are evaluated already. */
+/** The general call with evaluated arguments. */
 export type Apply2 = (a: Value, b: Value, f: Frame) => Value;
 export type Apply1 = (a: Value, f: Frame) => Value;
 
-/** A shorter way to run a call of two operands, or undefined. `overload` is the only one possible, if there is one. */
+/** A fast path for a call of two operands, or undefined. `overload` is set if only one is possible. */
 export function shortcut2(
   call: { readonly name: string; readonly overload: string | undefined },
   left: Compiled,
@@ -53,7 +53,7 @@ function equalTo(left: Run, constant: string, apply: Apply2): Run {
 
 type Fields = { readonly [key: string]: Value | undefined };
 
-/** `x.field == "constant"` without a call in between. */
+/** `x.field == "constant"` without an intermediate call. */
 function fieldEqualTo(
   left: Compiled,
   field: NonNullable<Compiled['field']>,
@@ -134,7 +134,7 @@ const elapsed: Binary = (left, right, apply) => (f) => {
   return difference;
 };
 
-/** Ages against limits: what conditions about time consist of. */
+/** Comparisons of times and durations, the core of time conditions. */
 const TIME: Readonly<Record<string, Binary>> = {
   subtract_timestamp_timestamp: elapsed,
   less_duration: betweenDurations((o) => o < 0),

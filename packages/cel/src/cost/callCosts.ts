@@ -1,5 +1,5 @@
-// What calls are estimated to cost: Kubernetes' own functions by name, cel-go's by overload. Numbers and formulas are
-// theirs, because a CRD whose rule is estimated too expensive is refused.
+// Cost estimates of calls: Kubernetes functions by name, cel-go functions by overload. Numbers and formulas equal those
+// of upstream, because a CRD is rejected if the estimate of its rules is too high.
 
 import type { CelType } from '../types.ts';
 import { add, MOST, multiply, NOTHING, type Range, range, scale, union } from './ranges.ts';
@@ -8,7 +8,7 @@ import { add, MOST, multiply, NOTHING, type Range, range, scale, union } from '.
 export interface Operand {
   readonly type: CelType;
   readonly path: readonly string[];
-  /** Its size, or everything possible. */
+  /** Its size, or the full range if unknown. */
   readonly size: Range;
   /** The value of a literal int. */
   readonly literal: number | undefined;
@@ -16,7 +16,7 @@ export interface Operand {
 
 export interface CallEstimate {
   readonly cost: Range;
-  /** The size of the result, when it can be told. */
+  /** The size of the result, if known. */
   readonly size?: Range;
 }
 
@@ -37,7 +37,7 @@ const LIST = range(10);
 const nominal: CallEstimate = { cost: ONE };
 const read = (o: Operand | undefined, factor = STRING): CallEstimate | undefined =>
   o === undefined ? undefined : { cost: scale(o.size, factor) };
-/** Reads an operand and returns something of its size. */
+/** Traverses an operand and returns a value of its size. */
 const copy = (o: Operand | undefined): CallEstimate | undefined =>
   o === undefined ? undefined : { cost: scale(o.size, STRING), size: o.size };
 
@@ -55,7 +55,7 @@ function replace({ target, args }: CallShape): CallEstimate | undefined {
   const [old, by] = args;
   if (target === undefined || old === undefined || by === undefined) return undefined;
   const text = target.size;
-  // The longest result: the shortest texts replaced by the longest; and the other way round.
+  // The longest result replaces the shortest texts by the longest; the shortest result is the reverse.
   const most =
     old.size.min === 0
       ? { count: text.max + 1, kept: text.max }
@@ -75,7 +75,7 @@ function replace({ target, args }: CallShape): CallEstimate | undefined {
 function split({ target, args }: CallShape): CallEstimate | undefined {
   if (target === undefined) return undefined;
   const limit = args[1]?.literal;
-  // A negative limit becomes a huge one when read without its sign.
+  // A negative limit becomes a huge one as an unsigned number.
   const most = limit === undefined ? target.size.max : limit < 0 ? MOST : limit;
   return { cost: scale(target.size, 2 * STRING), size: range(0, most) };
 }
@@ -172,7 +172,7 @@ const squared = (o: Operand, factor: number): CallEstimate => allocation(factor,
 const literalOr = (o: Operand | undefined, otherwise: number): number =>
   o?.literal === undefined ? otherwise : Math.max(0, o.literal);
 
-/** cel-go's sets and lists, which bring estimates of their own. */
+/** cel-go's sets and lists extensions, which have their own estimates. */
 function byOverload({ overload, target, args }: CallShape): CallEstimate | undefined {
   const [first, second] = args;
   const sets = /^list_sets_(\w+)_list$/.exec(overload);
@@ -188,7 +188,7 @@ function byOverload({ overload, target, args }: CallShape): CallEstimate | undef
   switch (overload) {
     case 'list_slice': {
       const length = literalOr(second, target?.size.max ?? 0) - literalOr(first, 0);
-      // An unsigned difference: below zero it is as large as can be.
+      // An unsigned difference: a negative one becomes the maximum.
       return target && allocation(1, range(length < 0 ? MOST : length));
     }
     case 'lists_range':
@@ -205,7 +205,7 @@ function byOverload({ overload, target, args }: CallShape): CallEstimate | undef
   }
 }
 
-/** Comparisons look at no more than the shorter side. */
+/** A comparison traverses at most the shorter side. */
 function comparison([a, b]: readonly Operand[]): CallEstimate | undefined {
   if (a === undefined || b === undefined) return undefined;
   const shorter = Math.min(a.size.max, b.size.max);
@@ -264,7 +264,7 @@ const isComparison = (overload: string): boolean =>
 export const estimateOverload = (call: CallShape): CallEstimate =>
   byOverload(call) ?? BY_NAME.get(call.name)?.(call) ?? standard(call) ?? nominal;
 
-/** The range over all overloads a call may mean. */
+/** The range over all overloads a call may match. */
 export function coverAll(estimates: readonly CallEstimate[]): CallEstimate {
   return estimates.reduce((a, b) => {
     const sizes = [a.size, b.size].filter((s) => s !== undefined);

@@ -1,4 +1,4 @@
-// Estimates for schemas with bounds: the figures Kubernetes' own tests expect for the same rules.
+// Estimates for schemas with bounds. The expected numbers are those of Kubernetes' own tests for the same rules.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -16,9 +16,9 @@ import {
   type TypeProvider,
 } from '../cel.ts';
 
-// Kubernetes takes four bytes for each character of a bounded string: maxLength 10 is a size of 40.
+// Kubernetes assumes four bytes per character of a bounded string: maxLength 10 is a size of 40.
 
-/** A declared type with the most elements it can have; scalars have none. */
+/** A declared type with its maximum number of elements. Scalars have no maximum. */
 interface Declared {
   readonly type: CelType;
   readonly max: number;
@@ -40,7 +40,7 @@ const object = (fields: Readonly<Record<string, Declared>>): Declared => ({
   fields,
 });
 
-/** Walks a path as Kubernetes' size estimator does: the variable is the root, keys of maps are unsized strings. */
+/** Resolves a path like Kubernetes' size estimator: the variable is the root, keys of maps are unsized strings. */
 function provider(root: Declared): TypeProvider {
   const objects = [...objectsIn(root)];
   return {
@@ -75,7 +75,7 @@ function estimate(rule: string, self: Declared): number {
   return estimateCost(compiled.program).max;
 }
 
-// The most a request of three megabytes can hold of each.
+// The maximum sizes that fit into a request of three megabytes.
 const STRING_MAX = 3_145_726;
 const NUMBERS_MAX = 1_572_863;
 
@@ -119,7 +119,7 @@ describe('estimated cost', () => {
     expect(estimate(rule, self)).toBe(cost);
   });
 
-  it('nothing bounds an unknown size', () => {
+  it('an unknown size is unbounded', () => {
     const compiled = compile(
       'self.all(x, true)',
       kubernetesEnvironment({ variables: { self: listOf(DOUBLE) } }),

@@ -1,6 +1,6 @@
-// What a program may cost before any data is seen: cel-go's estimate, which Kubernetes compares with its limits when
-// a CRD is created. Sizes come from the TypeProvider (maxLength, maxItems, maxProperties); what nobody bounds counts
-// as unbounded.
+// Estimates the cost of a program without data: cel-go's estimate, which Kubernetes compares with its limits when a CRD
+// is created. Sizes come from the TypeProvider (maxLength, maxItems, maxProperties). Values without a declared maximum
+// are unbounded.
 
 import type { Call, Expr, Fold, Local, OptMap, Select } from '../ast.ts';
 import type { Environment } from '../environment.ts';
@@ -14,7 +14,7 @@ const LIST = range(10);
 const MAP = range(30);
 const STRUCT = range(40);
 
-/** The least and the most a program may cost. */
+/** The minimum and maximum cost of a program. */
 export const estimateCost = (root: Expr, env: Environment): Range => new Estimator(env).cost(root);
 
 class Estimator {
@@ -123,7 +123,7 @@ class Estimator {
     return add(receiver, estimate.cost, ...costs);
   }
 
-  /** Remembers where an indexed value comes from and how large the result may be. */
+  /** Records the origin of an indexed value and the size of the result. */
   #trackResult(e: Call, overloads: readonly string[], size: Range | undefined): void {
     let result = size;
     for (const [overload, step] of INDEXES) {
@@ -173,7 +173,7 @@ class Estimator {
     return add(outer, init, result, multiply(count, add(step, test)));
   }
 
-  /** Gives the loop variables their paths and sizes. */
+  /** Sets the paths and sizes of the loop variables. */
   #enterLoop(e: Fold): void {
     const entries = this.#book.entriesOf(e.range);
     const isList = entries?.list ?? typeOf(e.range).kind === 'list';
@@ -193,7 +193,7 @@ class Estimator {
     declare(e.second, valueStep!, entries?.value);
   }
 
-  /** The bill of one iteration of the loop that the macro stands for. */
+  /** The cost of one iteration of the macro's expansion. */
   #loopParts(e: Fold): { init: Range; test: Range; step: Range; result: Range } {
     const filter = e.filter === undefined ? undefined : this.cost(e.filter);
     const transform = e.transform === undefined ? NOTHING : this.cost(e.transform);
@@ -226,7 +226,7 @@ class Estimator {
     }
   }
 
-  /** The range bound to a name, mapped to keys, and sorted by them. */
+  /** Cost of binding the range to a name, mapping it to keys, and sorting by them. */
   #sortBy(e: Fold, outer: Range): Range {
     const count = this.#book.size(e.range);
     const keys = add(ONE, LIST, ONE, multiply(count, add(range(12), this.cost(e.transform!))));
@@ -256,7 +256,7 @@ class Estimator {
     return cost;
   }
 
-  /** A bind is a loop over an empty list, and that list is paid for. */
+  /** cel-go expands a bind to a loop over an empty list, and charges for the list. */
   #bind(e: Expr, local: Local, init: Expr, body: Expr): Range {
     const cost = add(LIST, this.#slot(local, init), this.cost(body));
     this.#book.copySizes(e, body);

@@ -1,11 +1,11 @@
-// Ranges of sizes and costs, from the least to the most, in arithmetic that stops at 2^64 instead of overflowing.
+// Ranges of sizes and costs, from minimum to maximum, with arithmetic that saturates at 2^64.
 
 export interface Range {
   readonly min: number;
   readonly max: number;
 }
 
-/** Where counting ends: what cel-go writes as the largest uint64. */
+/** The saturation value; cel-go uses the largest uint64. */
 export const MOST = 2 ** 64;
 
 const cap = (n: number): number => Math.min(n, MOST);

@@ -1,4 +1,4 @@
-// What an estimate knows about the values of a program: where in the schema they come from, and how large they and
+// Records the values of a program for the cost estimate: where in the schema they come from, and how large they and
 // their elements may be.
 
 import type { Expr, Local } from '../ast.ts';
@@ -75,7 +75,7 @@ export class SizeBook {
     return this.variable(e)?.size;
   }
 
-  /** What the schema says about the size of the value at a path. */
+  /** The size that the schema declares for the value at a path. */
   bounds(path: readonly string[], type: CelType): Range | undefined {
     if (path.length === 0) return undefined;
     const bounds = this.#env.provider?.size?.(path, type);
@@ -106,7 +106,7 @@ export class SizeBook {
   }
 }
 
-/** The size of what is written down. */
+/** The size of a literal. */
 function literalSize(e: Expr): Range | undefined {
   if (e.kind === 'list') return range(e.elements.length);
   if (e.kind === 'map') return range(e.entries.length);

@@ -1,5 +1,5 @@
-// "…%s…".format([…]). Two dialects: what the language specifies now, and what Kubernetes still has (an older
-// version of cel-go's library), which quotes inside lists and maps and is stricter about numbers.
+// "…%s…".format([…]) in two dialects: the current language specification, and the older cel-go library that Kubernetes
+// uses. The latter quotes inside lists and maps and is stricter about numbers.
 
 import { convertToString } from '../convert.ts';
 import { entriesOf } from '../equality.ts';
@@ -42,7 +42,7 @@ const SUPERSCRIPT: Readonly<Record<string, string>> = {
   9: '⁹',
 };
 
-/** Raised inside, turned into an error value outside. */
+/** Thrown internally, converted to an error value at the boundary. */
 class FormatProblem extends Error {}
 
 export function format(dialect: Dialect) {
@@ -138,7 +138,7 @@ class Formatter {
     return refuse(clause, v);
   }
 
-  /** The older dialect writes numbers for a locale: thousands grouped, powers of ten raised. */
+  /** The older dialect formats numbers for a locale: grouped thousands, superscript powers of ten. */
   #fixed(d: number, precision: number): string {
     const text = formatFixed(d, precision);
     return this.#old ? text.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ',')) : text;
@@ -150,7 +150,7 @@ class Formatter {
     return `${mantissa}×10${[...exponent.replace('+', '')].map((c) => SUPERSCRIPT[c]).join('')}`;
   }
 
-  /** %s of anything that has a text. */
+  /** Formats %s for all values that have a text form. */
   text(v: Value): string {
     if (Array.isArray(v)) return `[${this.#join(v.map((e) => this.#inner(adapt(e))))}]`;
     if (isMap(v)) return this.#map(v);
@@ -174,7 +174,7 @@ class Formatter {
     return this.#charge(parts.join(', '));
   }
 
-  /** An element of a list or map, which the older dialect quotes. */
+  /** An element of a list or map. The older dialect quotes it. */
   #inner(v: Value): string {
     if (!this.#old) return this.text(v);
     if (typeof v === 'string') return JSON.stringify(this.#charge(v));

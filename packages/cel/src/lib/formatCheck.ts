@@ -1,4 +1,4 @@
-// A literal format string against the types of its literal arguments, when compiling.
+// Checks a literal format string against the types of its literal arguments at compile time.
 
 import type { Call, Expr } from '../ast.ts';
 import { type CelType, isDyn } from '../types.ts';
@@ -31,7 +31,7 @@ const TEXT = new Set([
   'null',
 ]);
 
-/** What is wrong with `"…".format([…])`; nothing when it is not such a call, or all is well. */
+/** The errors of `"…".format([…])`. Empty if it is another call or valid. */
 export function checkFormat(e: Call): Complaint[] {
   const [list] = e.args;
   if (e.function !== 'format' || e.target?.kind !== 'literal' || list?.kind !== 'list') return [];
@@ -74,7 +74,7 @@ function wrongArgument(e: Call, verb: string, arg: Expr): Complaint | undefined 
 const fits = (allowed: ReadonlySet<string>, t: CelType): boolean =>
   isDyn(t) || t.kind === 'param' || allowed.has(t.kind);
 
-/** The first part of an argument that has no text. */
+/** The first part of an argument that has no text form. */
 function wrongText(arg: Expr): Expr | undefined {
   if (arg.kind === 'list') return arg.elements.map((el) => wrongText(el.value)).find((x) => x !== undefined);
   if (arg.kind === 'map') return arg.entries.map((en) => wrongText(en.value)).find((x) => x !== undefined);

@@ -1,9 +1,9 @@
-// The clauses of format strings, for the formatter and for the check of literals.
+// The clauses of format strings, shared by the formatter and the check of literals.
 
-/** `%%`, or a precision and a verb, or whatever follows a percent sign. */
+/** `%%`, or a precision and a verb, or any character after a percent sign. */
 export const CLAUSE = /%(?:%|(?:\.(\d+))?([a-zA-Z])|(.?))/gs;
 
-/** What a verb says to an argument it cannot take. */
+/** The error of each verb for an argument of the wrong type. */
 export const REFUSALS: Readonly<Record<string, string>> = {
   s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
   d: 'decimal clause can only be used on integers',

@@ -1,4 +1,4 @@
-// The lists and sets extensions, and `reverse_list`, which the Cleaner's upstream calls by that name.
+// The lists and sets extensions, and `reverse_list`, the name of the upstream Cleaner for reverse.
 
 import {
   type CallCost,
@@ -39,7 +39,7 @@ const COMPARABLE: readonly CelType[] = [INT, UINT, DOUBLE, BOOL, DURATION, TIMES
 const ofResult: CallCost = (a) => allocating(sizeOf(a));
 const count = (v: Value): number => (typeof v === 'number' && v > 0 ? v : 0);
 
-/** The length of a slice, or 1 for the error that a wrong one is. */
+/** The length of a slice, or 1 for the error of an invalid one. */
 function sliceSize(list: Value, start: Value, end: Value): number {
   if (!Array.isArray(list) || typeof start !== 'number' || typeof end !== 'number') return 1;
   return start < 0 || start > end || end > list.length ? 1 : end - start;

@@ -23,7 +23,7 @@ const NUMERIC: readonly (readonly [string, CelType])[] = [
 
 type Better = (order: number) => boolean;
 
-/** Of two numbers the second, when it beats the first. */
+/** The second of two numbers if it is better than the first. */
 function pick(better: Better, a: Value, b: Value): Value | undefined {
   const order = compare(b, a);
   if (typeof order !== 'number') return order;
@@ -66,7 +66,7 @@ const onDouble = (name: string, result: CelType, body: (d: number) => Value): Fu
     ),
   );
 
-/** Away from zero on ties, unlike Math.round. */
+/** Rounds ties away from zero, unlike Math.round. */
 const round = (d: number): Value =>
   new Double(Math.sign(d) * Math.floor(Math.abs(d) + 0.5 - (Math.abs(d) < 2 ** 52 ? 0 : 0.5)));
 
@@ -110,7 +110,7 @@ function bitNot(a: Value): Value | undefined {
   return a instanceof Uint ? asUint(~a.uintBits) : undefined;
 }
 
-/** Shifts treat ints as 64 bits without a sign; 64 and more shift everything out. */
+/** Shifts treat ints as unsigned 64-bit values. Shifting by 64 or more gives 0. */
 function shift(name: string, body: (bits: bigint, by: bigint) => bigint): FunctionDecl {
   const call = (a: Value, by: Value) => {
     if (!isInt(by)) return undefined;

@@ -1,4 +1,4 @@
-// The operators as functions, with the overloads that cel-go declares for them.
+// The operators as functions, with cel-go's overloads.
 
 import { AssociativeList } from '../associativeList.ts';
 import {
@@ -54,7 +54,7 @@ function add(a: Value, b: Value, f: Frame): Value | undefined {
   return joined;
 }
 
-// Unsigned numbers are bigints, and those are slow.
+// Unsigned numbers are bigints, which are slow.
 const UNSIGNED_WORK = 12;
 
 function unsigned(op: '+' | '-' | '*' | '/' | '%', a: Uint, b: Uint, f: Frame): Value {
@@ -118,14 +118,14 @@ function contains(element: Value, container: Value, f: Frame): Value | undefined
   return isMap(container) ? mapGet(container, element) !== undefined : undefined;
 }
 
-/** Library types compare with their own kind only; anything else they refuse, as they do in Kubernetes. */
+/** Library types compare only with values of the same type. Like Kubernetes, they return an error for others. */
 function equalsOrRefuses(a: Value, b: Value, f: Frame): Value | undefined {
   if (a instanceof Opaque && !(b instanceof Opaque && a.opaqueType().name === b.opaqueType().name))
     return undefined;
   return equals(a, b, f);
 }
 
-/** Every overload of an operator shares one body: it looks at the values anyway. */
+/** All overloads of an operator share one body, which checks the values itself. */
 const operator = (name: string, call: Implementation, signatures: readonly Signature[]): FunctionDecl =>
   fn(
     name,
@@ -141,7 +141,7 @@ type Signature = readonly [
 
 const same = (id: string, t: CelType, cost?: CallCost): Signature => [id, [t, t], t, cost];
 
-// In the order cel-go declares them: the first match decides the result type.
+// In cel-go's order of declaration: the first match decides the result type.
 function relation(name: string, word: string, call: Implementation): FunctionDecl {
   const of = (suffix: string, a: CelType, b: CelType, cost?: CallCost): Signature => [
     `${word}_${suffix}`,

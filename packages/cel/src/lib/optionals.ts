@@ -35,7 +35,7 @@ const end = (last: boolean) => (list: Value) => {
 const optionalIndex = (container: Value, key: Value, f: Frame): Value =>
   indexOptional(container, key, f.strictPresence);
 
-/** `or` and `orValue` are compiled specially: their right side is lazy. */
+/** `or` and `orValue` have their own compilation, because their right side is lazy. */
 const lazily = () => undefined;
 
 function value(v: Value): Value | undefined {

@@ -1,4 +1,4 @@
-// The regex extension of cel-go (extract, extractAll, replace) and that of Kubernetes (find, findAll).
+// The regex extensions of cel-go (extract, extractAll, replace) and of Kubernetes (find, findAll).
 
 import type { RE2JS } from 're2js';
 import { fn, fnAt, type Library, member, overload } from '../declarations.ts';
@@ -15,11 +15,11 @@ interface Found {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** Captured groups; null where a group took no part. */
+  /** Captured groups. Null for a group that did not participate. */
   readonly groups: readonly (string | null)[];
 }
 
-/** Matches from left to right, at most `limit`. Go drops an empty match right behind another match. */
+/** Up to `limit` matches from left to right. Like Go, it drops an empty match directly after another match. */
 function* matchesOf(pattern: RE2JS, text: string, limit: number, f: Frame): Generator<Found> {
   const matcher = pattern.matcher(text);
   let behind = -1;
@@ -82,7 +82,7 @@ function replaceN(text: Value, pattern: Value, by: Value, n: Value, f: Frame): V
   return out + text.slice(at);
 }
 
-/** A replacement with its group references (`\1`) filled in. */
+/** The replacement with its group references (`\1`) resolved. */
 function expand(by: string, m: Found, groupCount: number): string | Failure {
   let problem: Failure | undefined;
   const text = by.replace(/\\(.?)/gs, (_, c: string) => {

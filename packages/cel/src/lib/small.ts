@@ -1,4 +1,4 @@
-// The small extensions: encoders, two-variable loops, bindings, blocks, well-known message types.
+// Small extensions: encoders, two-variable loops, bindings, blocks, well-known message types.
 
 import { fn, type Library, overload } from '../declarations.ts';
 import { typeConstant } from '../environment.ts';
@@ -10,7 +10,7 @@ import { WELL_KNOWN_NAMES, wellKnownStruct } from '../wellKnown.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** Standard alphabet, with or without padding. */
+/** Accepts the standard alphabet, with or without padding. */
 function decode(text: Value, f: Frame): Value | undefined {
   if (typeof text !== 'string') return undefined;
   f.work(70 + text.length * 0.2);

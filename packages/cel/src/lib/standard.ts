@@ -1,4 +1,4 @@
-// The standard library: operators, conversions, strings, sizes, time. What every environment has.
+// The standard library, included in every environment: operators, conversions, strings, sizes, time.
 
 import {
   convertToBool,
@@ -55,7 +55,7 @@ const B = param('B');
 const asString = (v: Value): string => (typeof v === 'string' ? v : '');
 const readOnce: CallCost = (a) => traversal(sizeOf(a));
 
-/** A conversion function: one body for all its overloads. */
+/** A conversion function with one body for all its overloads. */
 function conversion(
   to: CelType,
   name: string,
@@ -163,7 +163,7 @@ const stringTest = (test: (s: string, t: string) => boolean) => (a: Value, b: Va
 
 const containsCost: CallCost = (a, b) => readOnce(a, b, null) * readOnce(b, a, null);
 
-/** One more than the text times a quarter of the pattern: cel-go's guess at the work of a linear matcher. */
+/** 1 plus the text size times a quarter of the pattern size: cel-go's estimate for a linear matcher. */
 export const matchCost: CallCost = (a, b) => traversal(sizeOf(a) + 1) * Math.ceil(sizeOf(b) * 0.25);
 
 const STRINGS: readonly FunctionDecl[] = [
@@ -210,7 +210,7 @@ const STRINGS: readonly FunctionDecl[] = [
 
 const inUtc = (part: TimePart) => (t: Value) => (t instanceof Timestamp ? timePart(t, part, 0) : undefined);
 
-// Asking the engine's time zone tables takes some microseconds.
+// A lookup in the engine's time zone tables takes some microseconds.
 const ZONE_WORK = 450;
 
 const inZone = (part: TimePart) => (t: Value, zone: Value, f: Frame) => {
@@ -223,11 +223,11 @@ const inZone = (part: TimePart) => (t: Value, zone: Value, f: Frame) => {
 
 const LOOKS_LIKE_A_FILE = /\.\.|^[/\\]/;
 
-/** The milliseconds of a duration's last second. */
+/** The milliseconds within a duration's last second. */
 const millisecondsOf = (d: Value) =>
   d instanceof Duration ? Number((durationNanos(d) / 1_000_000n) % 1000n) : undefined;
 
-/** Whole units of `nanos` nanoseconds in a duration, cut towards zero. */
+/** Whole units of `nanos` nanoseconds in a duration, truncated towards zero. */
 const unitsOf = (nanos: bigint) => (d: Value) =>
   d instanceof Duration ? Number(durationNanos(d) / nanos) : undefined;
 
@@ -259,7 +259,10 @@ const TIME: readonly FunctionDecl[] = [
   fn('getMilliseconds', member('duration_to_milliseconds', [DURATION], INT, millisecondsOf)),
 ];
 
-/** Where cel-go, and so Kubernetes, differs from the language: all milliseconds of a duration. Comes before STANDARD. */
+/**
+ * Differences of cel-go, and therefore Kubernetes, from the language: getMilliseconds of a duration returns all its
+ * milliseconds. Must come before STANDARD.
+ */
 export const CEL_GO_DIFFERENCES: Library = {
   name: 'cel-go differences',
   functions: [ofDuration('getMilliseconds', 'duration_to_milliseconds', 1_000_000n)],

@@ -1,4 +1,4 @@
-// The strings extension. All indexes count code points.
+// The strings extension. All indexes are in code points.
 
 import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../declarations.ts';
 import type { Frame } from '../frame.ts';
@@ -23,7 +23,7 @@ const onText = (body: (s: string) => Value) => (s: Value, f: Frame) => {
 
 const ASCII_UPPER = /[A-Z]+/g;
 const ASCII_LOWER = /[a-z]+/g;
-// unicode.IsSpace of Go, which strings.TrimSpace uses.
+// Like unicode.IsSpace of Go, which strings.TrimSpace uses.
 const SPACE = '\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 const TRIM_START = new RegExp(`^[${SPACE}]+`);
 const isSpace = new RegExp(`[${SPACE}]`);
@@ -31,7 +31,7 @@ const isSpace = new RegExp(`[${SPACE}]`);
 function trim(s: string): string {
   const text = s.replace(TRIM_START, '');
   let end = text.length;
-  // A pattern anchored at the end would try every run of spaces in the middle.
+  // A regular expression anchored at the end would try every run of spaces in the middle.
   while (end > 0 && isSpace.test(text[end - 1]!)) end--;
   return text.slice(0, end);
 }
@@ -61,7 +61,7 @@ function substring(s: Value, start: Value, last: Value, f: Frame): Value | undef
   return to === undefined ? outOfRange(last) : s.slice(from, to);
 }
 
-/** `strict`: an offset behind the end is an error; cel-go as Kubernetes has it answers -1. */
+/** `strict`: an offset after the end is an error. The cel-go version in Kubernetes returns -1. */
 function indexOf(strict: boolean) {
   return (s: Value, sub: Value, offset: Value, f: Frame): Value | undefined => {
     if (typeof s !== 'string' || typeof sub !== 'string' || typeof offset !== 'number') return undefined;
@@ -92,7 +92,7 @@ const lastIndexAnywhere = (s: Value, sub: Value, f: Frame): Value | undefined =>
   return sub === '' ? codePointLength(s) : codePointIndex(s, s.lastIndexOf(sub));
 };
 
-/** Parts of a text. An empty separator splits between code points. */
+/** Splits a text. An empty separator splits between code points. */
 function splitParts(s: string, separator: string): string[] {
   return separator === '' ? [...s] : s.split(separator);
 }
@@ -115,7 +115,7 @@ function splitN(s: Value, separator: Value, n: Value, f: Frame): Value | undefin
 function replaceN(s: Value, old: Value, by: Value, n: Value, f: Frame): Value | undefined {
   const texts = typeof s === 'string' && typeof old === 'string' && typeof by === 'string';
   if (!texts || typeof n !== 'number') return undefined;
-  // At most this many replacements fit; what they may add is charged before it is built.
+  // An upper bound of the replacements. Their total size is charged before the result is built.
   const count = old === '' ? s.length + 1 : Math.floor(s.length / old.length);
   const most = n < 0 ? count : Math.min(n, count);
   f.work(40 + s.length + most * by.length * 0.2);
@@ -126,7 +126,7 @@ function replaceN(s: Value, old: Value, by: Value, n: Value, f: Frame): Value | 
   return parts.slice(0, most).join(by) + (most > 0 ? by : '') + parts.slice(most).join(old);
 }
 
-/** `by` before each of the first `most` characters, and behind the last one if it is still due. */
+/** Inserts `by` before each of the first `most` characters, and after the last one if `most` allows. */
 function interleave(s: string, by: string, most: number): string {
   const points = [...s];
   const replaced = points.map((c, i) => (i < most ? by + c : c)).join('');
@@ -146,7 +146,7 @@ function join(list: Value, separator: Value, f: Frame): Value | undefined {
   const wrong = list.find((e) => typeof e !== 'string');
   if (wrong !== undefined) return fail(`join: invalid input: ${String(adapt(wrong))}`);
   const length = joinedLength(list, separator);
-  // Twice the traversal of the result, as Kubernetes charges it, but before it is built.
+  // Twice the traversal of the result, as in Kubernetes, but charged before it is built.
   f.charge(Math.ceil(length * 0.2));
   f.work(length * 0.1);
   return list.join(separator);

@@ -41,7 +41,11 @@ describe('delete', () => {
       marked({}, { finalizers: ['kubernetes'] }),
       { kind: 'terminating', uid: 'u1' },
     ],
-    ['an empty list of finalizers does not keep it terminating', marked({ finalizers: [] }), { kind: 'deleted', uid: 'u1' }],
+    [
+      'an empty list of finalizers does not keep it terminating',
+      marked({ finalizers: [] }),
+      { kind: 'deleted', uid: 'u1' },
+    ],
   ])('%s', async (_name, answer, expected) => {
     expect(await setup([answer]).client.delete(Job, key)).toMatchObject(expected);
   });

@@ -166,7 +166,12 @@ describe('running a plugin', () => {
       { command: 'lapse-no-such-plugin', installHint: 'install it like this' },
       /lapse-no-such-plugin: no such program\ninstall it like this$/,
     ],
-    ['a path that does not exist', '', { command: '/no/such/plugin' }, /\/no\/such\/plugin: no such program$/],
+    [
+      'a path that does not exist',
+      '',
+      { command: '/no/such/plugin' },
+      /\/no\/such\/plugin: no such program$/,
+    ],
     ['a required terminal that is missing', '', { interactiveMode: 'Always' }, /needs a terminal/],
   ])('%s', async (_name, script, more, message) => {
     await expect((await credentials(script, more)).current()).rejects.toMatchObject({

@@ -101,7 +101,11 @@ describe('where the configuration is read from', () => {
       () => ({ environment: {} }),
       'no cluster is configured: looked at --kubeconfig, KUBECONFIG, a Pod’s service account, ~/.kube/config',
     ],
-    ['a home directory without a file', () => ({ environment: { HOME: at('pod') } }), 'no cluster is configured'],
+    [
+      'a home directory without a file',
+      () => ({ environment: { HOME: at('pod') } }),
+      'no cluster is configured',
+    ],
   ])('rejects %s', async (_name, options, message) => {
     await expect(loadConnection(options())).rejects.toThrow(message);
   });

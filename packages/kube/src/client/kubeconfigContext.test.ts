@@ -156,12 +156,7 @@ describe('users', () => {
 describe('contexts', () => {
   it.each<[string, string, Selection, object]>([
     ['its namespace', 'cluster: c, user: u, namespace: n', {}, { namespace: 'n' }],
-    [
-      'a selected namespace',
-      'cluster: c, user: u, namespace: n',
-      { namespace: 'm' },
-      { namespace: 'm' },
-    ],
+    ['a selected namespace', 'cluster: c, user: u, namespace: n', { namespace: 'm' }, { namespace: 'm' }],
     ['no user', 'cluster: c', {}, { auth: { kind: 'none' } }],
     ['a selected user', 'cluster: c, user: nobody', { user: 'u' }, { auth: { kind: 'token' } }],
     [
@@ -181,7 +176,12 @@ describe('contexts', () => {
       { context: 'y' },
       '/k/config: there is no context "y" (there are: "x")',
     ],
-    ['a cluster that does not exist', 'cluster: d', {}, '/k/config: there is no cluster "d" (there are: "c")'],
+    [
+      'a cluster that does not exist',
+      'cluster: d',
+      {},
+      '/k/config: there is no cluster "d" (there are: "c")',
+    ],
     [
       'a user that does not exist',
       'cluster: c, user: v',

@@ -1,5 +1,5 @@
-// authorizer: what the user of a request, or a service account, may do. The program that binds the variable answers
-// the questions; without a binding the functions exist and nothing can call them, as in Kubernetes.
+// authorizer: access checks for the user of a request or a service account. The caller that binds the variable
+// implements the checks. Without a binding the functions exist but cannot be called, as in Kubernetes.
 
 import { fn, fnAt, type Library, member } from '../../declarations.ts';
 import { sizeOf, traversal } from '../../sizes.ts';
@@ -36,7 +36,7 @@ const PATH_CHECK = typeNamed('PathCheck');
 const GROUP_CHECK = typeNamed('GroupCheck');
 const DECISION = typeNamed('Decision');
 
-/** A value with functions and without fields: it equals only itself. */
+/** A value with functions and without fields. It equals only itself. */
 abstract class Receiver extends Opaque {
   opaqueEquals(other: Value): boolean {
     return this === other;
@@ -71,7 +71,7 @@ class GroupCheck extends Receiver {
   }
 }
 
-/** A question that lacks its verb: about a path or a resource. */
+/** A check of a path or a resource, without its verb. */
 class Check extends Receiver {
   readonly opaqueFrom: AuthorizerValue;
   readonly opaqueAbout: AccessQuestion['about'];
@@ -128,7 +128,7 @@ const narrowed = (field: 'subresource' | 'namespace' | 'name') => (a: Value, b: 
     ? new Check(a.opaqueFrom, { ...a.opaqueAbout, [field]: b })
     : undefined;
 
-/** Selectors are accepted and not looked at: no authorizer here distinguishes by them. */
+/** Selectors are accepted and ignored: no authorizer here supports them. */
 const selected = (a: Value, b: Value) => (a instanceof Check && typeof b === 'string' ? a : undefined);
 
 function check(a: Value, verb: Value): Value | undefined {
@@ -140,7 +140,7 @@ function check(a: Value, verb: Value): Value | undefined {
 const onDecision = (body: (decision: AccessDecision) => Value) => (a: Value) =>
   a instanceof Decision ? body(a.opaqueDecision) : undefined;
 
-// As Kubernetes rates them: two checks per expression, and half a requirement per character of a selector.
+// Costs as in Kubernetes: two checks per expression, and half a requirement per character of a selector.
 const CHECK_COST = 350_000;
 const SELECTOR_BASE = 10;
 const REQUIREMENT_COST = 50;

@@ -1,4 +1,4 @@
-// format.<name>().validate(text): the named formats of Kubernetes and their complaints, word for word.
+// format.<name>().validate(text): the named formats of Kubernetes with identical error messages.
 
 import { daysInMonth } from '@lapse/base/civil';
 import { fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
@@ -14,7 +14,7 @@ type Check = (text: string) => string[];
 class FormatValue extends Opaque {
   readonly opaqueName: string;
   readonly opaqueCheck: Check;
-  /** What cost takes for the length of the pattern. */
+  /** The assumed length of the pattern in the cost model. */
   readonly opaqueWeight: number;
 
   constructor(name: string, check: Check, weight: number) {
@@ -61,7 +61,7 @@ const label: Check = (text) => {
   return [...errors, mustMatch(rule, LABEL, 'my-name', '123-abc')];
 };
 
-/** The names of namespaces. */
+/** Valid names of namespaces. */
 export const isDnsLabel = (text: string): boolean => label(text).length === 0;
 
 const subdomain: Check = (text) => {
@@ -71,7 +71,7 @@ const subdomain: Check = (text) => {
   return [...errors, mustMatch(rule, SUBDOMAIN, 'example.com')];
 };
 
-/** The names of most objects. */
+/** Valid names of most objects. */
 export const isDnsSubdomain = (text: string): boolean => subdomain(text).length === 0;
 
 const label1035: Check = (text) => {
@@ -110,7 +110,7 @@ const labelValue: Check = (text) => {
   return [...errors, mustMatch(rule, `(${NAME})?`, 'MyValue', 'my_value', '12345')];
 };
 
-/** A name that will get a suffix may end in a dash. */
+/** A name prefix that will get a suffix may end in a dash. */
 const asPrefix =
   (check: Check): Check =>
   (text) =>

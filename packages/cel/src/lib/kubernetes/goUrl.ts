@@ -1,10 +1,10 @@
-// URLs as Go's net/url parses them, which is what validation rules were written against.
+// Parses URLs like Go's net/url, because validation rules were written against it.
 
 export interface GoUrl {
   readonly scheme: string;
   readonly opaque: string;
   readonly user: string | undefined;
-  /** With the port, if any. */
+  /** Including the port. */
   readonly host: string;
   readonly escapedPath: string;
   readonly rawQuery: string;
@@ -28,14 +28,14 @@ function badEscape(text: string): string | undefined {
   return bad === null ? undefined : `invalid URL escape ${quote(`%${bad[1]}`)}`;
 }
 
-/** What url.ParseRequestURI accepts: an absolute URI or an absolute path. */
+/** Accepts what url.ParseRequestURI accepts: an absolute URI or an absolute path. */
 export function parseRequestUri(text: string): ParsedUrl {
   if (hasControl(text)) return problem(text, 'net/url: invalid control character in URL');
   if (text === '') return problem(text, 'empty url');
   return parse(text, text, '', true);
 }
 
-/** What url.Parse reads of a text that is a request URI already. */
+/** Like url.Parse, for a text that is already a valid request URI. */
 export function parseUrl(text: string): ParsedUrl {
   const hash = text.indexOf('#');
   const body = hash < 0 ? text : text.slice(0, hash);
@@ -141,7 +141,7 @@ function splitPort(host: string): readonly [string, string] {
     : [host, ''];
 }
 
-/** The query, decoded; pairs that cannot be decoded are left out, as url.Query does it. */
+/** The decoded query. Like url.Query, it omits pairs that cannot be decoded. */
 export function query({ rawQuery }: GoUrl): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const pair of rawQuery.split('&')) {

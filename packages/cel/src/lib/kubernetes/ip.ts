@@ -1,4 +1,4 @@
-// ip() and cidr(): addresses and networks.
+// ip() and cidr(): IP addresses and networks.
 
 import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
 import { typeConstant } from '../../environment.ts';
@@ -128,7 +128,7 @@ const masked = ({ address, length }: IpPrefix): Value =>
   new CidrValue({ address: { ...address, bits: maskBits(address, length) }, length });
 
 const readCost: CallCost = (a) => traversal(sizeOf(a));
-/** Comparing bytes up to the prefix, and reading the other side when it is text. */
+/** The cost of comparing bytes up to the prefix, and of parsing the other side if it is text. */
 const containsCost =
   (extra: (size: number) => number): CallCost =>
   (a, b) =>

@@ -1,4 +1,4 @@
-// IP addresses and prefixes as Go's net/netip reads and writes them.
+// Parses and formats IP addresses and prefixes like Go's net/netip.
 
 export interface IpAddress {
   readonly family: 4 | 6;
@@ -13,7 +13,7 @@ export interface IpPrefix {
 
 export const width = (family: 4 | 6): number => (family === 4 ? 32 : 128);
 
-/** Why a text is no address, in the words of net/netip, with the rest of the text where that helps. */
+/** The parse error with the message of net/netip, including the rest of the text where net/netip does. */
 class Unreadable extends Error {
   constructor(why: string, rest?: string) {
     super(rest === undefined ? why : `${why} (at ${JSON.stringify(rest)})`);
@@ -49,10 +49,10 @@ function readV4(text: string): bigint {
   return bits;
 }
 
-/** The groups of an IPv6 address as they are read from left to right. */
+/** Reads the groups of an IPv6 address from left to right. */
 class GroupReader {
   readonly groups: bigint[] = [];
-  /** How many groups stand before the `::`, or -1 without one. */
+  /** Number of groups before the `::`, or -1 without one. */
   ellipsis = -1;
   rest: string;
 
@@ -179,7 +179,7 @@ function longestZeros(groups: readonly number[]): { start: number; length: numbe
 
 export const formatPrefix = (p: IpPrefix): string => `${formatAddress(p.address)}/${p.length}`;
 
-/** The address with all bits behind the prefix cleared. */
+/** The address with all bits after the prefix cleared. */
 export function maskBits({ family, bits }: IpAddress, length: number): bigint {
   const rest = BigInt(width(family) - length);
   return (bits >> rest) << rest;

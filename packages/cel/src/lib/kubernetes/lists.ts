@@ -1,4 +1,4 @@
-// What Kubernetes adds to lists: isSorted, sum, min, max, indexOf, lastIndexOf.
+// List functions of Kubernetes: isSorted, sum, min, max, indexOf, lastIndexOf.
 
 import {
   type CallCost,
@@ -82,7 +82,7 @@ function addTwo(a: Value, b: Value): Value {
 
 const sumFrom = (zero: Value) => (list: Value, f: Frame) => {
   if (!Array.isArray(list)) return undefined;
-  // The first element tells which overload is meant when the list's type is not known.
+  // The first element selects the overload if the list's type is not known.
   if (list.length > 0 && typeOfValue(adapt(list[0]!)) !== typeOfValue(zero)) return undefined;
   f.work(list.length);
   let sum = zero;
@@ -116,7 +116,7 @@ const perComparable = (
 ): FunctionDecl =>
   fnAt(walkCost, name, ...COMPARABLE.map(([t, type]) => member(id(t), [listOf(type)], result ?? type, call)));
 
-/** Looks for an element from the front or from the back. */
+/** Searches an element from the front or from the back. */
 const position = (fromEnd: boolean) => (list: Value, item: Value, f: Frame) => {
   if (!Array.isArray(list)) return undefined;
   f.work(list.length);

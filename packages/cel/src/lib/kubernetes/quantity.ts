@@ -1,4 +1,4 @@
-// quantity(): amounts as Kubernetes writes them.
+// quantity(): Kubernetes resource quantities.
 
 import {
   addQuantities,
@@ -54,7 +54,7 @@ const onTwo = (body: (a: Quantity, b: Quantity) => Value) => (a: Value, b: Value
     ? body(a.opaqueQuantity, b.opaqueQuantity)
     : undefined;
 
-/** Sums with a quantity or an int. */
+/** Adds or subtracts a quantity or an int. */
 const plus = (sign: 1 | -1) => (a: Value, b: Value) => {
   if (!(a instanceof QuantityValue)) return undefined;
   const other =

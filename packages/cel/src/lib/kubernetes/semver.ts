@@ -1,4 +1,4 @@
-// semver(): semantic versions, strictly as 2.0.0 defines them, or normalised ("v1.2" is "1.2.0") when asked.
+// semver(): semantic versions, strict as in SemVer 2.0.0, or optionally normalized ("v1.2" is "1.2.0").
 
 import { fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
 import { toInt } from '../../numbers.ts';
@@ -36,7 +36,7 @@ const hasLeadingZero = (digits: string): boolean => digits.length > 1 && digits.
 
 type Parsed = { readonly version: Version } | { readonly problem: string };
 
-/** One of the three numbers, or what is wrong with it. */
+/** One of the three numbers, or its error. */
 function readNumber(word: string, digits: string): bigint | string {
   if (!isNumeric(digits)) return `Invalid character(s) found in ${word} number ${JSON.stringify(digits)}`;
   if (hasLeadingZero(digits)) {
@@ -92,7 +92,7 @@ function parse(text: string): Parsed {
   return { version: { numbers: numbers as readonly [bigint, bigint, bigint], prerelease: identifiers } };
 }
 
-/** The text before the first separator and, if there is one, the text behind it. */
+/** The text before the first separator and, if there is one, the text after it. */
 function splitOnce(text: string, separator: string): string[] {
   const at = text.indexOf(separator);
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
@@ -109,7 +109,7 @@ function firstProblem(
   return undefined;
 }
 
-/** Drops a leading v and leading zeros, and fills up to three numbers. */
+/** Removes a leading v and leading zeros, and appends missing numbers. */
 function normalise(text: string): string | undefined {
   const parts = splitInThree(text.replace(/^v/, '')).map((p) => {
     if (p.length <= 1) return p;
@@ -176,7 +176,7 @@ const onTwo = (body: (order: number) => Value) => (a: Value, b: Value) =>
     ? body(compareVersions(a.opaqueVersion, b.opaqueVersion))
     : undefined;
 
-// A number beyond int64 wraps around, as the conversion in Go does.
+// A number beyond int64 wraps around, as in Go's conversion.
 const part = (i: 0 | 1 | 2) => (v: Value) =>
   v instanceof SemverValue ? toInt(BigInt.asIntN(64, v.opaqueVersion.numbers[i])) : undefined;
 

@@ -1,4 +1,4 @@
-// url(): parts of URLs.
+// url(): URLs and their parts.
 
 import { type CallCost, fn, fnAt, type Library, member, overload, working } from '../../declarations.ts';
 import { sizeOf, traversal } from '../../sizes.ts';
