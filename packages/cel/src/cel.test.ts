@@ -67,13 +67,13 @@ describe('compile', () => {
   it('distinguishes errors of the type check from constant parts that always fail', () => {
     const kubernetes = kubernetesEnvironment({});
     expect(compile('1 + "a"', kubernetes)).toMatchObject({ kind: 'invalid', stage: 'check' });
-    const hopeless = compile('int("abc") == 1', kubernetes);
-    expect(hopeless).toMatchObject({
+    const failing = compile('int("abc") == 1', kubernetes);
+    expect(failing).toMatchObject({
       kind: 'invalid',
       stage: 'program',
       message: "type conversion error from 'string' to 'int'",
     });
-    expect(hopeless.kind === 'invalid' && hopeless.issues[0]).toMatchObject({ line: 1, column: 4 });
+    expect(failing.kind === 'invalid' && failing.issues[0]).toMatchObject({ line: 1, column: 4 });
     expect(evaluate('int("abc") == 1')).toBe("error: type conversion error from 'string' to 'int'");
   });
 });

@@ -62,22 +62,22 @@ export { Double, Duration, Optional, Timestamp, Uint, type Value } from './value
 export { type WhenTrue, type WhenTrueOptions, whenTrue } from './whenTrue.ts';
 
 // Cache of compiled programs by their text. The oldest are evicted first.
-const MAX_KEPT = 2000;
+const MAX_CACHED = 2000;
 /** Maximum total characters of all cached texts. A tree takes up to a hundred bytes per character. */
-const MAX_KEPT_LENGTH = 500_000;
-const kept = new WeakMap<Environment, KeptPrograms>();
+const MAX_CACHED_LENGTH = 500_000;
+const caches = new WeakMap<Environment, ProgramCache>();
 
-interface KeptPrograms {
+interface ProgramCache {
   readonly byText: Map<string, Compilation>;
   length: number;
 }
 
 /** Compiles a program, or returns a cached one for the same environment. */
 export function compile(text: string, env: Environment): Compilation {
-  let programs = kept.get(env);
+  let programs = caches.get(env);
   if (programs === undefined) {
     programs = { byText: new Map(), length: 0 };
-    kept.set(env, programs);
+    caches.set(env, programs);
   }
   const known = programs.byText.get(text);
   if (known !== undefined) return known;
@@ -88,9 +88,9 @@ export function compile(text: string, env: Environment): Compilation {
   return compiled;
 }
 
-function makeRoom(programs: KeptPrograms, length: number): void {
+function makeRoom(programs: ProgramCache, length: number): void {
   for (const oldest of programs.byText.keys()) {
-    if (programs.byText.size < MAX_KEPT && programs.length + length <= MAX_KEPT_LENGTH) return;
+    if (programs.byText.size < MAX_CACHED && programs.length + length <= MAX_CACHED_LENGTH) return;
     programs.byText.delete(oldest);
     programs.length -= oldest.length;
   }

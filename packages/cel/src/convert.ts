@@ -24,7 +24,8 @@ import {
 import type { CelType } from './types.ts';
 import { adapt, Double, Duration, fail, isInt, isPlainMap, Timestamp, Uint, type Value } from './values.ts';
 
-const refused = (from: string, to: string): Value => fail(`type conversion error from '${from}' to '${to}'`);
+const conversionError = (from: string, to: string): Value =>
+  fail(`type conversion error from '${from}' to '${to}'`);
 
 export function convertToInt(v: Value): Value | undefined {
   if (isInt(v)) return v;
@@ -32,14 +33,14 @@ export function convertToInt(v: Value): Value | undefined {
   if (v instanceof Uint) return toInt(v.uintBits);
   if (v instanceof Timestamp) return v.epochSeconds;
   if (v instanceof Duration) return toInt(durationNanos(v));
-  return typeof v === 'string' ? (parseInt64(v) ?? refused('string', 'int')) : undefined;
+  return typeof v === 'string' ? (parseInt64(v) ?? conversionError('string', 'int')) : undefined;
 }
 
 export function convertToUint(v: Value): Value | undefined {
   if (v instanceof Uint) return v;
   if (isInt(v)) return toUint(BigInt(v));
   if (v instanceof Double) return doubleToUint(v.float64);
-  return typeof v === 'string' ? (parseUint64(v) ?? refused('string', 'uint')) : undefined;
+  return typeof v === 'string' ? (parseUint64(v) ?? conversionError('string', 'uint')) : undefined;
 }
 
 export function convertToDouble(v: Value): Value | undefined {
@@ -48,7 +49,7 @@ export function convertToDouble(v: Value): Value | undefined {
   if (v instanceof Uint) return new Double(Number(v.uintBits));
   if (typeof v !== 'string') return undefined;
   const parsed = parseFloat64(v);
-  return parsed === undefined ? refused('string', 'double') : new Double(parsed);
+  return parsed === undefined ? conversionError('string', 'double') : new Double(parsed);
 }
 
 const TRUE_WORDS = new Set(['1', 't', 'true', 'TRUE', 'True', 'T']);
@@ -58,7 +59,7 @@ export function convertToBool(v: Value): Value | undefined {
   if (typeof v === 'boolean') return v;
   if (typeof v !== 'string') return undefined;
   if (TRUE_WORDS.has(v)) return true;
-  return FALSE_WORDS.has(v) ? false : refused('string', 'bool');
+  return FALSE_WORDS.has(v) ? false : conversionError('string', 'bool');
 }
 
 export function convertToString(v: Value): Value | undefined {
@@ -84,16 +85,17 @@ export function convertToBytes(v: Value): Value | undefined {
 }
 
 export function convertToTimestamp(v: Value): Value | undefined {
-  if (typeof v === 'string') return parseTimestamp(v) ?? refused('string', 'google.protobuf.Timestamp');
+  if (typeof v === 'string')
+    return parseTimestamp(v) ?? conversionError('string', 'google.protobuf.Timestamp');
   if (v instanceof Timestamp) return v;
   return isInt(v) ? timestampFromSeconds(Number(v)) : undefined;
 }
 
 export function convertToDuration(v: Value): Value | undefined {
-  if (typeof v === 'string') return parseDuration(v) ?? refused('string', 'google.protobuf.Duration');
+  if (typeof v === 'string') return parseDuration(v) ?? conversionError('string', 'google.protobuf.Duration');
   if (v instanceof Duration) return v;
   // Declared but always rejected: cel-go does not define how long an int is.
-  return isInt(v) ? refused('int', 'google.protobuf.Duration') : undefined;
+  return isInt(v) ? conversionError('int', 'google.protobuf.Duration') : undefined;
 }
 
 /** Converts a bound value to its declared type. The same input may be converted often: the caller caches results. */

@@ -33,7 +33,7 @@ export interface ExplainOptions {
 const MAX_REASONS = 20;
 const MAX_VALUE = 120;
 // Maximum recorded iterations per loop: enough for an explanation, bounded for long lists.
-const MAX_TURNS = 16;
+const MAX_ITERATIONS = 16;
 
 /** One evaluation of one part. */
 interface Trace {
@@ -79,7 +79,7 @@ class Recorder {
 /** Keeps the first part of a loop, which is its range, and the latest iterations. */
 function remember(outer: Trace, trace: Trace): void {
   outer.parts.push(trace);
-  if (outer.parts.length > MAX_TURNS && outer.e.kind === 'fold') outer.parts.splice(1, 1);
+  if (outer.parts.length > MAX_ITERATIONS && outer.e.kind === 'fold') outer.parts.splice(1, 1);
 }
 
 /** The traces that decided the value of a trace, outermost first. */
@@ -102,7 +102,7 @@ function decidingParts(t: Trace): readonly Trace[] | undefined {
       return combinedBy(t.e.resolved ?? t.e.function) ? t.parts : undefined;
     case 'fold':
       return t.e.fold === 'all' || t.e.fold === 'exists'
-        ? decidingTurns(t, t.e.fold === 'exists')
+        ? decidingIterations(t, t.e.fold === 'exists')
         : undefined;
     case 'bind':
     case 'block':
@@ -122,11 +122,11 @@ function decidingTerms(t: Trace, decider: boolean): readonly Trace[] {
 }
 
 /** The deciding iteration. Undefined if the loop as a whole is the reason. */
-function decidingTurns(t: Trace, decider: boolean): readonly Trace[] | undefined {
-  const [range, ...turns] = t.parts;
+function decidingIterations(t: Trace, decider: boolean): readonly Trace[] | undefined {
+  const [range, ...iterations] = t.parts;
   if (range !== undefined && range.value instanceof Failure) return [range];
-  if (t.value instanceof Failure) return turns.filter((p) => p.value instanceof Failure).slice(0, 1);
-  return t.value === decider ? turns.slice(-1) : undefined;
+  if (t.value instanceof Failure) return iterations.filter((p) => p.value instanceof Failure).slice(0, 1);
+  return t.value === decider ? iterations.slice(-1) : undefined;
 }
 
 /** The non-literal operands of a comparison or call. */

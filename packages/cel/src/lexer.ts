@@ -72,7 +72,7 @@ const BYTES = new RegExp(`[bB](?:${RAW}|${QUOTED})`, 'y');
 // The part of an unterminated string before the character that breaks it.
 const UNFINISHED = new RegExp(`"(?:${ESCAPE}|[^\\\\"\\n\\r])*|'(?:${ESCAPE}|[^\\\\'\\n\\r])*`, 'y');
 const ESCAPE_PREFIX = /\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})?/y;
-const MAX_MISTAKES = 100;
+const MAX_ERRORS = 100;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function matchAt(pattern: RegExp, text: string, at: number): number {
@@ -102,9 +102,9 @@ export function tokenize(source: Source): Tokens {
       at = token.end;
       continue;
     }
-    const end = endOfMistake(text, at);
-    if (issues.length === MAX_MISTAKES) {
-      issues.push(source.issue(at, `Syntax error: More than ${MAX_MISTAKES} syntax errors`));
+    const end = endOfInvalid(text, at);
+    if (issues.length === MAX_ERRORS) {
+      issues.push(source.issue(at, `Syntax error: More than ${MAX_ERRORS} syntax errors`));
       break;
     }
     issues.push(source.issue(at, `Syntax error: token recognition error at: '${text.slice(at, end)}'`));
@@ -160,7 +160,7 @@ function tokenOf(kind: TokenKind, pattern: RegExp, text: string, start: number):
 }
 
 /** An error token ends after the first character that no token can have at its position. */
-function endOfMistake(text: string, start: number): number {
+function endOfInvalid(text: string, start: number): number {
   const c = text[start];
   let end = start;
   if (c === '"' || c === "'") {

@@ -41,10 +41,10 @@ export const problem = (e: Expr, message: string): MacroProblem => ({ kind: 'pro
 const ACCUMULATORS = new Set(['__result__', '@result']);
 
 /** The names of the loop variables, or their error. */
-export function loopNames(names: readonly Expr[], complaint: string): string[] | MacroProblem {
+export function loopNames(names: readonly Expr[], nameError: string): string[] | MacroProblem {
   const found: string[] = [];
   for (const e of names) {
-    if (e.kind !== 'ident') return problem(e, complaint);
+    if (e.kind !== 'ident') return problem(e, nameError);
     if (found.includes(e.name)) return problem(e, `duplicate variable name: ${e.name}`);
     found.push(e.name);
   }
@@ -57,13 +57,13 @@ export function loopNames(names: readonly Expr[], complaint: string): string[] |
 interface LoopShape {
   readonly fold: FoldKind;
   readonly variables: 1 | 2;
-  readonly complaint: string;
+  readonly nameError: string;
   /** Splits the arguments after the variables into predicate and transformation. */
   readonly parts: (rest: readonly Expr[]) => { filter?: Expr | undefined; transform?: Expr | undefined };
 }
 
 export function loop(call: Call, shape: LoopShape): MacroResult {
-  const names = loopNames(call.args.slice(0, shape.variables), shape.complaint);
+  const names = loopNames(call.args.slice(0, shape.variables), shape.nameError);
   if (!Array.isArray(names)) return names;
   const { filter, transform } = shape.parts(call.args.slice(shape.variables));
   const node: Fold = {
@@ -97,7 +97,7 @@ export const receiverMacro = (name: string, args: number | 'any', expand: Macro[
 
 const quantifier = (name: string, fold: FoldKind): Macro =>
   receiverMacro(name, 2, (call) =>
-    loop(call, { fold, variables: 1, complaint: SIMPLE_NAME, parts: predicate }),
+    loop(call, { fold, variables: 1, nameError: SIMPLE_NAME, parts: predicate }),
   );
 
 function expandHas(call: Call): MacroResult {
@@ -114,12 +114,12 @@ export const STANDARD_MACROS: readonly Macro[] = [
   quantifier('exists_one', 'existsOne'),
   quantifier('existsOne', 'existsOne'),
   receiverMacro('filter', 2, (call) =>
-    loop(call, { fold: 'filter', variables: 1, complaint: IDENTIFIER, parts: predicate }),
+    loop(call, { fold: 'filter', variables: 1, nameError: IDENTIFIER, parts: predicate }),
   ),
   receiverMacro('map', 2, (call) =>
-    loop(call, { fold: 'map', variables: 1, complaint: IDENTIFIER, parts: transformation }),
+    loop(call, { fold: 'map', variables: 1, nameError: IDENTIFIER, parts: transformation }),
   ),
   receiverMacro('map', 3, (call) =>
-    loop(call, { fold: 'map', variables: 1, complaint: IDENTIFIER, parts: transformation }),
+    loop(call, { fold: 'map', variables: 1, nameError: IDENTIFIER, parts: transformation }),
   ),
 ];

@@ -17,7 +17,7 @@ const SIMPLE_NAME = 'argument must be a simple name';
 const two = (name: string, args: number, fold: FoldKind): Macro => {
   const parts = fold === 'all' || fold === 'exists' || fold === 'existsOne' ? predicate : transformation;
   return receiverMacro(name, args, (call) =>
-    loop(call, { fold, variables: 2, complaint: SIMPLE_NAME, parts }),
+    loop(call, { fold, variables: 2, nameError: SIMPLE_NAME, parts }),
   );
 };
 
@@ -129,7 +129,7 @@ const sortBy = (name: string): Macro =>
     loop(call, {
       fold: 'sortBy',
       variables: 1,
-      complaint: 'argument is not an identifier',
+      nameError: 'argument is not an identifier',
       parts: transformation,
     }),
   );

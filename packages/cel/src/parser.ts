@@ -4,7 +4,7 @@
 import { children, type Expr } from './ast.ts';
 import type { TokenKind } from './lexer.ts';
 import { expandMacro, type MacroTable } from './macros.ts';
-import { fieldName, list, literalNode, map, type Surroundings, scalar, struct } from './primary.ts';
+import { fieldName, list, literalNode, map, type ParserContext, scalar, struct } from './primary.ts';
 import type { Issue, Source } from './source.ts';
 import { badSelection, broken, danglingDot, danglingSign, TokenStream } from './tokenStream.ts';
 import { STRING } from './types.ts';
@@ -46,13 +46,13 @@ const NOT_BINARY = [0, ''] as const;
 const RELATION = 3;
 
 /** Thrown to stop parsing. The issue has been recorded before. */
-class Hopeless extends Error {}
+class ParsingStopped extends Error {}
 
 export function parse(source: Source, options: ParseOptions): Parsed {
   return new Parser(source, options).run();
 }
 
-class Parser implements Surroundings {
+class Parser implements ParserContext {
   readonly stream: TokenStream;
   readonly optionalSyntax: boolean;
   readonly escapedIdentifiers: boolean;
@@ -71,23 +71,23 @@ class Parser implements Surroundings {
     try {
       root = this.expr();
       this.stream.expectEnd();
-      this.#refuseLongChains(root);
+      this.#rejectLongChains(root);
     } catch (e) {
-      if (!(e instanceof Hopeless)) throw e;
+      if (!(e instanceof ParsingStopped)) throw e;
       root = broken(0);
     }
     return { root, issues: this.stream.issues };
   }
 
   /** Chains (`a.b.c…`, `1 + 1 + …`) are parsed in a loop, but later stages recurse into them. */
-  #refuseLongChains(root: Expr): void {
+  #rejectLongChains(root: Expr): void {
     const todo: [Expr, number][] = [[root, 0]];
     for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
       const [e, outer] = next;
       const depth = e.kind === 'logical' || e.kind === 'list' || e.kind === 'map' ? outer : outer + 1;
       if (outer > this.#options.maxRecursion) {
         this.stream.report(e.at, 'max recursion depth exceeded');
-        throw new Hopeless();
+        throw new ParsingStopped();
       }
       for (const child of children(e)) todo.push([child, depth]);
     }
@@ -97,7 +97,7 @@ class Parser implements Surroundings {
     const s = this.stream;
     if (++this.#depth > this.#options.maxRecursion) {
       s.report(s.token.start, `expression recursion limit exceeded: ${this.#options.maxRecursion}`);
-      throw new Hopeless();
+      throw new ParsingStopped();
     }
     const start = s.token.start;
     const condition = this.#or(extra);

@@ -15,7 +15,7 @@ import { broken, type TokenStream } from './tokenStream.ts';
 import { BOOL, BYTES, type CelType, DOUBLE, INT, NULL, STRING, UINT } from './types.ts';
 
 /** The functions of the parser that aggregates need. */
-export interface Surroundings {
+export interface ParserContext {
   readonly stream: TokenStream;
   readonly optionalSyntax: boolean;
   readonly escapedIdentifiers: boolean;
@@ -81,7 +81,7 @@ function number(s: TokenStream, start: number): Expr {
   return literalNode(s, span, intLiteral(text), INT);
 }
 
-function optionalMark({ stream, optionalSyntax }: Surroundings): boolean {
+function optionalMark({ stream, optionalSyntax }: ParserContext): boolean {
   const mark = stream.accept('?');
   if (mark === undefined) return false;
   if (!optionalSyntax) stream.report(mark.start, "unsupported syntax '?'");
@@ -112,7 +112,7 @@ function items(s: TokenStream, close: TokenKind, item: Item): void {
   s.expect(close, comma === undefined ? [close, ','] : [close]);
 }
 
-export function list(around: Surroundings): ListExpr {
+export function list(around: ParserContext): ListExpr {
   const s = around.stream;
   const { start } = s.advance();
   const elements: ListExpr['elements'][number][] = [];
@@ -123,7 +123,7 @@ export function list(around: Surroundings): ListExpr {
   return { kind: 'list', elements, at: start, start, end: s.previousEnd };
 }
 
-export function map(around: Surroundings): MapExpr {
+export function map(around: ParserContext): MapExpr {
   const s = around.stream;
   const { start } = s.advance();
   const entries: MapExpr['entries'][number][] = [];
@@ -136,7 +136,7 @@ export function map(around: Surroundings): MapExpr {
   return { kind: 'map', entries, at: start, start, end: s.previousEnd };
 }
 
-export function struct(around: Surroundings, name: string, start: number): StructExpr {
+export function struct(around: ParserContext, name: string, start: number): StructExpr {
   const s = around.stream;
   const open = s.advance();
   const fields: StructExpr['fields'][number][] = [];
@@ -154,7 +154,7 @@ export function struct(around: Surroundings, name: string, start: number): Struc
 }
 
 /** The name after a dot or before a colon, without its backquotes. */
-export function fieldName({ stream, escapedIdentifiers }: Surroundings, token: Token): string {
+export function fieldName({ stream, escapedIdentifiers }: ParserContext, token: Token): string {
   const text = stream.slice(token);
   if (token.kind === 'IDENTIFIER') return text;
   if (!escapedIdentifiers) stream.report(token.start, "unsupported syntax: '`'");

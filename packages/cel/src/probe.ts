@@ -17,7 +17,7 @@ export function fromNanos(nanos: bigint): Timestamp {
   return new Timestamp(Number(seconds), Number(nanos - seconds * NANOS));
 }
 
-export interface Look {
+export interface ProbeResult {
   readonly truth: 'true' | 'false' | 'error' | 'exhausted';
   /** The first later instant, in nanoseconds, at which the result could differ. Undefined if it never changes. */
   readonly next: bigint | undefined;
@@ -26,8 +26,8 @@ export interface Look {
 
 // Where a comparison changes, for a left side that grows relative to the right: at the instant they are equal, or
 // directly after it.
-const AT_MEETING = new Set(['_<_', '_>=_']);
-const BEHIND_MEETING = new Set(['_<=_', '_>_']);
+const CHANGES_AT_EQUALITY = new Set(['_<_', '_>=_']);
+const CHANGES_AFTER_EQUALITY = new Set(['_<=_', '_>_']);
 
 /** A condition prepared for many evaluations. */
 export class Probe {
@@ -48,7 +48,7 @@ export class Probe {
     this.#variables = variablesOf(this.#compiled, program.env);
   }
 
-  look(bindings: Bindings, at: bigint, limit: number): Look {
+  evaluate(bindings: Bindings, at: bigint, limit: number): ProbeResult {
     this.#now = at;
     this.#next = undefined;
     const { source, env } = this.#program;
@@ -63,27 +63,27 @@ export class Probe {
   #instrument(comparisons: ReadonlyMap<Call, 1 | -1>): Instrument {
     const operands = new Set<Expr>([...comparisons.keys()].flatMap((c) => [...c.args]));
     return (e, body) => {
-      const gain = e.kind === 'call' ? comparisons.get(e) : undefined;
+      const slope = e.kind === 'call' ? comparisons.get(e) : undefined;
       const watched = operands.has(e);
-      if (gain === undefined && !watched) return body;
+      if (slope === undefined && !watched) return body;
       return (f) => {
         const v = body(f);
         if (watched) this.#values.set(e, v);
-        if (gain !== undefined) this.#note(e as Call, gain);
+        if (slope !== undefined) this.#note(e as Call, slope);
         return v;
       };
     };
   }
 
-  #note(e: Call, gain: 1 | -1): void {
+  #note(e: Call, slope: 1 | -1): void {
     const ahead = difference(this.#values.get(e.args[0]!), this.#values.get(e.args[1]!));
     if (ahead === undefined) return;
-    const meeting = this.#now - BigInt(gain) * ahead;
+    const equalAt = this.#now - BigInt(slope) * ahead;
     const name = e.resolved ?? e.function;
-    const behind = gain === 1 ? BEHIND_MEETING : AT_MEETING;
-    const exactly = gain === 1 ? AT_MEETING : BEHIND_MEETING;
-    if (!behind.has(name)) this.#offer(meeting);
-    if (!exactly.has(name)) this.#offer(meeting + 1n);
+    const behind = slope === 1 ? CHANGES_AFTER_EQUALITY : CHANGES_AT_EQUALITY;
+    const exactly = slope === 1 ? CHANGES_AT_EQUALITY : CHANGES_AFTER_EQUALITY;
+    if (!behind.has(name)) this.#offer(equalAt);
+    if (!exactly.has(name)) this.#offer(equalAt + 1n);
   }
 
   #offer(at: bigint): void {

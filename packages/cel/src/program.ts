@@ -65,7 +65,7 @@ export class Program {
 
   /** Errors of constant parts that always fail. */
   get hopeless(): readonly Failure[] {
-    return this.#compiled.hopeless;
+    return this.#compiled.constantFailures;
   }
 
   /** Names of the variables the program reads. */
@@ -144,10 +144,10 @@ export function compileSource(text: string, env: Environment): Compilation {
   const problems = env.options.check ? checkAll(root, source, env) : resolveAll(root, source, env);
   if (problems.length > 0) return invalid(source, problems);
   const program = new Program(source, root, env);
-  const [hopeless] = env.options.validateLiterals ? program.hopeless : [];
-  if (hopeless === undefined) return { kind: 'program', program };
-  const issue = source.issue(hopeless.errorOffset, hopeless.errorMessage);
-  return { kind: 'invalid', stage: 'program', issues: [issue], message: hopeless.errorMessage };
+  const [failure] = env.options.validateLiterals ? program.hopeless : [];
+  if (failure === undefined) return { kind: 'program', program };
+  const issue = source.issue(failure.errorOffset, failure.errorMessage);
+  return { kind: 'invalid', stage: 'program', issues: [issue], message: failure.errorMessage };
 }
 
 function checkAll(root: Expr, source: Source, env: Environment): readonly Issue[] {

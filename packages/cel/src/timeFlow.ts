@@ -80,9 +80,9 @@ class Flow {
   /** The result of a comparison is constant except where the two sides are equal. */
   #compare(e: Call, a: Slope, b: Slope): Slope {
     if (a === undefined || b === undefined) return undefined;
-    const gain = a - b;
-    if (gain === 1 || gain === -1) this.comparisons.set(e, gain);
-    else if (gain !== 0) this.lost = true;
-    return gain === 2 || gain === -2 ? undefined : 0;
+    const slope = a - b;
+    if (slope === 1 || slope === -1) this.comparisons.set(e, slope);
+    else if (slope !== 0) this.lost = true;
+    return slope === 2 || slope === -2 ? undefined : 0;
   }
 }

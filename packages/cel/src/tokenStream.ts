@@ -149,19 +149,19 @@ export function badSelection(s: TokenStream, dot: Token, optional: boolean): Exp
     s.syntaxError(`mismatched input ${s.found()} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
     s.report(s.token.start, 'unsupported ident kind');
   } else if (reserved) s.syntaxError(`mismatched input '${kind}' expecting IDENTIFIER`);
-  else s.syntaxError(unlikeDot(s, dot, s.token));
+  else s.syntaxError(messageAfterDot(s, dot, s.token));
   s.skipToFollow();
   return broken(dot.start);
 }
 
 /** A leading dot without a name. It is not consumed, and then parsed as a selection from a placeholder. */
 export function danglingDot(s: TokenStream): Expr {
-  s.syntaxError(unlikeDot(s, s.token, s.next), s.next);
+  s.syntaxError(messageAfterDot(s, s.token, s.next), s.next);
   return broken(s.token.start);
 }
 
 /** Reports a token that cannot follow a dot. */
-function unlikeDot(s: TokenStream, dot: Token, next: Token): string {
+function messageAfterDot(s: TokenStream, dot: Token, next: Token): string {
   const end = next.kind === 'EOF' ? dot.end : next.end;
   return `no viable alternative at input '${s.slice({ start: dot.start, end })}'`;
 }

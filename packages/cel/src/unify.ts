@@ -133,10 +133,10 @@ function withParams(t: CelType, params: CelType[]): CelType {
 /** The more general of two compatible types. */
 export function mostGeneral(a: CelType, b: CelType): CelType {
   if (b.kind === 'null' && acceptsNull(a)) return a;
-  return saysLess(a, b) ? a : b;
+  return isMoreGeneral(a, b) ? a : b;
 }
 
-function saysLess(a: CelType, b: CelType): boolean {
+function isMoreGeneral(a: CelType, b: CelType): boolean {
   if (isDyn(a) || a.kind === 'param') return true;
   if (isDyn(b) || b.kind === 'param') return false;
   if (a.kind !== b.kind) return false;
@@ -147,7 +147,7 @@ function saysLess(a: CelType, b: CelType): boolean {
       return (
         a.name === b.name &&
         a.params.length === b.params.length &&
-        a.params.every((p, i) => saysLess(p, b.params[i]!))
+        a.params.every((p, i) => isMoreGeneral(p, b.params[i]!))
       );
     case 'type':
       return true;

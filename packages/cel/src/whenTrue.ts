@@ -5,7 +5,7 @@
 // The result only says when to evaluate next. Callers must evaluate again at the real time before they act.
 
 import { type Instant, instant, type Millis } from '@lapse/base/instant';
-import { type Look, Probe, toNanos } from './probe.ts';
+import { Probe, type ProbeResult, toNanos } from './probe.ts';
 import { type Bindings, PER_CALL_LIMIT, type Program } from './program.ts';
 import { timestampFromMillis } from './time.ts';
 
@@ -89,23 +89,23 @@ class Search {
   }
 
   /** Evaluates all conditions at one instant. Their conjunction can change when any of them can. */
-  #look(at: bigint): Look {
+  #evaluate(at: bigint): ProbeResult {
     if (this.#evaluations >= this.#options.maxEvaluations) throw new OutOfBudget();
     this.#evaluations++;
-    let truth: Look['truth'] = 'true';
+    let truth: ProbeResult['truth'] = 'true';
     let next: bigint | undefined;
     for (const probe of this.#probes) {
-      const look = probe.look(this.#bindings, at, this.#options.budget - this.#cost);
-      this.#cost += look.cost;
-      if (look.truth === 'exhausted') throw new OutOfBudget();
-      if (look.truth !== 'true') truth = look.truth;
-      if (look.next !== undefined && (next === undefined || look.next < next)) next = look.next;
+      const result = probe.evaluate(this.#bindings, at, this.#options.budget - this.#cost);
+      this.#cost += result.cost;
+      if (result.truth === 'exhausted') throw new OutOfBudget();
+      if (result.truth !== 'true') truth = result.truth;
+      if (result.next !== undefined && (next === undefined || result.next < next)) next = result.next;
     }
     return { truth, next, cost: 0 };
   }
 
   #isTrue(at: bigint): boolean {
-    return this.#look(at).truth === 'true';
+    return this.#evaluate(at).truth === 'true';
   }
 
   #found(at: bigint, exact: boolean): WhenTrue {
@@ -118,7 +118,7 @@ class Search {
   #step(): WhenTrue {
     const most = this.#options.maxEvaluations / 4;
     for (let at = this.#from; ; ) {
-      const { truth, next } = this.#look(at);
+      const { truth, next } = this.#evaluate(at);
       if (truth === 'true') return this.#found(at, true);
       if (next === undefined || next > this.#horizon) {
         return { kind: 'never', exact: true, evaluations: this.#evaluations };
@@ -158,7 +158,7 @@ class Search {
     let hi = high;
     while (hi - lo > SECOND) {
       const mid = lo + (hi - lo) / 2n;
-      const { truth, next } = this.#look(mid);
+      const { truth, next } = this.#evaluate(mid);
       if (truth === 'true') hi = mid;
       // The result cannot change before `next`.
       else lo = this.#analysable && next !== undefined ? earlier(next, hi) - 1n : mid;
@@ -169,7 +169,7 @@ class Search {
   /** The instant of change between a false and a true instant that are close to each other. */
   #firstJump(low: bigint, high: bigint): bigint {
     for (let at = low, tries = 0; tries < UNPROBED_POINTS; tries++) {
-      const { truth, next } = this.#look(at);
+      const { truth, next } = this.#evaluate(at);
       if (truth === 'true') return at;
       if (next === undefined || next >= high) return high;
       at = next;

@@ -57,17 +57,17 @@ export function compileCall(ctx: CompileContext, e: Call): Compiled {
   }
   const run = runOf(call, compiled);
   const pattern = PATTERN_FUNCTIONS.has(name) ? compiled[1]?.constant : undefined;
-  if (typeof pattern === 'string') refusePattern(ctx, pattern, e.at);
+  if (typeof pattern === 'string') checkPattern(ctx, pattern, e.at);
   const foldable = compiled.length === 1 && isConstant(compiled[0]!) && CONVERSIONS.has(name);
   if (!foldable) return { run };
   const value = run(Frame.unlimited());
-  if (value instanceof Failure) ctx.hopeless.push(value);
+  if (value instanceof Failure) ctx.constantFailures.push(value);
   return constant(value);
 }
 
-function refusePattern(ctx: CompileContext, pattern: string, at: number): void {
+function checkPattern(ctx: CompileContext, pattern: string, at: number): void {
   const problem = patternProblem(pattern);
-  if (problem !== undefined) ctx.hopeless.push(new Failure(problem, at));
+  if (problem !== undefined) ctx.constantFailures.push(new Failure(problem, at));
 }
 
 interface CallPlan {
@@ -172,33 +172,33 @@ function variadic({ name, at, bodies, cost, work }: CallPlan, args: readonly Run
 // Operators and size() first check whether the left side supports the operation. Strings and times do this check
 // themselves.
 const RECEIVERS = ['string', 'timestamp', 'duration'];
-const able = (...kinds: string[]): ReadonlySet<string> => new Set([...RECEIVERS, ...kinds]);
+const receivers = (...kinds: string[]): ReadonlySet<string> => new Set([...RECEIVERS, ...kinds]);
 const NUMBERS = ['double', 'int', 'uint'];
-const ORDERED = able(...NUMBERS, 'bool', 'bytes');
-const ABILITIES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['_+_', able(...NUMBERS, 'bytes', 'list')],
-  ['_-_', able(...NUMBERS)],
-  ['_*_', able(...NUMBERS)],
-  ['_/_', able(...NUMBERS)],
-  ['_%_', able('int', 'uint')],
-  ['-_', able('double', 'int', 'bool')],
+const ORDERED = receivers(...NUMBERS, 'bool', 'bytes');
+const SUPPORTED_RECEIVERS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['_+_', receivers(...NUMBERS, 'bytes', 'list')],
+  ['_-_', receivers(...NUMBERS)],
+  ['_*_', receivers(...NUMBERS)],
+  ['_/_', receivers(...NUMBERS)],
+  ['_%_', receivers('int', 'uint')],
+  ['-_', receivers('double', 'int', 'bool')],
   ['_<_', ORDERED],
   ['_<=_', ORDERED],
   ['_>_', ORDERED],
   ['_>=_', ORDERED],
-  ['size', able()],
-  ['sort', able('list')],
+  ['size', receivers()],
+  ['sort', receivers('list')],
 ]);
 const UNGUARDED = new Set(['contains', 'startsWith', 'endsWith', 'matches']);
 
 function noOverload(name: string, args: readonly Value[], at: number, f: Frame): Failure {
   f.work(FAILURE_WORK);
-  const abilities = ABILITIES.get(name);
+  const supported = SUPPORTED_RECEIVERS.get(name);
   const [first] = args;
-  if (abilities !== undefined && first !== undefined && !abilities.has(typeOfValue(first).kind)) {
+  if (supported !== undefined && first !== undefined && !supported.has(typeOfValue(first).kind)) {
     return new Failure(`no such overload: ${name}`, at);
   }
-  if (abilities !== undefined || UNGUARDED.has(name) || /[^\w.]/.test(name))
+  if (supported !== undefined || UNGUARDED.has(name) || /[^\w.]/.test(name))
     return new Failure('no such overload', at);
   return new Failure(`no such overload: ${name}(${args.map((a) => typeOfValue(a).name).join(', ')})`, at);
 }

@@ -14,7 +14,7 @@ export interface CompiledProgram {
   readonly run: Run;
   readonly slots: Slots;
   /** Errors of constant parts that always fail. Kubernetes rejects such programs. */
-  readonly hopeless: readonly Failure[];
+  readonly constantFailures: readonly Failure[];
 }
 
 /** Called with each node and its closure. May replace the closure. */
@@ -23,13 +23,13 @@ export type Instrument = (e: Expr, run: Run) => Run;
 export function compileProgram(root: Expr, env: Environment, instrument?: Instrument): CompiledProgram {
   const ctx = new Compiler(env, instrument);
   const { run } = ctx.compile(root);
-  return { run, slots: ctx.slots, hopeless: ctx.hopeless };
+  return { run, slots: ctx.slots, constantFailures: ctx.constantFailures };
 }
 
 class Compiler implements CompileContext {
   readonly env: Environment;
   readonly slots = new Slots();
-  readonly hopeless: Failure[] = [];
+  readonly constantFailures: Failure[] = [];
   readonly #instrument: Instrument | undefined;
 
   constructor(env: Environment, instrument: Instrument | undefined) {

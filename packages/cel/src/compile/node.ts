@@ -26,7 +26,7 @@ export interface CompileContext {
   readonly env: Environment;
   readonly slots: Slots;
   /** Errors of constant parts that always fail. */
-  readonly hopeless: Failure[];
+  readonly constantFailures: Failure[];
   compile(e: Expr): Compiled;
 }
 

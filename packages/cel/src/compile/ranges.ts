@@ -9,7 +9,7 @@ import { adapt, Failure, isMap, type Value } from '../values.ts';
 export function itemsOf(range: Value, pairs: boolean, at: number): readonly Value[] | Failure {
   if (Array.isArray(range)) return range;
   if (range instanceof Failure) return range;
-  return isMap(range) ? Array.from(entriesOf(range), ([key]) => key) : unfit(range, pairs, at);
+  return isMap(range) ? Array.from(entriesOf(range), ([key]) => key) : rangeError(range, pairs, at);
 }
 
 /** Values of a map, for a loop with a value variable. Undefined for a list, whose keys are its indexes. */
@@ -17,7 +17,7 @@ export function valuesOf(range: Value, pairs: boolean): readonly Value[] | undef
   return pairs && isMap(range) ? Array.from(entriesOf(range), ([, value]) => value) : undefined;
 }
 
-function unfit(range: Value, pairs: boolean, at: number): Failure {
+function rangeError(range: Value, pairs: boolean, at: number): Failure {
   const name = goTypeName(range);
   const single = `got '${name}', expected iterable type`;
   return new Failure(pairs ? `unsupported comprehension range type: ${name}` : single, at);

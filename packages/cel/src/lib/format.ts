@@ -21,7 +21,7 @@ import {
   Uint,
   type Value,
 } from '../values.ts';
-import { CLAUSE, REFUSALS } from './formatClauses.ts';
+import { ARGUMENT_ERRORS, CLAUSE } from './formatClauses.ts';
 
 export type Dialect = 'current' | 'kubernetes';
 
@@ -92,9 +92,9 @@ class Formatter {
         return this.#float(v, 'e', (d) => this.#scientific(d, precision));
       case 'b':
         if (typeof v === 'boolean') return v ? '1' : '0';
-        return this.#radix(v, 2) ?? refuse('b', v);
+        return this.#radix(v, 2) ?? reject('b', v);
       case 'o':
-        return this.#radix(v, 8) ?? refuse('o', v);
+        return this.#radix(v, 8) ?? reject('o', v);
       case 'x':
         return this.#hex(v);
       case 'X':
@@ -117,14 +117,14 @@ class Formatter {
       this.#frame.work(bytes.length * 0.2);
       return Buffer.from(bytes).toString('hex');
     }
-    return this.#radix(v, 16) ?? refuse('x', v);
+    return this.#radix(v, 16) ?? reject('x', v);
   }
 
   #decimal(v: Value): string {
     const digits = this.#radix(v, 10);
     if (digits !== undefined) return digits;
     if (v instanceof Double && !this.#old) return special(v.float64) ?? formatPlain(v.float64);
-    return refuse('d', v);
+    return reject('d', v);
   }
 
   #float(v: Value, clause: 'f' | 'e', write: (d: number) => string): string {
@@ -135,7 +135,7 @@ class Formatter {
       if (isInt(v)) return write(Number(v));
       if (v instanceof Uint) return write(Number(v.uintBits));
     }
-    return refuse(clause, v);
+    return reject(clause, v);
   }
 
   /** The older dialect formats numbers for a locale: grouped thousands, superscript powers of ten. */
@@ -162,7 +162,7 @@ class Formatter {
     const text = convertToString(v);
     if (typeof text === 'string') return this.#charge(text);
     if (text instanceof Failure) throw new FormatProblem(text.errorMessage);
-    return refuse('s', v);
+    return reject('s', v);
   }
 
   #charge(text: string): string {
@@ -205,6 +205,8 @@ function special(d: number): string | undefined {
 
 const goSpecial = (d: number): string => (Number.isNaN(d) ? 'NaN' : d > 0 ? '+Inf' : '-Inf');
 
-function refuse(verb: string, v: Value): never {
-  throw new FormatProblem(`error during formatting: ${REFUSALS[verb]}, was given ${typeOfValue(v).name}`);
+function reject(verb: string, v: Value): never {
+  throw new FormatProblem(
+    `error during formatting: ${ARGUMENT_ERRORS[verb]}, was given ${typeOfValue(v).name}`,
+  );
 }

@@ -2,9 +2,9 @@
 
 import type { Call, Expr } from '../ast.ts';
 import { type CelType, isDyn } from '../types.ts';
-import { CLAUSE, REFUSALS } from './formatClauses.ts';
+import { ARGUMENT_ERRORS, CLAUSE } from './formatClauses.ts';
 
-interface Complaint {
+interface FormatIssue {
   readonly at: number;
   readonly message: string;
 }
@@ -32,7 +32,7 @@ const TEXT = new Set([
 ]);
 
 /** The errors of `"…".format([…])`. Empty if it is another call or valid. */
-export function checkFormat(e: Call): Complaint[] {
+export function checkFormat(e: Call): FormatIssue[] {
   const [list] = e.args;
   if (e.function !== 'format' || e.target?.kind !== 'literal' || list?.kind !== 'list') return [];
   const text = e.target.value;
@@ -46,8 +46,8 @@ export function checkFormat(e: Call): Complaint[] {
     const arg = args[used];
     if (arg === undefined) return [{ at: e.at, message: `index ${used} out of range` }];
     used++;
-    const complaint = wrongArgument(e, verb ?? clause.slice(1), arg);
-    if (complaint !== undefined) return [complaint];
+    const issue = wrongArgument(e, verb ?? clause.slice(1), arg);
+    if (issue !== undefined) return [issue];
   }
   if (args.length <= used) return [];
   return [
@@ -58,26 +58,28 @@ export function checkFormat(e: Call): Complaint[] {
   ];
 }
 
-function wrongArgument(e: Call, verb: string, arg: Expr): Complaint | undefined {
-  const refusal = Object.hasOwn(REFUSALS, verb) ? REFUSALS[verb] : undefined;
-  if (refusal === undefined) {
+function wrongArgument(e: Call, verb: string, arg: Expr): FormatIssue | undefined {
+  const argumentError = Object.hasOwn(ARGUMENT_ERRORS, verb) ? ARGUMENT_ERRORS[verb] : undefined;
+  if (argumentError === undefined) {
     return {
       at: e.at,
       message: `could not parse formatting clause: unrecognized formatting clause "${verb}"`,
     };
   }
-  const bad = verb === 's' ? wrongText(arg) : fits(ALLOWED[verb]!, arg.type!) ? undefined : arg;
+  const bad = verb === 's' ? firstWithoutText(arg) : fits(ALLOWED[verb]!, arg.type!) ? undefined : arg;
   if (bad === undefined) return undefined;
-  return { at: bad.at, message: `error during formatting: ${refusal}, was given ${bad.type!.name}` };
+  return { at: bad.at, message: `error during formatting: ${argumentError}, was given ${bad.type!.name}` };
 }
 
 const fits = (allowed: ReadonlySet<string>, t: CelType): boolean =>
   isDyn(t) || t.kind === 'param' || allowed.has(t.kind);
 
 /** The first part of an argument that has no text form. */
-function wrongText(arg: Expr): Expr | undefined {
-  if (arg.kind === 'list') return arg.elements.map((el) => wrongText(el.value)).find((x) => x !== undefined);
-  if (arg.kind === 'map') return arg.entries.map((en) => wrongText(en.value)).find((x) => x !== undefined);
+function firstWithoutText(arg: Expr): Expr | undefined {
+  if (arg.kind === 'list')
+    return arg.elements.map((el) => firstWithoutText(el.value)).find((x) => x !== undefined);
+  if (arg.kind === 'map')
+    return arg.entries.map((en) => firstWithoutText(en.value)).find((x) => x !== undefined);
   const kind = arg.type!.kind;
   return fits(TEXT, arg.type!) || kind === 'list' || kind === 'map' ? undefined : arg;
 }

@@ -4,7 +4,7 @@
 export const CLAUSE = /%(?:%|(?:\.(\d+))?([a-zA-Z])|(.?))/gs;
 
 /** The error of each verb for an argument of the wrong type. */
-export const REFUSALS: Readonly<Record<string, string>> = {
+export const ARGUMENT_ERRORS: Readonly<Record<string, string>> = {
   s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
   d: 'decimal clause can only be used on integers',
   f: 'fixed-point clause can only be used on doubles',

@@ -119,7 +119,7 @@ function contains(element: Value, container: Value, f: Frame): Value | undefined
 }
 
 /** Library types compare only with values of the same type. Like Kubernetes, they return an error for others. */
-function equalsOrRefuses(a: Value, b: Value, f: Frame): Value | undefined {
+function equalsOrFails(a: Value, b: Value, f: Frame): Value | undefined {
   if (a instanceof Opaque && !(b instanceof Opaque && a.opaqueType().name === b.opaqueType().name))
     return undefined;
   return equals(a, b, f);
@@ -173,7 +173,7 @@ export const equalityCost: CallCost = (a, b) => (a instanceof Opaque ? 1 : compa
 export const OPERATORS: readonly FunctionDecl[] = [
   operator('_?_:_', () => undefined, [['conditional', [BOOL, A, A], A]]),
   operator('!_', (a: Value) => (typeof a === 'boolean' ? !a : undefined), [['logical_not', [BOOL], BOOL]]),
-  operator('_==_', equalsOrRefuses, [['equals', [A, A], BOOL, equalityCost]]),
+  operator('_==_', equalsOrFails, [['equals', [A, A], BOOL, equalityCost]]),
   operator('_!=_', (a: Value, b: Value, f: Frame) => !equals(a, b, f), [
     ['not_equals', [A, A], BOOL, comparisonCost],
   ]),

@@ -87,15 +87,15 @@ function expand(by: string, m: Found, groupCount: number): string | Failure {
   let problem: Failure | undefined;
   const text = by.replace(/\\(.?)/gs, (_, c: string) => {
     if (c === '\\') return '\\';
-    const refuse = (why: string) => {
+    const reject = (why: string) => {
       problem ??= fail(why);
       return '';
     };
-    if (c === '') return refuse(`invalid replacement string: '${by}' \\ not allowed at end`);
+    if (c === '') return reject(`invalid replacement string: '${by}' \\ not allowed at end`);
     if (!/\d/.test(c))
-      return refuse(`invalid replacement string: '${by}' \\ must be followed by a digit or \\`);
+      return reject(`invalid replacement string: '${by}' \\ must be followed by a digit or \\`);
     if (Number(c) > groupCount) {
-      return refuse(`replacement string references group ${c} but regex has only ${groupCount} group(s)`);
+      return reject(`replacement string references group ${c} but regex has only ${groupCount} group(s)`);
     }
     return m.groups[Number(c)] ?? '';
   });

@@ -135,9 +135,9 @@ const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 
 const unless =
-  (complaint: string, test: (text: string) => boolean): Check =>
+  (message: string, test: (text: string) => boolean): Check =>
   (text) =>
-    test(text) ? [] : [complaint];
+    test(text) ? [] : [message];
 
 const uri: Check = (text) => {
   const parsed = parseRequestUri(text);

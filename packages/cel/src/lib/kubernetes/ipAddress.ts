@@ -14,7 +14,7 @@ export interface IpPrefix {
 export const width = (family: 4 | 6): number => (family === 4 ? 32 : 128);
 
 /** The parse error with the message of net/netip, including the rest of the text where net/netip does. */
-class Unreadable extends Error {
+class ParseError extends Error {
   constructor(why: string, rest?: string) {
     super(rest === undefined ? why : `${why} (at ${JSON.stringify(rest)})`);
   }
@@ -26,7 +26,7 @@ function attempt<T>(parse: () => T): Parsed<T> {
   try {
     return { value: parse() };
   } catch (e) {
-    if (e instanceof Unreadable) return { problem: e.message };
+    if (e instanceof ParseError) return { problem: e.message };
     throw e;
   }
 }
@@ -36,16 +36,16 @@ function readV4(text: string): bigint {
   for (const [n, field] of text.split('.').entries()) {
     const bad = /[^0-9]/.exec(field);
     const rest = text.split('.').slice(n).join('.');
-    if (bad !== null) throw new Unreadable('unexpected character', rest.slice(bad.index));
+    if (bad !== null) throw new ParseError('unexpected character', rest.slice(bad.index));
     if (field === '')
-      throw new Unreadable('IPv4 field must have at least one digit', n === 0 ? text : `.${rest.slice(1)}`);
+      throw new ParseError('IPv4 field must have at least one digit', n === 0 ? text : `.${rest.slice(1)}`);
     if (field.length > 1 && field.startsWith('0'))
-      throw new Unreadable('IPv4 field has octet with leading zero');
-    if (Number(field) > 255) throw new Unreadable('IPv4 field has value >255');
-    if (n > 3) throw new Unreadable('IPv4 address too long');
+      throw new ParseError('IPv4 field has octet with leading zero');
+    if (Number(field) > 255) throw new ParseError('IPv4 field has value >255');
+    if (n > 3) throw new ParseError('IPv4 address too long');
     bits = (bits << 8n) | BigInt(field);
   }
-  if (text.split('.').length < 4) throw new Unreadable('IPv4 address too short');
+  if (text.split('.').length < 4) throw new ParseError('IPv4 address too short');
   return bits;
 }
 
@@ -67,9 +67,9 @@ class GroupReader {
   readAll(): void {
     while (this.groups.length < 8 && this.rest !== '') {
       const digits = /^[0-9a-fA-F]*/.exec(this.rest)![0];
-      if (digits.length > 4) throw new Unreadable('each group must have 4 or less digits', this.rest);
+      if (digits.length > 4) throw new ParseError('each group must have 4 or less digits', this.rest);
       if (digits === '')
-        throw new Unreadable('each colon-separated field must have at least one digit', this.rest);
+        throw new ParseError('each colon-separated field must have at least one digit', this.rest);
       if (this.rest[digits.length] === '.') {
         this.#embedV4();
         continue;
@@ -77,16 +77,16 @@ class GroupReader {
       this.groups.push(BigInt(`0x${digits}`));
       this.#separator(digits.length);
     }
-    if (this.rest !== '') throw new Unreadable('trailing garbage after address', this.rest);
+    if (this.rest !== '') throw new ParseError('trailing garbage after address', this.rest);
   }
 
   #embedV4(): void {
     const at = this.groups.length;
     if (this.ellipsis < 0 && at !== 6) {
-      throw new Unreadable('embedded IPv4 address must replace the final 2 fields of the address', this.rest);
+      throw new ParseError('embedded IPv4 address must replace the final 2 fields of the address', this.rest);
     }
     if (at > 6)
-      throw new Unreadable(
+      throw new ParseError(
         'too many hex fields to fit an embedded IPv4 at the end of the address',
         this.rest,
       );
@@ -98,11 +98,11 @@ class GroupReader {
   #separator(at: number): void {
     this.rest = this.rest.slice(at);
     if (this.rest === '') return;
-    if (!this.rest.startsWith(':')) throw new Unreadable('unexpected character, want colon', this.rest);
-    if (this.rest === ':') throw new Unreadable('colon must be followed by more characters', this.rest);
+    if (!this.rest.startsWith(':')) throw new ParseError('unexpected character, want colon', this.rest);
+    if (this.rest === ':') throw new ParseError('colon must be followed by more characters', this.rest);
     this.rest = this.rest.slice(1);
     if (!this.rest.startsWith(':')) return;
-    if (this.ellipsis >= 0) throw new Unreadable('multiple :: in address', this.rest);
+    if (this.ellipsis >= 0) throw new ParseError('multiple :: in address', this.rest);
     this.ellipsis = this.groups.length;
     this.rest = this.rest.slice(1);
   }
@@ -113,9 +113,9 @@ function readV6(text: string): bigint {
   reader.readAll();
   const { groups, ellipsis } = reader;
   const missing = 8 - groups.length;
-  if (missing > 0 && ellipsis < 0) throw new Unreadable('address string too short');
+  if (missing > 0 && ellipsis < 0) throw new ParseError('address string too short');
   if (missing === 0 && ellipsis >= 0)
-    throw new Unreadable('the :: must expand to at least one field of zeros');
+    throw new ParseError('the :: must expand to at least one field of zeros');
   const all = missing === 0 ? groups : groups.toSpliced(ellipsis, 0, ...Array<bigint>(missing).fill(0n));
   return all.reduce((bits, g) => (bits << 16n) | g, 0n);
 }
@@ -123,10 +123,10 @@ function readV6(text: string): bigint {
 function readAddress(text: string): IpAddress {
   const kind = /[.:%]/.exec(text)?.[0];
   if (kind === '.') return { family: 4, bits: readV4(text), zone: '' };
-  if (kind === '%') throw new Unreadable('missing IPv6 address');
-  if (kind === undefined) throw new Unreadable('unable to parse IP');
+  if (kind === '%') throw new ParseError('missing IPv6 address');
+  if (kind === undefined) throw new ParseError('unable to parse IP');
   const percent = text.indexOf('%');
-  if (percent === text.length - 1) throw new Unreadable('zone must be a non-empty string');
+  if (percent === text.length - 1) throw new ParseError('zone must be a non-empty string');
   const zone = percent < 0 ? '' : text.slice(percent + 1);
   return { family: 6, bits: readV6(percent < 0 ? text : text.slice(0, percent)), zone };
 }
@@ -135,16 +135,16 @@ export const parseAddress = (text: string): Parsed<IpAddress> => attempt(() => r
 
 function readPrefix(text: string): IpPrefix {
   const slash = text.lastIndexOf('/');
-  if (slash < 0) throw new Unreadable("no '/'");
+  if (slash < 0) throw new ParseError("no '/'");
   const parsed = parseAddress(text.slice(0, slash));
   if ('problem' in parsed)
-    throw new Unreadable(`ParseAddr(${JSON.stringify(text.slice(0, slash))}): ${parsed.problem}`);
+    throw new ParseError(`ParseAddr(${JSON.stringify(text.slice(0, slash))}): ${parsed.problem}`);
   const address = parsed.value;
-  if (address.zone !== '') throw new Unreadable('IPv6 zones cannot be present in a prefix');
+  if (address.zone !== '') throw new ParseError('IPv6 zones cannot be present in a prefix');
   const digits = text.slice(slash + 1);
   if (!/^(?:0|[1-9]\d*)$/.test(digits))
-    throw new Unreadable(`bad bits after slash: ${JSON.stringify(digits)}`);
-  if (Number(digits) > width(address.family)) throw new Unreadable('prefix length out of range');
+    throw new ParseError(`bad bits after slash: ${JSON.stringify(digits)}`);
+  if (Number(digits) > width(address.family)) throw new ParseError('prefix length out of range');
   return { address, length: Number(digits) };
 }
 
