@@ -68,7 +68,7 @@ export function invalidInLiteral(text: string, index: number, where: string): Js
 }
 
 /** Adjusts errors to name the original byte: an invalid UTF-8 byte appears in the text as U+FFFD. */
-export function blaming<T>(bytes: Uint8Array, text: string, parse: () => T): T {
+export function namingOriginalByte<T>(bytes: Uint8Array, text: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {

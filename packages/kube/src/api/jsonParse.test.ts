@@ -7,7 +7,7 @@ import { writeJson } from './jsonWrite.ts';
 const bytes = (...parts: (string | number[])[]): Uint8Array =>
   Buffer.concat(parts.map((p) => (typeof p === 'string' ? Buffer.from(p) : Buffer.from(p))));
 
-function refusalOf(text: string): string {
+function errorOf(text: string): string {
   try {
     parseJson(text);
     return 'accepted';
@@ -90,7 +90,7 @@ describe('errors with the messages of Go', () => {
     ['[1e999] x', "invalid character 'x' after top-level value"],
   ])('%j', (text, message) => {
     expect(() => parseJson(text)).toThrow(JsonSyntaxError);
-    expect(refusalOf(text)).toBe(message);
+    expect(errorOf(text)).toBe(message);
   });
 
   test('a number beyond float64 is a type error', () => {

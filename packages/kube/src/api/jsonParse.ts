@@ -4,7 +4,13 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './json.ts';
-import { blaming, invalidCharacter, invalidInLiteral, JsonRangeError, unexpectedEnd } from './jsonErrors.ts';
+import {
+  invalidCharacter,
+  invalidInLiteral,
+  JsonRangeError,
+  namingOriginalByte,
+  unexpectedEnd,
+} from './jsonErrors.ts';
 import { JsonNumbers } from './jsonNumber.ts';
 import { decodeLikeGo, JsonStrings } from './jsonText.ts';
 
@@ -66,7 +72,7 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 export function parseJson(input: Uint8Array | string, options: ParseOptions = {}): ParsedJson {
   if (typeof input === 'string') return new Parser(input, options).parse();
   const text = bytesToText(input);
-  return blaming(input, text, () => new Parser(text, options).parse());
+  return namingOriginalByte(input, text, () => new Parser(text, options).parse());
 }
 
 function bytesToText(bytes: Uint8Array): string {

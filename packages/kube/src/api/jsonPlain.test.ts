@@ -39,7 +39,7 @@ describe('returns undefined for other texts', () => {
     ['invalid JSON', '{"a":1'],
     ['trailing text', '{"a":1}}'],
     ['two trailing newlines', '{"a":1}\n\n'],
-    ['nothing', ''],
+    ['an empty text', ''],
     ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
   ])('%s', (_name, text) => {
     expect(plain(text)).toBeUndefined();

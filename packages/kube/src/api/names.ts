@@ -10,7 +10,7 @@ const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
 
 const tooLong = (max: number) => `must be no more than ${max} bytes`;
 
-function regexComplaint(message: string, pattern: string, ...examples: string[]): string {
+function regexError(message: string, pattern: string, ...examples: string[]): string {
   const shown = examples.map((e) => `'${e}', `).join(' or ');
   return examples.length === 0
     ? `${message} (regex used for validation is '${pattern}')`
@@ -24,7 +24,7 @@ export function checkDns1123Label(value: string): string[] {
   if (bytes(value) > 63) out.push(tooLong(63));
   if (!LABEL.test(value)) {
     out.push(
-      regexComplaint(
+      regexError(
         "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
         '[a-z0-9]([-a-z0-9]*[a-z0-9])?',
         'my-name',
@@ -40,7 +40,7 @@ export function checkDns1035Label(value: string): string[] {
   if (bytes(value) > 63) out.push(tooLong(63));
   if (!LABEL_1035.test(value)) {
     out.push(
-      regexComplaint(
+      regexError(
         "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
         '[a-z]([-a-z0-9]*[a-z0-9])?',
         'my-name',
@@ -56,7 +56,7 @@ export function checkDns1123Subdomain(value: string): string[] {
   if (bytes(value) > 253) out.push(tooLong(253));
   if (!SUBDOMAIN.test(value)) {
     out.push(
-      regexComplaint(
+      regexError(
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
         '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*',
         'example.com',
@@ -80,24 +80,24 @@ const QUALIFIED_PATTERN = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
 // A cluster has few distinct label keys, and every object carries some.
 const qualified = new Set<string>();
-const MOST_QUALIFIED = 5000;
+const MAX_QUALIFIED = 5000;
 
 /** Keys of labels and annotations, names of conditions and finalizers: `[prefix/]name`. */
 export function checkQualifiedName(value: string): string[] {
   if (qualified.has(value)) return [];
-  const complaints = examineQualifiedName(value);
-  if (complaints.length === 0) {
-    if (qualified.size >= MOST_QUALIFIED) qualified.clear();
+  const errors = examineQualifiedName(value);
+  if (errors.length === 0) {
+    if (qualified.size >= MAX_QUALIFIED) qualified.clear();
     qualified.add(value);
   }
-  return complaints;
+  return errors;
 }
 
 function examineQualifiedName(value: string): string[] {
   const out: string[] = [];
   const parts = value.split('/');
   if (parts.length > 2) {
-    const text = regexComplaint(QUALIFIED_TEXT, QUALIFIED_PATTERN, 'MyName', 'my.name', '123-abc');
+    const text = regexError(QUALIFIED_TEXT, QUALIFIED_PATTERN, 'MyName', 'my.name', '123-abc');
     return [
       `a valid label key ${text} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
@@ -111,9 +111,7 @@ function examineQualifiedName(value: string): string[] {
   if (name === '') out.push('name part must be non-empty');
   else if (bytes(name) > 63) out.push(`name part ${tooLong(63)}`);
   if (!QUALIFIED.test(name)) {
-    out.push(
-      `name part ${regexComplaint(QUALIFIED_TEXT, QUALIFIED_PATTERN, 'MyName', 'my.name', '123-abc')}`,
-    );
+    out.push(`name part ${regexError(QUALIFIED_TEXT, QUALIFIED_PATTERN, 'MyName', 'my.name', '123-abc')}`);
   }
   return out;
 }
@@ -123,7 +121,7 @@ export function checkLabelValue(value: string): string[] {
   if (bytes(value) > 63) out.push(tooLong(63));
   if (!LABEL_VALUE.test(value)) {
     out.push(
-      regexComplaint(
+      regexError(
         "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
         '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?',
         'MyValue',
@@ -141,7 +139,7 @@ export function checkConfigMapKey(value: string): string[] {
   if (bytes(value) > 253) out.push(tooLong(253));
   if (!CONFIG_KEY.test(value)) {
     out.push(
-      regexComplaint(
+      regexError(
         "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
         '[-._a-zA-Z0-9]+',
         'key.name',

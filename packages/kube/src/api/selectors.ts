@@ -104,7 +104,7 @@ class LabelParser {
     }
     if (token.kind !== 'word') throw new SelectorError(`found '${token.text}', expected: identifier`);
     const key = token.text;
-    complain(checkQualifiedName(key), (c) => `<nil>: Invalid value: ${quoteGo(key)}: ${c}`);
+    throwIfAny(checkQualifiedName(key), (c) => `<nil>: Invalid value: ${quoteGo(key)}: ${c}`);
     if (operator) return { key, operator, values: [] };
     const ahead = this.#peek();
     if (ahead.kind === 'end' || ahead.text === ',') return { key, operator: 'exists', values: [] };
@@ -166,8 +166,8 @@ class LabelParser {
   }
 }
 
-function complain(complaints: string[], message: (c: string) => string): void {
-  if (complaints.length > 0) throw new SelectorError(message(complaints.join('; ')));
+function throwIfAny(errors: string[], message: (c: string) => string): void {
+  if (errors.length > 0) throw new SelectorError(message(errors.join('; ')));
 }
 
 function checkValues(key: string, operator: Operator, values: readonly string[]): void {
@@ -176,7 +176,7 @@ function checkValues(key: string, operator: Operator, values: readonly string[])
     throw new SelectorError(`values[0][${key}]: Invalid value: ${quoteGo(values[0]!)}: ${text}`);
   }
   values.forEach((value, i) => {
-    complain(checkLabelValue(value), (c) => `values[${i}][${key}]: Invalid value: ${quoteGo(value)}: ${c}`);
+    throwIfAny(checkLabelValue(value), (c) => `values[${i}][${key}]: Invalid value: ${quoteGo(value)}: ${c}`);
   });
 }
 

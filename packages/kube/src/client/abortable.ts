@@ -31,7 +31,7 @@ export function abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): Asy
 }
 
 /** The same items. `ended` is called when the iteration is over: exhausted, failed or stopped by the consumer. */
-export function whenOver<T>(source: AsyncIterable<T>, ended: () => void): AsyncIterable<T> {
+export function onEnd<T>(source: AsyncIterable<T>, ended: () => void): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator](): AsyncIterator<T> {
       const iterator = source[Symbol.asyncIterator]();

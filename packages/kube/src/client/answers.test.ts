@@ -17,7 +17,7 @@ import {
   stale,
   webhook,
 } from './jobs.testkit.ts';
-import { bytes, json, refusal } from './testkit.ts';
+import { bytes, errorResponse, json } from './testkit.ts';
 
 /** The result of a verb for one response: the `kind` of its value, or the error it throws. */
 async function outcome(answer: HttpResponse, verb: (client: Client) => Promise<unknown>): Promise<string> {
@@ -51,7 +51,7 @@ describe('expected outcomes are returned as values, all others are thrown', () =
     ['get', 'a login page', html, 'throws malformed'],
     ['get', 'an object without metadata', json(200, { kind: 'Job' }), 'throws malformed'],
     ['get', 'a list', json(200, []), 'throws malformed'],
-    ['get', 'nothing', { status: 200, headers: {}, body: bytes('') }, 'throws malformed'],
+    ['get', 'an empty body', { status: 200, headers: {}, body: bytes('') }, 'throws malformed'],
     ['get', 'a redirect', { status: 302, headers: { location: '/login' }, body: bytes('') }, 'throws 302'],
     ['listPage', 'a page', json(200, { metadata: { resourceVersion: '9' }, items: [] }), 'page'],
     [
@@ -60,7 +60,7 @@ describe('expected outcomes are returned as values, all others are thrown', () =
       json(200, { metadata: { resourceVersion: '9' }, items: null }),
       'page',
     ],
-    ['listPage', 'expired', refusal(410, 'Expired', 'too old'), 'expired'],
+    ['listPage', 'expired', errorResponse(410, 'Expired', 'too old'), 'expired'],
     ['listPage', 'kind not served', notServed, 'throws 404'],
     [
       'listPage',
@@ -81,10 +81,10 @@ describe('expected outcomes are returned as values, all others are thrown', () =
     [
       'create',
       'namespace missing',
-      refusal(404, 'NotFound', 'namespaces "n" not found', { name: 'n', kind: 'namespaces' }),
+      errorResponse(404, 'NotFound', 'namespaces "n" not found', { name: 'n', kind: 'namespaces' }),
       'throws 404',
     ],
-    ['create', 'a webhook that says 409', webhook, 'throws 409'],
+    ['create', 'a 409 of a webhook', webhook, 'throws 409'],
     ['create', 'namespace terminating', forbidden, 'throws 403'],
     ['update', 'updated', json(200, job()), 'updated'],
     ['update', 'stale', stale, 'conflict by changed'],
@@ -97,12 +97,12 @@ describe('expected outcomes are returned as values, all others are thrown', () =
     ['patch', 'another uid', otherUid, 'conflict by changed'],
     ['patch', 'missing', missing, 'missing'],
     ['patch', 'invalid', invalid, 'invalid'],
-    ['patch', 'unsupported type', refusal(415, 'UnsupportedMediaType', ''), 'throws 415'],
+    ['patch', 'unsupported type', errorResponse(415, 'UnsupportedMediaType', ''), 'throws 415'],
     ['apply', 'applied', json(200, job()), 'applied'],
     [
       'apply',
       'another manager',
-      refusal(409, 'Conflict', 'Apply failed with 1 conflict', {
+      errorResponse(409, 'Conflict', 'Apply failed with 1 conflict', {
         causes: [{ reason: 'FieldManagerConflict' }],
       }),
       'conflict by manager',
@@ -119,15 +119,15 @@ describe('expected outcomes are returned as values, all others are thrown', () =
     ['delete', 'stale', stale, 'conflict by changed'],
     ['delete', 'webhook', webhook, 'conflict by admission'],
     ['delete', 'forbidden', forbidden, 'throws 403'],
-    ['delete', 'too many requests', refusal(429, 'TooManyRequests', ''), 'throws 429'],
+    ['delete', 'too many requests', errorResponse(429, 'TooManyRequests', ''), 'throws 429'],
     ['delete', 'a login page', html, 'throws malformed'],
     [
       'delete',
-      'success that is a failure',
+      'a 200 response with a failure Status',
       json(200, { kind: 'Status', status: 'Failure' }),
       'throws malformed',
     ],
-    ['delete', 'success without a word', json(200, { kind: 'Status' }), 'throws malformed'],
+    ['delete', 'a 200 response with an empty Status', json(200, { kind: 'Status' }), 'throws malformed'],
   ])('%s: %s', async (verb, _name, answer, expected) => {
     expect(await outcome(answer, verbs[verb])).toBe(expected);
   });

@@ -86,7 +86,7 @@ export type Decode = (body: Uint8Array) => JsonObject;
  */
 export async function send(caller: Caller, call: Call, protobuf?: Decode): Promise<Answered> {
   const response = await caller.transport.request(toRequest(caller, call));
-  if (response.status < 200 || response.status > 299) throw refusalFrom(caller, response);
+  if (response.status < 200 || response.status > 299) throw errorFrom(caller, response);
   reportWarnings(caller, response.headers.warning);
   const decode = protobuf !== undefined && isProtobuf(response.headers) ? protobuf : decodeJson;
   return { status: response.status, json: decodeObject(call, response, decode) };
@@ -95,7 +95,7 @@ export async function send(caller: Caller, call: Call, protobuf?: Decode): Promi
 /**
  * The ApiError of an error response. Calls `onUnserved` if the kind is not served, so that discovery can be refreshed.
  */
-export function refusalFrom(caller: Caller, response: TransportResponse): ApiError {
+export function errorFrom(caller: Caller, response: TransportResponse): ApiError {
   const error = apiErrorFrom(response);
   if (isUnserved(error)) caller.onUnserved?.();
   return error;

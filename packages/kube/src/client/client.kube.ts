@@ -50,7 +50,7 @@ describe('guarded patches', () => {
     strategic: { type: 'strategic', patch: { data: { z: '1' } } },
     json: { type: 'json', operations: [{ op: 'add', path: '/data/z', value: '1' }] },
   } as const;
-  test.each(['merge', 'strategic', 'json'] as const)('%s', async (type) => {
+  test.each(['merge', 'strategic', 'json'] as const)('%s patch', async (type) => {
     const { key, uid, old } = await changed(cluster.client);
     const patch = patches[type];
     expect(await cluster.client.patch(ConfigMap, key, patch, { ifVersion: old })).toMatchObject({
@@ -143,10 +143,10 @@ test('impersonation sends every group, also those with commas', async () => {
     },
   });
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} };
-  const refusal = await acting
+  const error = await acting
     .get(ConfigMap, { namespace: 'default', name: 'x' })
     .catch((error: unknown) => error);
-  expect(refusal).toMatchObject({ code: 403, message: expect.stringContaining('User "jane"') });
+  expect(error).toMatchObject({ code: 403, message: expect.stringContaining('User "jane"') });
   const master = await cluster.clientOf({
     impersonate: {
       user: 'jane',

@@ -24,14 +24,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Responds with the certificate's name and the identity headers of the request. Rejects the token `state.refuse`. */
-function whoami(state: { refuse?: string } = {}): Promise<LocalServer> {
+/** Responds with the certificate's name and the identity headers of the request. Rejects the token `state.rejectedToken`. */
+function whoami(state: { rejectedToken?: string } = {}): Promise<LocalServer> {
   const options = { ...server, requestCert: true, rejectUnauthorized: false, keepAliveTimeout: 60_000 };
   return listenLocal(
     createServer(options, (request, response) => {
       const cert = (request.socket as TLSSocket).getPeerCertificate().subject?.CN ?? '-';
       const auth = request.headers.authorization ?? '-';
-      response.statusCode = state.refuse !== undefined && auth === `Bearer ${state.refuse}` ? 401 : 200;
+      response.statusCode =
+        state.rejectedToken !== undefined && auth === `Bearer ${state.rejectedToken}` ? 401 : 200;
       const as = request.rawHeaders.flatMap((name, i, all) =>
         /^impersonate/.test(name) ? [all[i + 1]] : [],
       );
@@ -58,7 +59,7 @@ async function connected(local: LocalServer, user: string, clock: ManualClock = 
 
 describe('connects to a server from a kubeconfig', () => {
   it.each([
-    ['nobody', '{}', '- -'],
+    ['no credentials', '{}', '- -'],
     ['a token', '{token: abc}', '- Bearer abc'],
     ['a password', '{username: a, password: b}', `- Basic ${Buffer.from('a:b').toString('base64')}`],
     ['an impersonated user', '{token: abc, as: jane, as-groups: ["a, b", c]}', '- Bearer abc jane a, b c'],
@@ -69,14 +70,14 @@ describe('connects to a server from a kubeconfig', () => {
   });
 
   it('a changed token file is used after the next 401', async () => {
-    const state: { refuse?: string } = {};
+    const state: { rejectedToken?: string } = {};
     const file = join(directory, 'token');
     await writeFile(file, 'old');
     const { clock, transport, who } = await connected(await serve(whoami(state)), '{tokenFile: token}');
     expect(await who()).toBe('- Bearer old');
     await writeFile(file, 'new');
     expect(await who()).toBe('- Bearer old');
-    state.refuse = 'old';
+    state.rejectedToken = 'old';
     await clock.advance(seconds(5));
     expect(await who()).toBe('- Bearer new');
     await transport.close();

@@ -2,7 +2,7 @@
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, type Millis, millis, plus } from '@lapse/base/instant';
-import { linkedController, whenOver } from './abortable.ts';
+import { linkedController, onEnd } from './abortable.ts';
 import {
   type HeaderMap,
   type Transport,
@@ -93,7 +93,7 @@ export function withDeadline(inner: Transport, options: DeadlineOptions): Transp
           unlink();
           answer.close();
         };
-        return { ...answer, chunks: whenOver(answer.chunks, unlink), close };
+        return { ...answer, chunks: onEnd(answer.chunks, unlink), close };
       }),
     ...(inner.close === undefined ? {} : { close: () => inner.close!() }),
   };

@@ -77,7 +77,7 @@ describe('delete', () => {
   it.each<[string, object, object]>([
     ['uid only', { ifUid: 'u1' }, { preconditions: { uid: 'u1' } }],
     ['version only', { ifVersion: '5' }, { preconditions: { resourceVersion: '5' } }],
-    ['nothing', {}, {}],
+    ['no precondition', {}, {}],
   ])('%s', async (_name, options, body) => {
     const { client, server } = setup([success(200)]);
     await client.delete(Job, key, options);

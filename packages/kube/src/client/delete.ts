@@ -13,20 +13,20 @@ import { TransportError } from './transport.ts';
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
-interface Manner {
+interface DeletionOptions {
   readonly propagation?: Propagation;
   readonly gracePeriodSeconds?: number;
   readonly dryRun?: boolean;
 }
 
-export interface DeleteOptions extends CallOptions, Manner {
+export interface DeleteOptions extends CallOptions, DeletionOptions {
   /** Delete only if the object has this UID, not another object of the same name. */
   readonly ifUid?: string;
   /** Delete only if the object still has this resourceVersion. */
   readonly ifVersion?: string;
 }
 
-export interface DeleteCollectionOptions extends SelectOptions, Manner {}
+export interface DeleteCollectionOptions extends SelectOptions, DeletionOptions {}
 
 /**
  * - `deleted`: this request removed the object

@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse } from '#api/http';
 import type { Kind } from '#api/kind';
 import { type Client, createClient } from './client.ts';
 import { inProcessTransport } from './inProcess.ts';
-import { bytes, json, manualClock, refusal } from './testkit.ts';
+import { bytes, errorResponse, json, manualClock } from './testkit.ts';
 
 const resource = (name: string, kind: string, more: object = {}) => ({
   resource: name,
@@ -46,7 +46,7 @@ function setup(answers: Record<string, HttpResponse | (() => HttpResponse)>) {
   const handler = async ({ path }: HttpRequest) => {
     paths.push(path);
     const answer =
-      answers[path] ?? refusal(404, 'NotFound', 'the server could not find the requested resource', {});
+      answers[path] ?? errorResponse(404, 'NotFound', 'the server could not find the requested resource', {});
     return typeof answer === 'function' ? answer() : answer;
   };
   const client = createClient({
@@ -141,25 +141,25 @@ describe('aggregated discovery', () => {
 
     it('is refreshed once in a few seconds, however often the server responds 404', async () => {
       const { all, client, discovery, clock, paths } = retiring();
-      const looks = () => paths.filter((path) => path === '/apis').length;
+      const reads = () => paths.filter((path) => path === '/apis').length;
       await discovery.all();
       all.shift();
       for (let i = 0; i < 20; i++) {
         await client.get(jobs, job).catch(() => {});
         await discovery.all();
       }
-      expect(looks(), 'just looked').toBe(1);
+      expect(reads(), 'not read again within the interval').toBe(1);
       await clock.advance(seconds(6));
       expect(await discovery.find({ group: 'batch', version: 'v1', kind: 'Job' })).toBeUndefined();
-      expect(looks(), 'the doubt is kept').toBe(2);
+      expect(reads(), 'read again after the interval').toBe(2);
       await clock.advance(seconds(60));
       await discovery.all();
-      expect(looks(), 'and gone with a look').toBe(2);
+      expect(reads(), 'not outdated after a read').toBe(2);
     });
 
     it('a missing object does not trigger a refresh', async () => {
       const path = '/apis/batch/v1/namespaces/n/jobs/x';
-      const missing = refusal(404, 'NotFound', 'jobs.batch "x" not found', { name: 'x' });
+      const missing = errorResponse(404, 'NotFound', 'jobs.batch "x" not found', { name: 'x' });
       const { client, discovery, clock, paths } = setup({ ...served, [path]: missing });
       await discovery.all();
       await clock.advance(seconds(6));
@@ -173,7 +173,7 @@ describe('aggregated discovery', () => {
     const { discovery, paths, clock } = setup(served);
     await discovery.all();
     await clock.advance(seconds(6));
-    const transport = inProcessTransport(async () => refusal(404, 'NotFound', 'no such resource', {}));
+    const transport = inProcessTransport(async () => errorResponse(404, 'NotFound', 'no such resource', {}));
     const other = createClient({ transport, clock, random: seededRandom(1), flow: 'none', discovery });
     await other
       .list({ group: 'g', version: 'v1', kind: 'X', resource: 'xs', namespaced: true })
@@ -203,7 +203,7 @@ describe('aggregated discovery', () => {
     let down = true;
     const { discovery } = setup({
       '/api': core,
-      '/apis': () => (down ? refusal(503, 'ServiceUnavailable', 'starting') : aggregated(batch)),
+      '/apis': () => (down ? errorResponse(503, 'ServiceUnavailable', 'starting') : aggregated(batch)),
     });
     await expect(discovery.find({ group: 'batch', kind: 'Job' })).rejects.toMatchObject({ code: 503 });
     down = false;
@@ -295,7 +295,12 @@ describe('an unavailable API is distinguished from a missing one', () => {
           { name: 'down.example.com', versions: [{ groupVersion: 'down.example.com/v1', version: 'v1' }] },
         ],
       }),
-      '/apis/down.example.com/v1': refusal(503, 'ServiceUnavailable', 'the server is currently unable', {}),
+      '/apis/down.example.com/v1': errorResponse(
+        503,
+        'ServiceUnavailable',
+        'the server is currently unable',
+        {},
+      ),
     });
     expect(await discovery.isUnavailable('down.example.com')).toBe(true);
   });

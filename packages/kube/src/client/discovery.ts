@@ -160,13 +160,13 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
   let known: Promise<readonly ServedKind[]> | undefined;
   const unavailable = new Set<string>();
   let readAt = Number.NEGATIVE_INFINITY;
-  let doubted = false;
+  let outdated = false;
 
   const justRead = (): boolean => clock.elapsed() - readAt < MISS_INTERVAL;
 
   const read = (): Promise<readonly ServedKind[]> => {
     readAt = clock.elapsed();
-    doubted = false;
+    outdated = false;
     const reading = Promise.all([readRoot(caller, '/api'), readRoot(caller, '/apis')]).then((parts) => {
       unavailable.clear();
       for (const group of parts.flatMap((part) => part.unavailable)) unavailable.add(group);
@@ -182,7 +182,7 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
 
   /** The cached kinds, refreshed if necessary. */
   const all = (): Promise<readonly ServedKind[]> =>
-    known === undefined || (doubted && !justRead()) ? read() : known;
+    known === undefined || (outdated && !justRead()) ? read() : known;
 
   return {
     async find(query) {
@@ -202,7 +202,7 @@ export function createDiscovery(caller: Caller, clock: Clock): Discovery {
       known = undefined;
     },
     doubt() {
-      doubted = true;
+      outdated = true;
     },
   };
 }

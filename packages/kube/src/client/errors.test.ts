@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '#api/status';
 import { apiErrorFrom, conflictCause, isExpired, isMissing } from './errors.ts';
-import { bytes, json, refusal } from './testkit.ts';
+import { bytes, errorResponse, json } from './testkit.ts';
 import type { TransportResponse } from './transport.ts';
 
 const answer = (response: unknown): TransportResponse => response as TransportResponse;
@@ -25,7 +25,7 @@ describe('apiErrorFrom', () => {
       uid: 'u',
       causes: [{ reason: 'r', message: 'm', field: 'f' }],
     };
-    const error = apiErrorFrom(answer(refusal(404, 'NotFound', 'jobs.batch "a" not found', details)));
+    const error = apiErrorFrom(answer(errorResponse(404, 'NotFound', 'jobs.batch "a" not found', details)));
     expect(error).toMatchObject({ code: 404, reason: 'NotFound', message: 'jobs.batch "a" not found' });
     expect(error.status.details).toEqual(details);
   });
@@ -57,7 +57,7 @@ describe('apiErrorFrom', () => {
       plain(500, '{"kind":"Status","mess', 'application/json'),
       { code: 500, reason: 'InternalError' },
     ],
-    ['bytes', plain(500, new Uint8Array([0xff, 0xfe, 0, 1])), { code: 500 }],
+    ['binary data', plain(500, new Uint8Array([0xff, 0xfe, 0, 1])), { code: 500 }],
     [
       'an empty Status',
       plain(409, '{"kind":"Status"}', 'application/json'),
@@ -92,7 +92,7 @@ describe('apiErrorFrom', () => {
   it.each<[string, string | undefined, number | undefined]>([
     ['seconds', '7', 7],
     ['a date is handled by flow control', 'Sun, 06 Nov 1994 08:49:37 GMT', undefined],
-    ['nonsense', '-1', undefined],
+    ['a negative number', '-1', undefined],
     ['absent', undefined, undefined],
   ])('Retry-After: %s', (_name, header, retryAfterSeconds) => {
     const headers = header === undefined ? {} : { 'retry-after': header };
@@ -106,22 +106,24 @@ describe('causes of a 404', () => {
   it.each<[string, ApiError, boolean]>([
     [
       'the object is missing',
-      apiErrorFrom(answer(refusal(404, 'NotFound', 'jobs "a" not found', { name: 'a', kind: 'jobs' }))),
+      apiErrorFrom(answer(errorResponse(404, 'NotFound', 'jobs "a" not found', { name: 'a', kind: 'jobs' }))),
       true,
     ],
     [
       'another object is missing (the namespace)',
-      apiErrorFrom(answer(refusal(404, 'NotFound', 'namespaces "x" not found', { name: 'x' }))),
+      apiErrorFrom(answer(errorResponse(404, 'NotFound', 'namespaces "x" not found', { name: 'x' }))),
       false,
     ],
     [
       'the kind is not served',
-      apiErrorFrom(answer(refusal(404, 'NotFound', 'the server could not find the requested resource', {}))),
+      apiErrorFrom(
+        answer(errorResponse(404, 'NotFound', 'the server could not find the requested resource', {})),
+      ),
       false,
     ],
     ['the group is not served', apiErrorFrom(plain(404, '404 page not found', 'text/plain')), false],
     ['a proxy responded', apiErrorFrom(plain(404, '<html>a</html>', 'text/html')), false],
-    ['another code', apiErrorFrom(answer(refusal(410, 'NotFound', 'x', { name: 'a' }))), false],
+    ['another code', apiErrorFrom(answer(errorResponse(410, 'NotFound', 'x', { name: 'a' }))), false],
   ])('%s', (_name, error, missing) => {
     expect(isMissing(error, 'a')).toBe(missing);
   });
@@ -174,7 +176,7 @@ describe('causes of a 409', () => {
     ['an unknown reason', 'Busy', 'try later', { name: 'a' }, 'other'],
     ['no details', 'Conflict', 'try later', undefined, 'other'],
   ])('%s', (_name, reason, message, details, cause) => {
-    expect(conflictCause(apiErrorFrom(answer(refusal(409, reason, message, details))))).toBe(cause);
+    expect(conflictCause(apiErrorFrom(answer(errorResponse(409, reason, message, details))))).toBe(cause);
   });
 });
 

@@ -88,7 +88,7 @@ function retryAfterSeconds(response: TransportResponse): number | undefined {
 
 /** The error of a response whose code is not 2xx. */
 export function apiErrorFrom(response: TransportResponse): ApiError {
-  const error = refusalOf(response);
+  const error = errorOf(response);
   const after = retryAfterSeconds(response);
   if (after === undefined || error.status.details?.retryAfterSeconds !== undefined) return error;
   return new ApiError(error.code, error.status.reason, error.message, {
@@ -97,7 +97,7 @@ export function apiErrorFrom(response: TransportResponse): ApiError {
   });
 }
 
-function refusalOf(response: TransportResponse): ApiError {
+function errorOf(response: TransportResponse): ApiError {
   const status = tryStatus(response);
   if (status !== undefined) return apiErrorFromStatus(status, response.status);
   const quoted = quoteBody(response.body);

@@ -26,14 +26,14 @@ export function buildExecInfo(exec: ExecConfig, interactive: boolean, ca: string
 }
 
 /** The plugin's output is not usable. The message never quotes it, because it contains secrets. */
-export class ExecAnswerError extends Error {}
+export class ExecOutputError extends Error {}
 
 function readExpiry(value: Json | undefined): Instant | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' || !RFC3339.test(value))
-    throw new ExecAnswerError('status.expirationTimestamp is not an RFC 3339 time');
+    throw new ExecOutputError('status.expirationTimestamp is not an RFC 3339 time');
   const at = parseTime(value);
-  if (Number.isNaN(at)) throw new ExecAnswerError('status.expirationTimestamp is not an RFC 3339 time');
+  if (Number.isNaN(at)) throw new ExecOutputError('status.expirationTimestamp is not an RFC 3339 time');
   return at;
 }
 
@@ -42,16 +42,16 @@ function checkPair(cert: string, key: string): void {
   try {
     certificate = new X509Certificate(cert);
   } catch {
-    throw new ExecAnswerError('status.clientCertificateData is not a PEM certificate');
+    throw new ExecOutputError('status.clientCertificateData is not a PEM certificate');
   }
   let fits: boolean;
   try {
     fits = certificate.checkPrivateKey(createPrivateKey(key));
   } catch {
-    throw new ExecAnswerError('status.clientKeyData is not a PEM private key');
+    throw new ExecOutputError('status.clientKeyData is not a PEM private key');
   }
   if (!fits)
-    throw new ExecAnswerError('status.clientKeyData does not belong to status.clientCertificateData');
+    throw new ExecOutputError('status.clientKeyData does not belong to status.clientCertificateData');
 }
 
 const textIn = (value: Json | undefined): string | undefined =>
@@ -61,27 +61,27 @@ function parseJson(text: string): Json {
   try {
     return parseText(text);
   } catch {
-    throw new ExecAnswerError('the output is not JSON');
+    throw new ExecOutputError('the output is not JSON');
   }
 }
 
 export function parseExecCredential(output: string, apiVersion: string): Loaded {
   const json = parseJson(output);
   if (!isObject(json) || json.kind !== 'ExecCredential')
-    throw new ExecAnswerError('the output is not an ExecCredential');
+    throw new ExecOutputError('the output is not an ExecCredential');
   if (json.apiVersion !== apiVersion)
-    throw new ExecAnswerError(`the output is of ${String(json.apiVersion)}, expected ${apiVersion}`);
-  if (!isObject(json.status)) throw new ExecAnswerError('the output has no status');
+    throw new ExecOutputError(`the output is of ${String(json.apiVersion)}, expected ${apiVersion}`);
+  if (!isObject(json.status)) throw new ExecOutputError('the output has no status');
   const { status } = json;
   const token = textIn(status.token);
   const cert = textIn(status.clientCertificateData);
   const key = textIn(status.clientKeyData);
   if ((cert === undefined) !== (key === undefined))
-    throw new ExecAnswerError('status.clientCertificateData and status.clientKeyData come together');
+    throw new ExecOutputError('status.clientCertificateData and status.clientKeyData come together');
   if (token === undefined && cert === undefined)
-    throw new ExecAnswerError('status has neither a token nor a client certificate');
+    throw new ExecOutputError('status has neither a token nor a client certificate');
   if (token !== undefined && /[^\x21-\x7e]/.test(token))
-    throw new ExecAnswerError('status.token is not a token');
+    throw new ExecOutputError('status.token is not a token');
   if (cert !== undefined && key !== undefined) checkPair(cert, key);
   const expiresAt = readExpiry(status.expirationTimestamp);
   return {

@@ -41,7 +41,7 @@ describe('parsing the output of a plugin', () => {
 
   it.each<[string, string, string]>([
     ['not JSON', 'secret-token', 'not JSON'],
-    ['nothing', '', 'not JSON'],
+    ['an empty output', '', 'not JSON'],
     ['a list', '["secret-token"]', 'not an ExecCredential'],
     ['another kind', '{"kind":"Pod"}', 'not an ExecCredential'],
     ['another version', credential({ token: 'secret-token' }, `${V1}beta1`), `of ${V1}beta1, expected ${V1}`],
@@ -135,10 +135,10 @@ describe('running a plugin', () => {
       config: { audience: 5 },
     };
     const { headers } = await (await credentials(script, { cluster })).current();
-    const told: unknown = JSON.parse(
+    const execInfo: unknown = JSON.parse(
       Buffer.from(String(headers.authorization).slice('Bearer '.length), 'base64').toString(),
     );
-    expect(told).toEqual({
+    expect(execInfo).toEqual({
       server: 'https://a',
       'tls-server-name': 'n',
       'certificate-authority-data': Buffer.from('PEM').toString('base64'),
@@ -153,7 +153,7 @@ describe('running a plugin', () => {
       {},
       /^user "u": exec: .*: it ended with code 3: please log in$/,
     ],
-    ['nonsense', 'console.log("secret")', {}, /the output is not JSON$/],
+    ['output that is not JSON', 'console.log("secret")', {}, /the output is not JSON$/],
     [
       'too much output',
       'process.stdout.write("x".repeat(3e6)); setInterval(() => {}, 1000)',

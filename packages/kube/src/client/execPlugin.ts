@@ -5,7 +5,7 @@ import type { Clock } from '@lapse/base/clock';
 import { minutes, plus } from '@lapse/base/instant';
 import type { ExecConfig } from './connection.ts';
 import type { Credentials } from './credentials.ts';
-import { buildExecInfo, ExecAnswerError, parseExecCredential } from './execCredential.ts';
+import { buildExecInfo, ExecOutputError, parseExecCredential } from './execCredential.ts';
 import { readMaterial } from './material.ts';
 import { renewing } from './renewing.ts';
 import { TransportError } from './transport.ts';
@@ -21,7 +21,7 @@ export interface ExecPluginOptions {
 /** Time limit of a plugin that cannot prompt a user. */
 const TIME_LIMIT = minutes(1);
 const MAX_OUTPUT = 1024 * 1024;
-const MAX_COMPLAINT = 1000;
+const MAX_ERROR_OUTPUT = 1000;
 
 interface Run {
   readonly code: number | null;
@@ -67,7 +67,7 @@ function run(exec: ExecConfig, options: ExecPluginOptions, info: string, interac
 
 function isInteractive(exec: ExecConfig, available: boolean): boolean {
   if (exec.interactiveMode === 'Always' && !available)
-    throw new ExecAnswerError('it needs a terminal (interactiveMode: Always) and there is none');
+    throw new ExecOutputError('it needs a terminal (interactiveMode: Always) and there is none');
   return available && exec.interactiveMode !== 'Never';
 }
 
@@ -93,7 +93,7 @@ export function execPlugin(exec: ExecConfig, options: ExecPluginOptions): Creden
       if (code !== 0) {
         const end =
           code === null ? 'it was ended: too slow or too much output' : `it ended with code ${code}`;
-        throw new ExecAnswerError(`${end}: ${stderr.trim().slice(-MAX_COMPLAINT)}`);
+        throw new ExecOutputError(`${end}: ${stderr.trim().slice(-MAX_ERROR_OUTPUT)}`);
       }
       return parseExecCredential(stdout, exec.apiVersion);
     } catch (error) {

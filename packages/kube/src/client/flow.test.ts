@@ -114,9 +114,9 @@ describe('Retry-After', () => {
       10_000,
     ],
     ['a date in the past', { 'retry-after': 'Sun, 06 Nov 1994 08:49:37 GMT' }, 0],
-    ['nonsense', { 'retry-after': 'soon' }, undefined],
-    ['negative', { 'retry-after': '-5' }, undefined],
-    ['huge', { 'retry-after': '9'.repeat(400) }, undefined],
+    ['a malformed value', { 'retry-after': 'soon' }, undefined],
+    ['a negative number', { 'retry-after': '-5' }, undefined],
+    ['a huge number', { 'retry-after': '9'.repeat(400) }, undefined],
     ['absent', {}, undefined],
   ])('%s', (_name, headers, pause) => {
     expect(computeRetryAfter(headers, manualClock())).toBe(pause);

@@ -38,7 +38,7 @@ export interface Flow {
 const MAX_IN_FLIGHT = 32;
 const RETRIES = 3;
 /** Maximum accepted Retry-After. A larger value would stop the client for good. */
-const LONGEST_PAUSE = minutes(1);
+const MAX_PAUSE = minutes(1);
 const BACKOFF = { first: millis(100), max: seconds(5) };
 /** Status codes of transient errors. */
 const TRANSIENT = new Set([429, 502, 503, 504]);
@@ -47,11 +47,11 @@ const TRANSIENT = new Set([429, 502, 503, 504]);
 export function computeRetryAfter(headers: HeaderMap, clock: Clock): Millis | undefined {
   const text = headerOf(headers, 'retry-after')?.trim();
   if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text)) return millis(Math.min(Number(text) * 1000, LONGEST_PAUSE));
+  if (/^\d{1,9}$/.test(text)) return millis(Math.min(Number(text) * 1000, MAX_PAUSE));
   const until = parseHttpDate(text);
   if (until === undefined) return undefined;
   const now = parseHttpDate(headerOf(headers, 'date') ?? '') ?? clock.now();
-  return millis(Math.max(0, Math.min(until - now, LONGEST_PAUSE)));
+  return millis(Math.max(0, Math.min(until - now, MAX_PAUSE)));
 }
 
 const isRead = (request: TransportRequest): boolean => request.method === 'GET' || request.method === 'HEAD';
@@ -61,14 +61,14 @@ function isWorthRepeating(request: TransportRequest, failure: TransportError): b
   return isRead(request) && (failure.failure === 'broken' || failure.failure === 'timeout');
 }
 
-type Verdict = 'good' | 'overload' | 'neutral';
+type Outcome = 'good' | 'overload' | 'neutral';
 
-function verdictOnAnswer(status: number): Verdict {
+function outcomeOfStatus(status: number): Outcome {
   if (status === 429 || status === 504) return 'overload';
   return status === 503 ? 'neutral' : 'good';
 }
 
-const verdictOnFailure = (error: unknown): Verdict =>
+const outcomeOfFailure = (error: unknown): Outcome =>
   error instanceof TransportError && error.failure === 'timeout' ? 'overload' : 'neutral';
 
 export function createFlow(options: FlowOptions): Flow {
@@ -92,10 +92,10 @@ export function createFlow(options: FlowOptions): Flow {
         const pause = computeRetryAfter(answer.headers, clock);
         if (pause !== undefined) gate.hold(pause);
       }
-      pass.leave(verdictOnAnswer(answer.status));
+      pass.leave(outcomeOfStatus(answer.status));
       return answer;
     } catch (error) {
-      pass.leave(verdictOnFailure(error));
+      pass.leave(outcomeOfFailure(error));
       throw error;
     }
   }

@@ -36,7 +36,7 @@ describe('FrameSplitter', () => {
   });
 
   test.each<[string, Buffer, number]>([
-    ['nothing', Buffer.alloc(0), 0],
+    ['an empty chunk', Buffer.alloc(0), 0],
     ['part of a length', framed('abc').subarray(0, 3), 3],
     ['a length alone', framed('abc').subarray(0, 4), 4],
     ['all but the last byte', framed('abc').subarray(0, 6), 6],

@@ -16,8 +16,8 @@ function setup(options: Partial<GateOptions> = {}) {
       },
       () => names.push(`${name} aborted`),
     );
-  const leave = async (verdict: Parameters<Pass['leave']>[0] = 'good') => {
-    inside.shift()!.leave(verdict);
+  const leave = async (outcome: Parameters<Pass['leave']>[0] = 'good') => {
+    inside.shift()!.leave(outcome);
     await settle();
   };
   return { clock, gate, inside, names, enter, leave };
@@ -84,9 +84,9 @@ describe('slots', () => {
 describe('adaptive limit', () => {
   it('an overload halves the limit, down to one; successes restore it slowly', async () => {
     const { gate, enter, leave } = setup({ maxInFlight: 16 });
-    const round = async (verdict: 'good' | 'overload' | 'neutral') => {
+    const round = async (outcome: 'good' | 'overload' | 'neutral') => {
       await enter();
-      await leave(verdict);
+      await leave(outcome);
       return gate.state.limit;
     };
     expect(await round('overload')).toBe(8);

@@ -26,7 +26,7 @@ export interface GateState {
 /** The slot of an admitted request. The caller must release it with the outcome of the request. */
 export interface Pass {
   /** `good` lets the limit grow, `overload` shrinks it, `neutral` does not change it. */
-  leave(verdict: 'good' | 'overload' | 'neutral'): void;
+  leave(outcome: 'good' | 'overload' | 'neutral'): void;
 }
 
 interface Waiter {
@@ -34,7 +34,7 @@ interface Waiter {
   gone: boolean;
 }
 
-const LEAST = 1;
+const MIN_LIMIT = 1;
 
 export class Gate {
   readonly #clock: Clock;
@@ -53,7 +53,7 @@ export class Gate {
   constructor(options: GateOptions) {
     const { clock, maxInFlight, qps, burst } = options;
     this.#clock = clock;
-    this.#max = Math.max(LEAST, maxInFlight);
+    this.#max = Math.max(MIN_LIMIT, maxInFlight);
     this.#limit = this.#max;
     if (qps !== undefined && qps > 0)
       this.#bucket = new TokenBucket({ perSecond: qps, burst: burst ?? qps, now: clock.elapsed() });
@@ -142,19 +142,19 @@ export class Gate {
     const epoch = this.#epoch;
     let inside = true;
     waiter.enter({
-      leave: (verdict) => {
+      leave: (outcome) => {
         if (!inside) return;
         inside = false;
         this.#inFlight--;
-        if (verdict === 'good') this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
-        if (verdict === 'overload' && epoch === this.#epoch) this.#shrink();
+        if (outcome === 'good') this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
+        if (outcome === 'overload' && epoch === this.#epoch) this.#shrink();
         this.#pump();
       },
     });
   }
 
   #shrink(): void {
-    this.#limit = Math.max(LEAST, this.#limit / 2);
+    this.#limit = Math.max(MIN_LIMIT, this.#limit / 2);
     this.#epoch++;
   }
 }

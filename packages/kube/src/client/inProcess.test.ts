@@ -51,17 +51,17 @@ describe('inProcessTransport', () => {
     "an abort while the server works aborts the server's signal (%s)",
     async (way) => {
       const controller = new AbortController();
-      let told = false;
+      let notified = false;
       const handler: HttpHandler = ({ signal }) =>
         new Promise(() =>
           signal!.addEventListener('abort', () => {
-            told = true;
+            notified = true;
           }),
         );
       const waiting = inProcessTransport(handler)[way]({ ...request, signal: controller.signal });
       controller.abort();
       await expect(waiting).rejects.toMatchObject({ failure: 'aborted', sent: true });
-      expect(told).toBe(true);
+      expect(notified).toBe(true);
     },
   );
 

@@ -1,7 +1,7 @@
 // The transport to an API server in the same process. It uses no socket, but still transfers bytes.
 
 import type { HttpHandler, HttpRequest, HttpResponse, RequestHeaders } from '#api/http';
-import { abortable, linkedController, whenOver } from './abortable.ts';
+import { abortable, linkedController, onEnd } from './abortable.ts';
 import {
   abortError,
   type HeaderMap,
@@ -32,7 +32,7 @@ const toHttp = (request: TransportRequest, signal: AbortSignal): HttpRequest => 
  * Settles with the handler's response or the abort, whichever comes first. The handler sees the abort through its
  * signal.
  */
-function answerOrAbort<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function responseOrAbort<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal?.aborted) return Promise.reject(abortError(signal, false));
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => reject(abortError(signal, true));
@@ -71,9 +71,9 @@ async function openStream(handler: HttpHandler, request: TransportRequest): Prom
     controller.abort();
   };
   try {
-    const answer = await answerOrAbort(() => handler(toHttp(request, controller.signal)), request.signal);
+    const answer = await responseOrAbort(() => handler(toHttp(request, controller.signal)), request.signal);
     const body = answer.body instanceof Uint8Array ? once(answer.body) : answer.body;
-    const chunks = whenOver(abortable(body, controller.signal), close);
+    const chunks = onEnd(abortable(body, controller.signal), close);
     return { status: answer.status, headers: answer.headers, chunks, close };
   } catch (error) {
     close();
@@ -84,7 +84,7 @@ async function openStream(handler: HttpHandler, request: TransportRequest): Prom
 export function inProcessTransport(handler: HttpHandler): Transport {
   return {
     request: (request) =>
-      answerOrAbort(async (): Promise<TransportResponse> => {
+      responseOrAbort(async (): Promise<TransportResponse> => {
         const signal = request.signal ?? new AbortController().signal;
         const answer = await handler(toHttp(request, signal));
         return { status: answer.status, headers: answer.headers, body: await collect(answer.body) };

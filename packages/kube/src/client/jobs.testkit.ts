@@ -6,7 +6,7 @@ import { defineKind } from '#api/kind';
 import type { KubeObject } from '#api/object';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 import { inProcessTransport } from './inProcess.ts';
-import { bytes, manualClock, refusal, type Scripted, scripted } from './testkit.ts';
+import { bytes, errorResponse, manualClock, type Scripted, scripted } from './testkit.ts';
 
 export interface Job extends KubeObject {
   spec?: { ttlSecondsAfterFinished?: number };
@@ -26,30 +26,35 @@ export const job = (more: object = {}): Job => ({
   kind: 'Job',
   metadata: { name: 'a', namespace: 'n', uid: 'u1', resourceVersion: '5', ...more },
 });
-export const missing = refusal(404, 'NotFound', 'jobs.batch "a" not found', {
+export const missing = errorResponse(404, 'NotFound', 'jobs.batch "a" not found', {
   name: 'a',
   group: 'batch',
   kind: 'jobs',
 });
-export const notServed = refusal(404, 'NotFound', 'the server could not find the requested resource', {});
-export const stale = refusal(
+export const notServed = errorResponse(
+  404,
+  'NotFound',
+  'the server could not find the requested resource',
+  {},
+);
+export const stale = errorResponse(
   409,
   'Conflict',
   'Operation cannot be fulfilled on jobs.batch "a": the object has been modified',
   { name: 'a', group: 'batch', kind: 'jobs' },
 );
-export const webhook = refusal(409, 'Conflict', 'admission webhook "x" denied the request: no', {
+export const webhook = errorResponse(409, 'Conflict', 'admission webhook "x" denied the request: no', {
   name: 'a',
 });
-export const exists = refusal(409, 'AlreadyExists', 'jobs.batch "a" already exists', {
+export const exists = errorResponse(409, 'AlreadyExists', 'jobs.batch "a" already exists', {
   name: 'a',
   kind: 'jobs',
 });
-export const invalid = refusal(422, 'Invalid', 'Job.batch "a" is invalid: spec: Required value', {
+export const invalid = errorResponse(422, 'Invalid', 'Job.batch "a" is invalid: spec: Required value', {
   name: 'a',
   causes: [{ field: 'spec' }],
 });
-export const otherUid = refusal(
+export const otherUid = errorResponse(
   422,
   'Invalid',
   'Job.batch "a" is invalid: metadata.uid: field is immutable',
@@ -58,7 +63,7 @@ export const otherUid = refusal(
     causes: [{ field: 'metadata.uid' }],
   },
 );
-export const forbidden = refusal(403, 'Forbidden', 'jobs.batch "a" is forbidden', {
+export const forbidden = errorResponse(403, 'Forbidden', 'jobs.batch "a" is forbidden', {
   name: 'a',
   kind: 'jobs',
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defineKind } from '#api/kind';
-import { collectionPath, homePath, objectPath, queryText } from './paths.ts';
+import { collectionPath, creationPath, objectPath, queryText } from './paths.ts';
 
 const Job = defineKind({ group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs', namespaced: true });
 const Node = defineKind({ group: '', version: 'v1', kind: 'Node', resource: 'nodes', namespaced: false });
@@ -35,7 +35,11 @@ describe('paths', () => {
       () => objectPath(Job, { name: 'b' }),
       'the namespace is missing',
     ],
-    ['a create of a namespaced object without a namespace', () => homePath(Job), 'the namespace is missing'],
+    [
+      'a create of a namespaced object without a namespace',
+      () => creationPath(Job),
+      'the namespace is missing',
+    ],
     [
       'a cluster-scoped object with a namespace',
       () => objectPath(Node, { namespace: 'a', name: 'b' }),
@@ -51,10 +55,10 @@ describe('paths', () => {
   });
 
   it.each([
-    ['nothing', {}, ''],
+    ['no parameters', {}, ''],
     ['undefined is omitted', { a: undefined }, ''],
     ['values are encoded', { labelSelector: 'a=b,c in (d)' }, '?labelSelector=a%3Db%2Cc%20in%20(d)'],
-    ['several', { a: 1, b: true, c: undefined, d: '' }, '?a=1&b=true&d='],
+    ['several parameters', { a: 1, b: true, c: undefined, d: '' }, '?a=1&b=true&d='],
   ])('query: %s', (_name, query, expected) => {
     expect(queryText(query)).toBe(expected);
   });

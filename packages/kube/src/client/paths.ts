@@ -24,14 +24,14 @@ export function collectionPath(kind: Kind, namespace?: string): string {
 }
 
 /** The collection an object is created in. */
-export function homePath(kind: Kind, namespace?: string): string {
+export function creationPath(kind: Kind, namespace?: string): string {
   if (kind.namespaced) segment(kind, 'namespace', namespace);
   return collectionPath(kind, namespace);
 }
 
 /** One object, or one of its subresources. */
 export function objectPath(kind: Kind, key: ObjectKey, subresource?: string): string {
-  const path = `${homePath(kind, key.namespace)}/${segment(kind, 'name', key.name)}`;
+  const path = `${creationPath(kind, key.namespace)}/${segment(kind, 'name', key.name)}`;
   return subresource === undefined ? path : `${path}/${segment(kind, 'subresource', subresource)}`;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { metadataOf } from '#api/kind';
 import { Job, key, PATH, setup } from './jobs.testkit.ts';
-import { json, refusal } from './testkit.ts';
+import { errorResponse, json } from './testkit.ts';
 
 describe('lists', () => {
   const page = (names: string[], token?: string, version = '9') =>
@@ -32,7 +32,7 @@ describe('lists', () => {
   it('lists everything again in one request if a page expires', async () => {
     const { client, server } = setup([
       page(['a'], 't1'),
-      refusal(410, 'Expired', 'too old'),
+      errorResponse(410, 'Expired', 'too old'),
       page(['a', 'b'], undefined, '12'),
     ]);
     const { items, resourceVersion } = await client.list(Job);
@@ -42,7 +42,7 @@ describe('lists', () => {
   });
 
   it('throws if the first page has expired', async () => {
-    await expect(setup([refusal(410, 'Expired', 'too old')]).client.list(Job)).rejects.toMatchObject({
+    await expect(setup([errorResponse(410, 'Expired', 'too old')]).client.list(Job)).rejects.toMatchObject({
       code: 410,
     });
   });
@@ -53,7 +53,7 @@ describe('lists', () => {
 
   it('pages report that they expired', async () => {
     const kinds: string[] = [];
-    for await (const answer of setup([page(['a'], 't'), refusal(410, 'Expired', '')]).client.pages(Job))
+    for await (const answer of setup([page(['a'], 't'), errorResponse(410, 'Expired', '')]).client.pages(Job))
       kinds.push(answer.kind);
     expect(kinds).toEqual(['page', 'expired']);
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bearer, impersonating, impersonationHeaders, withCredentials } from './credentials.ts';
 import { inProcessTransport } from './inProcess.ts';
 import { renewing } from './renewing.ts';
-import { bytes, chunked, manualClock, refusal, scripted } from './testkit.ts';
+import { bytes, chunked, errorResponse, manualClock, scripted } from './testkit.ts';
 import { tokenFile } from './tokenFile.ts';
 
 const auth = (token: string) => ({ headers: bearer(token) });
@@ -163,7 +163,7 @@ describe('tokenFile', () => {
 
 describe('withCredentials', () => {
   const ok = { status: 200, headers: {}, body: bytes('ok') };
-  const no = refusal(401, 'Unauthorized', 'Unauthorized');
+  const no = errorResponse(401, 'Unauthorized', 'Unauthorized');
   const request = { method: 'DELETE', path: '/', headers: { a: 'b' } };
   const setup = (changes: boolean, ...answers: (typeof ok)[]) => {
     const server = scripted(...answers);

@@ -20,7 +20,7 @@ export interface RenewingOptions {
 }
 
 /** A server that rejects everything must not cause continuous loads. */
-const LEAST_INTERVAL: Millis = seconds(5);
+const MIN_INTERVAL: Millis = seconds(5);
 
 const sameAuth = (a: Auth, b: Auth): boolean =>
   a.cert === b.cert && a.key === b.key && JSON.stringify(a.headers) === JSON.stringify(b.headers);
@@ -56,7 +56,7 @@ export function renewing(options: RenewingOptions): Credentials {
     current: () => (held === undefined || stale() ? renewOnce() : held.auth),
     async refused(used) {
       if (held !== undefined && held.auth !== used) return true;
-      if (loading === undefined && clock.elapsed() - loadedAt < LEAST_INTERVAL) return false;
+      if (loading === undefined && clock.elapsed() - loadedAt < MIN_INTERVAL) return false;
       return (await renewOnce()) !== used;
     },
   };

@@ -202,28 +202,28 @@ describe('measureSkew', () => {
   function client(date: (count: number) => string) {
     const clock = manualClock();
     const skew = createSkew(clock);
-    let asked = 0;
-    const handler = async () => ({ status: 403, headers: { date: date(++asked) }, body: bytes('{}') });
+    let requests = 0;
+    const handler = async () => ({ status: 403, headers: { date: date(++requests) }, body: bytes('{}') });
     const { raw } = createClient({
       transport: inProcessTransport(handler),
       clock,
       random: seededRandom(1),
       observe: (exchange) => skew.observe(exchange),
     });
-    return { skew, raw, asked: () => asked, now: formatHttpDate(clock.now()) };
+    return { skew, raw, requests: () => requests, now: formatHttpDate(clock.now()) };
   }
 
   it('sends three requests and accepts any response', async () => {
-    const { skew, raw, asked } = client(() => formatHttpDate(manualClock().now()));
+    const { skew, raw, requests } = client(() => formatHttpDate(manualClock().now()));
     expect(await measureSkew(skew, raw)).toMatchObject({ samples: 3 });
-    expect(asked()).toBe(3);
+    expect(requests()).toBe(3);
     await measureSkew(skew, raw);
-    expect(asked()).toBe(3);
+    expect(requests()).toBe(3);
   });
 
   it('gives up if the server sends no dates', async () => {
-    const { skew, raw, asked } = client(() => '');
+    const { skew, raw, requests } = client(() => '');
     expect(await measureSkew(skew, raw)).toBeUndefined();
-    expect(asked()).toBe(5);
+    expect(requests()).toBe(5);
   });
 });

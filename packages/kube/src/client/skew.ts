@@ -31,15 +31,15 @@ interface Sample {
   readonly base: number;
 }
 
-const KEPT = 15;
-const LEAST = 3;
+const MAX_SAMPLES = 15;
+const MIN_SAMPLES = 3;
 /** Slower responses are less certain. They count only while there are not enough faster ones. */
 const FAST = seconds(2);
-const OLDEST = minutes(30);
+const MAX_AGE = minutes(30);
 /** Date is truncated to whole seconds: on average the server is half a second ahead of it. */
 const TRUNCATION = 500;
 /** Responses of a burst carry the same information. Samples at different fractions of a second are more useful. */
-const APART = millis(50);
+const MIN_DISTANCE = millis(50);
 /** Slewing moves a clock by less than this between two checks. A set clock or a suspended machine moves it by more. */
 const CLOCK_SET = 500;
 
@@ -54,7 +54,7 @@ export function createSkew(clock: Clock): Skew {
   function dropUnusable(base: number): void {
     const elapsed = clock.elapsed();
     const isUsable = (sample: Sample) =>
-      elapsed - sample.takenAt <= OLDEST && Math.abs(base - sample.base) <= CLOCK_SET;
+      elapsed - sample.takenAt <= MAX_AGE && Math.abs(base - sample.base) <= CLOCK_SET;
     if (samples.every(isUsable)) return;
     samples = samples.filter(isUsable);
     known = undefined;
@@ -68,7 +68,7 @@ export function createSkew(clock: Clock): Skew {
 
   return {
     observe({ headers = {}, sentAt, roundTrip }) {
-      if (samples.length >= KEPT && clock.elapsed() - samples.at(-1)!.takenAt < APART) return;
+      if (samples.length >= MAX_SAMPLES && clock.elapsed() - samples.at(-1)!.takenAt < MIN_DISTANCE) return;
       const date = parseHttpDate(headerOf(headers, 'date') ?? '');
       // A cached response carries the date at which it was stored.
       if (date === undefined || headerOf(headers, 'age') !== undefined) return;
@@ -81,7 +81,7 @@ export function createSkew(clock: Clock): Skew {
         takenAt: clock.elapsed(),
         base: baseNow(),
       });
-      if (samples.length > KEPT) dropOne();
+      if (samples.length > MAX_SAMPLES) dropOne();
       known = undefined;
     },
     estimate() {
@@ -101,8 +101,8 @@ export function createSkew(clock: Clock): Skew {
  */
 function computeEstimate(all: readonly Sample[], base: number): SkewEstimate | undefined {
   const fast = all.filter(({ isFast }) => isFast);
-  const samples = fast.length >= LEAST ? fast : all;
-  if (samples.length < LEAST) return undefined;
+  const samples = fast.length >= MIN_SAMPLES ? fast : all;
+  if (samples.length < MIN_SAMPLES) return undefined;
   // The amount by which the local clock was slewed since the sample is known exactly.
   const moved = samples.map((sample) => ({ ...sample, offset: sample.offset - (base - sample.base) }));
   const least = Math.max(...moved.map(({ offset, uncertainty }) => offset - uncertainty));
@@ -124,7 +124,7 @@ export async function measureSkew(
   skew: Skew,
   raw: (request: { method: string; path: string }) => Promise<unknown>,
 ): Promise<SkewEstimate | undefined> {
-  for (let asked = 0; asked < LEAST + 2 && skew.estimate() === undefined; asked++)
+  for (let requests = 0; requests < MIN_SAMPLES + 2 && skew.estimate() === undefined; requests++)
     await raw({ method: 'GET', path: '/version' });
   return skew.estimate();
 }

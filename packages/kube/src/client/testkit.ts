@@ -70,7 +70,12 @@ export const json = (
   body: bytes(JSON.stringify(body)),
 });
 
-export const refusal = (code: number, reason: string, message: string, details?: object): HttpResponse =>
+export const errorResponse = (
+  code: number,
+  reason: string,
+  message: string,
+  details?: object,
+): HttpResponse =>
   json(code, {
     kind: 'Status',
     apiVersion: 'v1',

@@ -5,7 +5,7 @@
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, millis, minutes, seconds } from '@lapse/base/instant';
 import type { Dispatcher } from 'undici';
-import { linkedController, whenOver } from './abortable.ts';
+import { linkedController, onEnd } from './abortable.ts';
 import { createDispatcher, type TlsOptions } from './dispatchers.ts';
 import {
   abortError,
@@ -98,7 +98,7 @@ async function openStream(
   };
   const source = watchSilence<Uint8Array>(body, { clock: options.clock, limit: options.limit, onSilent });
   const ended = () => closed || request.signal?.aborted === true;
-  const chunks = whenOver(settleErrors(source, ended, target.origin), close);
+  const chunks = onEnd(settleErrors(source, ended, target.origin), close);
   return { status: answer.statusCode, headers: answer.headers as HeaderMap, chunks, close };
 }
 

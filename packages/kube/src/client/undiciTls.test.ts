@@ -105,11 +105,11 @@ describe('HTTP/2', () => {
 
 describe('proxies', () => {
   /** An HTTP proxy that supports CONNECT and records the requested hosts. */
-  function connectProxy(asked: string[]): Promise<LocalServer> {
+  function connectProxy(received: string[]): Promise<LocalServer> {
     return tcpServer((socket) => {
       socket.once('data', (head) => {
         const lines = head.toString().split('\r\n');
-        asked.push(lines[0]!, ...lines.filter((line) => /^proxy-authorization/i.test(line)));
+        received.push(lines[0]!, ...lines.filter((line) => /^proxy-authorization/i.test(line)));
         const [host, port] = lines[0]!.split(' ')[1]!.split(':');
         const onward = connect(Number(port), host, () => {
           socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -121,14 +121,14 @@ describe('proxies', () => {
   }
 
   it('TLS uses a CONNECT tunnel, is verified end to end, and sends the credentials of the proxy URL', async () => {
-    const asked: string[] = [];
-    const proxy = await serve(connectProxy(asked));
+    const received: string[] = [];
+    const proxy = await serve(connectProxy(received));
     const local = await serve(httpsServer(server));
     const proxyUrl = proxy.url.replace('http://', 'http://me:secret@');
     const transport = transportTo(local, { tls: { ca: server.cert }, proxyUrl, connections: 2 });
     expect(await ask(transport)).toBe('- -');
     await Promise.all(Array.from({ length: 20 }, () => transport.request(del('/a'))));
-    expect(asked.slice(0, 2)).toEqual([
+    expect(received.slice(0, 2)).toEqual([
       `CONNECT ${local.url.slice('https://'.length)} HTTP/1.1`,
       `proxy-authorization: Basic ${Buffer.from('me:secret').toString('base64')}`,
     ]);

@@ -5,7 +5,7 @@ import { defineKind } from '#api/kind';
 import { ApiError } from '#api/status';
 import { createClient } from './client.ts';
 import { inProcessTransport } from './inProcess.ts';
-import { chunked, manualClock, refusal, scripted, settle } from './testkit.ts';
+import { chunked, errorResponse, manualClock, scripted, settle } from './testkit.ts';
 import type { WatchOptions } from './watch.ts';
 import type { WatchEvent } from './watchEvents.ts';
 
@@ -151,8 +151,8 @@ describe('error responses', () => {
       streaming(line('ERROR', { kind: 'Status' })),
       'error 500 InternalError',
     ],
-    ['a 410 response', refusal(410, 'Expired', 'too old'), 'error 410 Expired'],
-    ['403', refusal(403, 'Forbidden', 'jobs.batch is forbidden'), 'error 403 Forbidden'],
+    ['a 410 response', errorResponse(410, 'Expired', 'too old'), 'error 410 Expired'],
+    ['403', errorResponse(403, 'Forbidden', 'jobs.batch is forbidden'), 'error 403 Forbidden'],
     [
       'a 404 for an unknown group',
       { status: 404, headers: { 'content-type': 'text/plain' }, body: Buffer.from('404 page not found') },
@@ -160,7 +160,7 @@ describe('error responses', () => {
     ],
     [
       'an error response as a stream',
-      { ...refusal(429, '', ''), body: chunked('{"kind":"Status",', '"reason":"TooManyRequests"}') },
+      { ...errorResponse(429, '', ''), body: chunked('{"kind":"Status",', '"reason":"TooManyRequests"}') },
       'error 429 TooManyRequests',
     ],
     [

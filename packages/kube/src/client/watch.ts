@@ -3,7 +3,7 @@
 
 import type { Kind } from '#api/kind';
 import type { KubeObject } from '#api/object';
-import { acceptFor, type Caller, isProtobuf, refusalFrom, toRequest } from './call.ts';
+import { acceptFor, type Caller, errorFrom, isProtobuf, toRequest } from './call.ts';
 import { FrameSplitter } from './frames.ts';
 import { LineSplitter } from './lines.ts';
 import { PartTooLong, type Splitter } from './partBuffer.ts';
@@ -29,7 +29,7 @@ export interface WatchOptions extends SelectOptions {
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** Enough for any Status. The rest of a longer body is ignored. */
-const MAX_REFUSAL_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 
 const errorEvent = (error: Error): WatchEvent<never> => ({ type: 'error', error });
 
@@ -63,13 +63,13 @@ async function readRefusal(caller: Caller, { status, headers, chunks }: Transpor
   for await (const chunk of chunks) {
     parts.push(chunk);
     bytes += chunk.length;
-    if (bytes > MAX_REFUSAL_BYTES) break;
+    if (bytes > MAX_ERROR_BYTES) break;
   }
-  return refusalFrom(caller, { status, headers, body: Buffer.concat(parts) });
+  return errorFrom(caller, { status, headers, body: Buffer.concat(parts) });
 }
 
 /** The error if the response is not a watch stream; otherwise undefined. */
-async function objection(
+async function responseError(
   caller: Caller,
   stream: TransportStream,
   options: WatchOptions,
@@ -143,10 +143,10 @@ export async function* watch<T extends KubeObject>(
   let stream: TransportStream | undefined;
   try {
     stream = await open(caller, kind, options);
-    const refusal = await objection(caller, stream, options);
+    const error = await responseError(caller, stream, options);
     if (stopped()) return;
-    if (refusal !== undefined) {
-      yield errorEvent(refusal);
+    if (error !== undefined) {
+      yield errorEvent(error);
       return;
     }
     options.onOpen?.();

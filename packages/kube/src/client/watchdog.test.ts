@@ -4,7 +4,7 @@ import { manualClock, settle } from './testkit.ts';
 import { watchSilence } from './watchdog.ts';
 
 /** A source that the test feeds manually. */
-function hose() {
+function manualSource() {
   const waiting: ((result: IteratorResult<number>) => void)[] = [];
   return {
     give: (value: number) => waiting.shift()?.({ done: false, value }),
@@ -19,7 +19,7 @@ function hose() {
 
 function watched() {
   const clock = manualClock();
-  const { give, source } = hose();
+  const { give, source } = manualSource();
   let silent = 0;
   const stream = watchSilence(source, { clock, limit: millis(1000), onSilent: () => silent++ });
   return { clock, give, iterator: stream[Symbol.asyncIterator](), silent: () => silent };

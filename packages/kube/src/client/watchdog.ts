@@ -18,7 +18,7 @@ export function watchSilence<T>(
       let waitingSince: number | undefined;
       let cancel: Cancel | undefined;
       // One timer per stream instead of one per item: it checks how long the present wait has lasted and rearms itself.
-      const look = () => {
+      const check = () => {
         cancel = undefined;
         if (waitingSince === undefined) return;
         const left = limit - (clock.elapsed() - waitingSince);
@@ -26,7 +26,7 @@ export function watchSilence<T>(
         else arm(millis(left));
       };
       const arm = (delay: Millis) => {
-        cancel = clock.wakeAt(plus(clock.now(), delay), look);
+        cancel = clock.wakeAt(plus(clock.now(), delay), check);
       };
       const over = () => {
         cancel?.();

@@ -101,20 +101,20 @@ describe('writes', () => {
 
   it('objectOf returns the object or throws the error', async () => {
     expect(objectOf(await setup([json(201, job())]).client.create(Job, job())).metadata.uid).toBe('u1');
-    const refused = await setup([exists]).client.create(Job, job());
-    expect(() => objectOf(refused)).toThrow('already exists');
+    const existing = await setup([exists]).client.create(Job, job());
+    expect(() => objectOf(existing)).toThrow('already exists');
   });
 });
 
 describe('options of all verbs', () => {
   it('reports warnings, several per header line or in several lines', async () => {
-    const heard: string[] = [];
+    const warnings: string[] = [];
     const warning = ['299 - "one \\"quoted\\"", 299 - "two"', '299 - "three"'];
-    await setup([json(200, job(), { warning })], { onWarning: (text) => heard.push(text) }).client.get(
+    await setup([json(200, job(), { warning })], { onWarning: (text) => warnings.push(text) }).client.get(
       Job,
       key,
     );
-    expect(heard).toEqual(['one "quoted"', 'two', 'three']);
+    expect(warnings).toEqual(['one "quoted"', 'two', 'three']);
   });
 
   it('raw returns the response unchanged', async () => {

@@ -6,7 +6,7 @@ import { apiVersionOf, type KubeObject } from '#api/object';
 import { ApiError } from '#api/status';
 import { type Answered, acceptFor, ask, type Caller, type CallOptions, readObject } from './call.ts';
 import { type ConflictCause, conflictCause, isAlreadyExists, isInvalid, isMissing } from './errors.ts';
-import { homePath, objectPath } from './paths.ts';
+import { creationPath, objectPath } from './paths.ts';
 
 export interface WriteOptions extends CallOptions {
   /** Validate and respond as usual, but store nothing. */
@@ -100,7 +100,7 @@ const withType = (kind: Kind, object: KubeObject): object => ({
 });
 
 /** Returns the error of a write to an existing object as a value, or throws it. */
-function refused(error: ApiError, name: string): Conflict | Missing | Invalid {
+function errorAnswer(error: ApiError, name: string): Conflict | Missing | Invalid {
   if (isMissing(error, name)) return { kind: 'missing', error };
   if (error.code === 409) return { kind: 'conflict', by: conflictCause(error), error };
   // The server rejects a patch with another UID as an attempt to change it.
@@ -120,7 +120,7 @@ export async function create<T extends KubeObject>(
   const { subresource } = options;
   const path =
     subresource === undefined
-      ? homePath(kind, object.metadata.namespace)
+      ? creationPath(kind, object.metadata.namespace)
       : objectPath(kind, keyOf(object), subresource);
   const answer = await ask(caller, {
     method: 'POST',
@@ -153,7 +153,7 @@ export async function update<T extends KubeObject>(
     body: withType(kind, object),
     ...callOptions(options),
   });
-  if (answer instanceof ApiError) return refused(answer, key.name);
+  if (answer instanceof ApiError) return errorAnswer(answer, key.name);
   return { kind: 'updated', object: readObject(kind, answer.json, path) };
 }
 
@@ -187,7 +187,7 @@ export async function patch<T extends KubeObject>(
     query: queryOf(caller, options),
     options,
   });
-  if (answer instanceof ApiError) return refused(answer, key.name);
+  if (answer instanceof ApiError) return errorAnswer(answer, key.name);
   return { kind: 'patched', object: readObject(kind, answer.json, 'PATCH') };
 }
 
@@ -206,7 +206,7 @@ export async function apply<T extends KubeObject>(
     query: { ...queryOf(caller, options), force: options.force === true ? true : undefined },
     options,
   });
-  if (answer instanceof ApiError) return refused(answer, key.name);
+  if (answer instanceof ApiError) return errorAnswer(answer, key.name);
   return { kind: 'applied', object: readObject(kind, answer.json, 'APPLY'), created: answer.status === 201 };
 }
 

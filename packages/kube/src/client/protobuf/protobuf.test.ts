@@ -120,7 +120,7 @@ describe('decoding Kubernetes messages', () => {
 
   test.each<[string, () => unknown]>([
     ['a message without the Kubernetes prefix', () => openEnvelope(Buffer.from('{"kind":"JobList"}'))],
-    ['nothing', () => openEnvelope(Buffer.alloc(0))],
+    ['an empty message', () => openEnvelope(Buffer.alloc(0))],
     ['another kind of list', () => decodeList(envelope('v1', 'PodList', []), Job, JOB)],
     ['another kind of object', () => decodeWireEvent(frame('ADDED', envelope('v1', 'Pod', [])).subarray(4), Job, JOB)], // biome-ignore format: one row
     ['an event without an object', () => decodeWireEvent(encode([[1, 'ADDED']]), Job, JOB)],
