@@ -15,7 +15,7 @@ export interface Clock {
 
 // Timers are monotonic: a longer timer would miss a clock step or a suspend, and Node fires timers beyond 24.8 days
 // immediately.
-const MAX_LEG = 30_000;
+const MAX_TIMER = 30_000;
 
 export const realClock: Clock = {
   now: () => instant(Date.now()),
@@ -25,9 +25,9 @@ export const realClock: Clock = {
     const leg = () => {
       const left = at - Date.now();
       if (left <= 0) fn();
-      else timer = setTimeout(leg, Math.min(left, MAX_LEG));
+      else timer = setTimeout(leg, Math.min(left, MAX_TIMER));
     };
-    timer = setTimeout(leg, Math.max(0, Math.min(at - Date.now(), MAX_LEG)));
+    timer = setTimeout(leg, Math.max(0, Math.min(at - Date.now(), MAX_TIMER)));
     return () => clearTimeout(timer);
   },
 };

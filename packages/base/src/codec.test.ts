@@ -20,7 +20,7 @@ describe('gzip', () => {
   test.each([
     ['cut in the middle', gzip(utf8('x'.repeat(1000))).subarray(0, 15)],
     ['a header only', Uint8Array.of(0x1f, 0x8b, 0x08)],
-    ['nothing', new Uint8Array(0)],
+    ['an empty input', new Uint8Array(0)],
     ['a wrong checksum', Uint8Array.from(gzip(utf8('abc')), (b, i) => (i === 16 ? b ^ 1 : b))],
   ])('%s is corrupt', (_, bytes) => {
     expect(unpackGzip(bytes, 1 << 20).kind).toBe('corrupt');

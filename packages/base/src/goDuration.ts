@@ -47,27 +47,27 @@ const LIMIT = 2n ** 63n;
 
 /** `1h30m`, `-1.5s`, `0`. Throws GoDurationError. */
 export function parseGoDuration(text: string): bigint {
-  const refuse = (what: string): never => {
+  const reject = (what: string): never => {
     throw new GoDurationError(`time: ${what} ${quote(text)}`);
   };
   const negative = text[0] === '-';
   let rest = negative || text[0] === '+' ? text.slice(1) : text;
   if (rest === '0') return 0n;
-  if (rest === '') refuse('invalid duration');
+  if (rest === '') reject('invalid duration');
   let total = 0n;
   while (rest !== '') {
     const part = /^(\d*)(?:\.(\d*))?([^.\d]*)/.exec(rest)!;
     const [all, whole = '', fraction = '', unit = ''] = part;
-    if (whole === '' && fraction === '') refuse('invalid duration');
-    if (whole.length > 30 || BigInt(whole) > LIMIT) refuse('invalid duration');
-    if (unit === '') refuse('missing unit in duration');
-    const size = UNITS.get(unit) ?? refuse(`unknown unit ${quote(unit)} in duration`);
+    if (whole === '' && fraction === '') reject('invalid duration');
+    if (whole.length > 30 || BigInt(whole) > LIMIT) reject('invalid duration');
+    if (unit === '') reject('missing unit in duration');
+    const size = UNITS.get(unit) ?? reject(`unknown unit ${quote(unit)} in duration`);
     total += BigInt(whole) * size + nanosOf(fraction, size);
-    if (total > LIMIT) refuse('invalid duration');
+    if (total > LIMIT) reject('invalid duration');
     rest = rest.slice(all.length);
   }
   if (negative) return -total;
-  if (total === LIMIT) refuse('invalid duration');
+  if (total === LIMIT) reject('invalid duration');
   return total;
 }
 

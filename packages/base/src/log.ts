@@ -25,7 +25,7 @@ export interface LogOptions {
 }
 
 const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
-const MOST_TEXT = 4096;
+const MAX_TEXT = 4096;
 
 type Format = (time: string, level: Level, fields: Fields, message: string) => string;
 
@@ -52,7 +52,7 @@ function plain(_key: string, value: unknown): unknown {
     return { name: value.name, message: value.message, stack: value.stack, ...cause };
   }
   if (typeof value === 'bigint') return String(value);
-  return typeof value === 'string' && value.length > MOST_TEXT ? `${value.slice(0, MOST_TEXT)}…` : value;
+  return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
 }
 
 function safeJson(value: unknown): string {

@@ -16,7 +16,7 @@ export function wakeAfter(clock: Clock, length: Millis, fn: () => void): Cancel 
 
 /** Smaller steps are ordinary corrections of a time daemon. */
 const SET_BACK = 1000;
-const LOOK_EVERY = 15_000;
+const CHECK_INTERVAL = 15_000;
 
 /** Calls `fn` when the wall clock is set back by more than a second. Only the real clock can be set back. */
 export function onSetBack(clock: Clock, fn: () => void): Cancel {
@@ -27,7 +27,7 @@ export function onSetBack(clock: Clock, fn: () => void): Cancel {
     const now = offset();
     if (now < before - SET_BACK) fn();
     before = now;
-  }, LOOK_EVERY);
+  }, CHECK_INTERVAL);
   timer.unref();
   return () => clearInterval(timer);
 }

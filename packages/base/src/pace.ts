@@ -19,7 +19,7 @@ export interface PaceOptions {
 /** Interval between advances, in real milliseconds. The displayed time is at most this far behind. */
 const TICK = 50;
 /** Maximum backlog of real time to catch up with. Anything beyond is dropped. */
-const MOST_BEHIND = seconds(1);
+const MAX_BACKLOG = seconds(1);
 
 export class Pace {
   readonly #options: PaceOptions;
@@ -69,7 +69,7 @@ export class Pace {
       const next = virtual.next();
       if (next !== undefined && next <= target) {
         await virtual.advanceTo(next, rest);
-        this.#giveUpWhatIsLost();
+        this.#dropExcessBacklog();
         continue;
       }
       await virtual.advanceTo(target, rest);
@@ -83,7 +83,7 @@ export class Pace {
     return instant(this.#from.virtual + (real.elapsed() - this.#from.real) * this.#speed);
   }
 
-  #giveUpWhatIsLost(): void {
-    if (this.#target() - this.#options.virtual.now() > MOST_BEHIND * this.#speed) this.#anchor();
+  #dropExcessBacklog(): void {
+    if (this.#target() - this.#options.virtual.now() > MAX_BACKLOG * this.#speed) this.#anchor();
   }
 }

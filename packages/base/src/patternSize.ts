@@ -15,7 +15,7 @@ const HIGHEST_WITH_CASES = 125_251;
 const MAX_REPEAT = 1000;
 
 /** Estimates are capped here. Callers do not distinguish larger values. */
-const MOST = 1_000_000_000;
+const MAX_SIZE = 1_000_000_000;
 
 const FOLDS = /\(\?[a-zA-Z]*i/;
 const REPEAT = /\{(\d+)(?:(,)(\d*))?\}/y;
@@ -55,7 +55,7 @@ class Scan {
     while (this.#at < this.#text.length) this.#next();
     // Unclosed groups are a syntax error; count them as if they ended here.
     while (this.#open.length > 0) this.#close();
-    return Math.min(Math.ceil(this.#group.before + this.#group.last + this.#parsing), MOST);
+    return Math.min(Math.ceil(this.#group.before + this.#group.last + this.#parsing), MAX_SIZE);
   }
 
   #next(): void {
@@ -104,7 +104,7 @@ class Scan {
     this.#open.push(this.#group);
     this.#group = { before: CAPTURE, last: 0 };
     if (flags !== null) this.#at += flags[0].length;
-    else this.#at = this.#match(NAMED) === null ? this.#at + 1 : this.#behind('>', this.#at);
+    else this.#at = this.#match(NAMED) === null ? this.#at + 1 : this.#endOf('>', this.#at);
   }
 
   #close(): void {
@@ -138,7 +138,7 @@ class Scan {
 
   /** `\Q…\E` is a sequence of characters; a following repeat applies to the last one. */
   #quoted(): void {
-    const end = this.#behind('\\E', this.#at + 2);
+    const end = this.#endOf('\\E', this.#at + 2);
     this.#atom(end - this.#at, end - this.#at);
   }
 
@@ -150,11 +150,11 @@ class Scan {
   /** The end of the name or digits after an escape: `{…}`, or one character. */
   #bracedEnd(at: number): number {
     if (this.#text[at] !== '{') return at + 1;
-    return this.#behind('}', at);
+    return this.#endOf('}', at);
   }
 
   /** The position after this mark, or the end of the text if the mark is missing. */
-  #behind(mark: string, from: number): number {
+  #endOf(mark: string, from: number): number {
     const found = this.#text.indexOf(mark, from);
     return found < 0 ? this.#text.length : found + mark.length;
   }
@@ -165,7 +165,7 @@ class Scan {
     let [first, classes] = [true, 0];
     while (at < this.#text.length && (first || this.#text[at] !== ']')) {
       first = false;
-      if (at < this.#lastNamed && this.#text.startsWith('[:', at)) at = this.#behind(':]', at);
+      if (at < this.#lastNamed && this.#text.startsWith('[:', at)) at = this.#endOf(':]', at);
       else if (this.#text[at] !== '\\') at += this.#text[at] === '-' ? this.#range(at) : 1;
       else {
         const isUnicode = /[pP]/.test(this.#text[at + 1] ?? '');

@@ -25,7 +25,7 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = 
 
 /** Replaces the file. Fails if the existing file is not a regular file. */
 export function writePrivate(file: string, text: string): void {
-  requireFileOrNothing(file);
+  rejectNonRegularFile(file);
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   const descriptor = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, OWNER_ONLY);
   try {
@@ -65,7 +65,7 @@ function openNoFollow(file: string): number {
   }
 }
 
-function requireFileOrNothing(file: string): void {
+function rejectNonRegularFile(file: string): void {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return;
   throw stats.isSymbolicLink() ? linkError(file) : new PrivateFileError(`${file} is not a regular file`);

@@ -8,11 +8,11 @@ const at = (after: number): Instant => plus(VIRTUAL_START, millis(after));
 test('timers fire in order of their instants, and in order of registration within one instant', async () => {
   const clock = new VirtualClock();
   const seen: string[] = [];
-  const look = (name: string) => () => void seen.push(`${clock.elapsed()} ${name}`);
-  clock.wakeAt(at(20), look('c'));
-  clock.wakeAt(at(10), look('a'));
-  clock.wakeAt(at(10), look('b'));
-  clock.wakeAt(at(31), look('never'));
+  const record = (name: string) => () => void seen.push(`${clock.elapsed()} ${name}`);
+  clock.wakeAt(at(20), record('c'));
+  clock.wakeAt(at(10), record('a'));
+  clock.wakeAt(at(10), record('b'));
+  clock.wakeAt(at(31), record('never'));
   await clock.advance(millis(30));
   expect(seen).toEqual(['10 a', '10 b', '20 c']);
   expect(clock.elapsed()).toBe(30);

@@ -67,7 +67,7 @@ export class VirtualClock implements Clock {
 }
 
 // Most timers are request timeouts that are cancelled soon. The heap is rebuilt when half of it is cancelled.
-const LEAST_SWEPT = 64;
+const MIN_SWEEP = 64;
 
 /** Timers by instant, then by order of registration. Cancelled timers are dropped when they reach the top. */
 class WakeHeap {
@@ -83,7 +83,7 @@ class WakeHeap {
     if (wake.fn === undefined) return;
     wake.fn = undefined;
     this.#cancelled++;
-    if (this.#cancelled < LEAST_SWEPT || this.#cancelled * 2 < this.#items.length) return;
+    if (this.#cancelled < MIN_SWEEP || this.#cancelled * 2 < this.#items.length) return;
     this.#items = this.#items.filter(({ fn }) => fn !== undefined).sort((a, b) => (isBefore(a, b) ? -1 : 1));
     this.#cancelled = 0;
   }
