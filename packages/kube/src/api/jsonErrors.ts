@@ -67,8 +67,8 @@ export function invalidInLiteral(text: string, index: number, where: string): Js
   return invalidCharacter(text, index, where);
 }
 
-/** Adjusts errors to name the original byte: an invalid UTF-8 byte appears in the text as U+FFFD. */
-export function namingOriginalByte<T>(bytes: Uint8Array, text: string, parse: () => T): T {
+/** Runs `parse` and rethrows its errors with the original byte: an invalid UTF-8 byte is U+FFFD in the text. */
+export function rethrow<T>(bytes: Uint8Array, text: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {

@@ -4,13 +4,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './json.ts';
-import {
-  invalidCharacter,
-  invalidInLiteral,
-  JsonRangeError,
-  namingOriginalByte,
-  unexpectedEnd,
-} from './jsonErrors.ts';
+import { invalidCharacter, invalidInLiteral, JsonRangeError, rethrow, unexpectedEnd } from './jsonErrors.ts';
 import { JsonNumbers } from './jsonNumber.ts';
 import { decodeLikeGo, JsonStrings } from './jsonText.ts';
 
@@ -72,7 +66,7 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 export function parseJson(input: Uint8Array | string, options: ParseOptions = {}): ParsedJson {
   if (typeof input === 'string') return new Parser(input, options).parse();
   const text = bytesToText(input);
-  return namingOriginalByte(input, text, () => new Parser(text, options).parse());
+  return rethrow(input, text, () => new Parser(text, options).parse());
 }
 
 function bytesToText(bytes: Uint8Array): string {
