@@ -1,4 +1,4 @@
-// What a cluster has before anybody asked for anything: the four namespaces.
+// Creates the four namespaces that every cluster starts with.
 
 import { formatTime } from '@lapse/base/instant';
 import { uuid } from '@lapse/base/random';

@@ -1,4 +1,4 @@
-// What every verb is handed: the parts of the server and one call.
+// Types passed to every verb: the components of the server (`Core`) and one request (`Call`).
 
 import type { Clock } from '@lapse/base/clock';
 import type { Random } from '@lapse/base/random';
@@ -27,13 +27,13 @@ export interface Core {
   readonly hub: WatchHub;
   readonly health: Health;
   readonly metrics: Metrics;
-  /** Undefined when everybody is the administrator (in process). */
+  /** Undefined when every caller is the administrator (in process). */
   readonly authenticator: Bearers | undefined;
   readonly authorizer: Authorizer;
   readonly tokens: AccountTokens;
-  /** Group versions that others serve. */
+  /** Group versions served by aggregated API servers. */
   readonly aggregator: Aggregator;
-  /** Calls to webhooks and aggregated APIs. */
+  /** Client for webhooks and aggregated APIs. */
   readonly outbound: Outbound;
 }
 
@@ -47,15 +47,15 @@ export interface Call {
   readonly name: string | undefined;
   readonly subresource: string | undefined;
   readonly negotiated: Negotiated;
-  /** Becomes Warning headers. */
+  /** Sent as Warning headers. */
   readonly warnings: string[];
 }
 
-/** The namespace a write is in, as rights and admission see it: a Namespace is in itself. */
+/** The namespace of a write for authorization and admission. A Namespace is in the namespace of its own name. */
 export const namespaceOf = ({ namespace, resource }: Call, name: string): string =>
   namespace ?? (resource.storage === 'namespaces' ? name : '');
 
-/** The write deletes one object of a collection: the request names no object. */
+/** True when the write deletes one object of a collection, so the request itself names no object. */
 export const isOfCollection = ({ name }: Call, { operation }: { readonly operation: string }): boolean =>
   operation === 'DELETE' && name === undefined;
 

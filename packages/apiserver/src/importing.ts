@@ -1,6 +1,6 @@
-// Objects as another server had them: with their uids, times, deletion marks and status, which no request may set. Only
-// for simulations of a cluster that exists; nobody reaches this from outside. Defaults are filled in, nothing is validated
-// or admitted: the other server has done so.
+// Imports objects from another server with their uids, timestamps, deletion marks and status, which no API request
+// may set. Only for simulations of an existing cluster; not reachable through the API. Applies defaults, but skips
+// validation and admission: the other server already did both.
 
 import { formatTime } from '@lapse/base/instant';
 import { uuid } from '@lapse/base/random';
@@ -9,7 +9,10 @@ import { asJson, type KubeObject, parseApiVersion } from '@lapse/kube/api/object
 import type { Core } from './context.ts';
 import { keyOf } from './resources/resource.ts';
 
-/** Replaces what has the same name. False: this kind is not served in this version. Throws when it cannot be this kind. */
+/**
+ * Replaces an object of the same name. Returns false when this version of the kind is not served. Throws when the
+ * object cannot be decoded as its kind.
+ */
 export async function importObject(core: Core, sent: KubeObject): Promise<boolean> {
   const { group, version } = parseApiVersion(sent.apiVersion) ?? { group: '', version: '' };
   const resource = core.registry.version(group, version)?.find(({ kind }) => kind === sent.kind);

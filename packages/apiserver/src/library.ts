@@ -1,5 +1,5 @@
-// The face of the embedded API server: what somebody imports as `lapse/apiserver` to have a Kubernetes API in a test.
-// In process, call `handle`; over a socket, `listen(server.handle)` and give the address to any Kubernetes client.
+// Public exports of the embedded API server, imported as `lapse/apiserver` for a Kubernetes API in tests. In process,
+// call `handle`. Over a socket, call `listen(server.handle)` and pass the URL to any Kubernetes client.
 
 export type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/kube/api/admission';
 export type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';

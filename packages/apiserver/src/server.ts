@@ -1,5 +1,5 @@
-// The embedded API server: `handle` is the whole of it. Sockets are a thin adapter (listen.ts); in process a client
-// calls `handle` directly, on a virtual clock if it likes.
+// The embedded API server. `handle` answers every request; listen.ts is a thin adapter for sockets. A client in the
+// same process calls `handle` directly, optionally on a virtual clock.
 
 import { type Clock, realClock } from '@lapse/base/clock';
 import { seconds } from '@lapse/base/instant';
@@ -34,35 +34,35 @@ export interface ServerOptions {
   readonly store?: Store;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Absent: whoever calls `handle` is the administrator (in process only). */
+  /** Default: every caller of `handle` is the administrator (in process only). */
   readonly authenticator?: Authenticator;
-  /** Unset: whoever is known may do everything. */
+  /** Default: AlwaysAllow; every authenticated user may do everything. */
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
-  /** Signs the tokens of service accounts; unset: they are worth nothing after a restart. */
+  /** Signs service account tokens. Default: a random key, so tokens become invalid after a restart. */
   readonly tokenKey?: Uint8Array;
-  /** How webhooks and aggregated APIs are called; unset: they are not, and writes they guard fail. */
+  /** Calls webhooks and aggregated APIs. Default: no calls; writes that need a webhook fail. */
   readonly outbound?: Outbound;
-  /** How servers of aggregated APIs know this one; unset: only those in this process can. */
+  /** How aggregated API servers authenticate this server. Default: only those in this process can. */
   readonly frontProxy?: FrontProxy;
   readonly onUnexpected?: (cause: unknown, request: HttpRequest) => void;
 }
 
 export interface ApiServer {
   readonly handle: HttpHandler;
-  /** Lets a function have its say on writes; returns the way to take it back. */
+  /** Registers an in-process admission function; returns a function that unregisters it. */
   readonly admit: (fn: AdmissionFunction) => () => void;
-  /** Events handed to watchers and not read yet: 0 means every watcher has seen everything. */
+  /** Events sent to watchers and not read yet. 0 means that every watcher has read everything. */
   readonly undelivered: () => number;
-  /** Forgets history, as a compaction of etcd does. */
+  /** Discards history, like an etcd compaction. */
   readonly compact: () => void;
   readonly revision: () => number;
-  /** Puts an object there as another server had it; false when its kind is not served. For simulations. */
+  /** Stores an object as exported from another server; returns false when its kind is not served. For simulations. */
   readonly importObject: (object: KubeObject) => Promise<boolean>;
-  /** Ends all watches, lets requests in flight end, and closes the store. */
+  /** Ends all watches, waits for requests in flight, and closes the store. */
   readonly close: () => Promise<void>;
 }
 
-// As long as webhooks may take, and a little more.
+// Slightly longer than the webhook timeout.
 const DRAIN = seconds(15);
 
 export async function createServer(options: ServerOptions = {}): Promise<ApiServer> {
@@ -72,7 +72,8 @@ export async function createServer(options: ServerOptions = {}): Promise<ApiServ
   const registry = new Registry();
   registerBuiltins(registry);
   const tokens = new AccountTokens({ clock, random, store, key: options.tokenKey ?? random.bytes(32) });
-  // In process and without users everybody is the administrator; otherwise service accounts are users, too.
+  // In process and without an authenticator, every caller is the administrator. Otherwise service accounts are users,
+  // too.
   const authenticator = options.authenticator && bearers(options.authenticator, tokens);
   const outbound = options.outbound ?? noOutbound;
   const core: Core = {

@@ -1,4 +1,4 @@
-// The generated tables, read once, on first use: nothing happens at import time.
+// The generated tables, read once on first use, not at import.
 
 import { readFileSync } from 'node:fs';
 import type { BuiltinTable, DefaultsTable } from '#schema/builtinTable';
@@ -36,7 +36,7 @@ export interface ServedData {
   readonly resources: readonly ServedResource[];
 }
 
-/** What discovery of the real server says about the resources served here. */
+/** The discovery data of kube-apiserver for the resources served here. */
 export const servedData = once(() => read<ServedData>('./resources.json'));
 
 export interface ColumnData {

@@ -1,4 +1,4 @@
-// From the bytes of a request to a value: JSON, YAML or protobuf by Content-Type, with the refusals of the real server.
+// Parses request bodies: JSON, YAML or protobuf by Content-Type, with the errors of kube-apiserver.
 
 import { badRequest, unsupportedMediaType } from '@lapse/kube/api/errors';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -8,7 +8,7 @@ import { parseYaml } from './yaml.ts';
 
 export type BodyFormat = 'json' | 'yaml' | 'protobuf';
 
-// Deeper than any real object; low enough for code that walks values recursively.
+// Deeper than any real object, and low enough for recursive functions.
 const MAX_DEPTH = 1000;
 
 const TYPES: Record<string, BodyFormat> = {
@@ -19,25 +19,25 @@ const TYPES: Record<string, BodyFormat> = {
 
 export const BODY_TYPES = Object.keys(TYPES);
 
-/** The format of a body; an absent Content-Type is JSON. */
+/** The format of a body; without a Content-Type it is JSON. */
 export function bodyFormat(contentType: string | undefined, custom: boolean): BodyFormat {
   const type = (contentType ?? '').split(';')[0]!.trim().toLowerCase();
   if (type === '') return 'json';
   const format = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
   if (!format) throw unsupportedMediaType(BODY_TYPES);
-  // The real server names protobuf among the types it takes here, and then fails on it.
+  // kube-apiserver lists protobuf among the accepted types here, but fails to decode it.
   if (custom && format === 'protobuf') throw unsupportedMediaType(BODY_TYPES.slice(0, 2));
   return format;
 }
 
 export interface ParsedBody {
   readonly value: Json;
-  /** Complaints of strict validation about the text itself: `duplicate field "spec.foo"`. */
+  /** Strict validation errors about the text itself: `duplicate field "spec.foo"`. */
   readonly problems: readonly string[];
   readonly notes?: JsonNotes;
 }
 
-/** What was wrong with the text, in the words of the real server. */
+/** A syntax error with the message of kube-apiserver. */
 export class BodyError extends Error {}
 
 const jsonError = (why: string) => new BodyError(`couldn't get version/kind; json parse error: ${why}`);
@@ -61,7 +61,7 @@ export function parseBody(bytes: Uint8Array, format: 'json' | 'yaml'): ParsedBod
 const GO_META =
   'json: cannot unmarshal %s into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** The object a body must be, or 400 as for a body whose version and kind cannot be found. */
+/** Returns the body when it is an object; otherwise 400, as for a body without a version and kind. */
 export function requireObject(body: ParsedBody, bytes: Uint8Array, kind: string): JsonObject {
   const { value } = body;
   if (!isObject(value))
@@ -78,7 +78,7 @@ export function requireObject(body: ParsedBody, bytes: Uint8Array, kind: string)
 export const missingKind = (kind: string, bytes: Uint8Array) =>
   unrecognised(kind, `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`, bytes);
 
-/** 400: nobody can tell what the body is. */
+/** 400: the kind of the body cannot be determined. */
 export function unrecognised(kind: string, why: string, bytes: Uint8Array) {
   const text = `the object provided is unrecognized (must be of type ${kind})`;
   return badRequest(`${text}: ${why} (${summarise(bytes)})`);
@@ -93,7 +93,7 @@ function goKindOf(value: Json): string {
 
 const SUMMARY = 30;
 
-/** The first bytes of a body: as text when it looks like JSON, as hexadecimal digits otherwise. */
+/** The first bytes of a body: text when it looks like JSON, otherwise hexadecimal digits. */
 function summarise(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>';
   const encoding = bytes[0] === 0x7b ? 'utf8' : 'hex';

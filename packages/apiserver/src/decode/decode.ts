@@ -1,5 +1,5 @@
-// A request body becomes an object of the resource it was sent to: kind and version checked, defaults applied,
-// unknown and duplicate fields reported as fieldValidation asks.
+// Decodes a request body as an object of the requested resource: checks kind and version, applies defaults, and
+// reports unknown and duplicate fields according to fieldValidation.
 
 import { badRequest, unsupportedMediaType } from '@lapse/kube/api/errors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -55,7 +55,7 @@ function openEnvelope(call: Call, bytes: Uint8Array): Envelope {
   }
 }
 
-/** What cannot be this kind is 400, in the words of the decoder. */
+/** A body that cannot be decoded as this kind is a 400 with the message of the decoder. */
 function guarded<T>(call: Call, decode: () => T): T {
   try {
     return decode();
@@ -66,7 +66,7 @@ function guarded<T>(call: Call, decode: () => T): T {
   }
 }
 
-/** Strict refuses, Warn warns, Ignore says nothing. */
+/** Strict throws, Warn adds warnings, Ignore does nothing. */
 export function report(
   call: Call,
   decoded: Decoded,
@@ -84,7 +84,7 @@ export function strictError(call: Call, problems: readonly string[]) {
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${text}`);
 }
 
-/** Kind and apiVersion of the resource, first: bytes of built-ins are cut after them to make list items. */
+/** Puts the kind and apiVersion of the resource first: list items of built-ins are the bytes after them. */
 export function withGvk(
   object: KubeObject,
   gvk: { group: string; version: string; kind: string },

@@ -1,4 +1,4 @@
-// DeleteOptions: from the body if there is one (then the query says nothing), else from the query.
+// Parses DeleteOptions from the body, or from the query when there is no body.
 
 import { badRequest } from '@lapse/kube/api/errors';
 import { type FieldError, invalid, invalidError, notSupported } from '@lapse/kube/api/fieldErrors';
@@ -56,7 +56,7 @@ function fromBody(call: Call, bytes: Uint8Array): RawOptions {
   };
 }
 
-/** The options as the Go struct holds them, so every field has its type. */
+/** The options with the types of the Go struct. */
 function readBody(call: Call, bytes: Uint8Array): JsonObject {
   try {
     const format = bodyFormat(call.request.headers['content-type'], false);

@@ -1,4 +1,5 @@
-// Does the body's kind and apiVersion belong to the resource of the URL? The refusals differ by how wrong it is.
+// Checks that the kind and apiVersion of the body belong to the resource of the URL. The errors depend on the
+// mismatch.
 
 import { badRequest } from '@lapse/kube/api/errors';
 import { clone, type JsonObject } from '@lapse/kube/api/json';
@@ -11,7 +12,7 @@ import { missingKind, unrecognised } from './body.ts';
 
 const SCHEME = 'pkg/runtime/scheme.go:111';
 
-/** Missing kind or apiVersion are those of the URL, except for custom resources. */
+/** A missing kind or apiVersion defaults to that of the URL, except for custom resources. */
 export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => ApiError): void {
   if (call.resource.custom) {
     checkCustom(call, value);
@@ -32,7 +33,7 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
     const why = `unexpected GroupVersion string: ${apiVersion}`;
     throw say?.(why) ?? unrecognised(wanted.kind, why, call.request.body ?? new Uint8Array());
   }
-  // Definitions have a scheme of their own, without lists of anything.
+  // CRDs have their own scheme, which has no List kind.
   const isList = kind === 'List' && apiVersion === 'v1' && call.resource.group !== 'apiextensions.k8s.io';
   if (isList || call.core.registry.byKind(gv.group, gv.version, kind)) {
     const internal = parseApiVersion(wanted.apiVersion)!.group.split('.')[0] || 'core';
@@ -41,7 +42,10 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
   throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
 }
 
-/** Custom resources have no struct that knows its kind: the body has to say it. That it is the right one is validated. */
+/**
+ * Custom resources have no Go struct with a kind, so the body must have one. Validation checks that it is the right
+ * one.
+ */
 function checkCustom(call: Call, value: JsonObject): void {
   const { resource, request } = call;
   const bytes = request.body ?? new Uint8Array();
@@ -60,7 +64,7 @@ function checkCustom(call: Call, value: JsonObject): void {
   }
 }
 
-/** Metadata is read before anybody asks which version it is of. */
+/** kube-apiserver decodes metadata before it checks the version. */
 function checkMetadata({ resource }: Call, { metadata }: JsonObject, kind: string, apiVersion: string): void {
   if (metadata === undefined || kind !== resource.kind) return;
   try {
@@ -72,7 +76,7 @@ function checkMetadata({ resource }: Call, { metadata }: JsonObject, kind: strin
   }
 }
 
-/** Without validation of fields the kind is missed by another decoder, which knows what it should have been. */
+/** Without field validation another decoder reports the missing kind, and it knows the expected one. */
 function withoutKind({ resource, query }: Call, bytes: Uint8Array): ApiError {
   if (query.get('fieldValidation') !== 'Ignore') return missingKind(resource.kind, bytes);
   const { kind, version } = resource;
@@ -80,7 +84,7 @@ function withoutKind({ resource, query }: Call, bytes: Uint8Array): ApiError {
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
 }
 
-/** Subresources such as scale have a kind of their own. */
+/** Subresources such as scale have their own kind. */
 function expectedKind(call: Call): { kind: string; apiVersion: string } {
   const { resource, subresource } = call;
   const info = subresource ? resource.subresources.find((s) => s.name === subresource) : undefined;

@@ -1,4 +1,5 @@
-// YAML bodies, read as kubectl's YAML is: version 1.1 scalars (yes, on), exact integers, one document, bounded depth.
+// YAML bodies, parsed like kubectl's YAML: version 1.1 scalars (yes, on), exact integers, one document, bounded
+// depth.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { boundedYaml } from '@lapse/kube/api/yamlLimits';
@@ -10,7 +11,7 @@ const GO_DEPTH = 10_000;
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** Throws BodyError with the parser's complaint. */
+/** Throws BodyError with the message of the parser. */
 export function parseYaml(text: string, maxDepth: number): ParsedBody {
   const depth = nesting(text);
   if (depth > GO_DEPTH) throw new BodyError(`yaml: exceeded max depth of ${GO_DEPTH}`);
@@ -31,7 +32,7 @@ export function parseYaml(text: string, maxDepth: number): ParsedBody {
   return { value: toJson(value, maxDepth) ?? {}, problems: repeatedKeys(document, lines) };
 }
 
-/** The parser recurses: what nests deeper than the stack is deeper than any limit. */
+/** The parser is recursive: a document that overflows the stack exceeds any depth limit. */
 function withinStack<T>(work: () => T): T {
   try {
     return work();
@@ -43,7 +44,7 @@ function withinStack<T>(work: () => T): T {
 
 type YamlDocument = ReturnType<typeof parseDocument>;
 
-/** Keys that occur twice in one map, in the words of Go's decoder. */
+/** Duplicate keys of a map, with the messages of Go's decoder. */
 function repeatedKeys(document: YamlDocument, lines: LineCounter): string[] {
   const found: string[] = [];
   visit(document, {
@@ -62,7 +63,7 @@ function repeatedKeys(document: YamlDocument, lines: LineCounter): string[] {
   return found.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${found.join('\n  ')}`];
 }
 
-/** An upper bound on how deep flow collections nest, found without building anything. */
+/** An upper bound on the nesting depth of flow collections, computed without parsing. */
 function nesting(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,4 +1,4 @@
-// What the YAML parser of a real server says to texts that are not YAML.
+// The error messages of kube-apiserver for invalid YAML.
 
 import { expect, test } from 'vitest';
 import { parseYaml } from './yaml.ts';

@@ -1,9 +1,13 @@
-// Why a text is not YAML, in the words of the parser inside kube-apiserver. It finds the same faults as ours but names
-// what it expected at the token it stopped at; which token that is follows from the kind of fault and the text around it.
+// YAML syntax errors with the messages of the parser in kube-apiserver. That parser finds the same errors as ours but
+// names what it expected at the token where it stopped. The token follows from the kind of error and the surrounding
+// text.
 
 import type { YAMLParseError } from 'yaml';
 
-/** What is wrong, and the index of the character that is. Faults of tokens and of grammar count lines differently. */
+/**
+ * The error message and the index of the offending character. Token errors and grammar errors count lines
+ * differently.
+ */
 interface Fault {
   readonly says: string;
   readonly at: number;
@@ -16,7 +20,7 @@ export function describeYamlProblem(text: string, errors: readonly YAMLParseErro
   return `yaml: ${line === 0 ? '' : `line ${line}: `}${fault.says}`;
 }
 
-/** The first line is not named; faults of grammar name the line before. The end of a text is on a line of its own. */
+/** The first line is not named; grammar errors name the line before. The end of a text is on its own line. */
 function lineOf(text: string, { at, of }: Fault): number {
   const before = text.slice(0, at).split('\n').length - 1;
   const isOpenEnd = at >= text.length && !text.endsWith('\n') && text !== '';
@@ -35,7 +39,7 @@ const VALUE = 'mapping values are not allowed in this context';
 
 type Describe = (text: string, from: number, to: number) => Fault;
 
-/** By the beginning of our parser's message. */
+/** Keyed by the start of our parser's message. */
 const FAULTS: readonly (readonly [RegExp, Describe])[] = [
   [/^Tabs are not allowed|^Plain value cannot start/, (_, from) => token(START, from)],
   [/^Implicit map keys need to be followed/, (text, _, to) => token(COLON, nextToken(text, to))],
@@ -64,7 +68,7 @@ const NAME = 'did not find expected alphabetic or numeric character';
 const ENTRIES = 'block sequence entries are not allowed in this context';
 
 function faultOf(text: string, errors: readonly YAMLParseError[]): Fault {
-  // A key over several lines comes with a guess about nesting; where it ends is what counts.
+  // A key over several lines comes with a guess about nesting; only its end counts.
   const long = errors.find(({ code }) => code === 'MULTILINE_IMPLICIT_KEY');
   const first = long !== undefined && errors[0]!.code === 'BLOCK_AS_IMPLICIT_KEY' ? long : errors[0]!;
   const [from, to] = first.pos;
@@ -77,7 +81,7 @@ const nextToken = (text: string, from: number): number => {
   return found < 0 ? text.length : from + found;
 };
 
-/** Where a mapping is open already, a line of it without a colon is missed; elsewhere the colon is one too many. */
+/** Inside an open mapping, the line lacks a colon; elsewhere, the colon is unexpected. */
 function longKey(text: string, from: number, to: number): Fault {
   const start = text.lastIndexOf('\n', from - 1) + 1;
   const indent = text.slice(start, from);
@@ -99,14 +103,14 @@ function isAmongItems(text: string, at: number): boolean {
   return /^ *$/.test(indent) && new RegExp(`^${indent}- `, 'm').test(text.slice(0, start));
 }
 
-/** In a flow collection that goes on where it should have ended. */
+/** Inside a flow collection that continues where it should have ended. */
 const inFlow = (text: string, at: number): string =>
   '[{,:'.includes(lastBefore(text, at)) ? NODE : between(text, at);
 
 const between = (text: string, at: number): string =>
   `did not find expected ',' or '${openBracket(text, at) === '[' ? ']' : '}'}'`;
 
-/** The innermost bracket that is open at a place. */
+/** The innermost open bracket at a position. */
 function openBracket(text: string, at: number): string {
   const open: string[] = [];
   const parts = text.slice(0, at).match(/"(?:[^"\\]|\\.)*"|'[^']*'|[[\]{}]/g) ?? [];

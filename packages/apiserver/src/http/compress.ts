@@ -1,4 +1,4 @@
-// Large answers to GET are compressed for clients that accept it, as the real server does above 128 KiB.
+// Compresses large GET responses for clients that accept gzip, like kube-apiserver above 128 KiB.
 
 import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
@@ -8,7 +8,7 @@ import { EventStream } from '../watch/eventStream.ts';
 
 const THRESHOLD = 128 * 1024;
 const gzipAsync = promisify(gzip);
-// Speed over size, as upstream: the network is close.
+// Speed over size, as upstream: clients are close.
 const OPTIONS = { level: constants.Z_BEST_SPEED };
 
 export async function compressed(request: HttpRequest, response: HttpResponse): Promise<HttpResponse> {
@@ -20,7 +20,7 @@ export async function compressed(request: HttpRequest, response: HttpResponse): 
     if (body.length <= THRESHOLD) return response;
     return withEncoding(response, await gzipAsync(body, OPTIONS));
   }
-  // Events must not wait in a compressor's buffer: of the streams, only large lists are compressed.
+  // Events must not wait in the buffer of a compressor, so large lists are the only compressed streams.
   return body instanceof EventStream ? response : withEncoding(response, gzipStream(body));
 }
 

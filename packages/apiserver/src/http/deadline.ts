@@ -1,5 +1,5 @@
-// How long a write may take: as long as its client says, and at most as long as the real server gives it. What waits is
-// admission; when the time is over, nothing is written.
+// Request deadline of a write: the timeout of the client, limited to the maximum of kube-apiserver. Only admission
+// waits; after the deadline nothing is written.
 
 import { type Instant, isDue, type Millis, minus, plus, seconds } from '@lapse/base/instant';
 import { ApiError } from '@lapse/kube/api/status';
@@ -7,13 +7,13 @@ import type { Call } from '../context.ts';
 import { type Query, timeoutParam } from './query.ts';
 
 const MOST = seconds(34);
-/** Of any request: a collection may take its time. */
+/** Limit for deletecollection. */
 const MOST_OF_ALL = seconds(60);
 
-// By the query, which is made once for each request.
+// Keyed by the query object, which is created once per request.
 const deadlines = new WeakMap<Query, Instant>();
 
-/** Counted from the first time that anybody asks. */
+/** The time starts with the first call for a request. */
 function deadlineOf(call: Call): Instant {
   const { query, core } = call;
   let deadline = deadlines.get(query);
@@ -32,12 +32,12 @@ function timeLimit({ query, request, name }: Call): Millis {
 
 export const timeLeft = (call: Call): Millis => minus(deadlineOf(call), call.core.clock.now());
 
-/** Throws when the time is over. */
+/** Throws 504 after the deadline. */
 export function checkDeadline(call: Call): void {
   if (isDue(deadlineOf(call), call.core.clock.now())) throw timedOut();
 }
 
-/** What somebody makes of it, or 504 when that takes too long. */
+/** Resolves like `run`, or rejects with 504 at the deadline. */
 export function inTime<T>(call: Call, run: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const cancel = call.core.clock.wakeAt(deadlineOf(call), () => reject(timedOut()));

@@ -1,4 +1,5 @@
-// One request: path → user → resource → verb → response. Every refusal ends here as a Status; nothing else escapes.
+// Handles one request: path → user → resource → verb → response. Every error becomes a Status response; `handle`
+// never throws.
 
 import { formatHttpDate } from '@lapse/base/httpDate';
 import { uuid } from '@lapse/base/random';
@@ -33,11 +34,11 @@ import { warningHeaders } from './warnings.ts';
 
 export interface HandleOptions {
   readonly authenticator: Authenticator | undefined;
-  /** Told about errors nobody expected; the client gets 500. */
+  /** Called with unexpected errors; the client gets 500. */
   readonly onUnexpected: (cause: unknown, request: HttpRequest) => void;
 }
 
-/** Bytes of a request body, as etcd and the real server limit it. */
+/** Maximum size of a request body in bytes, as in etcd and kube-apiserver. */
 export const MAX_BODY = 3 * 1024 * 1024;
 
 export const tooLarge = () =>
@@ -64,7 +65,7 @@ export async function handle(
   return withCommonHeaders(core, request, withoutBody(request, response), warnings);
 }
 
-/** HEAD: the headers of the answer and how long it would have been. */
+/** HEAD: the headers and the content length of the GET response. */
 function withoutBody(request: HttpRequest, response: HttpResponse): HttpResponse {
   const { body, headers } = response;
   if (request.method !== 'HEAD' || !(body instanceof Uint8Array)) return response;
@@ -128,7 +129,7 @@ async function dispatch(
   }
 }
 
-/** The verb a request is in the eyes of authorisation: of a path its method, of a resource what the method means there. */
+/** The verb for authorization: the HTTP method for a non-resource path, the resource verb otherwise. */
 export function verbOf(method: string, path: Path, query: URLSearchParams): string {
   if (path.kind !== 'resource') return method.toLowerCase();
   if (path.watch) return 'watch';
@@ -171,20 +172,20 @@ async function resourceCall(
     if (!routed) return notFoundPage();
     return verbCall(core, { query, user, warnings, resource, ...routed });
   }
-  // A namespace in the path of a cluster-scoped resource, or none for a named object, is no such path.
+  // Not a valid path: a cluster-scoped resource with a namespace, or a named namespaced object without one.
   if (path.namespace !== undefined && !resource.namespaced) throw noSuchResource();
   if (resource.namespaced && path.namespace === undefined && path.name !== undefined) throw noSuchResource();
   if (path.subresource && !hasSubresource(resource, path.subresource)) throw noSuchResource();
   return verbCall(core, { path, query, user, request, warnings, resource });
 }
 
-/** Dots are no names: they would lead out of the collection. */
+/** `.` and `..` are not valid names: they would leave the collection. */
 function checkName({ name }: ResourcePath): void {
   const [complaint] = name === '.' || name === '..' ? checkPathSegment(name) : [];
   if (complaint) throw badRequest(`Name parameter invalid: "${name}": ${complaint}`);
 }
 
-/** The path is one of the resource's: the verb decides. */
+/** The path belongs to the resource; this function dispatches on the verb. */
 async function verbCall(
   core: Core,
   { path, query, user, request, warnings, resource }: Incoming & { readonly resource: Resource },
@@ -210,7 +211,7 @@ async function verbCall(
   return route(call);
 }
 
-/** Discovery does not list every endpoint (logs of pods, for example). */
+/** Discovery does not list every endpoint, for example the logs of Pods. */
 const hasSubresource = ({ subresources, strategy }: Resource, name: string): boolean =>
   subresources.some((s) => s.name === name) || Object.hasOwn(strategy.endpoints ?? {}, name);
 
@@ -219,7 +220,7 @@ async function route(call: Call): Promise<HttpResponse> {
   if (call.subresource) return routeSubresource(call);
   const verb = call.name === undefined ? COLLECTION[method] : NAMED[method];
   if (!verb || !(call.resource.custom || call.resource.verbs.includes(verb))) throw methodNotAllowed();
-  // Writes to a namespaced kind need a namespace in the path.
+  // Writes to a namespaced resource need a namespace in the path.
   if (call.resource.namespaced && call.namespace === undefined && verb !== 'list') throw methodNotAllowed();
   switch (verb) {
     case 'list':

@@ -1,17 +1,17 @@
-// /healthz, /livez and /readyz: named checks, one by one or all together.
+// /healthz, /livez and /readyz: named checks, individually or all together.
 
 import type { HttpResponse } from '@lapse/kube/api/http';
 import type { Core } from '../context.ts';
 import { notFoundPage, textResponse } from './respond.ts';
 
-/** Undefined is healthy; a text says what is wrong. */
+/** Undefined means healthy; a string is the reason for the failure. */
 type Check = (core: Core) => string | undefined;
 
 const always: Check = () => undefined;
 const storage: Check = ({ store }) => store.failure?.message;
 const notStopping: Check = ({ health }) => (health.stopping ? 'process is shutting down' : undefined);
 
-// Names of the real server, of those checks that mean something here. Starting is over before anybody can ask.
+// Check names of kube-apiserver that apply here. They always pass: the server answers requests only after it started.
 const STARTED: readonly (readonly [name: string, check: Check])[] = [
   ['poststarthook/start-apiextensions-controllers', always],
   ['poststarthook/crd-informer-synced', always],
@@ -42,7 +42,7 @@ const CHECKS: Readonly<Record<string, ReadonlyMap<string, Check>>> = {
   readyz: READY,
 };
 
-/** Whether the server is on its way down: then it is alive, but no longer ready. */
+/** Shutdown state of the server. While stopping, it is live but not ready. */
 export class Health {
   #stopping = false;
   get stopping(): boolean {
@@ -53,7 +53,7 @@ export class Health {
   }
 }
 
-/** The paths that health answers to, for the list of all paths. */
+/** All health paths, for the index of all paths. */
 export const healthPaths = (): string[] =>
   Object.entries(CHECKS).flatMap(([name, checks]) => [
     `/${name}`,
@@ -62,7 +62,7 @@ export const healthPaths = (): string[] =>
 
 const PATH = /^\/(healthz|livez|readyz)(?:\/(.*))?$/;
 
-/** Undefined when the path is not about health. */
+/** Returns undefined when the path is not a health path. */
 export function health(core: Core, path: string, query: URLSearchParams): HttpResponse | undefined {
   const found = PATH.exec(path);
   if (!found) return undefined;
@@ -99,7 +99,7 @@ function allChecks(core: Core, { name, checks, query }: Asked): HttpResponse {
   return plain(200, query.has('verbose') ? `${lines.join('\n')}\n${name} check passed\n` : 'ok');
 }
 
-// Anybody may ask, so the reason is only told to those who may ask for the single check.
+// The endpoint is public, so it withholds the reason. The single check shows it to authorized users.
 function reportLine(check: string, excluded: boolean, failed: boolean): string {
   if (excluded) return `[+]${check} excluded: ok`;
   return failed ? `[-]${check} failed: reason withheld` : `[+]${check} ok`;

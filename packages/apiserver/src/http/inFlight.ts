@@ -1,4 +1,4 @@
-// What is being answered at the moment, so that stopping can wait for it.
+// Counts requests in flight, so that shutdown can wait for them.
 
 import { realClock } from '@lapse/base/clock';
 import { type Millis, plus } from '@lapse/base/instant';
@@ -16,7 +16,7 @@ export class InFlight {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when nothing is in flight, at the latest after `most`: of real time, since sockets and disks have no other. */
+  /** Resolves when nothing is in flight, or after `most` of real time, since sockets and disks use the real clock. */
   async drained(most: Millis): Promise<void> {
     if (this.#count === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();

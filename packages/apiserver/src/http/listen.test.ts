@@ -1,4 +1,4 @@
-// What the sockets add to `handle`: bytes of headers, limits, and an orderly end.
+// Tests what the sockets add to `handle`: header bytes, limits, and graceful shutdown.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -28,7 +28,7 @@ async function start(handle: HttpHandler, options: ListenOptions = {}): Promise<
 
 const answer = (text: string): HttpResponse => ({ status: 200, headers: {}, body: Buffer.from(text) });
 
-/** Sends these lines as they are, in UTF-8, as Go clients do. */
+/** Sends these header lines unchanged as UTF-8, as Go clients do. */
 async function headersSent(...lines: string[]): Promise<HttpRequest['headers']> {
   let seen: HttpRequest['headers'] = {};
   const { port } = await start(async ({ headers }) => {

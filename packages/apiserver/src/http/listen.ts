@@ -1,4 +1,4 @@
-// Sockets in front of `handle`: node:https (or node:http for tests on loopback) and nothing else.
+// Serves `handle` on a socket: node:https, or node:http for tests on loopback.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createHttps } from 'node:https';
@@ -16,29 +16,32 @@ import { parseHeaders } from './requestHeaders.ts';
 import { errorResponse } from './respond.ts';
 
 export interface ListenOptions {
-  /** Default 127.0.0.1: the server is for this machine unless told otherwise. */
+  /** Default: 127.0.0.1, reachable only from this machine. */
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** PEM; absent means plain HTTP. */
+  /** PEM. Default: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Requests being answered at once, watches not counted. */
+  /** Maximum number of concurrent requests, watches not counted. */
   readonly maxInFlight?: number;
-  /** How long a stop waits for requests that are being answered. */
+  /** How long `close` waits for requests in flight. */
   readonly drain?: Millis;
 }
 
 export interface Listener {
   readonly url: string;
   readonly port: number;
-  /** Stops accepting, lets answers finish, ends what is left (watches at once); resolves when the port is free. */
+  /**
+   * Stops accepting, waits for requests in flight, then closes the rest (watches at once). Resolves when the port is
+   * free.
+   */
   readonly close: () => Promise<void>;
 }
 
 // Go clients reuse idle connections for 90 s and report EOF on POST when the server closed first.
 const KEEP_ALIVE_MS = 120_000;
 const MAX_IN_FLIGHT = 600;
-// As Go limits it: selectors in URLs get long.
+// Same limit as Go: URLs with selectors get long.
 const MAX_HEADER_BYTES = 1 << 20;
 const DRAIN = seconds(15);
 
@@ -73,7 +76,7 @@ export async function listen(handle: HttpHandler, options: ListenOptions = {}): 
   };
 }
 
-/** An import would evaluate all that the module exports, a client for WebSockets among it, at every start. */
+/** A static import would evaluate all exports of the module at every start, including a WebSocket client. */
 const plainHttp = () => process.getBuiltinModule('node:http');
 
 async function closeServer(server: Server, desk: Desk, drain: Millis): Promise<void> {
@@ -84,7 +87,7 @@ async function closeServer(server: Server, desk: Desk, drain: Millis): Promise<v
   await closed;
 }
 
-/** Bounded concurrency: beyond it a client is told to come back, not queued without end. */
+/** Bounded concurrency: above the limit a client gets 429 instead of waiting in a queue. */
 class Gate {
   #free: number;
   constructor(size: number) {
@@ -104,7 +107,7 @@ const TOO_MANY = new ApiError(429, 'TooManyRequests', 'Too many requests, please
   retryAfterSeconds: 1,
 });
 
-/** Takes requests, and knows which are not answered yet. */
+/** Serves requests and tracks those in flight. */
 class Desk {
   readonly #handle: HttpHandler;
   readonly #gate: Gate;
@@ -117,7 +120,7 @@ class Desk {
   }
 
   async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    // The Date header is the server's own clock's, set by `handle`.
+    // `handle` sets the Date header from the clock of the server.
     res.sendDate = false;
     this.#answering.enter();
     const leave = once(() => this.#answering.leave());
@@ -149,7 +152,7 @@ class Desk {
   }
 }
 
-/** Watches, ours or those of others, end when somebody ends them. */
+/** Watches, own or proxied, end only when the client or the server closes them. */
 const isEndless = ({ body, headers }: HttpResponse): boolean =>
   body instanceof EventStream || (body instanceof Relayed && headers['content-length'] === undefined);
 
@@ -168,7 +171,7 @@ function requestOf(req: IncomingMessage, res: ServerResponse, body: Buffer | und
     path: req.url!,
     headers: parseHeaders(req.rawHeaders),
     ...(body ? { body } : {}),
-    // Made when somebody asks: only watches do.
+    // Created on first use: only watches use it.
     get signal() {
       gone ??= closeSignal(res);
       return gone;
@@ -183,7 +186,9 @@ function closeSignal(res: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** Events rather than iteration: a body is one or two chunks, and an async iterator costs more than reading them. */
+/**
+ * Uses events instead of iteration: a body has one or two chunks, and an async iterator costs more than reading them.
+ */
 function readBody(req: IncomingMessage): Promise<Buffer | undefined | 'too large'> {
   const { headers } = req;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return NO_BODY;
@@ -218,7 +223,7 @@ async function send(req: IncomingMessage, res: ServerResponse, response: HttpRes
     res.end(req.method === 'HEAD' ? undefined : body);
     return;
   }
-  // Headers go out before the first event, so that a client knows its watch is open.
+  // Sends the headers before the first event, so that the client knows that its watch is open.
   res.flushHeaders();
   await pipeline(Readable.from(body, { objectMode: false, highWaterMark: 1 << 16 }), res);
 }

@@ -1,4 +1,4 @@
-// Which representation an answer takes: the best entry of Accept that the server can serve.
+// Content negotiation: selects the best entry of the Accept header that the server can serve.
 
 import { notAcceptable } from '@lapse/kube/api/errors';
 import { ApiError } from '@lapse/kube/api/status';
@@ -6,7 +6,7 @@ import { ApiError } from '@lapse/kube/api/status';
 export type Representation =
   | { readonly as: 'object' }
   | { readonly as: 'Table'; readonly version: string }
-  /** `list`: PartialObjectMetadataList was asked for, which only fits where the answer is a list. */
+  /** `list`: the client asked for PartialObjectMetadataList, which is valid only when the response is a list. */
   | { readonly as: 'PartialObjectMetadata'; readonly version: string; readonly list: boolean };
 
 export interface Negotiated {
@@ -20,7 +20,7 @@ export interface MediaRange {
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** Parses an Accept header, best first. Entries that are no media range are left out. */
+/** Parses an Accept header, best entry first. Skips invalid media ranges. */
 export function parseAccept(header: string): MediaRange[] {
   const sorted: MediaRange[] = [];
   for (const entry of header.split(',')) {
@@ -33,7 +33,7 @@ export function parseAccept(header: string): MediaRange[] {
   return sorted;
 }
 
-// The real server's rule, no order in the strict sense: a concrete type passes a wildcard whatever their qualities.
+// The rule of kube-apiserver, which is no strict order: a concrete type precedes a wildcard regardless of quality.
 function goesBefore(a: MediaRange, b: MediaRange): boolean {
   if (a.quality > b.quality) return true;
   const wildcards = (range: MediaRange) => range.type.split('*').length - 1;
@@ -56,7 +56,7 @@ function parseRange(entry: string): MediaRange | undefined {
 const OBJECT: Representation = { as: 'object' };
 const DEFAULT: Negotiated = { encoding: 'json', representation: OBJECT };
 
-/** How this range would be served, or undefined when it cannot be. */
+/** How this range is served, or undefined when it cannot be. */
 function serve(range: MediaRange, transforms: boolean): Negotiated | undefined {
   const encoding = encodingOf(range.type);
   if (!encoding || !isStreamServed(range, encoding)) return undefined;
@@ -65,7 +65,7 @@ function serve(range: MediaRange, transforms: boolean): Negotiated | undefined {
   return { encoding, representation };
 }
 
-// The only streams are watches, and YAML has none.
+// The only streams are watches, which do not support YAML.
 function isStreamServed(range: MediaRange, encoding: 'json' | 'yaml'): boolean {
   const stream = range.params.get('stream');
   return stream === undefined || (stream === 'watch' && encoding === 'json');
@@ -97,17 +97,17 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF];
 const STREAM_TYPES = ['application/json;stream=watch', `${PROTOBUF};stream=watch`];
 
 export interface Offer {
-  /** Custom resources and group discovery skip the coarse check by media type alone that comes first elsewhere. */
+  /** Custom resources and group discovery skip the initial check by media type alone. */
   readonly custom: boolean;
-  /** Tables and metadata; default true. */
+  /** Tables and partial metadata. Default: true. */
   readonly transforms?: boolean;
-  /** The endpoint can answer with a stream of events. */
+  /** The endpoint can respond with a stream of events. */
   readonly streams?: boolean;
 }
 
-/** Answers of this server are never protobuf; a client that accepts nothing else gets 406. */
+/** Responses are never protobuf; a client that accepts nothing else gets 406. */
 export function negotiate(accept: string | undefined, offer: Offer): Negotiated {
-  // What nearly every client sends needs no parsing.
+  // Fast path for the header that nearly every client sends.
   if (accept === undefined || accept === 'application/json' || accept.trim() === '') return DEFAULT;
   if (!offer.custom && !hasOfferedType(accept))
     throw notAcceptable(offer.streams ? [...MEDIA_TYPES, ...STREAM_TYPES] : MEDIA_TYPES);
@@ -120,7 +120,7 @@ export function negotiate(accept: string | undefined, offer: Offer): Negotiated 
   throw onlyAccepted(onlyProtobuf ? ['application/json', 'application/yaml'] : MEDIA_TYPES);
 }
 
-/** For answers that have one form only: the first encoding that is accepted, JSON when none is. */
+/** For responses with a single form: the first accepted encoding, or JSON. */
 export function plainNegotiation(accept: string | undefined): Negotiated {
   const plain = parseAccept(accept ?? '').find((range) => serve(range, false));
   return { encoding: (plain && encodingOf(plain.type)) ?? 'json', representation: OBJECT };
@@ -132,7 +132,7 @@ const hasOfferedType = (accept: string): boolean =>
     return type === '*/*' || MEDIA_TYPES.includes(type);
   });
 
-/** A watch has no YAML form. */
+/** A watch does not support YAML. */
 export function refuseYamlStream({ encoding }: Negotiated): void {
   if (encoding === 'yaml') throw onlyAccepted(STREAM_TYPES);
 }

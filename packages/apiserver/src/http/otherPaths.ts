@@ -38,7 +38,7 @@ function allPaths({ registry, aggregator }: Core): string[] {
   return [...groups, ...healthPaths(), ...fixed].sort();
 }
 
-// Build metadata after the plus sign: the version compares as the real one and still says who is speaking.
+// Build metadata after the plus sign: the version compares like the Kubernetes version and still identifies Lapse.
 const BUILD = '+lapse';
 
 const PLATFORMS: Readonly<Record<string, string>> = { win32: 'windows', x64: 'amd64', ia32: '386' };

@@ -1,4 +1,4 @@
-// The fixed grammar of Kubernetes paths, parsed by hand.
+// Parser for the fixed grammar of Kubernetes API paths.
 
 export interface ResourcePath {
   readonly kind: 'resource';
@@ -8,7 +8,7 @@ export interface ResourcePath {
   readonly resource: string;
   readonly name: string | undefined;
   readonly subresource: string | undefined;
-  /** The old `/api/v1/watch/…` form. */
+  /** The deprecated `/api/v1/watch/…` form. */
   readonly watch: boolean;
 }
 
@@ -21,7 +21,7 @@ export type Path =
       readonly version: string;
     }
   | { readonly kind: 'other'; readonly path: string }
-  /** A path with an escape that is none. */
+  /** A path with an invalid percent escape. */
   | { readonly kind: 'bad' };
 
 export function parsePath(escaped: string): Path {
@@ -39,7 +39,7 @@ export function parsePath(escaped: string): Path {
   return { kind: 'other', path: pathname };
 }
 
-/** Escapes are resolved before the path is split: an escaped slash is a slash. */
+/** Decodes escapes before the path is split: an escaped slash is a slash. */
 export function unescapePath(escaped: string): string | undefined {
   if (!escaped.includes('%')) return escaped;
   try {

@@ -1,4 +1,4 @@
-// Query parameters as Kubernetes reads them into its options structs: lenient booleans, strict numbers.
+// Query parameters, parsed like the Kubernetes options structs: lenient booleans, strict numbers.
 
 import { parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
@@ -16,7 +16,7 @@ import { parseFieldSelector, parseLabelSelector, SelectorError } from '@lapse/ku
 
 export type Query = URLSearchParams;
 
-/** Like Go's url.ParseQuery: a pair with a broken escape or a semicolon is dropped, the others count. */
+/** Like Go's url.ParseQuery: drops a pair with an invalid escape or a semicolon and keeps the others. */
 export function parseQuery(text: string): Query {
   const query = new URLSearchParams();
   for (const pair of text.split('&')) {
@@ -38,7 +38,7 @@ function unescapeQuery(text: string): string | undefined {
   }
 }
 
-/** `0` and `false`, in any case, are false; anything else that is present is true, also nothing. */
+/** `0` and `false`, in any case, are false; every other value is true, including the empty one. */
 export function booleanParam(query: Query, name: string): boolean | undefined {
   const raw = query.get(name);
   if (raw === null) return undefined;
@@ -55,7 +55,7 @@ export function integerParam(query: Query, name: string): number | undefined {
   return Number(value);
 }
 
-/** How long a client wants to wait. */
+/** The timeout requested by the client. */
 export function timeoutParam(query: Query): Millis | undefined {
   const raw = query.get('timeout');
   if (!raw) return undefined;
@@ -68,7 +68,7 @@ export function timeoutParam(query: Query): Millis | undefined {
 
 const NANOS_A_MILLI = 1e6;
 
-/** What is no duration is refused before all else. */
+/** Rejects an invalid duration before all other checks. */
 export function checkTimeout(query: Query): void {
   timeoutParam(query);
 }
@@ -99,7 +99,7 @@ export function parseListOptions(query: Query, watchPath: boolean): ListOptions 
     continue: query.get('continue') ?? '',
     sendInitialEvents: booleanParam(query, 'sendInitialEvents'),
   };
-  // Selectors are read with the other options; only what can be read is judged.
+  // Selectors are parsed with the other options; only valid options are validated.
   checkSelectors(options);
   const errors = options.watch ? validateWatch(options) : validateList(options);
   if (errors.length > 0) throw invalidError({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
@@ -171,7 +171,7 @@ export interface WriteOptions {
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
 }
 
-/** `more` is what is wrong with options that only some requests have. */
+/** `more`: errors of options that only some requests have. */
 export function parseWriteOptions(
   query: Query,
   kind: WriteVerb,

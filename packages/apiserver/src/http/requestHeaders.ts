@@ -1,4 +1,4 @@
-// The headers of a request, out of what was sent: those that may be repeated stay apart.
+// Parses the headers of a request; headers that may be repeated keep separate values.
 
 import { headerText } from '@lapse/kube/api/headerText';
 import type { RequestHeaders } from '@lapse/kube/api/http';
@@ -18,9 +18,9 @@ const SINGLE: Readonly<Record<Single, true>> = {
   'user-agent': true,
 };
 
-/** `raw`: names and values in turn, as they were sent. */
+/** `raw`: alternating names and values, as sent. */
 export function parseHeaders(raw: readonly string[]): RequestHeaders {
-  // Without a prototype: a header may have any name.
+  // No prototype: a header may have any name.
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();

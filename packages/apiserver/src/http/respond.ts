@@ -1,4 +1,4 @@
-// Objects, lists and refusals become responses in the negotiated representation.
+// Encodes objects, lists and errors as responses in the negotiated representation.
 
 import type { HttpResponse } from '@lapse/kube/api/http';
 import type { Json } from '@lapse/kube/api/json';
@@ -27,20 +27,20 @@ export const bytesResponse = (status: number, body: Uint8Array, type: string): H
 export const textResponse = (status: number, text: string): HttpResponse =>
   bytesResponse(status, Buffer.from(text), 'text/plain; charset=utf-8');
 
-/** What Go's own router says about a path that nobody registered. */
+/** The 404 response of Go's router for an unregistered path. */
 export function notFoundPage(): HttpResponse {
   const page = textResponse(404, '404 page not found\n');
   return { ...page, headers: { ...page.headers, 'x-content-type-options': 'nosniff' } };
 }
 
-/** A refusal, in YAML for those who read nothing else. */
+/** An error response, in YAML for clients that accept only YAML. */
 export const errorResponse = (error: ApiError, accept?: string): HttpResponse => {
   const retry = error.status.details?.retryAfterSeconds;
   const response = encode(error.code, error.status, plainNegotiation(accept));
   return retry ? { ...response, headers: { ...response.headers, 'retry-after': String(retry) } } : response;
 };
 
-// Text that YAML 1.1 would read as something else (times, yes, on) is quoted; keys are sorted; nothing is folded.
+// Quotes text that YAML 1.1 would read as another type (times, yes, on), sorts keys, and does not fold lines.
 const YAML_LIKE_GO = {
   version: '1.1',
   lineWidth: 0,
@@ -50,13 +50,13 @@ const YAML_LIKE_GO = {
 
 export const yamlText = (value: Json | object): string => stringify(value, YAML_LIKE_GO);
 
-/** Any JSON document in the negotiated encoding. */
+/** Encodes any JSON document in the negotiated encoding. */
 export function encode(status: number, value: Json | object, negotiated: Negotiated): HttpResponse {
   if (negotiated.encoding === 'json') return jsonResponse(status, value);
   return bytesResponse(status, Buffer.from(yamlText(value)), 'application/yaml');
 }
 
-/** An object of the call's resource, as the client asked to see it. */
+/** An object of the requested resource, in the negotiated representation. */
 export function objectResponse(call: Call, status: number, object: KubeObject): HttpResponse {
   const { representation } = call.negotiated;
   switch (representation.as) {
@@ -77,7 +77,7 @@ export function objectResponse(call: Call, status: number, object: KubeObject): 
   }
 }
 
-/** A stored object: its own bytes when they are what the client wants. */
+/** A stored object. Sends the stored bytes when they match the negotiated representation. */
 export function storedResponse(call: Call, status: number, stored: Stored): HttpResponse {
   const { codec } = call.resource;
   const plain = call.negotiated.representation.as === 'object' && call.negotiated.encoding === 'json';

@@ -1,5 +1,5 @@
-// Warning headers: each text once, and not more of them than a client's header buffer can take. When they grow beyond
-// that, all are cut short and the rest is left out.
+// Warning headers: each text once, limited to what the header buffer of a client can hold. Above the limit, each text
+// is truncated and the remaining ones are dropped.
 
 // As upstream, in characters.
 const ALL = 4096;
@@ -7,7 +7,7 @@ const EACH = 256;
 
 const CONTROL = /[\p{Cc}\p{Cs}]/u;
 
-/** One header value per warning; texts that cannot stand in a header are left out. */
+/** One header value per warning; skips texts that are not valid in a header. */
 export function warningHeaders(warnings: Iterable<string>): string[] {
   const texts = [...new Set(warnings)].filter((text) => text !== '' && !CONTROL.test(text));
   const whole = texts.slice(0, ALL).map((text) => [...text]);
@@ -27,7 +27,7 @@ function cutShort(texts: readonly string[][]): string[] {
   return kept;
 }
 
-/** A quoted-string of RFC 7230; what is beyond ASCII travels as UTF-8 bytes, one character each. */
+/** A quoted-string of RFC 7230; non-ASCII text is sent as UTF-8 bytes, one character each. */
 function quote(text: string): string {
   const bytes = Buffer.from(text, 'utf8').toString('latin1');
   return `"${bytes.replace(/[\\"]/g, '\\$&')}"`;

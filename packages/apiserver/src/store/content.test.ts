@@ -1,4 +1,4 @@
-// What is kept in parts comes back byte by byte, whatever it looked like.
+// Content stored in parts is restored byte by byte.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

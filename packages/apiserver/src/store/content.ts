@@ -1,21 +1,21 @@
-// The bytes of one version, at rest. A good part of most objects says who manages which fields, in words that all objects
-// of their form have in common (`fieldsV1` in managedFields): those words are kept once, and each version keeps the rest.
+// The stored bytes of one object version. `fieldsV1` in managedFields is a large part of most objects and is equal in
+// objects of the same shape, so it is stored once and shared between versions.
 
 const NAME = Buffer.from('"fieldsV1":{');
 const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN = 123;
 const CLOSE = 125;
-// Shorter ones cost more to point at than to keep; longer ones are few, and too much to remember.
+// Shorter values cost more to reference than to store; longer ones are rare and too large to keep in the cache.
 const SHORTEST = 256;
 const LONGEST = 16_384;
 
 const known = new Map<string, Uint8Array>();
 const MOST_KNOWN = 500;
 
-/** Where in the bytes of its own a version has words that it shares. */
+/** A shared part and its position in a version. */
 interface Cut {
-  /** Offset in the bytes that were given. */
+  /** Offset in the original bytes. */
   readonly at: number;
   readonly words: Uint8Array;
 }
@@ -25,19 +25,19 @@ export class Content {
   readonly #cuts: readonly Cut[];
   readonly size: number;
 
-  /** Copies what it keeps: `bytes` may be part of something larger. */
+  /** Copies the bytes that it keeps: `bytes` may be part of a larger buffer. */
   constructor(bytes: Uint8Array) {
     this.size = bytes.length;
     this.#cuts = findCuts(bytes);
     this.#own = without(bytes, this.#cuts);
   }
 
-  /** The bytes it was made from. Not to be edited. */
+  /** The original bytes. Callers must not modify them. */
   get bytes(): Uint8Array {
     return this.#cuts.length === 0 ? this.#own : Buffer.concat(this.parts(), this.size);
   }
 
-  /** The same in pieces that are not copied, for those who copy them elsewhere. */
+  /** The same bytes as parts that are not copied, for callers that copy them elsewhere. */
   parts(): Uint8Array[] {
     if (this.#cuts.length === 0) return [this.#own];
     const parts: Uint8Array[] = [];
@@ -65,7 +65,7 @@ function findCuts(bytes: Uint8Array): Cut[] {
   return cuts;
 }
 
-/** Behind the object that starts at `at`, or behind everything when it does not end. */
+/** The index after the object that starts at `at`, or the end of the text when the object is not closed. */
 function endOf(text: Uint8Array, at: number): number {
   let depth = 0;
   let quoted = false;
@@ -85,7 +85,7 @@ function sharedWords(text: Buffer, at: number, end: number): Uint8Array {
   let words = known.get(key);
   if (words === undefined) {
     words = Uint8Array.prototype.slice.call(text, at, end);
-    // Whoever has the words keeps them; only those that come are compared with fewer.
+    // Existing versions keep their parts; only later versions are compared with fewer.
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(key, words);
   }
@@ -95,7 +95,7 @@ function sharedWords(text: Buffer, at: number, end: number): Uint8Array {
 function without(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array {
   let size = bytes.length;
   for (const { words } of cuts) size -= words.length;
-  // Not from the pool that buffers of a moment come from: one version would keep all of its neighbours there.
+  // Not from the shared buffer pool: one version would keep its neighbours in the pool alive.
   const out = Buffer.allocUnsafeSlow(size);
   let from = 0;
   let to = 0;

@@ -1,5 +1,5 @@
-// The recent past: every committed change, oldest first, kept for a while so that watches can resume and later pages
-// of a list can show the revision of the first one.
+// Recent committed changes, oldest first. Kept for a limited time so that watches can resume and later pages of a
+// list can read the revision of the first page.
 
 import { type Instant, type Millis, minutes } from '@lapse/base/instant';
 import type { Stored } from './stored.ts';
@@ -9,16 +9,16 @@ export interface Change {
   readonly resource: string;
   readonly key: string;
   readonly at: Instant;
-  /** What was there before; absent for a creation. */
+  /** The previous version; absent for a creation. */
   readonly prev: Stored | undefined;
-  /** What is there now; absent for a deletion. */
+  /** The new version; absent for a deletion. */
   readonly next: Stored | undefined;
 }
 
 export interface HistoryLimits {
   revisions: number;
   age: Millis;
-  /** Of what was written: a large object that changes often must not fill the memory. */
+  /** Limit in bytes: a large object that changes often must not fill the memory. */
   bytes?: number;
 }
 
@@ -28,7 +28,7 @@ export class History {
   #changes: Change[] = [];
   #start = 0;
   #bytes = 0;
-  /** Changes after this revision are all here; those up to it are gone. */
+  /** All changes after this revision are kept; older ones are discarded. */
   floor: number;
   readonly #limits: HistoryLimits;
 
@@ -48,7 +48,7 @@ export class History {
     for (let i = this.#indexAfter(revision); i < this.#changes.length; i++) yield this.#changes[i]!;
   }
 
-  /** Forgets everything up to and including `revision`, as a compaction does. */
+  /** Discards everything up to and including `revision`, like a compaction. */
   compact(revision: number): void {
     const end = this.#indexAfter(revision);
     while (this.#start < end) this.#drop();

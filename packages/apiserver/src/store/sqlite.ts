@@ -1,12 +1,12 @@
 // The durable journal: SQLite in a worker thread, one connection, one transaction per batch. The main thread never
-// waits for the disk; a write is acknowledged when its transaction is.
+// waits for the disk. A write is acknowledged when its transaction is committed.
 
 import { Worker } from 'node:worker_threads';
 import type { Journal, JournalRecord } from './store.ts';
 
 export interface PackedBatch {
   readonly records: readonly { resource: string; key: string; revision: number; length: number }[];
-  /** The bytes of all records, one after the other; a length of -1 is a deletion. */
+  /** The bytes of all records, concatenated; a length of -1 is a deletion. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -22,7 +22,7 @@ export type WorkerAnswer =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** What SQLite says its settings are, read back after they were set. */
+/** The SQLite settings, read back after they were set. */
 export interface JournalSettings {
   readonly journalMode: string;
   /** 2 is FULL: an acknowledged transaction survives a power cut. */
@@ -37,7 +37,7 @@ const SCRIPT = import.meta.url.endsWith('.ts') ? './sqliteWorker.ts' : './sqlite
 
 /** Opens (or creates) the database file. Fails when another process has it open. */
 export async function openSqliteJournal(file: string): Promise<SqliteJournal> {
-  // The thread holds one batch at a time: it needs next to no memory of its own.
+  // The thread holds one batch at a time and needs little memory.
   const resourceLimits = { maxYoungGenerationSizeMb: 2 };
   const worker = new Worker(new URL(SCRIPT, import.meta.url), { workerData: { file }, resourceLimits });
   const inbox = new Inbox(worker);
@@ -57,7 +57,7 @@ export async function openSqliteJournal(file: string): Promise<SqliteJournal> {
 
 const GONE: WorkerAnswer = { kind: 'failed', message: 'the storage thread has ended' };
 
-/** Answers of the worker, in order; requests are never in flight together. */
+/** Responses of the worker, in order; there is at most one request in flight. */
 class Inbox {
   readonly #answers: WorkerAnswer[] = [];
   #waiting: ((answer: WorkerAnswer) => void) | undefined;
@@ -111,7 +111,7 @@ async function append(worker: Worker, inbox: Inbox, batch: readonly JournalRecor
   if (answer.kind !== 'done') throw new Error(answer.kind === 'failed' ? answer.message : answer.kind);
 }
 
-/** One buffer for the whole batch: it changes threads without being copied. */
+/** One buffer for the whole batch: it is transferred to the other thread without a copy. */
 export function pack(batch: readonly JournalRecord[]): PackedBatch {
   let size = 0;
   for (const r of batch) size += r.bytes?.length ?? 0;

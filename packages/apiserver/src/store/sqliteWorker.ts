@@ -1,4 +1,4 @@
-// The storage thread: the only holder of the database connection.
+// The storage thread: owns the only database connection.
 
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -15,7 +15,7 @@ import type { JournalRecord } from './store.ts';
 const answer = (message: WorkerAnswer, transfer: ArrayBuffer[] = []) =>
   parentPort!.postMessage(message, transfer);
 
-/** WAL and full synchronisation, read back: a setting that did not take is a reason not to start. */
+/** Sets WAL and full synchronisation and reads them back; the server does not start when a setting was not accepted. */
 function configure(db: DatabaseSync): JournalSettings {
   db.exec('PRAGMA locking_mode = EXCLUSIVE');
   db.exec('PRAGMA journal_mode = WAL');
@@ -35,7 +35,7 @@ function configure(db: DatabaseSync): JournalSettings {
   return { journalMode, synchronous };
 }
 
-// Rows per message while loading: enough to be quick, little enough to keep both threads responsive.
+// Rows per message while loading: large enough to be fast, small enough to keep both threads responsive.
 const LOAD_ROWS = 2000;
 
 function load(db: DatabaseSync): void {
@@ -98,7 +98,7 @@ function serve(db: DatabaseSync, write: (batch: PackedBatch) => void, request: W
   }
 }
 
-/** The bytes are written: their memory need not wait for this thread's collector, which has little else to do. */
+/** The bytes are written: releases their memory now, since the garbage collector of this thread rarely runs. */
 const release = ({ bytes }: PackedBatch): void => {
   bytes.buffer.transfer(0);
 };

@@ -14,7 +14,7 @@ const thing = (name: string, value: number): KubeObject => ({
 const keysOf = (store: Store, revision?: number) =>
   [...store.view('things', revision)!.entries('')].map((s) => `${s.key}=${s.object['value']}`);
 
-/** Commits when told to: what is pending can be looked at. */
+/** A journal that commits only on request, so that tests can inspect pending writes. */
 class ManualJournal implements Journal {
   readonly batches: {
     records: readonly JournalRecord[];

@@ -1,5 +1,5 @@
 // The revisioned store: one counter for all resources, as in etcd. A write is checked against the head (committed
-// plus pending) at once, and becomes readable, watchable and acknowledged only when its journal has committed it.
+// plus pending) at once. It becomes readable, watchable and acknowledged only when the journal has committed it.
 
 import type { Clock } from '@lapse/base/clock';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
@@ -9,7 +9,7 @@ import { Stored } from './stored.ts';
 import { Table } from './table.ts';
 import { View } from './view.ts';
 
-/** What a journal has to make durable; `bytes` is absent for a deletion. */
+/** One record to make durable; `bytes` is absent for a deletion. */
 export interface JournalRecord {
   readonly resource: string;
   readonly key: string;
@@ -18,14 +18,14 @@ export interface JournalRecord {
 }
 
 export interface Journal {
-  /** Everything stored, and the highest revision ever given out. */
+  /** All records, and the highest revision ever assigned. */
   load(): Promise<{ revision: number; records: Iterable<JournalRecord> }>;
-  /** Resolves when all records are durable, in order; rejects when none of them is. */
+  /** Resolves when all records are durable, in order; rejects when none of them is durable. */
   append(batch: readonly JournalRecord[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The key changed (or appeared, or went) since the caller looked. */
+/** The object changed, was created or was deleted since the caller read it. */
 export class RevisionMismatch extends Error {}
 
 interface Pending extends JournalRecord {
@@ -42,7 +42,7 @@ export class Store {
   readonly #journal: Journal | undefined;
   readonly #tables = new Map<string, Table>();
   readonly #listeners = new Set<Listener>();
-  /** What the head holds for keys that are not committed yet; undefined is a deletion. */
+  /** Heads of the keys with uncommitted writes; undefined is a deletion. */
   readonly #head = new Map<string, Pending>();
   #history: History;
   #queue: Pending[] = [];
@@ -60,7 +60,7 @@ export class Store {
     this.#history = new History(revision, limits);
   }
 
-  /** A store without a journal: memory is all there is. */
+  /** A store without a journal: all data is in memory. */
   static inMemory(clock: Clock, limits?: HistoryLimits): Store {
     return new Store(clock, 1, undefined, limits);
   }
@@ -79,7 +79,7 @@ export class Store {
     return this.#revision;
   }
 
-  /** The newest revision given out; writes up to it may still be on their way to the journal. */
+  /** The newest assigned revision; writes up to it may not be committed yet. */
   get headRevision(): number {
     return this.#headRevision;
   }
@@ -93,7 +93,7 @@ export class Store {
     return table;
   }
 
-  /** From now on watches of this resource that start before the present revision are too old. */
+  /** From now on, watches of this resource that start before the current revision are too old. */
   restartHistory(resource: string): void {
     this.table(resource).floor = this.#revision;
   }
@@ -103,18 +103,18 @@ export class Store {
     return new Map([...this.#tables].map(([resource, table]) => [resource, table.size]));
   }
 
-  /** The committed object: what readers see. */
+  /** The committed object, as readers see it. */
   get(resource: string, key: string): Stored | undefined {
     return this.#tables.get(resource)?.get(key);
   }
 
-  /** The object that the next write must build on, committed or not. */
+  /** The object that the next write builds on, committed or not. */
   getHead(resource: string, key: string): Stored | undefined {
     const pending = this.#head.get(headKey(resource, key));
     return pending ? pending.stored : this.get(resource, key);
   }
 
-  /** Every object of a resource that the next write has to reckon with, committed or not; in no particular order. */
+  /** All objects of a resource that the next write has to consider, committed or not; in no particular order. */
   *heads(resource: string): Generator<Stored> {
     for (const stored of this.view(resource)!.entries('')) {
       if (!this.#head.has(headKey(resource, stored.key))) yield stored;
@@ -124,14 +124,14 @@ export class Store {
     }
   }
 
-  /** False when `heads` would name nothing. */
+  /** False when `heads` would be empty. */
   hasHeads(resource: string): boolean {
     if ((this.#tables.get(resource)?.size ?? 0) > 0) return true;
     for (const pending of this.#head.values()) if (pending.resource === resource) return true;
     return false;
   }
 
-  /** The resource at a revision (the present by default); undefined when that revision is no longer known. */
+  /** The resource at a revision (default: the current one); undefined when that revision is no longer known. */
   view(resource: string, revision = this.#revision): View | undefined {
     const table = this.table(resource);
     if (revision < this.#history.floor) return undefined;
@@ -139,7 +139,7 @@ export class Store {
     return new View(table, revision, this.changesAfter(resource, revision));
   }
 
-  /** The oldest revision a watch of this resource may start from. */
+  /** The oldest revision from which a watch of this resource may start. */
   floor(resource: string): number {
     return Math.max(this.table(resource).floor, this.#history.floor);
   }
@@ -153,7 +153,7 @@ export class Store {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets the past: pages and watches that need it get 410. */
+  /** Discards history: pages and watches that need it get 410. */
   compact(): void {
     this.#history.compact(this.#revision);
   }
@@ -173,7 +173,7 @@ export class Store {
     return this.#submit({ resource, key, revision: ++this.#headRevision, bytes: undefined }, undefined);
   }
 
-  /** Resolves when a head that was read is durable (at once when it already is). */
+  /** Resolves when the given head is durable. */
   async committed(stored: Stored): Promise<void> {
     const pending = this.#queue.concat(this.#inFlight).find((p) => p.stored === stored);
     if (pending) await pending.done;
@@ -200,7 +200,7 @@ export class Store {
     return done;
   }
 
-  /** One batch at a time; a batch is whatever arrived while the previous one was being made durable. */
+  /** Commits one batch at a time. A batch contains all writes that arrived while the previous one was committed. */
   async #flush(journal: Journal): Promise<void> {
     this.#flushing = true;
     while (this.#queue.length > 0) {
@@ -210,7 +210,8 @@ export class Store {
       try {
         await journal.append(batch);
       } catch (cause) {
-        // What arrived meanwhile was checked against a head that never came to be: it falls with the batch.
+        // Writes that arrived meanwhile were checked against a head that was not committed, so they fail with the
+        // batch.
         this.#fail([...batch, ...this.#queue], cause as Error);
         this.#queue = [];
         continue;
@@ -222,7 +223,7 @@ export class Store {
     this.#flushing = false;
   }
 
-  /** Why the last commit failed; undefined when it did not. */
+  /** The error of the last commit; undefined when it succeeded. */
   get failure(): Error | undefined {
     return this.#failure;
   }

@@ -1,5 +1,5 @@
-// One version of one object. The bytes of the commit are kept and shared by every list and watch; the parsed object
-// is made on demand and only the most recently used ones stay parsed, so that memory follows the bytes.
+// One version of one object. All lists and watches share the committed bytes. The object is parsed on demand, and
+// only the most recently used ones stay parsed to limit memory.
 
 import type { Json } from '@lapse/kube/api/json';
 import { parseJson } from '@lapse/kube/api/jsonParse';
@@ -8,21 +8,21 @@ import { Content } from './content.ts';
 
 const LONG_NUMBER = /[0-9]{16}/;
 
-/** Parses what the server itself wrote: JSON.parse, unless a number may not fit a double. */
+/** Parses JSON written by this server: JSON.parse, except when a number may not fit a double. */
 export function parseOwn(bytes: Uint8Array): KubeObject {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const value: Json = LONG_NUMBER.test(text) ? parseJson(text).value : (JSON.parse(text) as Json);
   return value as unknown as KubeObject;
 }
 
-// How many parsed objects stay in memory, whatever the number of stored ones. Parsing again takes microseconds; objects
-// that stay for a while and then go cost the collector more than that.
+// How many parsed objects stay in memory, regardless of the number of stored ones. Parsing again takes microseconds;
+// objects that live for a while cost the garbage collector more.
 const PARSED = 16;
 const ring: (Stored | undefined)[] = new Array(PARSED);
 let next = 0;
 
 export class Stored {
-  /** `namespace/name`, or `name` for cluster-scoped objects: the order of lists. */
+  /** `namespace/name`, or `name` for cluster-scoped objects. Lists are in this order. */
   readonly key: string;
   readonly revision: number;
   readonly #content: Content;
@@ -36,22 +36,22 @@ export class Stored {
     if (object) this.#keep(object);
   }
 
-  /** What was committed, to the byte. Not to be edited. */
+  /** The committed bytes. Callers must not modify them. */
   get bytes(): Uint8Array {
     return this.#content.bytes;
   }
 
-  /** The same in pieces that are not copied. */
+  /** The same bytes as parts that are not copied. */
   get parts(): Uint8Array[] {
     return this.#content.parts();
   }
 
-  /** How many bytes that is. */
+  /** The number of bytes. */
   get size(): number {
     return this.#content.size;
   }
 
-  /** The parsed object. Shared: callers clone before they change anything. */
+  /** The parsed object. Shared: callers clone it before they change it. */
   get object(): KubeObject {
     return this.#object ?? this.#keep(parseOwn(this.bytes));
   }

@@ -1,12 +1,12 @@
-// The committed objects of one resource, in key order. A sorted array of keys beside a map: at 100,000 objects an
-// insert moves a few hundred kilobytes, which costs less than keeping a tree balanced in JavaScript.
+// The committed objects of one resource, in key order: a sorted array of keys next to a map. With 100,000 objects an
+// insert moves a few hundred kilobytes, which is cheaper than a balanced tree in JavaScript.
 
 import type { Stored } from './stored.ts';
 
 export class Table {
   readonly #byKey = new Map<string, Stored>();
   readonly #keys: string[] = [];
-  /** Watches from before this revision are too old: the resource did not exist or its history is gone. */
+  /** Watches from before this revision are too old: the resource did not exist or its history was discarded. */
   floor: number;
 
   constructor(floor: number) {

@@ -1,6 +1,6 @@
-// One resource as it was at a revision. Reading the present costs nothing extra; reading the past undoes the changes
-// made since, so a page of an old list costs its own length plus the number of changes. A view is read at once, before
-// the event loop turns; whoever streams collects the (shared) objects first.
+// One resource at a revision. Reading the current revision costs nothing extra. Reading an older one undoes later
+// changes, so a page costs its length plus the number of changes. A view is only valid until the event loop
+// continues; a streaming caller collects the (shared) objects first.
 
 import type { Change } from './history.ts';
 import type { Stored } from './stored.ts';
@@ -9,7 +9,7 @@ import type { Table } from './table.ts';
 export class View {
   readonly revision: number;
   readonly #table: Table;
-  /** Keys that changed since `revision`, with what they held then. */
+  /** Keys that changed since `revision`, with their values at that revision. */
   readonly #then: ReadonlyMap<string, Stored | undefined>;
   readonly #changedKeys: readonly string[];
 
@@ -40,7 +40,7 @@ export class View {
     }
   }
 
-  /** How many objects have keys that start with `prefix` and are greater than `after`. */
+  /** The number of objects with keys that start with `prefix` and are greater than `after`. */
   count(prefix: string, after = ''): number {
     const start = after > prefix ? `${after}\0` : prefix;
     const end = `${prefix}\u{10ffff}`;

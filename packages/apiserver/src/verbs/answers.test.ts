@@ -1,5 +1,5 @@
-// Answers that random sequences found to differ from the real server's, one row each: what is asked of a ConfigMap (or
-// another kind) named `a`, and what the real server says.
+// Differences from kube-apiserver that random request sequences found, one row each: a request for a ConfigMap (or
+// another kind) named `a`, and the response of kube-apiserver.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// PATCH with application/apply-patch+yaml: the fields of the body become the applier's, the object gets them, and is
-// created when it does not exist.
+// PATCH with application/apply-patch+yaml (server-side apply): the applier takes ownership of the fields in the body.
+// Creates the object when it does not exist.
 
 import { badRequest, conflict } from '@lapse/kube/api/errors';
 import { required } from '@lapse/kube/api/fieldErrors';
@@ -26,7 +26,7 @@ export interface ApplyRequest {
   readonly config: JsonObject;
   readonly options: WriteOptions;
   readonly force: boolean;
-  /** It names a resourceVersion. */
+  /** The body has a resourceVersion. */
   readonly versioned: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function apply(call: Call): Promise<HttpResponse> {
   return updateObject(call, plan, request.options);
 }
 
-/** What is applied, as an object of the call's resource. */
+/** Decodes the body as an object of the requested resource. */
 export function parseApply(call: Call): ApplyRequest {
   const options = applyOptions(call);
   const config = readConfig(call, options);
@@ -94,7 +94,7 @@ function parsed(text: string) {
   }
 }
 
-/** The body must say exactly what it is. */
+/** The body must have the exact kind and apiVersion. */
 function checkKind(call: Call, config: JsonObject): void {
   const { resource } = call;
   const kind = typeof config['kind'] === 'string' ? config['kind'] : '';
@@ -104,7 +104,7 @@ function checkKind(call: Call, config: JsonObject): void {
   throw badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
 }
 
-/** The fields of the object after the apply; edits nothing. */
+/** The managed fields after the apply; modifies nothing. */
 export function appliedFields(
   call: Call,
   endpoint: Endpoint,
@@ -119,7 +119,7 @@ export function appliedFields(
   }
 }
 
-/** The object as it is to be stored. */
+/** The object to store. */
 function result(call: Call, request: ApplyRequest, old: KubeObject | undefined): KubeObject {
   const value = appliedFields(call, endpointOf(call), request, old);
   try {
@@ -134,7 +134,7 @@ function result(call: Call, request: ApplyRequest, old: KubeObject | undefined):
   }
 }
 
-/** Whoever names a uid means an object that is there. */
+/** An apply with a uid refers to an existing object. */
 function matchNothing(call: Call, { metadata }: KubeObject): void {
   if (!metadata.uid) return;
   const why = `uid mismatch: the provided object specified uid ${metadata.uid}, and no existing object was found`;
@@ -152,7 +152,7 @@ function refusal(call: Call, config: JsonObject, cause: unknown): unknown {
   return cause;
 }
 
-/** An error that the real server did not expect to see: 500 without a reason. */
+/** An unexpected error of kube-apiserver: 500 without a reason. */
 const failure = (message: string): ApiError => new ApiError(500, undefined, message);
 
 function describe(call: Call, config: JsonObject): string {
@@ -191,7 +191,7 @@ function conflictMessage(named: readonly Named[], count: number): string {
   return `Apply failed with ${count} conflicts: ${groups.join('\n')}`;
 }
 
-/** In the order of this the real server names managers. */
+/** Sort key: kube-apiserver lists managers in this order. */
 const idOf = ({ manager, operation, apiVersion, subresource }: Manager): string =>
   JSON.stringify({
     manager,

@@ -32,7 +32,7 @@ export async function create(call: Call): Promise<HttpResponse> {
   return storedResponse(call, 201, outcome.stored);
 }
 
-/** The namespace of the body must be the one of the URL, or absent. */
+/** The namespace in the body must match the URL or be absent. */
 export function matchNamespace(call: Call, object: KubeObject): void {
   if (!call.resource.namespaced) {
     delete object.metadata.namespace;
@@ -48,13 +48,13 @@ export function matchNamespace(call: Call, object: KubeObject): void {
 export type CreateOutcome = { kind: 'created'; stored: Stored } | { kind: 'dryRun'; object: KubeObject };
 
 export interface CreateOptions extends WriteOptions {
-  /** The object has its managedFields already. */
+  /** The object already has its managedFields. */
   readonly tracked?: boolean;
-  /** The caller asked for an update: a name that is taken is a RevisionMismatch, and creating is a right of its own. */
+  /** The request is an update: a name that exists is a RevisionMismatch, and the user also needs the create verb. */
   readonly mayExist?: boolean;
 }
 
-// A generated name that is taken is drawn again a few times; then the client is told.
+// Attempts to generate an unused name before the client gets an error.
 const NAME_ATTEMPTS = 8;
 
 export async function createObject(
@@ -65,7 +65,7 @@ export async function createObject(
   const generated = !object.metadata.name && object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
     try {
-      // Admission and strategies edit the object: every attempt starts from what the client sent.
+      // Admission and strategies modify the object, so every attempt starts from the object that the client sent.
       return await createOnce(call, generated ? asObject(clone(asJson(object))) : object, options);
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch) || options.mayExist) throw cause;
@@ -74,7 +74,7 @@ export async function createObject(
   }
 }
 
-/** The name is in use, perhaps by something that is on its way out. */
+/** AlreadyExists; the existing object may be terminating. */
 function taken(call: Call, name: string, { metadata }: KubeObject): ApiError {
   const error = metadata.generateName ? ungenerated(call, name) : alreadyExists(call.resource, name);
   const holder = call.core.store.getHead(call.resource.storage, keyOf(call.namespace, name));
@@ -85,8 +85,8 @@ function taken(call: Call, name: string, { metadata }: KubeObject): ApiError {
 }
 
 /**
- * Whoever asks for a generated name is told to try again, even when there was a name as well. It is said of the kind as it
- * is inside: Events have two groups, and one in there.
+ * With generateName the client is asked to retry, even when the object had a name as well. The message names the
+ * internal kind: Events are served in two groups but have one internal group.
  */
 function ungenerated({ resource }: Call, name: string): ApiError {
   const { group } = refusedKind(resource);
@@ -105,7 +105,7 @@ async function createOnce(call: Call, sent: KubeObject, options: CreateOptions):
     name: sent.metadata.name ?? '',
   }))!;
   dropRepeatedOwners(call, object, 'admitted');
-  // Whatever admission made of it, it stays where it was sent.
+  // Admission must not move the object to another namespace.
   matchNamespace(call, object);
   checkEscalation(call, object, undefined);
   const context = strategyContext(call, options.dryRun);
@@ -123,7 +123,7 @@ async function createOnce(call: Call, sent: KubeObject, options: CreateOptions):
   return { kind: 'created', stored: change };
 }
 
-/** Whoever may update or patch may not, by that alone, create. */
+/** The update and patch verbs do not include create. */
 function checkMayCreate(call: Call, name: string): void {
   const { core, user, resource, subresource = '' } = call;
   const { group, plural } = resource;
@@ -133,7 +133,10 @@ function checkMayCreate(call: Call, name: string): void {
   if (!allowed) throw refused(user, attributes, reason);
 }
 
-/** The store takes no new object with a version; validation comes first, and a dry run does not get this far. */
+/**
+ * The store rejects a new object with a resourceVersion. Validation comes first, and a dry run does not reach this
+ * check.
+ */
 function refuseVersion({ metadata }: KubeObject): void {
   if (/^0*[1-9][0-9]*$/.test(metadata.resourceVersion ?? ''))
     throw internal('resourceVersion should not be set on objects to be created');
@@ -161,7 +164,7 @@ const SYSTEM_FIELDS = [
   'creationTimestamp',
 ];
 
-/** A POST cannot say these. Whoever creates by PUT or apply can say the first two, as on the real server. */
+/** A POST cannot set these fields. A PUT or apply that creates can set the first two, as in kube-apiserver. */
 function wipeSystemFields({ metadata }: KubeObject): void {
   for (const field of SYSTEM_FIELDS) delete (metadata as Record<string, unknown>)[field];
 }

@@ -41,7 +41,10 @@ function successStatus(call: Call, object: KubeObject) {
 
 export type DeleteOutcome = { kind: 'removed' | 'kept'; object: KubeObject };
 
-/** Deletes or marks; again when the object changed meanwhile, since each round checks the preconditions anew. */
+/**
+ * Deletes or marks the object. Retries when the object changed meanwhile; each attempt checks the preconditions
+ * again.
+ */
 export async function deleteObject(
   call: Call,
   namespace: string | undefined,
@@ -90,7 +93,8 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
     const last = atOnce || resource.strategy.markDeleted ? head : await endGrace(call, head, next);
     if (isUpdatedFirst(call, old, next)) await admit(call, { ...write, old: resource.codec.show(last) });
     const { revision } = await core.store.remove(resource.storage, head.key, last.revision);
-    // What goes at once goes as it was, with the finalizers that this deletion made obsolete.
+    // The response to an immediate removal shows the object unchanged, including finalizers that this deletion made
+    // obsolete.
     if (atOnce) setFinalizers(next, finalizersOf(old));
     next.metadata.resourceVersion = String(revision);
   }
@@ -98,24 +102,27 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
 }
 
 async function admit(call: Call, write: Write): Promise<void> {
-  // An eviction was admitted as such.
+  // The eviction was already admitted.
   if (call.subresource !== undefined) return;
   const { admission } = call.core;
   await admission.mutate(call, write);
   await admission.validate(call, write);
 }
 
-/** What is first marked, or loses a finalizer, and then removed is admitted twice: the real server takes two steps. */
+/**
+ * An object that is first updated (marked, or a finalizer removed) and then removed is admitted twice, since
+ * kube-apiserver takes two steps.
+ */
 const isUpdatedFirst = (call: Call, old: KubeObject, next: KubeObject): boolean =>
   !call.resource.strategy.markDeleted && (!goesAtOnce(call, old, next) || finalizersOf(old).length > 0);
 
-/** Whoever watches sees that the last grace is over before the object is gone. */
+/** Watchers see the end of the grace period before the object is deleted. */
 async function endGrace({ core, resource }: Call, head: Stored, next: KubeObject): Promise<Stored> {
   const marked = resource.codec.toStorage(next);
   return (await core.store.put(resource.storage, head.key, head.revision, marked)).next!;
 }
 
-/** Nothing was written before the removal: no period of grace began or became shorter. */
+/** The removal needs no prior write: no grace period started or was shortened. */
 function goesAtOnce({ resource }: Call, { metadata: old }: KubeObject, { metadata }: KubeObject): boolean {
   return (
     !resource.strategy.markDeleted &&
@@ -125,8 +132,8 @@ function goesAtOnce({ resource }: Call, { metadata: old }: KubeObject, { metadat
 }
 
 /**
- * A deletion that names a version and makes the last finalizers obsolete is refused: the real server looks for the
- * version of the object without them, which it has not stored.
+ * Rejects a deletion with a resourceVersion precondition that makes the last finalizers obsolete: kube-apiserver
+ * compares with the version of the object without them, which it has not stored.
  */
 function checkReleased(call: Call, head: Stored, old: KubeObject, options: DeleteOptions): void {
   if (!options.resourceVersion || finalizersOf(old).length === 0) return;
@@ -136,7 +143,7 @@ function checkReleased(call: Call, head: Stored, old: KubeObject, options: Delet
 
 const finalizersOf = ({ metadata }: KubeObject): string[] => metadata.finalizers ?? [];
 
-/** Only metadata is edited, unless the kind has its own way to go. */
+/** Copies only the metadata, except for kinds with their own markDeleted. */
 function editable({ resource }: Call, old: KubeObject): KubeObject {
   if (resource.strategy.markDeleted) return asObject(clone(asJson(old)));
   return { ...old, metadata: { ...old.metadata } };
@@ -164,10 +171,10 @@ function checkPreconditions(call: Call, old: KubeObject, { uid, resourceVersion 
   }
 }
 
-/** `pending`: it is on its way out already, and this DELETE says nothing new. */
+/** `pending`: the object is already terminating, and this DELETE changes nothing. */
 type Fate = 'removed' | 'kept' | 'unchanged' | 'pending';
 
-/** Edits `next` into its state after the DELETE and says what becomes of it. */
+/** Modifies `next` to its state after the DELETE and returns the outcome. */
 function decideFate(call: Call, next: KubeObject, options: DeleteOptions): Fate {
   const { strategy } = call.resource;
   const context = strategyContext(call, options.dryRun);
@@ -190,7 +197,7 @@ function decideFate(call: Call, next: KubeObject, options: DeleteOptions): Fate 
   return marked || changed ? 'kept' : 'unchanged';
 }
 
-/** Marks an object without graceful deletion; false when it was marked already. */
+/** Marks an object without graceful deletion; returns false when it was already marked. */
 export function markDeleted({ metadata }: KubeObject, now: Instant): boolean {
   const first = metadata.deletionTimestamp === undefined;
   if (metadata.deletionGracePeriodSeconds === undefined && (metadata.generation ?? 0) > 0)
@@ -206,7 +213,7 @@ function setFinalizers({ metadata }: KubeObject, finalizers: string[]): void {
   else delete metadata.finalizers;
 }
 
-/** Graceful deletion (Pods): starts or shortens the wait; `none` where the object goes at once. */
+/** Graceful deletion (Pods): starts or shortens the grace period. `none`: the object is deleted at once. */
 function applyGrace(
   call: Call,
   next: KubeObject,
@@ -222,7 +229,7 @@ function applyGrace(
     if (running === 0) return 'none';
     if (requested === undefined || requested >= running) return 'pending';
     const shortened = parseTime(metadata.deletionTimestamp) - (running - requested) * 1000;
-    // Never into the past: a wait that is over already is as short as a wait can be.
+    // The deletionTimestamp is never in the past: an elapsed grace period is shortened to the minimum.
     const past = shortened < now;
     metadata.deletionTimestamp = formatTime(past ? now : instant(shortened));
     metadata.deletionGracePeriodSeconds = past && requested > 0 ? 1 : requested;
@@ -238,7 +245,10 @@ function applyGrace(
 
 const GC_FINALIZERS = ['orphan', 'foregroundDeletion'];
 
-/** The finalizers after the propagation policy: orphan and foregroundDeletion come and go by it, others stay. */
+/**
+ * The finalizers that result from the propagation policy: it adds or removes orphan and foregroundDeletion and keeps
+ * the others.
+ */
 function finalizersAfter(call: Call, { metadata }: KubeObject, options: DeleteOptions): string[] {
   const present = metadata.finalizers ?? [];
   const kept = present.filter((f) => !GC_FINALIZERS.includes(f));

@@ -1,4 +1,4 @@
-// DELETE of everything that a selector matches. The answer is the list as it was before.
+// DELETE of all objects that match a selector. The response is the list before the deletion.
 
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { ApiError } from '@lapse/kube/api/status';
@@ -17,7 +17,7 @@ export async function deleteCollection(call: Call): Promise<HttpResponse> {
     try {
       await deleteObject(call, namespace, name!, options);
     } catch (cause) {
-      // Somebody else was faster: what matters is that it is gone.
+      // Another client already deleted the object.
       if (!(cause instanceof ApiError && cause.code === 404)) throw cause;
     }
   }

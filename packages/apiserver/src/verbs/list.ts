@@ -1,4 +1,4 @@
-// LIST: selection, paging at one revision, and an answer made of the stored bytes.
+// LIST: selection, paging at one revision, and a response built from the stored bytes.
 
 import { badRequest, expired } from '@lapse/kube/api/errors';
 import type { HttpResponse } from '@lapse/kube/api/http';
@@ -41,7 +41,7 @@ export function selectPage(call: Call, options: ListOptions): Page {
   return { items, meta: pageMeta(view, selection, last) };
 }
 
-/** resourceVersion=0 is answered from the cache, and one object by its name: neither has pages. */
+/** resourceVersion=0 is answered from the cache, a name selects one object: neither has pages. */
 function isPaged({ namespace, resource }: Call, options: ListOptions, { name }: Selection): boolean {
   if (options.limit <= 0) return false;
   if (name !== undefined && (namespace !== undefined || !resource.namespaced)) return false;
@@ -56,7 +56,7 @@ function pageMeta(view: View, selection: Selection, last: string): Page['meta'] 
   };
 }
 
-/** Up to `limit` selected objects; `last` is the key to go on from when there is more. */
+/** Up to `limit` selected objects; `last` is the key to continue from when there are more. */
 function take(call: Call, view: View, selection: Selection, page: { after: string; limit: number }) {
   const items: Stored[] = [];
   for (const stored of view.entries(selection.prefix, page.after)) {
@@ -69,7 +69,7 @@ function take(call: Call, view: View, selection: Selection, page: { after: strin
 const OUTDATED =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** The refusal holds the token to go on with, from wherever the collection is now. */
+/** The error contains a token to continue at the current revision. */
 function outdated({ after }: ContinueToken) {
   const error = expired(OUTDATED);
   error.status.metadata.continue = writeToken({ revision: undefined, after });
@@ -96,7 +96,7 @@ function openView(call: Call, options: ListOptions, token: ContinueToken | undef
 export function listResponse(call: Call, page: Page): HttpResponse {
   const { resource, negotiated } = call;
   const { representation, encoding } = negotiated;
-  // Lists of custom resources always show where they continue.
+  // Lists of custom resources always have a `continue` field.
   const meta: JsonObject = { ...(resource.custom ? { continue: '' } : {}), ...page.meta };
   const shown = () => page.items.map((s) => resource.codec.show(s));
   if (representation.as !== 'object') return transformedList(call, page, representation);
@@ -111,15 +111,15 @@ export function listResponse(call: Call, page: Page): HttpResponse {
   return { status: 200, headers: { 'content-type': JSON_TYPE }, body: listBytes(call, head, page.items) };
 }
 
-// Items of built-in lists carry no kind and apiVersion of their own; those of custom resources do.
+// Items of built-in lists have no kind and apiVersion; items of custom resources do.
 function itemOf(call: Call, object: JsonObject): JsonObject {
   if (call.resource.custom) return object;
   const { kind: _k, apiVersion: _a, ...rest } = object;
   return rest;
 }
 
-// Lists up to this size are one buffer; longer ones are streamed in chunks of it. What a slow reader has not taken yet
-// is held twice, in plain and encrypted: many at once must not fill the memory.
+// Size limit of a list in one buffer; larger lists are streamed in chunks of this size. A slow reader holds its
+// unread data twice, in plain and encrypted form: many of them must not fill the memory.
 const CHUNK = 1 << 17;
 
 function listBytes(

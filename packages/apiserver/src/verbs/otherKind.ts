@@ -1,4 +1,4 @@
-// Endpoints that show and take an object of another kind than the resource's (`/scale`): admission sees that one.
+// Endpoints that show and accept an object of another kind than the resource (`/scale`). Admission sees that kind.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Write } from '../admission/admission.ts';
@@ -7,7 +7,7 @@ import type { Call } from '../context.ts';
 export interface OtherKind {
   readonly kind: NonNullable<Write['kind']>;
   show(object: KubeObject): KubeObject;
-  /** The object, with what somebody wants of it in the other kind. */
+  /** Returns the object with the changes from the other kind. */
   take(object: KubeObject, shown: KubeObject): KubeObject;
 }
 
@@ -17,7 +17,7 @@ export function asShown(other: OtherKind | undefined, write: Write): Write {
   return { ...write, kind, object: write.object && show(write.object), old: write.old && show(write.old) };
 }
 
-/** The object of a write as mutating admission left it. */
+/** The object of a write after mutating admission. */
 export async function mutated(call: Call, other: OtherKind | undefined, write: Write): Promise<KubeObject> {
   const shown = asShown(other, write);
   const admitted = (await call.core.admission.mutate(call, shown))!;

@@ -1,5 +1,5 @@
-// PATCH: JSON patch, merge patch and, on built-in kinds, strategic merge patch. The patched object then goes the way of
-// an update.
+// PATCH: JSON patch, merge patch and, on built-in kinds, strategic merge patch. The patched object is then processed
+// like an update.
 
 import { badRequest, internal } from '@lapse/kube/api/errors';
 import { forbidden, invalid, invalidError } from '@lapse/kube/api/fieldErrors';
@@ -41,7 +41,7 @@ export async function patch(call: Call): Promise<HttpResponse> {
   if (isApply(call)) return apply(call);
   const type = patchType(call);
   const options = patchOptions(call);
-  // What the patch says is looked at when there is something to be patched.
+  // Parsed lazily: only when the object to patch exists.
   const change = once(() => parsePatch(call, type));
   const make = (old: KubeObject) => patched(call, options, { type, old: () => toJson(old), change });
   return updateObject(call, { versioned: patchVersion(call, type), make }, options);
@@ -61,7 +61,7 @@ export function patchOptions(call: Call): WriteOptions {
   return parseWriteOptions(call.query, 'PatchOptions', forced ? [error] : []);
 }
 
-/** Whether the patch names a version: then a lost race is the client's conflict. */
+/** Whether the patch has a resourceVersion; then a lost race is a conflict for the client. */
 export function patchVersion(call: Call, type: string): boolean {
   if (type === JSON_PATCH) return false;
   const value = tryPatch(call, type);
@@ -96,17 +96,17 @@ export function patchType(call: Call): string {
   throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 }
 
-/** `inOrder`: the keys of the result are in the order in which the real server quotes it. */
+/** `inOrder`: the keys of the result are in the order in which kube-apiserver quotes them. */
 type Apply = (old: JsonObject, inOrder?: boolean) => Json;
 
 const ESCAPES = /\\u00(3c|3e|26)/i;
 
-/** Whether the texts that are tested may be spelled as the real server spells them. */
+/** Whether the strings in `test` operations may contain the escapes that kube-apiserver writes. */
 const spellsEscapes = ({ request }: Call, { operations }: JsonPatch): boolean =>
   operations.some(({ op }) => op === 'test') &&
   ESCAPES.test(Buffer.from(request.body ?? []).toString('latin1'));
 
-/** Reads the patch once; what it does to an object may run several times. */
+/** Parses the patch once; the returned function may be called several times. */
 export function parsePatch(call: Call, type: string, structType = call.resource.patchType): Apply {
   const { value, notes } = readPatch(call, type);
   if (type === JSON_PATCH) {
@@ -127,11 +127,11 @@ export function parsePatch(call: Call, type: string, structType = call.resource.
   }
   if (type === MERGE_PATCH)
     return (old, inOrder) => (inOrder ? applyMergePatchInOrder(old, value) : applyMergePatch(old, value));
-  // The merge edits its patch.
+  // The merge modifies its patch.
   return (old) => guard(() => applyStrategicMerge(builtinTable(), structType!, old, clone(value)));
 }
 
-/** What a refusal of the result quotes: the patch without what was obeyed. */
+/** The text that an error quotes: the patch without the directives that were applied. */
 function strategicRest(call: Call, old: JsonObject): string {
   const patch = readPatch(call, STRATEGIC).value as JsonObject;
   applyStrategicMerge(builtinTable(), call.resource.patchType!, old, patch);
@@ -141,7 +141,7 @@ function strategicRest(call: Call, old: JsonObject): string {
 const goName = (value: Json) =>
   typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 
-/** Unknown or repeated fields of the operations themselves. */
+/** Reports unknown or duplicate fields of the operations themselves. */
 function reportOperations(call: Call, problems: readonly string[]): void {
   const validation = call.query.get('fieldValidation') || 'Warn';
   if (problems.length === 0 || validation === 'Ignore') return;
@@ -165,7 +165,7 @@ function readPatch(call: Call, type: string): ParsedJson {
   }
 }
 
-/** Without validation of fields another decoder reads the patch, and speaks of its own types. */
+/** Without field validation kube-apiserver uses another decoder, which names its own types. */
 const malformed = (message: string, lenient: boolean): string =>
   lenient
     ? message
@@ -202,8 +202,8 @@ function strategicRefusal({ kind, message }: StrategicMergeError): ApiError {
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
 /**
- * Without an apiVersion the result of a patch is read as Kubernetes' internal struct, in which metadata is not a field
- * but its fields are. The other fields have other names there: all that anybody sends is unknown.
+ * Without an apiVersion, kube-apiserver decodes the result of a patch into its internal struct. That struct has the
+ * fields of metadata inline, and all its other fields have other names: every other field is unknown.
  */
 function decodeInternal(codec: Codec, value: JsonObject): Decoded {
   const metadata: JsonObject = {};
@@ -226,13 +226,13 @@ function decodePatched({ resource }: Call, value: JsonObject, type: string): Dec
 const NO_OBJECT =
   'json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** The object as it is before the patch, in the order of the text that the real server patches. */
+/** The object before the patch, with keys in the order of the text that kube-apiserver patches. */
 function asWritten({ resource }: Call, old: JsonObject): JsonObject {
   if (resource.patchType === undefined) return sortKeys(old);
   return inStructOrder(builtinTable(), resource.patchType, old) as JsonObject;
 }
 
-/** Which problem comes first is a matter of the text: where there are several, it is looked at. */
+/** The order of problems depends on the text, so several problems are decoded again from the exact text. */
 function decodeInWords(call: Call, type: string, value: JsonObject, exact: () => Json): Decoded {
   const again = () => decodePatched(call, exact() as JsonObject, type);
   if (type === STRATEGIC) return decodePatched(call, value, type);
@@ -251,9 +251,9 @@ interface Patching {
   readonly change: () => Apply;
 }
 
-/** The result of a patch as an object of this resource; what it cannot be is 422 that quotes it. */
+/** The result of a patch as an object of this resource. An invalid result is a 422 that quotes it. */
 function patched(call: Call, options: WriteOptions, { type, old, change }: Patching): KubeObject {
-  // Decoding edits the value, and with it the patch: what a refusal quotes is made again from the start.
+  // Decoding modifies the value and the patch, so an error message rebuilds the result from the request.
   const exact = () => parsePatch(call, type)(asWritten(call, old()), true);
   const shown = () => (type === STRATEGIC ? strategicRest(call, old()) : writeJson(exact()));
   const refuse = (why: string) => invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), why)]);

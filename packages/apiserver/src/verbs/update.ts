@@ -1,5 +1,5 @@
-// PUT, and the part of PATCH after the patch was applied: read the head, prepare, validate, commit; again when the
-// head moved and the client did not insist on a version.
+// PUT, and PATCH after the patch was applied: read the head, prepare, validate, commit. Retries when the head changed
+// and the client did not send a resourceVersion.
 
 import { badRequest, conflict, internal, MODIFIED, notFound } from '@lapse/kube/api/errors';
 import { invalid, invalidError } from '@lapse/kube/api/fieldErrors';
@@ -40,7 +40,7 @@ export async function update(call: Call): Promise<HttpResponse> {
   dropRepeatedOwners(call, sent, 'sent');
   const versioned = Boolean(sent.metadata.resourceVersion);
   const plan: UpdatePlan = {
-    // Who names a version has one attempt.
+    // A request with a resourceVersion has one attempt.
     make: () => (versioned ? sent : asObject(clone(asJson(sent)))),
     uid: sent.metadata.uid,
     versioned,
@@ -49,7 +49,7 @@ export async function update(call: Call): Promise<HttpResponse> {
   return updateObject(call, plan, options);
 }
 
-/** The version of what is not there says nothing, and only a dry run shows it. */
+/** The resourceVersion of a missing object has no meaning; only a dry run returns it. */
 function asNew(sent: KubeObject, { dryRun }: WriteOptions): KubeObject {
   const copy = asObject(clone(asJson(sent)));
   if (!dryRun) copy.metadata.resourceVersion = '';
@@ -69,22 +69,22 @@ export function matchName(call: Call, object: KubeObject): void {
 }
 
 export interface UpdatePlan {
-  /** The wanted object, made from the present one; a fresh copy each time. */
+  /** Returns the wanted object, made from the current one; a fresh copy on each call. */
   make(old: KubeObject): KubeObject;
-  /** A uid the stored object must have (409 otherwise). */
+  /** The uid that the stored object must have (409 otherwise). */
   readonly uid?: string | undefined;
-  /** The client named a resourceVersion: a lost race is its conflict, not ours to retry. */
+  /** The client sent a resourceVersion: a lost race is a conflict for the client and is not retried. */
   readonly versioned: boolean;
-  /** What to create when there is nothing to update and the kind, or `mayCreate`, allows that. */
+  /** The object to create when it does not exist and the kind or `mayCreate` allows it. */
   createIfMissing?(): KubeObject;
   readonly mayCreate?: boolean;
-  /** `make` has set the managedFields already. */
+  /** `make` already set the managedFields. */
   readonly tracked?: boolean;
-  /** The endpoint shows and takes an object of another kind (`/scale`). */
+  /** The endpoint shows and accepts an object of another kind (`/scale`). */
   readonly other?: OtherKind;
 }
 
-// Every lost race means another write got through; a client that loses this often is better told.
+// Every lost race means that another write succeeded. After this many the client gets a conflict.
 const ATTEMPTS = 64;
 
 export async function updateObject(
@@ -99,7 +99,7 @@ export async function updateObject(
       return await (head ? updateOnce(call, plan, head, options) : createMissing(call, plan, options));
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch)) throw cause;
-      // Somebody else created it meanwhile: now there is something to update, or to refuse.
+      // Another client created the object meanwhile: retry as an update.
       if (!head && attempt < ATTEMPTS) continue;
       if (attempt === ATTEMPTS || plan.versioned) throw conflict(call.resource, call.name!, MODIFIED);
     }
@@ -110,7 +110,7 @@ async function createMissing(call: Call, plan: UpdatePlan, options: WriteOptions
   const { resource } = call;
   const mayCreate = plan.mayCreate ?? resource.strategy.createOnUpdate ?? false;
   if (!plan.createIfMissing || !mayCreate || call.subresource) throw notFound(resource, call.name!);
-  // The store compares the uid with that of nothing.
+  // The store compares the uid with an empty one.
   if (plan.uid) throw wrongUid(call, plan.uid, '', options.dryRun);
   const outcome = await createObject(call, plan.createIfMissing(), {
     ...options,
@@ -164,17 +164,17 @@ function wrongUid(call: Call, uid: string, present: string, dryRun: boolean) {
   );
 }
 
-/** A precondition that the store of the real server checks, in its words. */
+/** A failed precondition in the store, with the message of kube-apiserver. */
 export function storeConflict(call: Call, key: string, detail: string, root = '/registry') {
   const { plural, group } = call.resource;
-  // The keys of definitions and of what they define have the group in them.
+  // The keys of CRDs and custom resources contain the group.
   const isPlain = !call.resource.custom && group !== 'apiextensions.k8s.io';
   const path = `${root}/${isPlain ? plural : `${group}/${plural}`}/${key}`;
   const text = `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${detail}`;
   return conflict(call.resource, key.slice(key.lastIndexOf('/') + 1), text);
 }
 
-/** An empty version is the present one where the kind allows it; another one is a conflict. */
+/** Without a resourceVersion the current one is used, where the kind allows it. Any other version is a conflict. */
 function checkVersion(call: Call, next: KubeObject, head: Stored): void {
   const wanted = next.metadata.resourceVersion ?? '';
   if (wanted === '' || wanted === '0') {
@@ -188,14 +188,14 @@ function checkVersion(call: Call, next: KubeObject, head: Stored): void {
   if (wanted !== String(head.revision)) throw conflict(call.resource, call.name!, MODIFIED);
 }
 
-/** The store refuses this, not the kind: the resource stands where refusals usually name the kind. */
+/** The store rejects this, not the kind: the message has the resource where others have the kind. */
 function unversioned(call: Call) {
   const { group, plural } = call.resource;
   const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update');
   return invalidError({ group, kind: plural }, call.name!, [error]);
 }
 
-/** What a client cannot change by sending something else. */
+/** Restores the metadata that a client cannot change. */
 function prepareMeta(next: KubeObject, old: KubeObject): void {
   const to = next.metadata as Record<string, unknown>;
   const from = old.metadata as Record<string, unknown>;
@@ -223,7 +223,7 @@ function validateUpdate(
   strategy: UpdateStrategy,
   { next, old, context }: { next: KubeObject; old: KubeObject; context: StrategyContext },
 ): void {
-  // Metadata is checked by the generic update and again by the strategy: the real server lists its causes twice.
+  // The generic update and the strategy both validate metadata, so kube-apiserver lists these causes twice.
   const { custom, namespaced, strategy: kind } = call.resource;
   const { finalizers } = next.metadata;
   const meta = validateMetaUpdate(next.metadata, old.metadata);
@@ -261,8 +261,8 @@ async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): P
     await core.store.remove(resource.storage, head.key, head.revision);
     return show(next);
   }
-  // A write that changes nothing but the time of its manager changes nothing; one that brought a link still had it when
-  // the real server compares.
+  // A write that changes only the time of its manager is a no-op. An object sent with a selfLink still has it when
+  // kube-apiserver compares, so it is a change.
   const compared = hadLink ? storage : withOldTimes(storage, head.object);
   if (equal(asJson(compared), asJson(head.object))) {
     await core.store.committed(head);
@@ -272,7 +272,7 @@ async function commitUpdate(call: Call, { head, next, plan, dryRun }: Commit): P
   return showStored(change.next!);
 }
 
-/** Nobody keeps it any more; whether there was one. */
+/** Removes the deprecated selfLink; returns whether it was set. */
 function dropSelfLink({ metadata }: KubeObject): boolean {
   const links = metadata as { selfLink?: unknown };
   const had = links.selfLink !== undefined;
@@ -280,7 +280,7 @@ function dropSelfLink({ metadata }: KubeObject): boolean {
   return had;
 }
 
-/** The last finalizer of an object that waits for nothing else went away: now it goes too. */
+/** The update removed the last finalizer of a terminating object with nothing else to wait for: it is deleted now. */
 function isReleased(call: Call, next: KubeObject, old: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
   return (

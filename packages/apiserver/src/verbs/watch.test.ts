@@ -1,4 +1,4 @@
-// How watches begin: with what is there, with what was missed, or with nothing.
+// How watches start: with the existing objects, with missed events, or with none.
 
 import { VirtualClock } from '@lapse/base/virtualClock';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { STREAM_LIMITS } from '../watch/eventStream.ts';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const FRESH = 'resourceVersionMatch=NotOlderThan';
 
-/** A server with so many ConfigMaps, put there without ceremony. */
+/** A server with `count` ConfigMaps, written directly to the store. */
 async function stocked(count: number) {
   const clock = new VirtualClock();
   const store = Store.inMemory(clock);
@@ -23,7 +23,7 @@ async function stocked(count: number) {
   const watched = async (query: string, meanwhile = async () => {}): Promise<string[]> => {
     const { body } = await api.send('GET', `${MAPS}?watch=1&timeoutSeconds=30&${query}`);
     await meanwhile();
-    // Over before it is read: all of it is still delivered.
+    // The watch ended before it is read: everything is still delivered.
     await api.wait(30);
     const chunks: Uint8Array[] = [];
     for await (const chunk of body as AsyncIterable<Uint8Array>) chunks.push(chunk);
@@ -40,7 +40,7 @@ test('neither what is there nor what was missed is too long to begin with', asyn
   const count = STREAM_LIMITS.events + 1;
   const { api, before, watched } = await stocked(count);
   const all = await watched(`sendInitialEvents=true&allowWatchBookmarks=true&${FRESH}`);
-  // One ends the beginning, one comes before the end.
+  // The first one marks the end of the initial events, the second one precedes the end of the watch.
   expect(all.slice(count)).toEqual(['BOOKMARK ', 'BOOKMARK ']);
   expect(await watched(`resourceVersion=${before}`)).toHaveLength(count);
   expect(api.server.undelivered()).toBe(0);

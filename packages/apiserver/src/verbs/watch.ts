@@ -1,4 +1,4 @@
-// WATCH: initial events if asked for, then every change after them, each exactly once and in order.
+// WATCH: initial events on request, then every later change, each exactly once and in order.
 
 import { plus, seconds } from '@lapse/base/instant';
 import { expired } from '@lapse/kube/api/errors';
@@ -16,7 +16,7 @@ import { type EventEncoder, eventEncoder } from '../watch/watchEncoding.ts';
 // As upstream: watches without a timeout end after 30 to 60 minutes, so that load spreads out.
 const MIN_TIMEOUT_SECONDS = 1800;
 const BOOKMARK_SECONDS = 60;
-// A last bookmark this long before the end lets the client resume from a fresh version.
+// A last bookmark this long before the end lets the client resume from a recent version.
 const LAST_BOOKMARK_SECONDS = 2;
 
 export async function watch(call: Call, options: ListOptions): Promise<HttpResponse> {
@@ -35,7 +35,7 @@ export async function watch(call: Call, options: ListOptions): Promise<HttpRespo
   const initial = options.sendInitialEvents ?? revision === 0;
   if (initial)
     stream.begin(initialEvents(call, { encoder, selection, bookmark: options.allowWatchBookmarks }));
-  // Whoever wants no initial events and names no version starts now.
+  // A watch without initial events and without a version starts now.
   else if (revision > 0) stream.begin(missedEvents(call, { encoder, selection, revision }));
   const position = Math.max(core.store.revision, initial ? 0 : revision);
   const forward = (change: Change): void => {
@@ -65,7 +65,7 @@ function streamResponse(stream: EventStream): HttpResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: stream };
 }
 
-/** Starting points that cannot be served: the stream then holds one ERROR event and ends. */
+/** Invalid start versions: the stream contains one ERROR event and ends. */
 function refuseStart(call: Call, options: ListOptions, revision: number) {
   const { store } = call.core;
   if (options.sendInitialEvents && revision > store.revision) return tooLarge(revision, store.revision);
@@ -87,7 +87,7 @@ interface Beginning {
   readonly selection: Selection;
 }
 
-/** The objects as they are now: they are collected at once and encoded as they are read. */
+/** The current objects: collected at once, encoded when they are read. */
 function initialEvents(call: Call, b: Beginning & { readonly bookmark: boolean }): Iterable<Uint8Array> {
   const { store } = call.core;
   const { revision } = store;
@@ -100,7 +100,7 @@ function initialEvents(call: Call, b: Beginning & { readonly bookmark: boolean }
   return events();
 }
 
-/** What happened since a version. */
+/** The changes since a version. */
 function missedEvents(call: Call, b: Beginning & { readonly revision: number }): Iterable<Uint8Array> {
   const missed = [...call.core.store.changesAfter(call.resource.storage, b.revision)];
   function* events(): Generator<Uint8Array> {
@@ -112,7 +112,10 @@ function missedEvents(call: Call, b: Beginning & { readonly revision: number }):
   return events();
 }
 
-/** The event a change is for this selection, if it is one: entering is ADDED, leaving is DELETED. */
+/**
+ * The event of a change for this selection, if any: an object that starts to match is ADDED, one that stops is
+ * DELETED.
+ */
 function encodeChange(
   call: Call,
   w: { change: Change; selection: Selection; encoder: EventEncoder },
@@ -124,7 +127,7 @@ function encodeChange(
   return was ? w.encoder.deleted(w.change) : undefined;
 }
 
-/** Timeout and bookmarks. */
+/** Schedules the timeout and the bookmarks. */
 function schedule(call: Call, w: Sending & { options: ListOptions; start: number }): (() => void)[] {
   const { clock, random, store } = call.core;
   const timeout = w.options.timeoutSeconds || MIN_TIMEOUT_SECONDS * (1 + random.next());

@@ -1,5 +1,5 @@
-// The body of a watch, between the store and one reader: how it begins, which may be long and is made as it is read, then
-// a bounded queue of encoded events.
+// The body of one watch: the initial events, which may be many and are encoded as they are read, then a bounded queue
+// of encoded events.
 
 import type { WatchHub } from './watchHub.ts';
 
@@ -10,12 +10,12 @@ export interface StreamLimits {
 
 export const STREAM_LIMITS: StreamLimits = { events: 20_000, bytes: 64 << 20 };
 
-// Bytes of the beginning that are made at a time.
+// Bytes of initial events that are encoded at a time.
 const CHUNK = 1 << 17;
 
 export class EventStream implements AsyncIterable<Uint8Array> {
   #beginning: Iterator<Uint8Array> | undefined;
-  /** Of the beginning, made and not read yet; undefined when that is over. */
+  /** The next initial event, encoded and not read yet; undefined after the last one. */
   #next: Uint8Array | undefined;
   #queue: Uint8Array[] = [];
   #bytes = 0;
@@ -36,12 +36,12 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * What comes before all that is pushed. It is as long as it is, whatever the limits of the queue. Its first event is
-   * made at once, the others when the reader has come to them.
+   * Sets the events that precede all pushed ones. The limits of the queue do not apply to them. The first one is
+   * encoded at once, the others when the reader reaches them.
    */
   begin(events: Iterable<Uint8Array>): void {
     this.#beginning = events[Symbol.iterator]();
-    // Counts as one event, however long it is.
+    // The initial events count as one.
     this.#hub.undelivered++;
     this.#advance();
   }
@@ -52,7 +52,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     if (done === true) this.#hub.undelivered--;
   }
 
-  /** Adds one event. The reader that let too many pile up is cut off and will resume or list again. */
+  /** Adds one event. Closes the stream of a slow reader at the limits; its client resumes the watch or lists again. */
   push(event: Uint8Array): void {
     if (this.#closed) return;
     this.#queue.push(event);
@@ -62,7 +62,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     else this.#wake?.();
   }
 
-  /** No more events; what is queued is still delivered. */
+  /** Accepts no more events; queued ones are still delivered. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -70,7 +70,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     this.onClose();
   }
 
-  /** Ends at once; what is queued is dropped. */
+  /** Ends at once and drops queued events. */
   abort(): void {
     this.#hub.undelivered -= this.#queue.length + (this.#next === undefined ? 0 : 1);
     this.#next = undefined;
@@ -104,7 +104,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     return Buffer.concat(taken);
   }
 
-  /** Everything queued, as one chunk: one write to the socket however many events came in a turn. */
+  /** All queued events as one chunk: one write to the socket for all events of one turn of the event loop. */
   #take(): Uint8Array {
     const taken = this.#queue;
     this.#queue = [];

@@ -1,5 +1,5 @@
-// Watch events as bytes. Plain JSON events of a change are made once and shared by all watchers of the resource;
-// tables and metadata are made per watcher, since their first event differs.
+// Encodes watch events. All watchers of a resource share the plain JSON event of a change. Tables and partial
+// metadata are encoded per watcher, since the first event differs.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
@@ -76,10 +76,10 @@ const HEADS: Record<EventType, Uint8Array> = {
 };
 const TAIL = Buffer.from('}\n');
 
-// Watchers of one change follow each other: the state of the last deletion is all that is worth keeping.
+// All watchers encode one change before the next, so only the state of the last deletion is cached.
 let lastDeleted: { readonly change: Change; readonly state: Stored } | undefined;
 
-/** What was there, as the codec shows it. Shared by all watchers where the stored bytes are what they see. */
+/** The deleted object as the codec shows it. Shared by all watchers that read the stored bytes. */
 function deletedState(change: Change, codec: Codec): Stored {
   const prev = change.prev!;
   if (!codec.verbatim(prev)) return lastState(change, codec.show(prev));

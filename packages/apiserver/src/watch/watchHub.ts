@@ -1,17 +1,17 @@
-// Fan-out of committed changes to watchers. A change is turned into bytes once per representation, however many
-// watchers want it; a watcher that does not keep up is closed rather than buffered for ever.
+// Fan-out of committed changes to watchers. Each change is encoded once per representation, for all watchers. A slow
+// watcher is closed instead of buffered without limit.
 
 import type { Change } from '../store/history.ts';
 import type { Store } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
 
-/** Receives the changes of one resource, in order; must not throw. */
+/** Receives the changes of one resource, in order. Must not throw. */
 export type ChangeSink = (change: Change) => void;
 
 export class WatchHub {
   readonly #byResource = new Map<string, Set<ChangeSink>>();
   readonly #closers = new Set<() => void>();
-  /** Events handed to watchers and not yet taken by their readers; a simulation is idle when it is 0. */
+  /** Events sent to watchers and not yet read; a simulation is idle at 0. */
   undelivered = 0;
 
   constructor(store: Store) {
@@ -22,7 +22,10 @@ export class WatchHub {
 
   #last: { stored: Stored; type: string; bytes: Uint8Array } | undefined;
 
-  /** The bytes of an event, made by the first watcher that needs them: watchers of one change follow each other. */
+  /**
+   * Encodes an event once for all watchers. Caches only the last event, since watchers encode one change before the
+   * next.
+   */
   shared(stored: Stored, type: string, make: () => Uint8Array): Uint8Array {
     const last = this.#last;
     if (last && last.stored === stored && last.type === type) return last.bytes;
@@ -43,7 +46,7 @@ export class WatchHub {
     };
   }
 
-  /** `close` is called when the server stops. */
+  /** Registers `close` to be called when the server stops. */
   track(close: () => void): () => void {
     this.#closers.add(close);
     return () => this.#closers.delete(close);
@@ -57,14 +60,14 @@ export class WatchHub {
     for (const close of [...this.#closers]) close();
   }
 
-  /** Ends the watches of one resource, as when its definition goes away. */
+  /** Watches by resource, to close them when its CRD is deleted. */
   readonly #byTable = new Map<string, Set<() => void>>();
   trackResource(resource: string, close: () => void): () => void {
     const closers = this.#byTable.get(resource) ?? new Set();
     this.#byTable.set(resource, closers.add(close));
     return () => closers.delete(close);
   }
-  /** Open watches by table of the store. */
+  /** The number of open watches per stored resource. */
   *watchersByResource(): Generator<[resource: string, watchers: number]> {
     for (const [resource, closers] of this.#byTable) yield [resource, closers.size];
   }
