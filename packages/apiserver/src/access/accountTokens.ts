@@ -1,5 +1,5 @@
-// Tokens of service accounts: signed claims, as the real server issues them, good for as long as they say, for those
-// they were issued for, and while the account and the object they are bound to live.
+// Service account tokens: signed claims in the form that kube-apiserver issues. A token is valid until it expires,
+// for its audiences, and while the account and the bound object exist.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@lapse/base/clock';
@@ -10,9 +10,10 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { keyOf, type UserInfo } from '../resources/resource.ts';
 import type { Store } from '../store/store.ts';
 
-/** Who issues the tokens, and the one audience of this server. */
+/** The issuer of the tokens, and the only audience of this server. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
-// Clocks differ: a token is good for so many seconds longer, and so is what it stands on after its deletion began.
+// Seconds of tolerance for clock skew: a token stays valid this long after its expiry, and after the deletion of its
+// account or bound object began.
 const LEEWAY = 60;
 const HEADER = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT' })).toString('base64url');
 
@@ -20,17 +21,17 @@ export interface TokenSource {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: Store;
-  /** Whoever knows it can be anybody. */
+  /** Secret: whoever has the key can impersonate every account. */
   readonly key: Uint8Array;
 }
 
-/** An object by name and uid, as claims hold it. A node that is not there has no uid. */
+/** An object by name and uid, as in the claims. A node that does not exist has no uid. */
 export interface ObjectClaim {
   readonly name: string;
   readonly uid?: string;
 }
 
-/** What a token ends with; the node of a pod is only told. */
+/** The objects a token is bound to. The node of a Pod is informational. */
 export type Bound = Readonly<Partial<Record<'pod' | 'secret' | 'node', ObjectClaim>>>;
 
 export interface Issued {
@@ -39,7 +40,7 @@ export interface Issued {
   readonly bound?: Bound;
 }
 
-/** `foreign`: not signed here, so somebody else may know it. */
+/** `foreign`: not signed by this server, so another authenticator may know the token. */
 export type Verdict =
   | { readonly kind: 'user'; readonly user: UserInfo; readonly audiences: readonly string[] }
   | { readonly kind: 'refused'; readonly why: string }
@@ -70,7 +71,7 @@ export class AccountTokens {
     return `${body}.${this.#sign(body)}`;
   }
 
-  /** Whose token it is, for any of these audiences. */
+  /** Authenticates a token for any of these audiences. */
   judge(token: string, audiences: readonly string[]): Verdict {
     const claims = this.#verified(token);
     if (claims === undefined) return { kind: 'foreign' };
@@ -94,7 +95,7 @@ export class AccountTokens {
       : undefined;
   }
 
-  /** Why what the token stands on is gone. */
+  /** Why the account or a bound object no longer exists. */
   #missing(place: JsonObject): string | undefined {
     const namespace = String(place['namespace']);
     const claim = (name: string) => claimOf(place, name);
@@ -182,6 +183,6 @@ function claimOf(place: JsonObject, kind: string): ObjectClaim | undefined {
 const texts = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** As Go prints a list of texts. */
+/** A list of strings as Go prints it. */
 const quoted = (items: readonly string[]): string =>
   `[${items.map((item) => JSON.stringify(item)).join(' ')}]`;

@@ -1,4 +1,4 @@
-// Whose name a request needs the right to: roles may be limited to names.
+// The object name that authorization checks: roles may be limited to names.
 
 import { expect, test } from 'vitest';
 import { verbOf } from '../http/handle.ts';

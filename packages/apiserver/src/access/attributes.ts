@@ -1,4 +1,4 @@
-// What authorisation is asked: who wants to do what to which resource, or to which path.
+// Authorization attributes: which user wants to use which verb on which resource or path.
 
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -15,7 +15,7 @@ export interface ResourceAttributes {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
-  /** Empty at the scope of the cluster. */
+  /** Empty for cluster scope. */
   readonly namespace: string;
 }
 
@@ -37,14 +37,14 @@ export function attributesOf(
   const { group, resource } = path;
   const isRead = !path.watch && (verb === 'list' || verb === 'watch');
   const name = path.name ?? (isRead ? selectedName(fieldSelector ?? '') : '');
-  // A namespace that the path names is in itself; one that is only selected is not.
+  // A Namespace named in the path is in its own namespace; one that is only selected is not.
   const namespace = path.namespace ?? (resource === 'namespaces' ? (path.name ?? '') : '');
-  // What follows the subresource is a matter of whoever is behind it.
+  // Only the aggregated server knows what follows the subresource.
   const [subresource = ''] = (path.subresource ?? '').split('/');
   return { verb, group, resource, subresource, name, namespace };
 }
 
-/** A collection of which one object is selected by its name is read with the right to that object. */
+/** The name in a field selector `metadata.name=…`: reading such a collection needs the right to that object only. */
 function selectedName(fieldSelector: string): string {
   try {
     const terms = parseFieldSelector(fieldSelector);
@@ -56,7 +56,7 @@ function selectedName(fieldSelector: string): string {
   }
 }
 
-/** As a review asks. */
+/** From the spec of a review. */
 export const resourceAttributesOf = (from: JsonObject): ResourceAttributes => ({
   verb: text(from, 'verb'),
   group: text(from, 'group'),
@@ -71,7 +71,7 @@ export const pathAttributesOf = (from: JsonObject): PathAttributes => ({
   path: text(from, 'path'),
 });
 
-/** 403, in the words of the real server. `reason` is the authoriser's, if it has one. */
+/** 403 with the message of kube-apiserver. `reason` comes from the authorizer and may be empty. */
 export function refused(user: UserInfo, attributes: Attributes, reason = ''): ApiError {
   const said = withoutMarkup(`User ${quoteGo(user.username)} cannot ${describe(attributes)}`);
   const why = reason === '' ? said : `${said}: ${reason}`;
@@ -95,5 +95,5 @@ function describe(attributes: Attributes): string {
 
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** A browser that is shown the refusal finds nothing in it to follow. */
+/** Escapes HTML, so that a browser that shows the error finds no link in it. */
 const withoutMarkup = (said: string): string => said.replace(/[&<>]/g, (sign) => MARKUP[sign]!);

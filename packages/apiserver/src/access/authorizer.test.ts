@@ -1,4 +1,4 @@
-// What roles in the store allow: those that consist of others, and those that have just been changed.
+// What roles in the store allow: aggregated roles, and roles that were just changed.
 
 import { VirtualClock } from '@lapse/base/virtualClock';
 import type { JsonObject } from '@lapse/kube/api/json';

@@ -1,4 +1,4 @@
-// Who may do what. AlwaysAllow knows two sorts of people, RBAC reads the roles and bindings in the store.
+// Authorizers: AlwaysAllow, and RBAC, which evaluates the roles and bindings in the store.
 
 import type { UserInfo } from '../resources/resource.ts';
 import type { Store } from '../store/store.ts';
@@ -9,18 +9,18 @@ import { type Binding, type Role, type RoleRef, readBinding, readRole, type Subj
 
 export interface Verdict {
   readonly allowed: boolean;
-  /** For people; empty when there is nothing to say. */
+  /** For humans; may be empty. */
   readonly reason: string;
 }
 
 export interface Authorizer {
   readonly mode: 'AlwaysAllow' | 'RBAC';
   authorize(user: UserInfo, attributes: Attributes): Verdict;
-  /** What roles allow the user in a namespace, cluster-wide rights included; superusers need none of it. */
+  /** The rules that apply to the user in a namespace, including cluster-wide ones; superusers need none. */
   rulesFor(user: UserInfo, namespace: string): PolicyRule[];
-  /** Roles that bindings of the user name and that do not exist, in words; empty when there are none. */
+  /** Describes roles that bindings of the user refer to but that do not exist; empty when all exist. */
   unresolved(user: UserInfo, namespace: string): string;
-  /** The rules of a role, as a binding in `namespace` means it; undefined when there is no such role. */
+  /** The rules of a role for a binding in `namespace`; undefined when the role does not exist. */
   roleRules(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
@@ -31,7 +31,7 @@ const PUBLIC = /^\/(version|healthz|livez|readyz)(\/|$)/;
 const isUnknown = ({ username, groups }: UserInfo): boolean =>
   username === 'system:anonymous' || groups.includes(UNAUTHENTICATED);
 
-/** Whoever is known may do everything; others may read health and version. */
+/** Authenticated users may do everything; others may read health and version. */
 export const alwaysAllow: Authorizer = {
   mode: 'AlwaysAllow',
   authorize: (user, attributes) => ({
@@ -45,7 +45,7 @@ export const alwaysAllow: Authorizer = {
 
 interface Granted {
   readonly rule: PolicyRule;
-  /** Which binding grants it, in words. */
+  /** Describes the binding that grants the right. */
   readonly source: () => string;
 }
 
@@ -91,7 +91,7 @@ export class Rbac implements Authorizer {
     return isCluster ? [...this.#clusterRules(role, new Set())] : role.rules;
   }
 
-  /** In a cluster a controller overwrites the rules of a role with what it aggregates; here that is looked up. */
+  /** In a cluster a controller writes the aggregated rules into a role; here they are computed on each use. */
   *#clusterRules(role: Role, seen: Set<string>): Generator<PolicyRule> {
     seen.add(role.name);
     const { selectors } = role;
@@ -158,7 +158,7 @@ function describeBinding({ name, ref }: Binding, subject: Subject, namespace: st
   return `${what} ${JSON.stringify(own)} of ${ref.kind} ${JSON.stringify(ref.name)} to ${subject.kind} ${JSON.stringify(who)}`;
 }
 
-/** As Go joins several errors. */
+/** Several errors, joined as Go does it. */
 const aggregate = (errors: readonly string[]): string => {
   const unique = [...new Set(errors)];
   return unique.length <= 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;

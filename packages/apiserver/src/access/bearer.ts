@@ -1,13 +1,13 @@
-// Whom a bearer token stands for: the users of a table first, then service accounts.
+// Authenticates bearer tokens: the static users first, then service accounts.
 
 import type { Authenticator } from '../authn/auth.ts';
 import { type AccountTokens, ISSUER, type Verdict } from './accountTokens.ts';
 
-/** What a token is good for at this server. */
+/** The audiences of this server. */
 const HERE = [ISSUER];
 
 export interface Bearers extends Authenticator {
-  /** For a review of a token: also one that was issued for others. */
+  /** For a TokenReview: also accepts tokens issued for other audiences. */
   judge(token: string, audiences: readonly string[]): Verdict;
 }
 
@@ -26,6 +26,6 @@ export function bearers(users: Authenticator, tokens: AccountTokens): Bearers {
   };
 }
 
-/** The audiences of a review that names none. */
+/** The audiences of a review; default: those of this server. */
 export const audiencesOf = (named: readonly string[]): readonly string[] =>
   named.length === 0 ? HERE : named;

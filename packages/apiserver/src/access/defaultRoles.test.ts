@@ -1,4 +1,4 @@
-// The roles that people bind most allow what they allow in a cluster.
+// The default user-facing roles grant what they grant in a cluster.
 
 import { seededRandom } from '@lapse/base/random';
 import { VirtualClock } from '@lapse/base/virtualClock';
@@ -35,7 +35,7 @@ for (const [to, verbs] of [
 }
 const rbac = new Rbac(store);
 
-/** Who of the three may. */
+/** Which of the three roles allow the verb. */
 function mayDo(verb: string, what: string): string[] {
   const [path = '', group = ''] = what.split('@');
   const [resource = '', subresource = ''] = path.split('/');
@@ -62,10 +62,10 @@ test.each([
   ['create', 'serviceaccounts/token', EDITORS],
   ['impersonate', 'serviceaccounts', EDITORS],
   ['create', 'rolebindings@rbac.authorization.k8s.io', ['admin']],
-  // What charts bring goes into the roles, and from one into the next.
+  // Rules of charts are aggregated into the roles, and from each role into the next.
   ['get', 'widgets@toys', ALL],
   ['update', 'widgets@toys', EDITORS],
-  // Whoever writes endpoints can lead traffic anywhere.
+  // A user who writes Endpoints can redirect traffic.
   ['update', 'endpoints', []],
   ['update', 'pods/status', []],
   ['update', 'resourcequotas', []],

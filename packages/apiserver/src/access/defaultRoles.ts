@@ -1,6 +1,6 @@
-// The roles a cluster with RBAC begins with: everything for administrators, discovery for everybody, reviews for servers of
-// aggregated APIs, and the three that people bind most, into which others may go. The hundred roles of Kubernetes' own
-// components are left out.
+// The default roles of a cluster with RBAC: everything for administrators, discovery for all users, reviews for
+// aggregated API servers, and the three aggregated user-facing roles. The about 100 roles of Kubernetes' own
+// components are not included.
 
 import { formatTime } from '@lapse/base/instant';
 import { uuid } from '@lapse/base/random';
@@ -34,7 +34,7 @@ const DISCOVERY = [
 ];
 const HEALTH = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
 
-// What people work with in a namespace, by group: what `view` reads, and what `edit` writes beside.
+// Resources of users in a namespace, by group: those that `view` reads, and those that `edit` writes in addition.
 const SEEN: Readonly<Record<string, string>> = {
   '': 'bindings configmaps endpoints events limitranges namespaces namespaces/status persistentvolumeclaims persistentvolumeclaims/status pods pods/log pods/status replicationcontrollers replicationcontrollers/scale replicationcontrollers/status resourcequotas resourcequotas/status serviceaccounts services services/status',
   apps: 'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
@@ -59,7 +59,7 @@ const each = (groups: Readonly<Record<string, string>>, verbs: string[]): JsonOb
 const toView = each(SEEN, READ);
 const toEdit = [
   ...each(WRITTEN, WRITE),
-  // What is more than to look at.
+  // Rights beyond reading.
   on([''], ['pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy', 'secrets', 'services/proxy'], READ),
   on([''], ['pods/eviction', 'serviceaccounts/token'], ['create']),
   on([''], ['serviceaccounts'], ['impersonate']),
@@ -78,7 +78,7 @@ const ROLES: Readonly<Record<string, JsonObject[]>> = {
     on(['authorization.k8s.io'], ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),
     on(['authentication.k8s.io'], ['selfsubjectreviews'], ['create']),
   ],
-  // For servers of aggregated APIs.
+  // For aggregated API servers.
   'system:auth-delegator': [
     on(['authentication.k8s.io'], ['tokenreviews'], ['create']),
     on(['authorization.k8s.io'], ['subjectaccessreviews'], ['create']),
@@ -86,14 +86,14 @@ const ROLES: Readonly<Record<string, JsonObject[]>> = {
   'system:aggregate-to-view': toView,
   'system:aggregate-to-edit': toEdit,
   'system:aggregate-to-admin': toAdmin,
-  // What they aggregate is written into them, as a controller does in a cluster.
+  // Includes the aggregated rules, which a controller writes in a cluster.
   view: toView,
   edit: [...toView, ...toEdit],
   admin: [...toView, ...toEdit, ...toAdmin],
 };
 
 const AGGREGATE = `${GROUP}/aggregate-to-`;
-/** Into which of the three a role goes. */
+/** The user-facing role into which a role is aggregated. */
 const AGGREGATED: Readonly<Record<string, string>> = {
   'system:aggregate-to-view': 'view',
   'system:aggregate-to-edit': 'edit',
@@ -116,7 +116,7 @@ const BINDINGS: Readonly<Record<string, readonly string[]>> = {
 
 type Parts = Pick<Core, 'store' | 'clock' | 'random'>;
 
-/** Puts there what is missing, and into what is there the rules and subjects it lacks. */
+/** Creates missing roles and bindings, and adds missing rules and subjects to existing ones. */
 export async function bootstrapRoles(core: Parts): Promise<void> {
   for (const role of Object.keys(ROLES)) await ensure(core, 'clusterroles', buildRole(role), reconcileRole);
   for (const role of Object.keys(BINDINGS))

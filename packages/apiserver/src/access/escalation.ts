@@ -1,4 +1,4 @@
-// Nobody grants what they do not have: writes of roles and bindings, under RBAC.
+// RBAC escalation check: a user who writes roles or bindings cannot grant rights that the user does not have.
 
 import { forbidden, notFound } from '@lapse/kube/api/errors';
 import { equal } from '@lapse/kube/api/json';
@@ -10,7 +10,7 @@ import { describeRule, EVERYTHING, missingRights, type PolicyRule, parseRules } 
 
 const GROUP = 'rbac.authorization.k8s.io';
 
-/** Throws 403 when the write grants more than its author has. */
+/** Throws 403 when the write grants more rights than the user has. */
 export function checkEscalation(call: Call, next: KubeObject, old: KubeObject | undefined): void {
   const { resource, core, user } = call;
   if (resource.group !== GROUP || core.authorizer.mode !== 'RBAC' || call.subresource) return;
@@ -19,7 +19,7 @@ export function checkEscalation(call: Call, next: KubeObject, old: KubeObject | 
   else checkBinding(call, next);
 }
 
-/** Finalizers and owners may change without anybody's rights growing, and so may nothing at all. */
+/** Changes of finalizers and owners, and writes without changes, grant no rights. */
 function isOnlyForGc(next: KubeObject, old: KubeObject): boolean {
   const plain = ({ metadata, ...rest }: KubeObject) => {
     const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata;
@@ -34,7 +34,7 @@ function checkRole(call: Call, next: KubeObject, old: KubeObject | undefined): v
   const name = call.name ?? '';
   if (core.authorizer.authorize(user, { ...attributes, verb: 'escalate', name }).allowed) return;
   confirm(call, parseRules(next), next);
-  // A rule without selectors is none; validation refuses it.
+  // An aggregation rule without selectors has no effect; validation rejects it.
   const aggregates = (role: KubeObject | undefined) =>
     objects(child(role, 'aggregationRule'), 'clusterRoleSelectors').length > 0;
   if (!aggregates(next) && !aggregates(old)) return;
@@ -63,7 +63,7 @@ function confirm(call: Call, rules: readonly PolicyRule[], object: KubeObject): 
   if (missing.length === 0) return;
   const who = `user ${JSON.stringify(user.username)} (groups=[${user.groups.map((g) => JSON.stringify(g)).join(' ')}])`;
   const what = [...new Set(missing.map(describeRule))].sort().join('\n');
-  // The real server names the resource of the request where it means the role that is missing.
+  // kube-apiserver names the resource of the request instead of the missing role.
   const unresolved = core.authorizer
     .unresolved(user, namespace)
     .replaceAll(/(cluster)?role(?=\.rbac)/g, resource.plural);

@@ -1,6 +1,6 @@
-// Acting as somebody else: the Impersonate-* headers. There are several ways to be allowed that (impersonationModes.ts);
-// one that is open suffices. The way that was open to the caller last is tried first, and of several refusals the first
-// is told, so what somebody is told depends on what they did before, as on the real server.
+// Impersonation: the Impersonate-* headers. Several modes can allow it (impersonationModes.ts); one is sufficient.
+// The mode that last allowed the caller is tried first. When all modes refuse, the first error is returned, so the
+// error depends on earlier requests, as in kube-apiserver.
 
 import { badRequest } from '@lapse/kube/api/errors';
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
@@ -13,16 +13,16 @@ import { type Demand, demandsOf, MODES, type Mode, type Wanted, wantedGroups } f
 
 const EXTRA = 'impersonate-extra-';
 
-/** How many callers' last ways are remembered. */
+/** Number of callers for which the last mode is remembered. */
 const MOST_REMEMBERED = 10_000;
 const lastModes = new WeakMap<object, Map<string, Mode>>();
 
-/** The server's parts that decide; the memory of last ways lives as long as they do. */
+/** Also the key of the remembered modes, which live as long as this object. */
 export interface Deciding {
   readonly authorizer: Authorizer;
 }
 
-/** The user the request is made as; throws when the caller may not be that user. */
+/** The user for the request; throws when the caller may not impersonate that user. */
 export function impersonated(
   headers: RequestHeaders,
   caller: UserInfo,
@@ -68,7 +68,7 @@ function userOf(wanted: Wanted, mode: Mode): UserInfo {
     username: user,
     ...(uid === '' ? {} : { uid }),
     groups: withEverybody(user, wantedGroups(mode, wanted)),
-    // Whatever the key is called: `__proto__` is one, too.
+    // Object.fromEntries sets any key, including `__proto__`.
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
   };
 }
@@ -108,7 +108,7 @@ function wantedUser(headers: RequestHeaders): Wanted | undefined {
   return undefined;
 }
 
-/** One value per line: a comma is part of it, groups may have one. */
+/** One value per header line: a comma is part of the value, since groups may contain one. */
 const valuesOf = (header: string | readonly string[] | undefined): readonly string[] => {
   if (header === undefined) return [];
   return typeof header === 'string' ? [header] : header;
@@ -132,7 +132,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** As Go prints a user with its types. */
+/** Prints a user as Go does, with its types. */
 function describe({ uid, groups, extra }: Wanted): string {
   const list = (values: readonly string[]): string =>
     values.length === 0 ? '[]string(nil)' : `[]string{${values.map(quoteGo).join(', ')}}`;
@@ -142,7 +142,7 @@ function describe({ uid, groups, extra }: Wanted): string {
   return `&user.DefaultInfo{Name:"", UID:${quoteGo(uid)}, Groups:${list(groups)}, Extra:${extras}}`;
 }
 
-/** Who is known is in one group, who is not in another; whoever asks for the second is not put into the first. */
+/** Adds system:authenticated (system:unauthenticated for the anonymous user). Never adds it to system:unauthenticated. */
 function withEverybody(user: string, groups: readonly string[]): readonly string[] {
   const unknown = 'system:unauthenticated';
   const everybody = user === 'system:anonymous' ? unknown : 'system:authenticated';

@@ -1,6 +1,7 @@
-// The ways to become somebody else, in the order they are tried, and what each demands. Four are constrained: they take
-// a right to do just this request as another, and one per part of the other's identity. The last is the old verb, which
-// opens every request. Nodes and service accounts have ways of their own, which set their groups.
+// The impersonation modes, in the order they are tried, and the rights that each demands. Four are constrained: they
+// demand a right to make this request as another user, and one right per part of the identity. The last is the legacy
+// impersonate verb, which allows every request. Nodes and service accounts have their own modes, which set the
+// groups.
 
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
 import type { UserInfo } from '../resources/resource.ts';
@@ -9,7 +10,7 @@ import { labelName, subdomainName } from '../strategies/names.ts';
 import type { Attributes, ResourceAttributes } from './attributes.ts';
 import { SUPERUSERS } from './authorizer.ts';
 
-/** Whom the headers name. */
+/** The identity named by the headers. */
 export interface Wanted {
   readonly user: string;
   readonly uid: string;
@@ -18,23 +19,23 @@ export interface Wanted {
 }
 
 export interface Mode {
-  /** As verbs name it; undefined for the old verb. */
+  /** As it appears in verbs; undefined for the legacy verb. */
   readonly name: string | undefined;
-  /** Whether it is a way from the caller to the wanted user at all. */
+  /** Whether this mode supports the caller and the wanted user. */
   applies(wanted: Wanted, caller: UserInfo): boolean;
 }
 
 export type Demand =
   | { readonly kind: 'right'; readonly right: Attributes }
-  /** One right to `all`, where that is asked for, or one to each. */
+  /** One right to `all` if set, or a right to each. */
   | { readonly kind: 'each'; readonly all: Attributes | undefined; readonly rights: readonly Attributes[] }
-  /** What no right allows. */
+  /** No right allows this. */
   | { readonly kind: 'never'; readonly right: Attributes; readonly why: string };
 
 const AUTHENTICATION = 'authentication.k8s.io';
 const NODE_NAME = 'authentication.kubernetes.io/node-name';
 const ASSOCIATED_NODE = 'associated-node';
-/** From so many values on, one right to all of them is asked for first. */
+/** From this number of values on, one right to all of them is checked first. */
 const MANY = 4;
 
 const isOnlyName = ({ uid, groups, extra }: Wanted): boolean =>
@@ -53,7 +54,7 @@ function accountOf(username: string): { readonly namespace: string; readonly nam
     : undefined;
 }
 
-/** A service account whose token says on which node it runs. */
+/** A service account whose token names the node on which it runs. */
 function isOnNode(caller: UserInfo, node: string): boolean {
   const names = caller.extra?.[NODE_NAME] ?? [];
   return accountOf(caller.username) !== undefined && names.length === 1 && names[0] === node;
@@ -82,7 +83,7 @@ export const MODES: readonly Mode[] = [
   { name: undefined, applies: () => true },
 ];
 
-/** The groups of the wanted user, before the one of everybody. */
+/** The groups of the wanted user, without system:authenticated. */
 export function wantedGroups(mode: Mode, { user, groups }: Wanted): readonly string[] {
   if (mode.name !== undefined && nodeOf(user) !== undefined) return ['system:nodes'];
   const account = accountOf(user);
@@ -91,7 +92,7 @@ export function wantedGroups(mode: Mode, { user, groups }: Wanted): readonly str
     : groups;
 }
 
-/** In the order the real server asks. */
+/** In the order in which kube-apiserver checks them. */
 export function* demandsOf(mode: Mode, wanted: Wanted, attributes: Attributes): Generator<Demand> {
   const { name } = mode;
   if (name !== undefined) {
@@ -105,7 +106,7 @@ export function* demandsOf(mode: Mode, wanted: Wanted, attributes: Attributes): 
   if (wanted.extra.size > 0) yield extraDemand(name, wanted.extra);
 }
 
-/** A right to one part of an identity. The old verb has names and groups in the core group. */
+/** A right to one part of an identity. The legacy verb has users and groups in the core group. */
 const identityOf =
   (mode: string | undefined) =>
   (resource: string, name: string, subresource = ''): ResourceAttributes => {
@@ -126,7 +127,7 @@ function rightToName(mode: string | undefined, user: string): ResourceAttributes
   if (account) return { ...identity('serviceaccounts', account.name), namespace: account.namespace };
   const node = mode === undefined ? undefined : nodeOf(user);
   if (node === undefined) return identity('users', user);
-  // Whichever node the caller runs on.
+  // `*`: any node on which the caller runs.
   return identity('nodes', mode === ASSOCIATED_NODE ? '*' : node);
 }
 
@@ -153,7 +154,7 @@ function extraDemand(mode: string | undefined, extra: Wanted['extra']): Demand {
   return { kind: 'each', all: isMany ? right('*', '*') : undefined, rights };
 }
 
-/** What is wrong with the extra; undefined when nothing is. */
+/** The problem with the extra values; undefined when they are valid. */
 function oddExtra(extra: Wanted['extra']): string | undefined {
   for (const [key, values] of extra) {
     const what = oddKey(key);

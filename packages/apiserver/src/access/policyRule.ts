@@ -1,4 +1,4 @@
-// Rules of roles: what one allows, and whether some cover others.
+// RBAC policy rules: what a rule allows, and whether rules cover other rules.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -21,10 +21,10 @@ const parseRule = (json: JsonObject): PolicyRule => ({
   nonResourceURLs: texts(json, 'nonResourceURLs'),
 });
 
-/** Of a role. */
+/** The rules of a role. */
 export const parseRules = (role: KubeObject): PolicyRule[] => objects(role, 'rules').map(parseRule);
 
-/** The rule as a review shows it. */
+/** The rule as shown in a review. */
 export function ruleJson(rule: PolicyRule): JsonObject {
   const out: JsonObject = {};
   for (const [name, values] of Object.entries(rule) as [string, readonly string[]][])
@@ -32,7 +32,7 @@ export function ruleJson(rule: PolicyRule): JsonObject {
   return out;
 }
 
-/** What an administrator has. */
+/** The rights of an administrator. */
 export const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
@@ -68,7 +68,7 @@ function matchesUrl(url: string, path: string): boolean {
   return url.endsWith('*') && path.startsWith(url.replace(/\*+$/, ''));
 }
 
-/** One verb on one resource (and name), or on one path: what covering is decided on. */
+/** Splits a rule into single verbs on a single resource (and name) or path, the unit of comparison. */
 function breakDown(rule: PolicyRule): PolicyRule[] {
   const one = (verb: string, more: Partial<PolicyRule>): PolicyRule => ({
     verbs: [verb],
@@ -111,7 +111,7 @@ function isCovered(part: PolicyRule, owned: PolicyRule): boolean {
   );
 }
 
-/** What of the wanted rules the owned ones do not allow; verbs on one resource together. */
+/** The wanted rights that the owned rules do not allow, grouped by resource. */
 export function missingRights(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   const missing = wanted.flatMap(breakDown).filter((part) => !owned.some((rule) => isCovered(part, rule)));
   const compact = new Map<string, PolicyRule>();

@@ -1,4 +1,4 @@
-// What comes back at the start of the server, and what stays as somebody made it.
+// What the server restores at start, and what it leaves unchanged.
 
 import { seededRandom } from '@lapse/base/random';
 import { VirtualClock } from '@lapse/base/virtualClock';

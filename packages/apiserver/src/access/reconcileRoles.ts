@@ -1,5 +1,5 @@
-// What a default role or binding becomes when the server starts and finds it changed: what is missing comes back, what
-// was added stays. An annotation on the object says when it is to be left alone.
+// Reconciles a default role or binding at server start: restores what is missing and keeps what was added. An
+// annotation on the object disables this.
 
 import { clone, equal, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
@@ -11,7 +11,7 @@ export const AUTOUPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 export type Reconciled =
   | { readonly kind: 'asItIs' }
   | { readonly kind: 'update'; readonly object: KubeObject }
-  /** It refers to another role, which cannot be changed. */
+  /** The binding refers to another role, which is immutable. */
   | { readonly kind: 'replace' };
 
 export function reconcileRole(existing: KubeObject, expected: KubeObject): Reconciled {
@@ -41,7 +41,7 @@ function outcome(existing: KubeObject, next: KubeObject): Reconciled {
   return isSame ? { kind: 'asItIs' } : { kind: 'update', object: next };
 }
 
-/** A copy with the labels and annotations it lacks; those it has stay as they are. */
+/** A copy with the missing labels and annotations; existing ones are not changed. */
 function withMeta(existing: KubeObject, { metadata }: KubeObject): KubeObject {
   const next = asObject(clone(asJson(existing)));
   for (const field of ['labels', 'annotations'] as const)

@@ -1,4 +1,4 @@
-// Which questions about rights are none.
+// Validation of access reviews.
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -7,7 +7,7 @@ import { qualifiedName } from '../strategies/checks.ts';
 import { validateOperator, validateValues } from '../strategies/labelSelector.ts';
 import { child, objects, part, text, texts } from '../strategies/values.ts';
 
-/** Either a resource or a path is asked about, never both. `self`: nobody else is asked about. */
+/** A review is about either a resource or a path, never both. `self`: a review of the caller. */
 export function checkSpec(spec: JsonObject, { self }: { self: boolean }): FieldError[] {
   const resource = child(spec, 'resourceAttributes');
   const path = child(spec, 'nonResourceAttributes');
@@ -39,7 +39,7 @@ export function checkLocal(spec: JsonObject, home: string | undefined): FieldErr
   return errors;
 }
 
-/** Nothing is stored, so nothing has a name. */
+/** Reviews are not stored, so they have no metadata. */
 export function checkEmptyMeta(review: KubeObject, { local }: { local: boolean }): FieldError[] {
   const { managedFields: _managers, ...metadata } = part(asJson(review), 'metadata');
   const { namespace: _namespace, ...rest } = metadata;
@@ -47,11 +47,11 @@ export function checkEmptyMeta(review: KubeObject, { local }: { local: boolean }
   return [invalid('metadata', metadata, local ? 'must be empty except for namespace' : 'must be empty')];
 }
 
-// The real server prints its own struct, without the names of the API.
+// kube-apiserver prints its internal struct, without the JSON field names.
 const badPath = (path: JsonObject, why: string): FieldError =>
   invalid('spec.nonResourceAttributes', { Path: text(path, 'path'), Verb: text(path, 'verb') }, why);
 
-/** Operators that nobody knows yet are a newer client's. */
+/** Ignores unknown operators, which a newer client may send. */
 function checkSelector(resource: JsonObject | undefined, name: string): FieldError[] {
   const selector = child(resource, name);
   if (!selector) return [];

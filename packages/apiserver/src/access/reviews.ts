@@ -1,4 +1,4 @@
-// Questions about access: reviews are answered, by the same authoriser that judges requests, and never stored.
+// Access reviews: answered by the authorizer that also checks requests, and never stored.
 
 import { formatTime } from '@lapse/base/instant';
 import { badRequest } from '@lapse/kube/api/errors';
@@ -20,7 +20,7 @@ import { userJson } from './userJson.ts';
 
 const NO_TOKEN = 'invalid bearer token';
 
-/** The status of a review, or why the question is none. */
+/** Returns the status of a review, or why the review is invalid. */
 type Review = (
   call: Call,
   spec: JsonObject,
@@ -36,7 +36,7 @@ function judged({ core }: Call, user: UserInfo, spec: JsonObject): JsonObject {
   return { allowed, ...(reason === '' ? {} : { reason }) };
 }
 
-/** The user a review asks about. */
+/** The user that the review is about. */
 function subjectOf(spec: JsonObject): UserInfo {
   const { user, groups, uid } = spec;
   return {
@@ -87,7 +87,7 @@ const tokenReview: Review = (call, spec) => {
   const { token, audiences } = spec;
   if (!token) throw badRequest('token is required for TokenReview in authentication');
   const named = Array.isArray(audiences) ? audiences.filter((name) => typeof name === 'string') : [];
-  // Where everybody is the administrator, the tokens of service accounts are still known.
+  // Without an authenticator, tokens of service accounts are still valid.
   const { authenticator, tokens } = call.core;
   const verdict = (authenticator ?? tokens).judge(String(token), audiencesOf(named));
   switch (verdict.kind) {
@@ -119,7 +119,7 @@ async function answer(call: Call, review: Review): Promise<HttpResponse> {
       ...object.metadata,
       ...(review === selfSubject ? { creationTimestamp: formatTime(call.core.clock.now()) } : {}),
     },
-    // The real server forgets what it was asked.
+    // kube-apiserver does not return the spec.
     ...(review === selfSubjectRules ? { spec: {} } : {}),
     status: outcome.status,
   };
@@ -131,7 +131,7 @@ const strategy = (review: Review): Strategy => ({
   answer: (call) => answer(call, review),
 });
 
-/** By store table, like the strategies of kinds that are stored. */
+/** Keyed by resource, like the strategies of stored kinds. */
 export const REVIEWS: Readonly<Record<string, Strategy>> = {
   'localsubjectaccessreviews.authorization.k8s.io': strategy(localSubjectAccess),
   'selfsubjectaccessreviews.authorization.k8s.io': strategy(selfSubjectAccess),

@@ -1,5 +1,5 @@
-// Roles and bindings as authorisation reads them. Every request is held against all bindings, and the store keeps few
-// objects parsed: what matters of each version is read once and kept as long as the version.
+// Roles and bindings, parsed for authorization. Every request is checked against all bindings, and the store keeps
+// few objects parsed. So each version is parsed once and kept as long as the version.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -15,7 +15,7 @@ export interface RoleRef {
 export interface Subject {
   readonly kind: string;
   readonly name: string;
-  /** Empty: that of the binding. */
+  /** Empty: the namespace of the binding. */
   readonly namespace: string;
 }
 
@@ -28,9 +28,9 @@ export interface Binding {
 export interface Role {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Its own, which do not count when it aggregates. */
+  /** The own rules, which are ignored when the role aggregates. */
   readonly rules: readonly PolicyRule[];
-  /** Of the roles it consists of; undefined when it does not aggregate. */
+  /** Selectors of the aggregated roles; undefined when the role does not aggregate. */
   readonly selectors: readonly JsonObject[] | undefined;
 }
 

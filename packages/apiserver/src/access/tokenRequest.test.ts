@@ -1,4 +1,4 @@
-// In which order a request for a token is judged.
+// The order in which a token request is validated.
 
 import type { AdmissionRequest } from '@lapse/kube/api/admission';
 import type { JsonObject } from '@lapse/kube/api/json';

@@ -1,5 +1,5 @@
-// POST serviceaccounts/NAME/token: a token for the account, for as long as was asked, bound to an object if it should
-// end with that.
+// POST serviceaccounts/NAME/token: issues a token for the account with the requested lifetime, optionally bound to an
+// object.
 
 import { formatTime, type Instant, plus, seconds } from '@lapse/base/instant';
 import { badRequest, conflict, notFound } from '@lapse/kube/api/errors';
@@ -39,7 +39,7 @@ export async function requestToken(call: Call): Promise<HttpResponse> {
   const lengthSeconds = number(filled.spec, 'expirationSeconds')!;
   const errors = checkLength(lengthSeconds);
   if (errors.length > 0) throw invalidError(KIND, '', errors);
-  // Whoever judges sees what will be answered, but for the token; whether the object it ends with is there comes after.
+  // Admission sees the response without the token. The bound object is looked up afterwards.
   await admission.validate(call, { ...write, object: filled as unknown as KubeObject });
   const { audiences, boundObjectRef: reference } = filled.spec;
   const bound = reference === null ? {} : findBound(call, reference);
@@ -57,7 +57,7 @@ function settleNamespace(call: Call, { metadata }: KubeObject): void {
   metadata.namespace = call.namespace!;
 }
 
-/** The request with what follows from the account and the server. */
+/** The request with the defaults of the account and the server. */
 function filledIn(request: KubeObject, account: KubeObject, now: Instant) {
   const spec = specOf(request);
   const named = list(spec, 'audiences').filter((audience) => typeof audience === 'string');
@@ -75,7 +75,7 @@ function filledIn(request: KubeObject, account: KubeObject, now: Instant) {
   };
 }
 
-/** The account of the path, which is the one of the body if that names one. */
+/** The account of the path; the body must not name another one. */
 function accountOf(call: Call, { metadata }: KubeObject): KubeObject {
   const name = call.name!;
   const must = (field: 'name' | 'namespace', value: string | undefined) => {

@@ -1,4 +1,4 @@
-// A user as reviews and webhooks show it.
+// Users in the form of reviews and webhooks.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { UserInfo } from '../resources/resource.ts';

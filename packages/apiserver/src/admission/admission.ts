@@ -1,5 +1,5 @@
-// Admission: the last say on a write. Namespace lifecycle is built in; functions registered in process see every
-// write in the shape of admission.k8s.io/v1, so the same function can be hosted over HTTPS in front of a real cluster.
+// Admission of a write. NamespaceLifecycle is built in. In-process functions see every write in the form of
+// admission.k8s.io/v1, so the same function can serve as a webhook of a real cluster.
 
 import type { AdmissionAnswer, AdmissionFunction, AdmissionRequest } from '@lapse/kube/api/admission';
 import { alreadyExists, forbidden, notFound } from '@lapse/kube/api/errors';
@@ -23,16 +23,16 @@ export interface Write {
   readonly old: KubeObject | undefined;
   readonly name: string;
   readonly dryRun: boolean;
-  /** Of the object, where that is not one of the resource (`Eviction`, `Binding`). */
+  /** The kind of the object, where it differs from the resource (`Eviction`, `Binding`). */
   readonly kind?: Gvk & { readonly codec: Codec };
-  /** How a deletion is meant. */
+  /** The options of a DELETE. */
   readonly deletion?: DeleteOptions;
 }
 
 export class Admission {
   readonly #functions: AdmissionFunction[] = [];
 
-  /** Returns the way to take it back. */
+  /** Returns a function that unregisters `fn`. */
   register(fn: AdmissionFunction): () => void {
     this.#functions.push(fn);
     return () => {
@@ -41,7 +41,7 @@ export class Admission {
     };
   }
 
-  /** The object as the mutating functions left it. */
+  /** The object after the mutating functions. */
   async mutate(call: Call, write: Write): Promise<KubeObject | undefined> {
     checkNamespace(call, write);
     const { object, old, dryRun } = write;
@@ -52,7 +52,7 @@ export class Admission {
     const managers = object?.metadata.managedFields;
     const mutated = await this.#run(call, write, 'mutating');
     if (mutated === undefined || mutated === object) return mutated;
-    // What somebody else made of it is looked at again.
+    // Checks the object again after other functions changed it.
     admit(mutated);
     const spoiled = restoreManagers(mutated, managers);
     if (spoiled !== undefined) call.warnings.push(spoiled);
@@ -110,7 +110,7 @@ function denied(name: string, answer: Extract<AdmissionAnswer, { allowed: false 
 
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);
 
-/** NamespaceLifecycle: no creation in a namespace that is missing or going; some namespaces stay. */
+/** NamespaceLifecycle: rejects creation in a missing or terminating namespace, and deletion of some namespaces. */
 function checkNamespace(call: Call, write: Write): void {
   const { resource, namespace, core } = call;
   if (resource.storage === 'namespaces') {

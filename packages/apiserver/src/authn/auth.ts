@@ -1,24 +1,24 @@
-// Who is asking. Tokens come from a table, or were issued to service accounts; a request without one is
-// system:anonymous. What anybody may do is the matter of access/authorizer.ts.
+// Authentication. Tokens come from a static table or were issued to service accounts; a request without a token is
+// system:anonymous. Authorization is in access/authorizer.ts.
 
 import { unauthorized } from '@lapse/kube/api/errors';
 import type { HttpRequest } from '@lapse/kube/api/http';
 import type { UserInfo } from '../resources/resource.ts';
 
 export interface Authenticator {
-  /** The user of a bearer token; undefined when nobody was given it. */
+  /** The user of a bearer token; undefined when the token is unknown. */
   user(token: string): UserInfo | undefined;
 }
 
 const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** In process, without credentials: the owner of the process. */
+/** The user of in-process calls without credentials: the owner of the process. */
 export const LOCAL_ADMIN: UserInfo = {
   username: 'admin',
   groups: ['system:masters', 'system:authenticated'],
 };
 
-/** Tokens by value. The comparison is by hash of the map, so its time does not follow the token's prefix. */
+/** Tokens by value. A map compares hashes, so the time of a lookup does not depend on the prefix of the token. */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Authenticator {
   return { user: (token) => tokens.get(token) };
 }
@@ -69,7 +69,7 @@ function parseCsvLine(line: string): string[] | undefined {
 const SPACED =
   'the provided Authorization header contains extra space before the bearer token, and is ignored';
 
-/** A header of another scheme, or without a token, is as good as none; what follows the token is ignored. */
+/** A header with another scheme or without a token is ignored, and so is text after the token. */
 export function authenticate(
   request: HttpRequest,
   authenticator: Authenticator | undefined,

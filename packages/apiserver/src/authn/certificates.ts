@@ -1,5 +1,5 @@
-// The certificates of a server that stands alone: a CA made on first start and a leaf for loopback signed by it, and the
-// same for the client that it is to others. The files are readable by their owner only.
+// The certificates of a standalone server: a CA created on first start and a serving certificate for loopback, and
+// the same for its client certificate. Only the owner can read the files.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,10 +25,10 @@ const PROXY = {
 const PROXY_NAME = 'lapse-front-proxy';
 const CA_LIFETIME = hours(10 * 365 * 24);
 const LEAF_LIFETIME = hours(365 * 24);
-// A leaf that ends sooner than this is made anew at start.
+// A certificate that expires sooner is renewed at start.
 const RENEW = hours(30 * 24);
 
-/** Reads the certificates of `directory`, making what is missing, expired or for other hosts. */
+/** Reads the certificates in `directory`; creates those that are missing, expired or for other hosts. */
 export const servingCertificate = (
   directory: string,
   hosts: readonly string[],
@@ -36,7 +36,7 @@ export const servingCertificate = (
 ): Promise<ServingCertificate> =>
   keptCertificate({ directory, files: SERVING, now, authority: 'lapse-ca', leaf: { name: 'lapse', hosts } });
 
-/** By which servers of aggregated APIs know this one; kept in `directory` as well. */
+/** The client certificate for aggregated API servers; also stored in `directory`. */
 export async function frontProxyCertificate(directory: string, now: Instant): Promise<FrontProxy> {
   const leaf = { name: PROXY_NAME, hosts: [], shownBy: 'client' } as const;
   const kept = { directory, files: PROXY, now, authority: `${PROXY_NAME}-ca`, leaf };
@@ -48,7 +48,7 @@ interface Kept {
   readonly directory: string;
   readonly files: Readonly<Record<'ca' | 'caKey' | 'cert' | 'key', string>>;
   readonly now: Instant;
-  /** The name of the CA. */
+  /** The common name of the CA. */
   readonly authority: string;
   readonly leaf: Pick<Issuance, 'name' | 'hosts' | 'shownBy'>;
 }

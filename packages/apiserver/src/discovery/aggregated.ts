@@ -1,4 +1,4 @@
-// Aggregated discovery: everything in one document, with an ETag so that clients fetch it once per change.
+// Aggregated discovery: all groups in one document, with an ETag so that clients fetch it once per change.
 
 import { createHash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
@@ -12,7 +12,7 @@ import type { Resource, SubresourceInfo } from '../resources/resource.ts';
 
 const TARGET = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** The encoding in which the aggregated form is wanted; undefined when the client does not ask for it. */
+/** The encoding for aggregated discovery; undefined when the client does not accept it. */
 export function aggregatedEncoding(accept: string | undefined): 'json' | 'yaml' | undefined {
   for (const { type, params } of parseAccept(accept ?? '')) {
     const asked = `g=${params.get('g')};v=${params.get('v')};as=${params.get('as')}`;
@@ -28,7 +28,7 @@ interface Document {
   readonly etag: string;
 }
 
-// Built again only when a resource came or went.
+// Rebuilt only when the served resources change.
 type Parts = Pick<Core, 'registry' | 'aggregator'>;
 
 const cache = new WeakMap<Registry, Partial<Record<'core' | 'groups', Document>>>();
@@ -69,7 +69,7 @@ export function aggregated(
   return { status: 200, headers: { ...headers, 'content-type': `application/${encoding};${TARGET}` }, body };
 }
 
-/** Nothing while it is not known what others serve of the group. */
+/** Omitted while the resources of an aggregated API are unknown. */
 function groupItem(parts: Parts, group: string, versions: readonly string[]): object[] {
   const known = versions.flatMap((version) => versionItem(parts, group, version) ?? []);
   return known.length === 0 ? [] : [{ metadata: group === '' ? {} : { name: group }, versions: known }];
@@ -100,7 +100,7 @@ const subresourceItem = (r: Resource, s: SubresourceInfo): object => ({
   verbs: s.verbs,
 });
 
-/** Empty group and version stand for those of the document's place; only custom resources spell them out. */
+/** Empty group and version mean those of the enclosing entry; only custom resources repeat them. */
 function responseKind(r: Resource, of: { kind: string; group?: string; version?: string }): object {
   if (of === r || of.group === undefined) {
     return r.custom

@@ -1,6 +1,5 @@
-// The APIService objects that tell who serves which group version: this server itself, of what it serves.
-// They are stored like any object, so that they can be listed and watched, and follow what is served. Those that name
-// somebody else are the matter of aggregation/.
+// Maintains APIService objects for the group versions that this server serves itself. They are stored like other
+// objects, so clients can list and watch them. APIServices of aggregated servers are handled in aggregation/.
 
 import { formatTime } from '@lapse/base/instant';
 import { uuid } from '@lapse/base/random';
@@ -22,12 +21,12 @@ export class ApiServices {
     this.#core = core;
   }
 
-  /** Resolves when everything that is served is listed; from then on changes follow by themselves. */
+  /** Resolves when all served group versions are published; later changes are published automatically. */
   async start(): Promise<void> {
     await this.#publish();
     this.#stopListening = [
       this.#core.registry.listen(() => this.#schedule()),
-      // One that somebody deletes comes back.
+      // Restores a deleted APIService.
       this.#core.store.listen((change) => {
         if (change.resource === API_SERVICES && !change.next) this.#schedule();
       }),
@@ -47,11 +46,11 @@ export class ApiServices {
   }
 
   async #run(): Promise<void> {
-    // Many resources come and go together: let them, then look once.
+    // Many resources change together: publish once for all of them.
     await Promise.resolve();
     while (this.#again) {
       this.#again = false;
-      // A store that cannot write says so to everybody who writes; this list waits for the next change.
+      // Every client that writes sees the store error; publishing is retried with the next change.
       await this.#publish().catch(() => {});
     }
     this.#publishing = undefined;
@@ -61,7 +60,7 @@ export class ApiServices {
     const { registry, store } = this.#core;
     const wanted = new Map<string, KubeObject>();
     for (const { group, versions } of registry.groups()) {
-      // Nobody registers the group that the registrations are made in.
+      // The registration group itself has no APIService.
       if (group === REGISTRATION_GROUP) continue;
       for (const version of versions) wanted.set(`${version}.${group}`, this.#describe(group, version));
     }
@@ -105,7 +104,7 @@ export class ApiServices {
   }
 }
 
-/** Somebody else was faster: what they did is a change that will be looked at. */
+/** Ignores a lost race: the other write triggers another publish. */
 async function attempt(write: () => Promise<unknown>): Promise<void> {
   try {
     await write();

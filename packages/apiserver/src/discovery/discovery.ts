@@ -1,4 +1,4 @@
-// Discovery: which groups, versions and resources are served. Two forms, negotiated: aggregated and legacy.
+// Discovery of the served groups, versions and resources. Two negotiated forms: aggregated and legacy.
 
 import { methodNotAllowed, noSuchResource } from '@lapse/kube/api/errors';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
@@ -12,7 +12,7 @@ import { coreVersions, groupList, oneGroup, resourceList } from './legacy.ts';
 
 type DiscoveryPath = Extract<Path, { kind: 'discovery' }>;
 
-// Where clients inside a cluster would reach the server; nobody has used it since legacy discovery was new.
+// The address of the server inside a cluster; current clients ignore it.
 const SERVER_ADDRESS = '127.0.0.1:443';
 
 export async function discover(core: Core, path: DiscoveryPath, request: HttpRequest): Promise<HttpResponse> {
@@ -30,7 +30,7 @@ export async function discover(core: Core, path: DiscoveryPath, request: HttpReq
 
 interface Found {
   readonly document: object;
-  /** Answered by the router of built-in resources, which knows methods and media types; the rest answers anything. */
+  /** True when the router of built-in resources answers, which checks methods and media types. */
   readonly routed: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Discovery in its first form: one document per level, from the list of groups down to the resources of a version.
+// Legacy discovery: one document per level, from the list of groups to the resources of a version.
 
 import { apiVersionOf } from '@lapse/kube/api/object';
 import type { GroupInfo } from '../resources/registry.ts';
@@ -29,7 +29,7 @@ function groupJson({ group, versions }: GroupInfo) {
 
 export const resourceList = (group: string, version: string, resources: readonly Resource[]): object => ({
   kind: 'APIResourceList',
-  // The core group is older than the rule that every answer says its version.
+  // Discovery of the core group has no apiVersion, since it predates that rule.
   ...(group === '' ? {} : { apiVersion: 'v1' }),
   groupVersion: apiVersionOf({ group, version }),
   resources: resources.flatMap(resourceJson),

@@ -1,14 +1,14 @@
-// Continue tokens: where the next page starts and which revision it shows. Opaque to clients, the same form as
-// upstream's (base64url of JSON), so that a token that is not one is refused in the same words.
+// Continue tokens: the start of the next page and its revision. Opaque to clients, in the upstream format (base64url
+// of JSON), so that an invalid token gets the same error.
 
 import { badRequest } from '@lapse/kube/api/errors';
 import { isObject } from '@lapse/kube/api/json';
 import { JsonSyntaxError, parseJson } from '@lapse/kube/api/jsonParse';
 
 export interface ContinueToken {
-  /** Undefined: go on from wherever the collection is now. */
+  /** Undefined: continue at the current revision. */
   readonly revision: number | undefined;
-  /** The last key of the previous page, relative to the list's prefix. */
+  /** The last key of the previous page, relative to the prefix of the list. */
   readonly after: string;
 }
 
@@ -36,7 +36,7 @@ export function readToken(text: string): ContinueToken {
     throw invalidToken('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)');
   }
   const after = start.endsWith('\u0000') ? start.slice(0, -1) : start;
-  // Keys are names: a path that could lead out of the list is refused.
+  // Keys are names: rejects a path that could leave the list.
   const steps = after.split('/');
   if (steps.some((step, i) => step === '.' || step === '..' || (step === '' && i > 0))) {
     throw invalidToken(`continue key is not valid: ${start}`);
@@ -51,7 +51,7 @@ function decode(text: string): unknown {
   const at = strange >= 0 ? strange : text.length % 4 === 1 ? text.length - 1 : -1;
   if (at >= 0) throw invalidToken(`continue key is not valid: illegal base64 data at input byte ${at}`);
   const bytes = Buffer.from(text, 'base64url');
-  // Upstream's scanner works on bytes: a byte that starts nothing is shown as the character of its number.
+  // The upstream scanner works on bytes: it prints an invalid byte as the character with its value.
   if (bytes.length > 0 && bytes[0]! >= 0x80) {
     const shown = bytes[0]! < 0xa0 ? `\\u00${bytes[0]!.toString(16)}` : String.fromCharCode(bytes[0]!);
     throw invalidToken(

@@ -1,4 +1,4 @@
-// The resourceVersion a reader asks for. What is not a number is refused differently by each verb.
+// Parses the requested resourceVersion. Each verb has its own error for an invalid one.
 
 import { badRequest, internal } from '@lapse/kube/api/errors';
 import { ApiError } from '@lapse/kube/api/status';
@@ -27,7 +27,7 @@ export function getRevision(text: string): number {
   return Number(text);
 }
 
-/** The reader is ahead of this server. */
+/** The requested version is newer than this server. */
 export function tooLarge(wanted: number, current: number): ApiError {
   return new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

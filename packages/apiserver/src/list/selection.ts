@@ -1,4 +1,4 @@
-// Which objects a list or watch is about: namespace, labels, fields.
+// The objects that a list or watch selects: by namespace, labels and fields.
 
 import { badRequest } from '@lapse/kube/api/errors';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -17,13 +17,13 @@ import type { Resource } from '../resources/resource.ts';
 import type { Stored } from '../store/stored.ts';
 
 export interface Selection {
-  /** Keys of the selected objects start with this. */
+  /** The keys of the selected objects start with this prefix. */
   readonly prefix: string;
-  /** A single name, when the selector or the path says so. */
+  /** A single name from the field selector or the path. */
   readonly name: string | undefined;
   readonly labels: LabelSelector;
   readonly fields: readonly FieldTerm[];
-  /** Any selector at all: then nobody knows how many items are left. */
+  /** True with any selector: then the number of remaining items is unknown. */
   readonly selective: boolean;
 }
 

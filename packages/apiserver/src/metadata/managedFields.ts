@@ -1,5 +1,5 @@
-// metadata.managedFields of the objects served here: which types their fields have, what each endpoint cannot own, and
-// who is writing.
+// metadata.managedFields of the served objects: field types, the fields that each endpoint cannot own, and the
+// manager of a write.
 
 import { formatTime } from '@lapse/base/instant';
 import { equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -20,7 +20,7 @@ const builtinTypes = () => (builtins ??= new BuiltinFieldTypes(builtinTable(), d
 
 const endpoints = new WeakMap<Resource, Map<string, Endpoint>>();
 
-/** The endpoint of a request, as apply sees it. */
+/** The endpoint of a request for field management. */
 export function endpointOf({
   resource,
   subresource = '',
@@ -57,7 +57,7 @@ const SPEC = ['f:spec'];
 const STATUS = ['f:status'];
 const METADATA = ['f:metadata'];
 
-// What /status leaves alone beside the spec.
+// Fields besides the spec that /status ignores.
 const STATUS_IGNORES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'deployments.apps': [['f:metadata', 'f:labels']],
   pods: [
@@ -73,7 +73,7 @@ const STATUS_IGNORES: Readonly<Record<string, readonly (readonly string[])[]>> =
   'resourceclaims.resource.k8s.io': [METADATA],
 };
 
-/** What a write through this endpoint cannot change, nobody comes to own through it. */
+/** The fields that a write through this endpoint cannot change and therefore cannot own. */
 function ignoredFields(resource: Resource, subresource: string): FieldSet {
   const hasStatus = resource.subresources.some(({ name }) => name === 'status');
   if (!hasStatus) return FieldSet.EMPTY;
@@ -83,7 +83,7 @@ function ignoredFields(resource: Resource, subresource: string): FieldSet {
   return FieldSet.of(SPEC, ...more);
 }
 
-/** Who writes: the name the client gave, or the first word of its User-Agent. */
+/** The manager of a write: the fieldManager parameter, or the first word of the User-Agent. */
 export function managerOf(call: Call, fieldManager: string): string {
   if (fieldManager !== '') return fieldManager;
   return managerNamed((call.request.headers['user-agent'] ?? '').split('/')[0]!);
@@ -91,7 +91,7 @@ export function managerOf(call: Call, fieldManager: string): string {
 
 let lastAgent: { readonly agent: string; readonly name: string } | undefined;
 
-/** Of the last agent the name is known: clients write more than once. */
+/** Caches the name for the last agent: clients write more than once. */
 function managerNamed(agent: string): string {
   if (lastAgent?.agent !== agent) lastAgent = { agent, name: managerOfAgent(agent) };
   return lastAgent.name;
@@ -115,7 +115,7 @@ export const writeOf = (call: Call, fieldManager: string): Pick<Write, 'manager'
   now: formatTime(call.core.clock.now()),
 });
 
-/** Records in `next` who wrote which of its fields. */
+/** Records in `next` which manager wrote which fields. */
 export function recordManager(
   call: Call,
   fieldManager: string,
@@ -142,8 +142,8 @@ export function recordOwnStatus(resource: Resource, next: KubeObject, live: Kube
 const OWN_NAME = 'kube-apiserver';
 
 /**
- * Decoding takes empty lists for nothing. For those who record managers they are something: an empty `managedFields`
- * asks to forget them, an empty list that Go would write as null is somebody's.
+ * Decoding drops empty lists, but field management needs them: an empty `managedFields` resets the managers, and an
+ * empty list that Go writes as null has an owner.
  */
 export function keepEmptyLists(sent: JsonObject, object: KubeObject): KubeObject {
   const fields = object as unknown as JsonObject;
@@ -156,13 +156,13 @@ export function keepEmptyLists(sent: JsonObject, object: KubeObject): KubeObject
 
 const isEmptyList = (value: Json | undefined): boolean => Array.isArray(value) && value.length === 0;
 
-/** The opposite, when the managers are recorded: what is stored has no empty lists. */
+/** The opposite, after the managers are recorded: stored objects have no empty lists. */
 function dropEmptyLists(object: KubeObject): void {
   const fields = object as unknown as JsonObject;
   for (const name of Object.keys(fields)) if (isEmptyList(fields[name])) fields[name] = null;
 }
 
-/** Why these entries are none, in the words of the real server; undefined when they are. */
+/** Why these entries are invalid, with the message of kube-apiserver; undefined when they are valid. */
 function explainManagers(entries: KubeObject['metadata']['managedFields']): string | undefined {
   for (const [i, { operation, apiVersion, fieldsType = '' }] of ((entries ?? []) as JsonObject[]).entries()) {
     if (operation !== 'Apply' && operation !== 'Update') return 'operation must be `Apply` or `Update`';
@@ -174,7 +174,7 @@ function explainManagers(entries: KubeObject['metadata']['managedFields']): stri
   return decodeManagedFields(entries as Json) === undefined ? 'error decoding versioned set' : undefined;
 }
 
-/** Entries that admission spoiled become again what they were; the warning, if they did. */
+/** Restores entries that admission made invalid; returns the warning in that case. */
 export function restoreManagers(
   { metadata }: KubeObject,
   before: KubeObject['metadata']['managedFields'],
@@ -186,7 +186,7 @@ export function restoreManagers(
   return `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${why}`;
 }
 
-/** The entries of `live` where those of `next` differ from them only in their times. */
+/** Replaces the entries of `next` with those of `live` when they differ only in their times. */
 export function withOldTimes(next: KubeObject, live: KubeObject): KubeObject {
   const mine = next.metadata.managedFields;
   const theirs = live.metadata.managedFields;

@@ -1,15 +1,15 @@
-// metadata.ownerReferences that say the same twice: one of them is kept, and the client is told.
+// Removes duplicate metadata.ownerReferences and warns the client.
 
 import type { KubeObject, OwnerReference } from '@lapse/kube/api/object';
 import type { Call } from '../context.ts';
 
 interface Owners {
   readonly kept: readonly OwnerReference[];
-  /** Of what was left out. */
+  /** The uids of the removed references. */
   readonly uids: readonly string[];
 }
 
-/** References with the same uid that differ in anything else are different ones. */
+/** References with the same uid and any other difference are not duplicates. */
 function distinctOwners(references: readonly OwnerReference[]): Owners {
   const seen = new Set<string>();
   const kept: OwnerReference[] = [];
@@ -24,7 +24,7 @@ function distinctOwners(references: readonly OwnerReference[]): Owners {
   return { kept, uids };
 }
 
-/** `when`: as sent, or as mutating admission left it, which also stands for the result of a patch. */
+/** `when`: as sent, or after mutating admission, which includes the result of a patch. */
 export function dropRepeatedOwners(
   { warnings }: Call,
   { metadata }: KubeObject,

@@ -1,11 +1,11 @@
-// Validation of metadata, the same for every kind: on create, and on update against what is stored.
+// Validation of metadata for every kind: on create, and on update against the stored object.
 
 import { type FieldError, forbidden, invalid, required, tooLong } from '@lapse/kube/api/fieldErrors';
 import type { Json } from '@lapse/kube/api/json';
 import { checkLabelValue, checkQualifiedName } from '@lapse/kube/api/names';
 import { type ObjectMeta, type OwnerReference, parseApiVersion } from '@lapse/kube/api/object';
 
-/** Complaints about a name; empty when it is fine. */
+/** Validation errors of a name; empty when it is valid. */
 export type NameRule = (name: string) => string[];
 
 const ANNOTATION_BYTES = 256 * 1024;
@@ -18,7 +18,7 @@ export function validateMeta(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (meta.generateName) {
-    // A dash at the end is fine, since a suffix follows.
+    // A trailing dash is valid, since a suffix follows.
     for (const c of nameRule(maskTrailing(meta.generateName))) {
       errors.push(invalid(`${path}.generateName`, meta.generateName, c));
     }
@@ -50,7 +50,7 @@ export function validateLabels(labels: Record<string, string> | undefined, path:
   return errors;
 }
 
-/** Nearly always; then nobody needs them in order. */
+/** Fast path: valid labels need no sorting. */
 function areFine(labels: Record<string, string>): boolean {
   for (const key of Object.keys(labels))
     if (checkQualifiedName(key).length > 0 || checkLabelValue(labels[key]!).length > 0) return false;
@@ -115,7 +115,7 @@ function validateFinalizers(finalizers: string[] | undefined, path: string): Fie
 
 const STANDARD_FINALIZERS = new Set(['foregroundDeletion', 'orphan', 'kubernetes']);
 
-/** Finalizers that should have a domain but have none: accepted, with a warning. */
+/** Finalizers without a domain: accepted, with a warning. */
 export function finalizerWarnings(finalizers: string[] | undefined): string[] {
   return [...new Set(finalizers)]
     .filter((f) => !f.includes('/') && !STANDARD_FINALIZERS.has(f))
@@ -126,7 +126,7 @@ export function finalizerWarnings(finalizers: string[] | undefined): string[] {
     });
 }
 
-/** Finalizers of built-in kinds have a domain or are Kubernetes' own. */
+/** Finalizers of built-in kinds must have a domain or be one of Kubernetes' own. */
 export function validateKubeFinalizers(finalizers: string[] | undefined, path: string): FieldError[] {
   const text = 'name is neither a standard finalizer name nor is it fully qualified';
   return (finalizers ?? []).flatMap((f, i) =>

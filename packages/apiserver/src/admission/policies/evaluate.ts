@@ -6,7 +6,7 @@ import type { Expression } from '../../strategies/admission/expressions.ts';
 import { evaluateConditions, evaluationError, type Match, OVER_BUDGET } from '../webhooks/matching.ts';
 import type { Policy, Validation, Variable } from './policy.ts';
 
-/** What the expressions see. */
+/** The variables of the expressions. */
 export interface Input {
   /** `object`, `oldObject`, `request` and `params`. */
   readonly common: Bindings;
@@ -22,16 +22,16 @@ export interface Denial {
 }
 
 export interface Decision {
-  /** What the actions of the binding are applied to. */
+  /** Subject to the actions of the binding. */
   readonly failures: readonly Denial[];
-  /** Deny the request whatever the actions are: audit annotations that could not be evaluated. */
+  /** Always deny the request: audit annotations that could not be evaluated. */
   readonly errors: readonly Denial[];
 }
 
 const NOTHING: Decision = { failures: [], errors: [] };
 const denial = (message: string): Denial => ({ message, reason: 'Invalid' });
 
-/** The failed validations of a policy. Errors count unless the policy ignores them. */
+/** The failed validations of a policy. Errors count as failures, except when the policy ignores them. */
 export function decide(policy: Policy, input: Input): Decision {
   const failed = (why: string): Decision =>
     policy.ignoresFailure ? NOTHING : { failures: [denial(why)], errors: [] };
@@ -63,11 +63,11 @@ type Outcome =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'error'; readonly why: string };
 
-/** A series of expressions that share a budget and the values of the policy's variables. */
+/** A sequence of expressions that share a budget and the variables of the policy. */
 class Session {
   left: number;
   readonly #bindings: Bindings;
-  /** Cost of the variables that the expression under way was the first to read. */
+  /** Cost of the variables that the current expression was the first to read. */
   #shared = 0;
 
   constructor(variables: readonly Variable[], bindings: Bindings, budget: number) {
@@ -77,7 +77,7 @@ class Session {
     for (const variable of variables) this.#declare(values, variable);
   }
 
-  /** A variable is evaluated when it is first read, and then stays what it is. */
+  /** A variable is evaluated on first use and then cached. */
   #declare(values: Record<string, Value>, { name, expression }: Variable): void {
     let known: Value | undefined;
     const get = (): Value => {
@@ -128,7 +128,7 @@ function validate({ validations, variables, ignoresFailure }: Policy, input: Inp
 
 const MESSAGE_OVER_BUDGET = `failed messageExpression: ${OVER_BUDGET}`;
 
-/** All of them are evaluated, as Kubernetes does it, since they share a budget; undefined when that is exceeded. */
+/** Evaluates all of them, as Kubernetes does, since they share a budget; undefined when it is exceeded. */
 function computeMessages(
   validations: readonly Validation[],
   session: Session,
@@ -143,7 +143,10 @@ function computeMessages(
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** The computed message unless it is empty, too long or has line breaks; then the static one, then the expression. */
+/**
+ * The computed message, except when it is empty, too long or has line breaks; then the static one, then the
+ * expression.
+ */
 function messageOf({ message, expression }: Validation, computed: Outcome | undefined): string {
   const value = computed?.kind === 'value' && typeof computed.value === 'string' ? computed.value.trim() : '';
   const isUsable = value !== '' && !value.includes('\n') && Buffer.byteLength(value) <= MAX_MESSAGE_BYTES;
@@ -153,7 +156,7 @@ function messageOf({ message, expression }: Validation, computed: Outcome | unde
 
 function annotationErrors({ annotations, variables, ignoresFailure }: Policy, input: Input): Denial[] {
   if (annotations.length === 0) return [];
-  // Kubernetes declares `authorizer` to these expressions and does not bind it.
+  // Kubernetes declares `authorizer` for these expressions but does not bind it.
   const session = new Session(variables, { ...input.common, ...input.namespaceObject }, PER_OBJECT_BUDGET);
   const outcomes = annotations.map((annotation) => session.evaluate(annotation));
   if (ignoresFailure) return [];

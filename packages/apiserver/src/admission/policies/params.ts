@@ -1,4 +1,4 @@
-// The parameters of a policy that a binding refers to: objects of any served kind.
+// The parameters that a policy binding refers to: objects of any served kind.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { asJson, parseApiVersion } from '@lapse/kube/api/object';
@@ -15,7 +15,7 @@ export type Params =
 
 const error = (why: string): Params => ({ kind: 'error', why });
 
-/** The resource of the policy's paramKind, `undefined` without one, or what is wrong with it. */
+/** The resource of the policy's paramKind, undefined without one, or an error. */
 export function paramResource(
   { registry }: Core,
   { paramKind }: Policy,
@@ -58,7 +58,7 @@ function lookUp({ store }: Core, { storage }: Resource, ref: ParamRef, namespace
     .sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Kubernetes reads parameters from caches; those of built-in kinds keep no managedFields. */
+/** Kubernetes reads parameters from caches, which drop managedFields for built-in kinds. */
 function shown(resource: Resource, stored: Stored): JsonObject {
   const object = resource.codec.show(stored);
   if (resource.custom) return asJson(object);

@@ -1,5 +1,5 @@
-// Policies on the embedded server, beyond what test/conformance/policies compares with a real one: webhooks before them,
-// custom resources, and hostile policies.
+// Policies on the embedded server, in addition to the comparison with kube-apiserver in test/conformance/policies:
+// webhooks before policies, custom resources, and hostile policies.
 
 import { nextTurn } from '@lapse/base/turn';
 import type { JsonObject } from '@lapse/kube/api/json';

@@ -1,5 +1,5 @@
-// ValidatingAdmissionPolicies decide on a write: every policy that matches, with each of its bindings that match, for
-// each of the binding's parameters. The first denial is the answer; failures of the others become warnings.
+// Evaluates ValidatingAdmissionPolicies for a write: every matching policy, with each matching binding, for each
+// parameter of the binding. The first denial is the response; other failures become warnings.
 
 import { nextTurn } from '@lapse/base/turn';
 import { forbidden, notFound } from '@lapse/kube/api/errors';
@@ -17,19 +17,19 @@ import { type Denial, decide, type Input } from './evaluate.ts';
 import { collectParams, paramResource } from './params.ts';
 import { type Binding, type BoundPolicy, boundPolicies, type Policy, type PolicyCriteria } from './policy.ts';
 
-// Policies decide about everything but policies: otherwise one could deny its own deletion.
+// Policies never apply to policies: otherwise a policy could deny its own deletion.
 const EXEMPT = /^(validating|mutating)admissionpolic(ies|ybindings)$/;
 const isExempt = ({ group, plural }: Resource): boolean =>
   group === 'admissionregistration.k8s.io' && EXEMPT.test(plural);
 
 interface Denied {
   readonly policy: Policy;
-  /** Undefined when the policy itself is misconfigured. */
+  /** Undefined when the policy itself is invalid. */
   readonly binding: Binding | undefined;
   readonly denial: Denial;
 }
 
-/** Throws what the first policy denies with. */
+/** Throws the denial of the first policy. */
 export async function runPolicies(call: Call, write: Write): Promise<void> {
   if (isExempt(call.resource)) return;
   let first: Denied | undefined;
@@ -41,7 +41,7 @@ export async function runPolicies(call: Call, write: Write): Promise<void> {
   if (first) throw refusal(call, write, first);
 }
 
-/** The resource as which the criteria match the write. */
+/** The resource that the criteria match: the requested one or an equivalent one. */
 function matchedAs(criteria: PolicyCriteria, call: Call, write: Write): Resource | undefined {
   if (!isSelected(criteria, call, write)) return undefined;
   const { rules, excluded, matchPolicy } = criteria;
@@ -75,7 +75,7 @@ async function* runPolicy(
     if (found.kind === 'error') yield* misconfigured(binding, found.why);
     else
       for (const [i, param] of found.objects.entries()) {
-        // Each evaluation may take a second: other requests have their turn in between.
+        // Each evaluation may take a second: lets other requests run in between.
         if (i > 0) await nextTurn();
         checkDeadline(call);
         for (const denial of apply(call, { policy, binding, input: inputs.with(policy, param) }))
@@ -84,7 +84,7 @@ async function* runPolicy(
   }
 }
 
-/** What denies the request; what only warns becomes a warning. Audit has nowhere to go: there is no audit log. */
+/** Returns a denial or adds a warning. Audit has no effect: there is no audit log. */
 function apply(
   call: Call,
   { policy, binding, input }: { policy: Policy; binding: Binding; input: Input },
@@ -97,7 +97,7 @@ function apply(
   return binding.actions.includes('Deny') ? [...failures, ...errors] : [...errors];
 }
 
-/** What the expressions of a policy see of one write, as one resource; made when the first of them is evaluated. */
+/** The variables of a policy for one write as one resource; created when the first expression is evaluated. */
 class Inputs {
   readonly #call: Call;
   readonly #write: Write;
@@ -127,7 +127,7 @@ class Inputs {
   }
 }
 
-// What Kubernetes shows of a namespace.
+// The fields of a namespace that Kubernetes exposes.
 const SHOWN = [
   'name generateName namespace uid resourceVersion generation creationTimestamp deletionTimestamp',
   'deletionGracePeriodSeconds labels annotations finalizers',

@@ -1,5 +1,5 @@
-// ValidatingAdmissionPolicies and their bindings as the server acts on them: read out of the store, with their
-// expressions compiled once per version of the object.
+// ValidatingAdmissionPolicies and their bindings, read from the store, with expressions compiled once per version of
+// the object.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { specOf } from '../../resources/resource.ts';
@@ -35,7 +35,7 @@ export interface Policy {
   readonly variables: readonly Variable[];
   readonly conditions: readonly Expression[];
   readonly validations: readonly Validation[];
-  /** The values of audit annotations. There is no audit log: only their errors matter. */
+  /** The values of audit annotations. There is no audit log, so only their errors matter. */
   readonly annotations: readonly Expression[];
 }
 
@@ -49,7 +49,7 @@ export interface ParamRef {
 export interface Binding {
   readonly name: string;
   readonly policyName: string;
-  /** Undefined: every write that the policy matches. */
+  /** Undefined: the binding matches every write that the policy matches. */
   readonly criteria: PolicyCriteria | undefined;
   readonly paramRef: ParamRef | undefined;
   readonly actions: readonly string[];
@@ -63,10 +63,10 @@ export interface BoundPolicy {
 const POLICIES = 'validatingadmissionpolicies.admissionregistration.k8s.io';
 const BINDINGS = 'validatingadmissionpolicybindings.admissionregistration.k8s.io';
 
-/** False as long as no policy can apply: nothing else of this folder runs then. */
+/** False while no policy can apply; then no other code of this folder runs. */
 export const hasPolicies = (store: Store): boolean => store.hasHeads(BINDINGS) && store.hasHeads(POLICIES);
 
-/** Policies that have bindings, by name, and so their bindings. */
+/** Policies with bindings; both in the order of their names. */
 export function boundPolicies(store: Store): BoundPolicy[] {
   const bindings = [...store.heads(BINDINGS)].map(readBinding).sort(byName);
   return [...store.heads(POLICIES)]
@@ -81,7 +81,7 @@ export function boundPolicies(store: Store): BoundPolicy[] {
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : 1;
 
-/** Remembers what was made of a stored version for as long as the store has it. */
+/** Caches the result for a stored version for as long as the store keeps the version. */
 function perVersion<T>(read: (stored: Stored) => T): (stored: Stored) => T {
   const known = new WeakMap<Stored, { readonly value: T }>();
   return (stored) => {

@@ -1,4 +1,4 @@
-// Which address a Service stands for.
+// How the reference to a Service is resolved to an address.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';
@@ -42,7 +42,7 @@ const slice: [string, JsonObject] = [
   },
 ];
 
-/** Where a webhook of this Service is called, or why it is not. */
+/** The address where a webhook of this Service is called, or the error. */
 async function called(reference: JsonObject, ...objects: [string, JsonObject][]): Promise<string> {
   const calls: OutboundRequest[] = [];
   const api = await startServer({

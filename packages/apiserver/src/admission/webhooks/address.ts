@@ -1,4 +1,4 @@
-// Where a webhook is: a URL, or a Service.
+// The address of a webhook: a URL or a Service.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { resolveService } from '../../aggregation/resolve.ts';
@@ -8,7 +8,7 @@ import type { OutboundRequest } from './outbound.ts';
 
 export type Address = Pick<OutboundRequest, 'url' | 'ca' | 'serverName'>;
 
-/** Throws when the Service leads nowhere; the message is shown to clients. */
+/** Throws when the Service cannot be resolved; the message is shown to clients. */
 export function addressOf(store: Store, config: JsonObject): Address {
   const bundle = text(config, 'caBundle');
   const ca = bundle === '' ? {} : { ca: Buffer.from(bundle, 'base64').toString('utf8') };

@@ -1,4 +1,4 @@
-// Webhook configurations as the server acts on them: read out of the store, in the order in which they are called.
+// Webhook configurations, read from the store in the order in which they are called.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Store } from '../../store/store.ts';
@@ -7,7 +7,7 @@ import { type Criteria, readCriteria } from './matching.ts';
 
 export interface Webhook extends Criteria {
   readonly name: string;
-  /** Of the configuration it stands in. */
+  /** The name of its configuration. */
   readonly configuration: string;
   readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
   readonly ignoresFailure: boolean;
@@ -26,7 +26,7 @@ const TABLES: Record<Phase, string> = {
 
 const TIMEOUT_SECONDS = 10;
 
-/** By name of the configuration, then as listed there. */
+/** By name of the configuration, then in the listed order. */
 export function webhooksOf(store: Store, phase: Phase): Webhook[] {
   if (!store.hasHeads(TABLES[phase])) return [];
   const configurations = [...store.heads(TABLES[phase])]

@@ -1,4 +1,4 @@
-// How long a write may take, all webhooks together.
+// The time limit of a write, for all webhooks together.
 
 import { afterEach, expect, test } from 'vitest';
 import { type World, withHooks } from './testkit.ts';
@@ -16,7 +16,7 @@ const TIMED_OUT = {
 let world: World;
 afterEach(() => world.api.close());
 
-/** Sends a write, and tells what was answered so far. */
+/** Sends a write; the returned function returns the response so far. */
 function post(path: string): () => unknown {
   let answer: unknown = 'nothing yet';
   void world.api.post(path, map).then(({ body }) => {
@@ -39,7 +39,7 @@ test('a request ends after the time that its client gave it, and writes nothing'
   expect(answered()).toMatchObject(TIMED_OUT);
   await wait(120);
   expect((await world.api.get(`${MAPS}/a`)).status).toBe(404);
-  // Whoever comes after the one that took all the time is not asked.
+  // Webhooks after the one that used all the time are not called.
   expect(world.asked).toHaveLength(1);
 });
 

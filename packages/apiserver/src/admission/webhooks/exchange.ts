@@ -1,4 +1,4 @@
-// One question to one webhook, for as long as the webhook may take, and what it answered.
+// Calls one webhook, within its timeout, and parses the response.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, millis, plus, seconds } from '@lapse/base/instant';
@@ -20,7 +20,7 @@ export interface Question {
   readonly uid: string;
 }
 
-/** Throws when there is no answer, or none that counts; the message is shown to clients. */
+/** Throws when there is no valid response; the message is shown to clients. */
 export async function exchange(
   call: Call,
   { clientConfig, timeoutSeconds }: Webhook,
@@ -53,7 +53,7 @@ export async function exchange(
 
 const withQuery = (url: string, query: string): string => `${url}${url.includes('?') ? '&' : '?'}${query}`;
 
-/** A Service is called by its name, wherever it leads. */
+/** A Service is shown by its name, not by its address. */
 function shownUrl(config: JsonObject): string {
   if (text(config, 'url') !== '') return text(config, 'url');
   const service = part(config, 'service');
@@ -61,7 +61,7 @@ function shownUrl(config: JsonObject): string {
   return `https://${text(service, 'name')}.${text(service, 'namespace')}.svc:${number(service, 'port') ?? 443}${path}`;
 }
 
-/** All of it takes at most so long: a webhook that keeps on answering ends, too. */
+/** Limits the whole exchange, including a response body that does not end. */
 function within<T>(clock: Clock, limit: Millis, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const controller = new AbortController();

@@ -1,4 +1,4 @@
-// What the expressions of webhooks and policies are evaluated with.
+// The variables for CEL expressions of webhooks and policies.
 
 import { type AccessCheck, authorizerValue, type Bindings, resourceCheckValue } from '@lapse/cel/cel';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
@@ -11,13 +11,13 @@ import type { Write } from '../admission.ts';
 
 const NO_BYTES = new Uint8Array();
 
-/** The same object as another version or group shows it. */
+/** Converts an object to another version or group of the same objects. */
 export function convert(object: KubeObject, from: Resource, to: Resource): KubeObject {
   if (from === to) return object;
   return to.codec.show(new Stored('', 0, NO_BYTES, from.codec.toStorage(asObject(clone(asJson(object))))));
 }
 
-/** The write with its objects as `as` shows them. */
+/** The write with its objects converted to `as`. */
 export function seenAs({ resource }: Call, write: Write, as: Resource): Write {
   const { object, old, kind } = write;
   const seen = (one: KubeObject | undefined) =>
@@ -25,7 +25,7 @@ export function seenAs({ resource }: Call, write: Write, as: Resource): Write {
   return { ...write, object: seen(object), old: seen(old) };
 }
 
-/** What every expression may use, apart from `authorizer`, `params` and `variables`. */
+/** The variables of every expression, without `authorizer`, `params` and `variables`. */
 export const objectBindings = (
   { object, old }: Write,
   request: JsonObject,

@@ -1,4 +1,4 @@
-// Which webhooks and policies a write concerns: rules first, then selectors, then conditions.
+// Matches writes with webhooks and policies: rules first, then selectors, then conditions.
 
 import type { Evaluation } from '@lapse/cel/cel';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -15,11 +15,11 @@ export interface Rule {
   readonly apiVersions: readonly string[];
   readonly resources: readonly string[];
   readonly scope: string;
-  /** Names of objects; empty for all. Only policies have them. */
+  /** Resource names; empty for all. Only policies have them. */
   readonly names: readonly string[];
 }
 
-/** What a webhook, a policy or a binding says about the writes it is for. */
+/** The match criteria of a webhook, a policy or a binding. */
 export interface Criteria {
   readonly rules: readonly Rule[];
   readonly namespaceSelector: JsonObject;
@@ -37,7 +37,7 @@ export const readRules = (from: JsonObject, field: string): Rule[] =>
     names: texts(rule, 'resourceNames'),
   }));
 
-/** `field`: where the rules are. */
+/** `field`: the field that contains the rules. */
 export const readCriteria = (from: JsonObject, field: string): Criteria => ({
   rules: readRules(from, field),
   namespaceSelector: part(from, 'namespaceSelector'),
@@ -45,7 +45,7 @@ export const readCriteria = (from: JsonObject, field: string): Criteria => ({
   matchPolicy: text(from, 'matchPolicy') || 'Equivalent',
 });
 
-/** `unknown`: a condition could not be evaluated; the failure policy decides. */
+/** `unknown`: a condition could not be evaluated; the failure policy applies. */
 export type Match =
   | { readonly kind: 'yes' }
   | { readonly kind: 'no' }
@@ -55,8 +55,8 @@ const hasOrAll = (values: readonly string[], value: string): boolean =>
   values.includes('*') || values.includes(value);
 
 /**
- * The resource as which the rules match the write: its own or, unless `matchPolicy` is Exact, another version or group
- * that shows the same objects.
+ * The resource that the rules match: the requested one or, except when `matchPolicy` is Exact, another version or
+ * group of the same objects.
  */
 export function ruledAs(
   { rules, matchPolicy }: Pick<Criteria, 'rules' | 'matchPolicy'>,
@@ -86,7 +86,7 @@ function fits(rule: Rule, { group, version, plural, namespaced }: Resource, call
   );
 }
 
-/** A deletion of a collection names no object. */
+/** A deletecollection request names no object. */
 const fitsName = (names: readonly string[], call: Call, write: Write): boolean =>
   names.length === 0 || (!isOfCollection(call, write) && names.includes(write.name));
 
@@ -97,7 +97,7 @@ function fitsResource(resources: readonly string[], resource: string, subresourc
   });
 }
 
-/** Labels of the namespace, and of the object before or after the write. */
+/** Checks the labels of the namespace, and of the object before or after the write. */
 export function isSelected(
   criteria: Pick<Criteria, 'namespaceSelector' | 'objectSelector'>,
   call: Call,
@@ -120,16 +120,16 @@ function isNamespaceSelected(selector: JsonObject, call: Call, object: KubeObjec
   return namespace !== undefined && selects(selector, labelsOf(namespace)) === true;
 }
 
-// Of all conditions of a webhook or policy together.
+// For all conditions of a webhook or policy together.
 const COST_BUDGET = 2_500_000;
 export const OVER_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** What an error of an evaluation is called. */
+/** The message of an evaluation error. */
 export const evaluationError = (expression: string, why: string): string =>
   `expression '${expression}' resulted in error: ${why}`;
 
-/** One false condition is a no, whatever the others say; unless together they cost too much. */
+/** One false condition means no match, regardless of errors in others, except when the budget is exceeded. */
 export function evaluateConditions(
   conditions: readonly string[],
   evaluate: (expression: string) => Pick<Evaluation, 'kind' | 'cost'> & { value?: unknown; message?: string },

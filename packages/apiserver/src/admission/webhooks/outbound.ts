@@ -1,5 +1,5 @@
-// Calls the server makes: to webhooks and aggregated APIs. Injected, so that a simulation stays in its process and the
-// rest of the server knows no sockets.
+// Outgoing calls to webhooks and aggregated APIs. Injected, so that a simulation makes no network calls and the rest
+// of the server does not depend on sockets.
 
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -16,14 +16,14 @@ export interface OutboundRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Uint8Array;
-  /** PEM of the authorities to trust beside the usual ones. */
+  /** PEM of additional trusted authorities. */
   readonly ca?: string;
-  /** Instead of the host of the URL, for the handshake. */
+  /** Server name for the TLS handshake; default: the host of the URL. */
   readonly serverName?: string;
   readonly insecure?: boolean;
-  /** Shown to the server, if it asks. */
+  /** Client certificate, sent on request of the server. */
   readonly certificate?: ClientCertificate;
-  /** Of silence; unset: as long as it takes. */
+  /** Maximum idle time. Default: unlimited. */
   readonly timeout?: Millis;
   readonly signal?: AbortSignal;
 }
@@ -34,14 +34,14 @@ export interface OutboundResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Throws when there is no answer; the message is shown to clients. */
+/** Throws when there is no response; the message is shown to clients. */
 export type Outbound = (request: OutboundRequest) => Promise<OutboundResponse>;
 
 export const noOutbound: Outbound = async ({ url }) => {
   throw new Error(`this server makes no calls to ${new URL(url).host}`);
 };
 
-/** Over HTTPS, one connection per call. */
+/** Uses HTTPS with one connection per call. */
 export const httpsOutbound: Outbound = (request) =>
   new Promise((resolve, reject) => {
     const { method, url, headers, body, ca, serverName, insecure, certificate, timeout, signal } = request;
@@ -70,7 +70,7 @@ export const httpsOutbound: Outbound = (request) =>
     outgoing.end(body);
   });
 
-/** Repeated headers stay apart. */
+/** Keeps repeated headers separate. */
 const distinct = ({ headersDistinct }: IncomingMessage): Record<string, string | readonly string[]> =>
   Object.fromEntries(
     Object.entries(headersDistinct).map(([name, values = []]) => [
@@ -79,7 +79,7 @@ const distinct = ({ headersDistinct }: IncomingMessage): Record<string, string |
     ]),
   );
 
-/** Node writes headers one byte per character; users may have names beyond that. */
+/** Node writes headers as one byte per character; user names may need UTF-8. */
 function asBytes(headers: OutboundRequest['headers']): Record<string, string | string[]> {
   const bytes = (value: string) => Buffer.from(value, 'utf8').toString('latin1');
   return Object.fromEntries(
@@ -90,16 +90,16 @@ function asBytes(headers: OutboundRequest['headers']): Record<string, string | s
   );
 }
 
-/** Lets go of an answer whose body nobody reads. */
+/** Discards a response body that is not needed. */
 export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const _ of body) return;
   } catch {
-    // It ended badly, which is an end.
+    // The error does not matter: the body ended.
   }
 }
 
-/** All bytes, if they are not too many. */
+/** All bytes of a body, up to a limit. */
 export async function collect(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -1,4 +1,4 @@
-// AdmissionReview v1: the question as a webhook gets it, and what its answer may say.
+// AdmissionReview v1: creates the request for a webhook and parses its response.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { asJson, parseApiVersion } from '@lapse/kube/api/object';
@@ -17,13 +17,13 @@ export interface Answer {
   readonly reason: string | undefined;
   readonly details: StatusDetails | undefined;
   readonly warnings: readonly string[];
-  /** The text of a JSON patch. */
+  /** A JSON patch as text. */
   readonly patch: Uint8Array | undefined;
 }
 
 const OPTIONS = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
-/** `as`: the resource as whose the webhook sees the object. */
+/** `as`: the resource whose version the webhook sees. */
 export function requestOf(
   call: Call,
   write: Write,
@@ -62,7 +62,7 @@ const resourceOf = ({ group, version, plural }: Resource): JsonObject => ({
   resource: plural,
 });
 
-/** As they were sent: what the server made of their absence is not told. */
+/** The options as sent, without defaults. */
 function writeOptions({ query }: Call): JsonObject {
   const [fieldManager, fieldValidation] = [query.get('fieldManager'), query.get('fieldValidation')];
   return { ...(fieldManager ? { fieldManager } : {}), ...(fieldValidation ? { fieldValidation } : {}) };
@@ -88,7 +88,7 @@ export const reviewOf = (request: JsonObject): JsonObject => ({
 const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** Throws when the webhook answered something that is no answer. */
+/** Throws when the response is invalid. */
 export function parseAnswer(review: Json, uid: string, mayPatch: boolean): Answer {
   const response = checkedResponse(review, uid);
   const { allowed, status, warnings } = response;
@@ -106,7 +106,7 @@ export function parseAnswer(review: Json, uid: string, mayPatch: boolean): Answe
 
 const invalidAnswer = (why: string): Error => new Error(`received invalid webhook response: ${why}`);
 
-/** A patch comes with its type, and a type with its patch. */
+/** A patch needs a patchType, and a patchType needs a patch. */
 function patchOf({ patch, patchType }: JsonObject): Uint8Array | undefined {
   const given = textOf(patch);
   if (patchType === undefined || patchType === null) {

@@ -1,17 +1,17 @@
-// For tests: a server whose webhooks are a table in this process.
+// Test helper: a server with in-process webhooks.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { expect } from 'vitest';
 import { startServer, type TestServer } from '../../crd/testkit.ts';
 import type { Outbound } from './outbound.ts';
 
-/** By the path of the webhook: a response, an answer of another status, or silence. */
+/** By webhook path: an admission response, a response with another HTTP status, or no response. */
 type Answers = Readonly<Record<string, JsonObject | { status: number; response: JsonObject } | 'silence'>>;
 type Hook = JsonObject & { phase?: string; at: string };
 
 export interface World {
   readonly api: TestServer;
-  /** The requests of all questions, in order, with the path they were asked at. */
+  /** All admission requests in order, with the path of the webhook. */
   readonly asked: (JsonObject & { at: string })[];
 }
 

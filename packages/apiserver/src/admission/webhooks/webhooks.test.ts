@@ -1,4 +1,5 @@
-// What webhooks are asked, and what their answers do; test/conformance/webhooks.test.ts holds what was recorded.
+// The requests to webhooks and the effect of their responses. test/conformance/webhooks.test.ts has the recorded
+// ones.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Webhooks have their say on a write: mutating ones in turn, each on what the one before made of the object; validating
-// ones all at once. What a webhook cannot say decides its failure policy.
+// Calls the webhooks for a write: mutating ones in sequence, each with the object of the previous one; validating
+// ones in parallel. When a webhook fails, its failure policy applies.
 
 import { uuid } from '@lapse/base/random';
 import { badRequest, forbidden, internalError } from '@lapse/kube/api/errors';
@@ -19,16 +19,16 @@ import { authorizerBindings, convert, objectBindings, seenAs } from './inputs.ts
 import { evaluateConditions, isSelected, type Match, ruledAs } from './matching.ts';
 import { type Answer, requestOf } from './review.ts';
 
-/** A webhook that the rules call, and the resource as whose it sees the object. */
+/** A matching webhook, and the resource whose version it sees. */
 interface Called {
   readonly webhook: Webhook;
   readonly as: Resource;
 }
 
-// What decides about writes is not itself decided about.
+// Webhooks do not apply to admission configuration.
 const EXEMPT_GROUP = 'admissionregistration.k8s.io';
 
-/** The object as the webhooks left it. Throws what the first of them refused with. */
+/** The object after the webhooks. Throws the error of the first webhook that rejects the write. */
 export async function runWebhooks(call: Call, write: Write, phase: Phase): Promise<KubeObject | undefined> {
   if (call.resource.group === EXEMPT_GROUP) return write.object;
   const called = webhooksOf(call.core.store, phase).flatMap((webhook) => {
@@ -47,7 +47,7 @@ export async function runWebhooks(call: Call, write: Write, phase: Phase): Promi
   return write.object;
 }
 
-/** Whoever was called and asked for it is called once more when others changed the object after it. */
+/** Calls webhooks with a reinvocation policy again when the object changed after their first call. */
 async function mutate(call: Call, write: Write, called: readonly Called[]): Promise<KubeObject | undefined> {
   const rounds = new Rounds();
   let object = await mutateOnce(call, write, called, rounds);
@@ -55,7 +55,10 @@ async function mutate(call: Call, write: Write, called: readonly Called[]): Prom
   return object;
 }
 
-/** Who is to be called again: all that asked for it and were called before the last change, in whichever round it was. */
+/**
+ * Tracks the webhooks to call again: those with a reinvocation policy that were called before the last change of
+ * either round.
+ */
 class Rounds {
   readonly #again = new Set<Webhook>();
   #sinceChange: Webhook[] = [];
@@ -65,7 +68,7 @@ class Rounds {
     return !this.#isSecond || this.#again.has(webhook);
   }
 
-  /** The webhook has had its say. */
+  /** Records a call of the webhook. */
   note(webhook: Webhook, isChanged: boolean): void {
     if (isChanged) for (const one of this.#sinceChange.splice(0)) this.#again.add(one);
     if (webhook.reinvokes) this.#sinceChange.push(webhook);
@@ -96,11 +99,11 @@ async function mutateOnce(
 }
 
 interface Asking extends Question {
-  /** As the webhook sees it. */
+  /** The write as the webhook sees it. */
   readonly seen: Write;
 }
 
-/** Undefined when the webhook is not to be called. Throws when that cannot be known. */
+/** Undefined when the webhook does not match. Throws when a match cannot be determined. */
 function questionFor(call: Call, write: Write, { webhook, as }: Called): Asking | undefined {
   if (!isSelected(webhook, call, write)) return undefined;
   const seen = seenAs(call, write, as);
@@ -125,7 +128,7 @@ function matchConditions(call: Call, { matchConditions }: Webhook, request: Json
   );
 }
 
-/** What the webhook made of the object. */
+/** The object after the webhook. */
 type Outcome = 'unchanged' | KubeObject;
 
 async function ask(call: Call, question: Asking, { webhook, as }: Called, phase: Phase): Promise<Outcome> {
@@ -141,7 +144,7 @@ async function ask(call: Call, question: Asking, { webhook, as }: Called, phase:
   return patched(call, seen, { webhook, as, patch });
 }
 
-/** Undefined when it failed and its failure does not matter. */
+/** Undefined when the call failed and the failure policy is Ignore. */
 async function answerOf(
   call: Call,
   webhook: Webhook,
@@ -152,7 +155,7 @@ async function answerOf(
     const answer = await exchange(call, webhook, question, phase);
     return { answer, patch: answer.allowed && answer.patch ? readPatch(answer.patch) : undefined };
   } catch (cause) {
-    // With the time of the request, nothing is ignored.
+    // After the deadline of the request, failures are not ignored.
     checkDeadline(call);
     if (webhook.ignoresFailure) return undefined;
     throw internalError(`failed calling webhook "${webhook.name}": ${(cause as Error).message}`);
@@ -175,7 +178,7 @@ function denied({ name }: Webhook, { message, code, reason, details }: Answer): 
   return new ApiError(status, reason, `admission webhook "${name}" denied the request${said}`, details);
 }
 
-/** A patch that does not fit is an error, whatever the failure policy says. */
+/** A patch that does not apply is an error, regardless of the failure policy. */
 function patched(
   call: Call,
   { object, kind }: Write,
