@@ -95,7 +95,7 @@ test('one that stops answering is stale and 503 until it answers again', async (
   world.world.answer = () => {
     throw gone;
   };
-  // Nobody has noticed yet.
+  // The failure is not detected yet.
   const unreachable = 'error trying to reach service: dial tcp 10.0.0.9:443: connect: connection refused\n';
   expect(await world.get(`${BASE}/reports`)).toMatchObject({ status: 503, text: unreachable });
   await world.wait(30);

@@ -1,5 +1,5 @@
-// Keeps in step with the registered APIServices: who is behind each, whether they answer, and what they serve. Looks again
-// when a registration, a Service or its endpoints change, every half minute, and sooner after a failure.
+// Follows the registered APIServices: their addresses, availability and served resources. Checks again when an
+// APIService, a Service or its endpoints change, every 30 seconds, and sooner after a failure.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
@@ -14,14 +14,14 @@ import { documentName, fetchDocumentUrl, fetchVersion } from './remoteDiscovery.
 
 const LOOK_EVERY = seconds(30);
 const FIRST_RETRY = millis(100);
-// What a Service leads to is written down in one of these.
+// The resources that determine the address of a Service.
 const PLACES = new Set(['services', 'endpoints', 'endpointslices.discovery.k8s.io']);
 
 interface Remote {
   registration: Registration;
-  /** An APIVersionDiscovery; undefined before anybody was asked. */
+  /** An APIVersionDiscovery; undefined before the first check. */
   entry: JsonObject | undefined;
-  /** Of its OpenAPI document; undefined: it has none. */
+  /** URL of its OpenAPI document; undefined when it has none. */
   documentUrl: string | undefined;
   failures: number;
   looking: Promise<void> | undefined;
@@ -30,7 +30,7 @@ interface Remote {
 }
 
 export class Aggregator {
-  /** Changes with everything that discovery shows of others. */
+  /** Increases with every change of the aggregated part of discovery. */
   generation = 0;
   readonly wires: Wires;
   readonly #clock: Clock;
@@ -53,7 +53,7 @@ export class Aggregator {
     this.#unlisten = store.listen((change) => this.#observe(change));
   }
 
-  /** Resolves when nobody is being asked any more. */
+  /** Resolves when no check is running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unlisten?.();
@@ -62,7 +62,7 @@ export class Aggregator {
     await Promise.all(remotes.map((remote) => remote.looking));
   }
 
-  /** Who else serves what the path asks for; undefined when that is this server's own matter. */
+  /** The aggregated API that serves the path; undefined when this server serves it. */
   find(path: Path): Registration | undefined {
     if (this.#remotes.size === 0) return undefined;
     if (path.kind === 'other') return this.#documented(path.path);
@@ -76,7 +76,7 @@ export class Aggregator {
     return remote?.documentUrl === undefined ? undefined : remote.registration;
   }
 
-  /** Names and URLs of the OpenAPI documents that others have. */
+  /** Names and URLs of the OpenAPI documents of aggregated APIs. */
   documents(): [name: string, url: string][] {
     return [...this.#remotes.values()].flatMap(({ registration, documentUrl }) =>
       documentUrl === undefined ? [] : [[documentName(registration), documentUrl] as [string, string]],
@@ -87,7 +87,7 @@ export class Aggregator {
     return [...this.#remotes.values()].map(({ registration }) => registration);
   }
 
-  /** What somebody else says about a group version: an APIVersionDiscovery; undefined when nobody was asked yet. */
+  /** The APIVersionDiscovery of an aggregated group version; undefined before the first check. */
   entryOf(group: string, version: string): JsonObject | undefined {
     return this.#remote(group, version)?.entry;
   }
@@ -96,7 +96,7 @@ export class Aggregator {
     return this.#remote(group, version) !== undefined;
   }
 
-  /** Versions in paths may have dots, too: the name alone could be another's. */
+  /** Versions in paths may contain dots, so the name alone is ambiguous. */
   #remote(group: string, version: string): Remote | undefined {
     const found = this.#remotes.get(`${version}.${group}`);
     return found?.registration.version === version ? found : undefined;
@@ -136,7 +136,7 @@ export class Aggregator {
     const before = remote.registration;
     remote.registration = registration;
     this.generation++;
-    // Its condition is our own writing; anything else is a reason to look.
+    // This server writes the condition itself; any other change needs a check.
     if (
       JSON.stringify({ ...before, available: true }) !== JSON.stringify({ ...registration, available: true })
     )
@@ -158,7 +158,7 @@ export class Aggregator {
   }
 
   async #lookUntilQuiet(remote: Remote): Promise<void> {
-    // Not inside the commit that woke us: its other listeners have not seen it yet.
+    // Not inside the current commit: its other listeners have not seen it yet.
     await Promise.resolve();
     while (remote.again && this.#isCurrent(remote)) {
       remote.again = false;
@@ -194,7 +194,7 @@ export class Aggregator {
     return isWritten && verdict.status === 'True' && entry !== undefined;
   }
 
-  /** False when somebody was faster or the store failed: worth another look. */
+  /** False after a conflict or a store failure: the caller tries again. */
   async #write(name: string, verdict: Parameters<typeof withVerdict>[1]): Promise<boolean> {
     const { store } = this.wires;
     const stored = store.getHead(API_SERVICES, name);

@@ -1,5 +1,5 @@
-// Whether the server behind a registration can be asked: its Service leads somewhere, and there somebody says what the
-// group version holds. The answer is the Available condition of the APIService.
+// Availability of an aggregated API: its Service resolves to an address, and the server there answers discovery for
+// the group version. The result is the Available condition of the APIService.
 
 import { formatTime, type Instant, seconds } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -53,7 +53,7 @@ export async function checkAvailability(wires: Wires, registration: Registration
   }
 }
 
-/** The object with the verdict in its status; undefined when it says so already. */
+/** The object with the condition in its status; undefined when it does not change. */
 export function withVerdict(object: KubeObject, verdict: Verdict, now: Instant): KubeObject | undefined {
   const old = availableCondition(object);
   if (old !== undefined && isSaid(old, verdict)) return undefined;

@@ -1,5 +1,5 @@
-// One request to the server behind a registration: found through its Service, trusted by its caBundle, asked on behalf of
-// a user, with the certificate by which it knows this server.
+// One request to an aggregated API server: resolves its Service, trusts its caBundle, and sends the user in headers,
+// authenticated by the front proxy certificate.
 
 import type { Millis } from '@lapse/base/instant';
 import type { ClientCertificate, Outbound, OutboundResponse } from '../admission/webhooks/outbound.ts';
@@ -12,7 +12,7 @@ import type { Resolved } from './resolve.ts';
 export interface Wires {
   readonly store: Store;
   readonly outbound: Outbound;
-  /** What this server shows to those it speaks to for others; undefined when nobody was made for it. */
+  /** The front proxy client certificate; undefined when there is none. */
   readonly certificate: ClientCertificate | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Question {
   readonly user: UserInfo;
   readonly headers: Headers;
   readonly body?: Uint8Array;
-  /** Unset: as long as it takes. */
+  /** Default: unlimited. */
   readonly timeout?: Millis;
   readonly signal?: AbortSignal;
 }

@@ -1,5 +1,5 @@
-// How servers behind this one know it: by a client certificate of an authority that a ConfigMap publishes, together with
-// the names of the headers in which users are named. Every cluster has that ConfigMap, and a Role to read it.
+// How aggregated API servers authenticate this one: by a client certificate. A ConfigMap publishes its CA and the
+// names of the headers with the user. Every cluster has that ConfigMap, and a Role to read it.
 
 import { formatTime } from '@lapse/base/instant';
 import { uuid } from '@lapse/base/random';
@@ -12,7 +12,7 @@ import { part } from '../strategies/values.ts';
 import { EXTRA_PREFIX, GROUP_HEADER, UID_HEADER, USER_HEADER } from './identity.ts';
 
 export interface FrontProxy {
-  /** PEM of the authority that servers behind this one are to believe. */
+  /** PEM of the CA that aggregated API servers trust. */
   readonly authority: string;
   /** The common name in the certificate. */
   readonly name: string;
@@ -24,7 +24,7 @@ const CONFIG = 'extension-apiserver-authentication';
 const READER = `${CONFIG}-reader`;
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** Written at every start: the authority may be another one. */
+/** Written at every start: the CA may have changed. */
 export async function publishFrontProxy(core: Core, { authority, name }: FrontProxy): Promise<void> {
   const data: JsonObject = {
     'requestheader-allowed-names': JSON.stringify([name]),
@@ -44,7 +44,7 @@ export async function publishFrontProxy(core: Core, { authority, name }: FrontPr
   });
 }
 
-/** Whoever hosts an API may be bound to it. */
+/** The Role to read the ConfigMap; aggregated API servers can be bound to it. */
 export async function publishReader(core: Core): Promise<void> {
   const table = `roles.${RBAC}`;
   const key = `${NAMESPACE}/${READER}`;

@@ -1,5 +1,5 @@
-// On whose behalf the server asks: the headers in which a front proxy names the user, and what of a client's own request
-// must not travel on (its credentials, and claims to be somebody).
+// Identity in requests to aggregated APIs: the front proxy headers with the user, and the client headers that must
+// not be forwarded (credentials, and identity headers of the client).
 
 import type { HttpRequest } from '@lapse/kube/api/http';
 import type { UserInfo } from '../resources/resource.ts';
@@ -11,7 +11,7 @@ export const UID_HEADER = 'X-Remote-Uid';
 export const GROUP_HEADER = 'X-Remote-Group';
 export const EXTRA_PREFIX = 'X-Remote-Extra-';
 
-/** The server itself, looking what others serve. */
+/** The server itself, when it checks availability and discovery. */
 export const AGGREGATOR: UserInfo = { username: 'system:kube-aggregator', groups: ['system:masters'] };
 
 export function identityHeaders({ username, uid = '', groups, extra = {} }: UserInfo): Headers {
@@ -23,13 +23,13 @@ export function identityHeaders({ username, uid = '', groups, extra = {} }: User
   return headers;
 }
 
-/** Header names allow few characters, and no case: keys are percent-encoded. */
+/** Header names are case-insensitive and allow few characters, so keys are percent-encoded. */
 const escapedKey = (key: string): string =>
   encodeURIComponent(key)
     .replace(/[()]/g, (char) => (char === '(' ? '%28' : '%29'))
     .toLowerCase();
 
-// Of one connection only, or this server's own business.
+// Hop-by-hop headers, and headers for this server only.
 const DROPPED = new Set([
   'authorization',
   'connection',
@@ -47,7 +47,7 @@ const DROPPED = new Set([
 ]);
 const CLAIMS = /^(x-remote-(user|uid|group|extra-.*)|impersonate-.*)$/;
 
-/** The client's headers that its request keeps on the way. */
+/** The headers of the client request that are forwarded. */
 export function forwardedHeaders(headers: HttpRequest['headers']): Headers {
   const named = listedIn(headers['connection']);
   return Object.fromEntries(
@@ -59,7 +59,7 @@ export function forwardedHeaders(headers: HttpRequest['headers']): Headers {
 
 const CORS = /^access-control-/;
 
-/** The headers of an answer that the client gets to see. */
+/** The headers of the response that are returned to the client. */
 export function answeredHeaders(headers: Readonly<Headers>): Headers {
   const named = listedIn(headers['connection']);
   return Object.fromEntries(
@@ -69,7 +69,7 @@ export function answeredHeaders(headers: Readonly<Headers>): Headers {
   );
 }
 
-/** Headers that `Connection` says are of this connection only. */
+/** Hop-by-hop headers named by `Connection`. */
 const listedIn = (connection: string | readonly string[] = ''): Set<string> =>
   new Set(
     [connection]

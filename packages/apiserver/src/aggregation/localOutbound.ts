@@ -1,16 +1,16 @@
-// Aggregated APIs and webhooks in this very process: calls to the Services named here go to functions instead of sockets.
-// Only this server can make them, so whoever answers may believe what the headers say about the user.
+// Aggregated APIs and webhooks in the same process: calls to the named Services go to functions instead of sockets.
+// Only this server can call them, so they may trust the headers about the user.
 
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import type { Outbound, OutboundRequest } from '../admission/webhooks/outbound.ts';
 
-/** `headers` are those of the request, each as a list. */
+/** `headers`: the request headers, each as a list. */
 export type LocalService = (
   request: HttpRequest,
   headers: Readonly<Record<string, readonly string[]>>,
 ) => Promise<HttpResponse>;
 
-/** `services` are named `<name>.<namespace>.svc`; all other calls are made by `otherwise`. */
+/** `services` are named `<name>.<namespace>.svc`; `otherwise` makes all other calls. */
 export function localOutbound(
   services: Readonly<Record<string, LocalService>>,
   otherwise: Outbound,

@@ -1,5 +1,5 @@
-// The order of groups and versions in discovery: every group version has two priorities, those of this server's own
-// groups are fixed.
+// The order of groups and versions in discovery: each group version has two priorities, which are fixed for the
+// groups of this server.
 
 import { compareApiVersions, type GroupInfo, type Registry } from '../resources/registry.ts';
 import { type Ranked, REGISTRATION_GROUP } from './registration.ts';
@@ -24,7 +24,7 @@ const PRIORITIES: Readonly<Record<string, readonly [group: number, version: numb
 };
 const CUSTOM_PRIORITY = [1000, 100] as const;
 
-/** Of a group that this server serves itself: of the group, and of each version in it. */
+/** The priorities of a group that this server serves, and of each version in it. */
 export const localPriority = (group: string): readonly [group: number, version: number] =>
   (Object.hasOwn(PRIORITIES, group) ? PRIORITIES[group] : undefined) ?? CUSTOM_PRIORITY;
 
@@ -42,7 +42,7 @@ const byGroup = (a: Ranked, b: Ranked): number =>
 const byVersion = (a: Ranked, b: Ranked): number =>
   b.versionPriority - a.versionPriority || compareApiVersions(a.version, b.version);
 
-/** All groups but the core one: a group stands where the foremost of its versions does. */
+/** All groups except the core one, each at the position of its highest version. */
 export function orderedGroups(registry: Registry, remote: readonly Ranked[]): GroupInfo[] {
   const taken = new Set(remote.map(({ name }) => name));
   const all = [...localVersions(registry).filter(({ name }) => !taken.has(name)), ...remote].sort(byGroup);

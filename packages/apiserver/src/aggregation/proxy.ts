@@ -1,5 +1,5 @@
-// A request for a group version that somebody else serves: passed on as the user it came from, after this server has
-// decided that the user may. The answer is passed back as it comes, in pieces no larger than they arrive.
+// Proxies a request to an aggregated API as the user of the request, after this server has authorized it. The
+// response is streamed back unchanged, chunk by chunk.
 
 import { type Millis, seconds } from '@lapse/base/instant';
 import { badRequest } from '@lapse/kube/api/errors';
@@ -16,9 +16,9 @@ import type { Registration } from './registration.ts';
 import { Relayed } from './relayed.ts';
 import { resolveService } from './resolve.ts';
 
-/** Of silence: as long as this server takes for a request of its own. Watches are silent for as long as they like. */
+/** Maximum idle time, the same as for own requests. Watches may be idle for longer. */
 const TIMEOUT = seconds(60);
-/** Discovery is asked often and by everybody: nobody waits long for it. */
+/** All clients use discovery often, so its timeout is short. */
 const DISCOVERY_TIMEOUT = seconds(5);
 
 export interface Asked {
@@ -59,7 +59,7 @@ function timeoutOf(path: Path, { path: text }: HttpRequest): { timeout?: Millis 
   return path.watch || booleanParam(query, 'watch') ? {} : { timeout: TIMEOUT };
 }
 
-// Dots, backslashes and the rest would lead to another path than the one that the user was allowed.
+// Dots, backslashes and the like would lead to another path than the authorized one.
 const MISLEADING = /[\\#]|(^|\/)(\.|%2e){1,2}(\/|$)/i;
 
 function checkPath(path: string): void {
@@ -85,7 +85,7 @@ const relay = ({ status, headers, body }: OutboundResponse): HttpResponse => ({
   body: new Relayed(body),
 });
 
-/** Both servers have a say in it. */
+/** Combines the caching headers of both servers. */
 const withOwnCaching = (headers: Headers): Headers => {
   const { 'cache-control': theirs = [] } = headers;
   return theirs.length === 0

@@ -1,4 +1,4 @@
-// Why nobody answered, in the words of the real server, which are Go's.
+// Connection errors with the messages of kube-apiserver, which are Go's.
 
 const VERIFICATION = 'tls: failed to verify certificate: x509: ';
 
@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   CERT_HAS_EXPIRED: () => `${VERIFICATION}certificate has expired or is not yet valid`,
 };
 
-/** Of several addresses that were tried, the last. */
+/** With several addresses, the error of the last one. */
 export function whyUnreachable(cause: unknown): string {
   const error = cause instanceof AggregateError ? cause.errors.at(-1) : cause;
   if (!(error instanceof Error)) return String(error);

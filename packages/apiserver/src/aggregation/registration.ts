@@ -1,4 +1,4 @@
-// An APIService as the server acts on it: which group version somebody else serves, where, and whom to trust there.
+// Parses an APIService: the group version that another server serves, its address, and its CA.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -7,7 +7,7 @@ import { child, flag, number, objects, part, text } from '../strategies/values.t
 export const API_SERVICES = 'apiservices.apiregistration.k8s.io';
 const DEFAULT_PORT = 443;
 
-/** The group the registrations are made in is nobody else's, and neither is the core group. */
+/** The registration group and the core group cannot be aggregated. */
 export const REGISTRATION_GROUP = 'apiregistration.k8s.io';
 
 export interface ServiceReference {
@@ -16,9 +16,9 @@ export interface ServiceReference {
   readonly port: number;
 }
 
-/** A group version in the order of discovery; both priorities: higher goes first. */
+/** A group version in the order of discovery; in both priorities higher values come first. */
 export interface Ranked {
-  /** Of the APIService: `v1.example.com`. */
+  /** Name of the APIService: `v1.example.com`. */
   readonly name: string;
   readonly group: string;
   readonly version: string;
@@ -31,7 +31,7 @@ export interface Registration extends Ranked {
   /** PEM. */
   readonly ca: string | undefined;
   readonly insecure: boolean;
-  /** What the condition says. */
+  /** The Available condition. */
   readonly available: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The body of somebody else's answer: not ours to compress or to reword.
+// The response body of another server, which must not be compressed or changed.
 
 export class Relayed implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterable<Uint8Array>;

@@ -1,5 +1,5 @@
-// What the server behind a registration says it serves, as one entry of aggregated discovery. Servers that know only the
-// older form are asked in that, and their answer is put into the newer one.
+// Discovery of an aggregated API, as one entry of aggregated discovery. For servers with only legacy discovery, the
+// legacy form is requested and converted.
 
 import { seconds } from '@lapse/base/instant';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
@@ -19,7 +19,7 @@ const TIMEOUT = seconds(5);
 const MOST_BYTES = 10 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
-/** An APIVersionDiscovery. Throws when it cannot be had. */
+/** An APIVersionDiscovery. Throws when it cannot be fetched. */
 export async function fetchVersion(wires: Wires, registration: Registration): Promise<JsonObject> {
   const { group, version } = registration;
   const all = await ask(wires, registration, '/apis', WANTED);
@@ -37,7 +37,7 @@ export async function fetchVersion(wires: Wires, registration: Registration): Pr
   return { version, resources: fromLegacy(objects(list, 'resources')) };
 }
 
-/** Where its OpenAPI document is, on any server in front of it, too; undefined when it has none. */
+/** The URL of its OpenAPI document, also valid on servers in front of it; undefined when it has none. */
 export async function fetchDocumentUrl(
   wires: Wires,
   registration: Registration,
@@ -48,7 +48,7 @@ export async function fetchDocumentUrl(
   return index.status === 200 && url.startsWith('/openapi/v3/') ? url : undefined;
 }
 
-/** In the index of documents. */
+/** The name in the index of documents. */
 export const documentName = ({ group, version }: { group: string; version: string }): string =>
   `apis/${group}/${version}`;
 
@@ -69,7 +69,7 @@ async function ask(
   });
 }
 
-/** Nothing when it is no JSON object. */
+/** Empty when the body is not a JSON object. */
 async function parsed({ body }: OutboundResponse): Promise<JsonObject> {
   const bytes = await collect(body, MOST_BYTES);
   try {
@@ -82,7 +82,7 @@ async function parsed({ body }: OutboundResponse): Promise<JsonObject> {
 
 const NO_KIND = { group: '', version: '', kind: '' };
 
-/** Clients of some versions fall over a resource without a kind. */
+/** Some client versions fail on a resource without a kind. */
 const entryResources = (entry: JsonObject): JsonObject[] =>
   objects(entry, 'resources').map((resource) => ({
     responseKind: NO_KIND,
@@ -94,7 +94,9 @@ const entryResources = (entry: JsonObject): JsonObject[] =>
         }),
   }));
 
-/** Subresources belong to their resource, which the older form lists beside them. No group: that of the document. */
+/**
+ * Moves subresources into their resource; the legacy form lists them next to it. No group means that of the document.
+ */
 function fromLegacy(listed: readonly JsonObject[]): JsonObject[] {
   const kindOf = (item: JsonObject): JsonObject => ({
     group: text(item, 'group'),

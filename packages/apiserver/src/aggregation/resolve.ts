@@ -1,5 +1,5 @@
-// Where a Service is. There is no network of Services here: one of type ExternalName leads to its host, others to the
-// first ready address of their Endpoints or EndpointSlices. What is missing is said in the words of the real server.
+// Resolves the address of a Service. There is no Service network here: ExternalName resolves to its host, other types
+// to the first ready address of their Endpoints or EndpointSlices. Errors have the messages of kube-apiserver.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Store } from '../store/store.ts';
@@ -41,7 +41,7 @@ export function resolveService(store: Store, reference: ServiceReference): Resol
 
 const missing = (reason: string, message: string): Resolved => ({ kind: 'missing', reason, message });
 
-/** Ready ones; undefined when nobody wrote any down, ready or not. */
+/** The ready endpoints; undefined when there are no Endpoints and EndpointSlices at all. */
 function endpointsOf(store: Store, { namespace, name }: ServiceReference): Endpoint[] | undefined {
   const slices = [...store.view(SLICES)!.entries(`${namespace}/`)]
     .map(({ object }) => object)

@@ -1,5 +1,5 @@
-// APIService: its name is its version and group. One that this server serves itself is available from the start; others
-// are when they have been asked (aggregator.ts).
+// Strategy of APIService: its name is its version and group. One served by this server is available from the start,
+// others after a successful check (aggregator.ts).
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { KubeObject } from '@lapse/kube/api/object';

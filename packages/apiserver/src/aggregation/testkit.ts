@@ -1,4 +1,4 @@
-// For tests: a server in memory whose aggregated API lives in the same process, on a virtual clock.
+// Test helper: an in-memory server with an aggregated API in the same process, on a virtual clock.
 
 import { seconds } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -25,7 +25,7 @@ export const RESOURCES = [
 
 export const DOCUMENT = '/openapi/v3/apis/demo.example.com/v1';
 
-/** A server that knows only the older form of discovery. */
+/** A server with only legacy discovery. */
 export function demo({ path }: HttpRequest): HttpResponse {
   if (path === BASE)
     return json({

@@ -1,4 +1,4 @@
-// Which names a definition gets, and the conditions that follow from its text alone. All pure: objects in, verdict out.
+// Computes the accepted names of a CRD and the conditions that depend on its spec alone. Pure functions.
 
 import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -9,12 +9,12 @@ import { isCaBundle } from './validate/conversion.ts';
 import { structuralViolations } from './validate/structure.ts';
 
 export interface NamesVerdict {
-  /** The wished names where they are free, the old ones where they are not. */
+  /** The requested names where they are free, the previous ones otherwise. */
   readonly names: Names;
   readonly accepted: Condition;
 }
 
-/** Plurals, singulars and short names share one space in a group; kinds and list kinds another. */
+/** Plurals, singulars and short names share one namespace in a group; kinds and list kinds another. */
 export function computeNames(wished: Names, held: Names, others: readonly Names[]): NamesVerdict {
   const resources = new Set(others.flatMap((n) => [n.plural, n.singular, ...n.shortNames]));
   const kinds = new Set(others.flatMap((n) => [n.kind, n.listKind]));
@@ -55,7 +55,7 @@ const aggregate = (texts: readonly string[]) => (texts.length === 1 ? texts[0]! 
 
 export const sameNames = (a: Names, b: Names): boolean => equal(a as unknown as Json, b as unknown as Json);
 
-/** Names as they stand in the status: empty lists are left out. */
+/** Names in the form of the status: empty lists are omitted. */
 export const namesJson = (names: Names): JsonObject => ({
   plural: names.plural,
   ...(names.singular ? { singular: names.singular } : {}),
@@ -65,7 +65,7 @@ export const namesJson = (names: Names): JsonObject => ({
   ...(names.categories.length > 0 ? { categories: [...names.categories] } : {}),
 });
 
-/** Established once names are accepted; what it says before that. */
+/** The Established condition: true once the names are accepted, with its reason before that. */
 export function computeInstalling(object: KubeObject, namesAccepted: boolean): Condition {
   const old = findCondition(object, 'Established');
   if (old?.status !== 'True' && namesAccepted) {
@@ -103,7 +103,7 @@ const APPROVAL = {
   invalid: ['False', 'InvalidAnnotation'],
 } as const;
 
-/** Only definitions in groups of the Kubernetes community have this condition. */
+/** Only CRDs in groups of the Kubernetes community have this condition. */
 export function computeApproval(object: KubeObject, { spec }: Definition): Condition | undefined {
   if (!isProtectedGroup(spec.group)) return undefined;
   const { state, reason } = approvalOf(object);
@@ -111,7 +111,7 @@ export function computeApproval(object: KubeObject, { spec }: Definition): Condi
   return { type: 'KubernetesAPIApprovalPolicyConformant', status, reason: why, message: reason };
 }
 
-/** A definition that could not be created today, but was stored when it could. */
+/** For a CRD that is stored but would be rejected today. */
 export function computeNonStructural({ spec }: Definition): Condition | undefined {
   const violations = spec.preserveUnknownFields
     ? ['spec.preserveUnknownFields: Invalid value: true: must be false']

@@ -51,7 +51,7 @@ describe('the end of a definition', () => {
     let seen = '';
     for await (const chunk of response.body as AsyncIterable<Uint8Array>) seen += String(chunk);
     expect(seen.match(/"type":"[A-Z]+"/g)).toEqual(['"type":"ADDED"', '"type":"DELETED"']);
-    // What comes back later starts empty.
+    // A new CRD of the same name starts without objects.
     await api.post(DEFINITIONS_PATH, definition());
     await api.get(WIDGET_DEFINITION);
     expect((await api.get(WIDGETS)).body['items']).toEqual([]);
@@ -167,7 +167,7 @@ describe('a restart', () => {
     const clock = new VirtualClock();
     api = await startServer({ clock, store: await Store.open(clock, journal) });
   };
-  /** Journals commit after the turn. */
+  /** Journals commit after the current turn of the event loop. */
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
   test('serves what is stored at once', async () => {

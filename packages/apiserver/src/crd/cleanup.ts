@@ -1,6 +1,6 @@
-// The end of a definition: its objects are deleted first, those with finalizers are waited for, and only then does the
-// clean-up finalizer go, and the definition with it. No creation slips in between: those that come before the mark is
-// committed are in the journal before our first write, and those after it are refused.
+// Deletion of a CRD: deletes its objects, waits for those with finalizers, then removes the clean-up finalizer and
+// with it the CRD. No object can be created in between: creations before the deletion mark are in the journal before
+// our first write, and later ones are rejected.
 
 import type { Cancel } from '@lapse/base/clock';
 import { plus, seconds } from '@lapse/base/instant';
@@ -15,7 +15,7 @@ import { type Condition, findCondition, isConditionTrue, sameCondition, setCondi
 import { DEFINITIONS, readDefinition } from './definition.ts';
 import { CLEANUP_FINALIZER } from './definitionStrategy.ts';
 
-// As upstream: objects that are still there after this long are reported in the condition.
+// As upstream: after this time, the condition reports remaining objects.
 const PATIENCE = seconds(60);
 
 const terminating = (status: 'True' | 'False', reason: string, message: string): Condition => ({
@@ -39,23 +39,23 @@ const COMPLETED = terminating('False', 'InstanceDeletionCompleted', 'removed all
 const NEVER = terminating('False', 'NeverEstablished', 'resource was never established');
 
 interface Wait {
-  /** The definition whose objects are waited for. */
+  /** The CRD that waits for its objects. */
   readonly name: string;
   readonly cancel: Cancel;
   overdue: boolean;
 }
 
 export interface CleanerHooks {
-  /** Brings a definition back to `step`. */
+  /** Schedules another `step` for a CRD. */
   readonly wake: (name: string) => void;
-  /** How objects of a definition are stored; undefined when it is not served. */
+  /** The codec for objects of a CRD; undefined when it is not served. */
   readonly codec: (name: string) => Codec | undefined;
 }
 
 export class Cleaner {
   readonly #core: Core;
   readonly #hooks: CleanerHooks;
-  /** By store table. */
+  /** Keyed by stored resource. */
   readonly #waits = new Map<string, Wait>();
 
   constructor(core: Core, hooks: CleanerHooks) {
@@ -63,14 +63,14 @@ export class Cleaner {
     this.#hooks = hooks;
   }
 
-  /** Whether this definition is on its way out and waits for us. */
+  /** Whether this CRD is terminating and has the clean-up finalizer. */
   wants({ metadata }: KubeObject): boolean {
     return (
       metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(CLEANUP_FINALIZER) ?? false)
     );
   }
 
-  /** An object of this table is gone: perhaps the last one. */
+  /** An object of this resource was removed, possibly the last one. */
   removed(table: string): void {
     const wait = this.#waits.get(table);
     if (wait && this.#core.store.table(table).size === 0) this.#hooks.wake(wait.name);
@@ -133,7 +133,7 @@ export class Cleaner {
     await store.put(DEFINITIONS, head.key, head.revision, next);
   }
 
-  /** Straight to the store: admission has no say in this, as upstream. */
+  /** Writes directly to the store: no admission, as upstream. */
   async #deleteObjects(table: string, name: string): Promise<void> {
     const codec = this.#hooks.codec(name);
     const stored = [...this.#core.store.view(table)!.entries('')];
@@ -155,7 +155,7 @@ export class Cleaner {
         await store.put(table, key, head.revision, codec?.toStorage(next) ?? next);
         return;
       } catch (cause) {
-        // Somebody wrote it meanwhile: look again.
+        // The object changed meanwhile: retry.
         if (!(cause instanceof RevisionMismatch)) throw cause;
       }
     }

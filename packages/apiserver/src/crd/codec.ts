@@ -1,6 +1,6 @@
-// Between bodies, stored bytes and shown objects of a custom resource. Objects are stored in the storage version; every
-// other version is the same object under another name (conversion None), pruned by both schemas. Defaults come in twice:
-// on the way in from the version of the request, on the way out from the version that is stored.
+// Converts bodies, stored bytes and shown objects of a custom resource. Objects are stored in the storage version;
+// other versions differ only in apiVersion (conversion None), pruned by both schemas. Defaults are applied twice: on
+// write for the requested version, on read for the stored one.
 
 import { clone, type JsonObject } from '@lapse/kube/api/json';
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
@@ -14,10 +14,10 @@ import type { Stored } from '../store/stored.ts';
 import { decodeMetadata } from './metadata.ts';
 import type { Structure } from './structure.ts';
 
-// A body of the largest size can hold some 400,000 unknown fields: nobody reads that many.
+// A body of maximum size can have about 400,000 unknown fields, more than a user can read.
 const MAX_PROBLEMS = 1000;
 
-/** All versions of one definition, as it is served now. */
+/** All versions of one CRD as currently served. */
 export interface Versions {
   readonly group: string;
   readonly kind: string;
@@ -25,9 +25,9 @@ export interface Versions {
   /** All versions have the same schema. */
   readonly uniform: boolean;
   structure(version: string): Structure | undefined;
-  /** Objects written after this revision went through these schemas. */
+  /** Objects written after this revision conform to these schemas. */
   readonly since: number;
-  /** The versions that are served now, when these are not any more. */
+  /** The versions served now, in case these are outdated. */
   current(): Versions;
 }
 
@@ -42,7 +42,7 @@ export function customCodec(versions: Versions, version: string): Codec {
     show: (stored) => (isVerbatim(stored) ? stored.object : show(versions, version, stored.object)),
     toStorage(object) {
       const current = versions.current();
-      // The definition changed while this request was on its way: what is stored fits what is served.
+      // The CRD changed during this request: stored objects must conform to the served schemas.
       if (current !== versions) refit(current, version, object);
       return toStorage(current, object);
     },
@@ -55,8 +55,8 @@ function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
 }
 
 /**
- * Metadata is the struct that built-in kinds have, too; the rest is up to the schema, of which nothing is known where
- * the object says that it is of another kind. Edits `value`.
+ * Metadata is decoded like that of built-in kinds, the rest by the schema, except when the object has another kind.
+ * Modifies `value`.
  */
 function decode(
   versions: Versions,
@@ -96,7 +96,7 @@ function readMetadata(
   }
 }
 
-/** Nulls stay: where an apply took the last part of something, it is null and will be refused as such. */
+/** Keeps nulls: where an apply removed the last part of a field, the field is null and validation rejects it. */
 function complete(structure: Structure, value: JsonObject): KubeObject {
   value['metadata'] = decodeMetadata(value['metadata'] ?? {}, undefined).value;
   const dropped = structure.pruneUnknown(value);
@@ -108,10 +108,10 @@ function complete(structure: Structure, value: JsonObject): KubeObject {
 
 const droppedFrom = new WeakMap<KubeObject, readonly string[]>();
 
-/** Fields that were applied and are not kept: the real server drops them only when the object is stored. */
+/** Fields that were applied but are pruned: kube-apiserver drops them only when the object is stored. */
 export const droppedFields = (object: KubeObject): readonly string[] => droppedFrom.get(object) ?? [];
 
-/** An object that was stored under other schemas, or in another version, as this version shows it now. */
+/** Shows an object that was stored with other schemas or in another version. */
 function show(versions: Versions, version: string, stored: KubeObject): KubeObject {
   const object = asObject(clone(asJson(stored)));
   if (object.metadata.resourceVersion === '') delete object.metadata.resourceVersion;
@@ -136,7 +136,7 @@ function refit(versions: Versions, version: string, object: KubeObject): void {
 function toStorage(versions: Versions, object: KubeObject): KubeObject {
   const { storageVersion } = versions;
   const apiVersion = apiVersionOf({ ...versions, version: storageVersion });
-  // The version is set when it is stored; here it gets its place among the other keys.
+  // The store sets the resourceVersion; this reserves its position among the keys.
   object.metadata.resourceVersion ??= '';
   const sorted = asObject(sortKeys(asJson(object)));
   if (sorted.apiVersion === apiVersion) return sorted;

@@ -1,4 +1,4 @@
-// Conditions in the status of a definition.
+// Conditions in the status of a CRD.
 
 import { formatTime, type Instant } from '@lapse/base/instant';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
@@ -29,11 +29,11 @@ export function findCondition(object: KubeObject, type: ConditionType): Conditio
 export const isConditionTrue = (object: KubeObject, type: ConditionType): boolean =>
   findCondition(object, type)?.status === 'True';
 
-/** Equal in everything but time. */
+/** Equal except for the time. */
 export const sameCondition = (a: Condition, b: Condition | undefined): boolean =>
   b !== undefined && a.status === b.status && a.reason === b.reason && a.message === b.message;
 
-/** Adds or replaces a condition; the time of transition moves only when the status does. Edits `object`. */
+/** Adds or replaces a condition; lastTransitionTime changes only with the status. Modifies `object`. */
 export function setCondition(object: KubeObject, next: Condition, now: Instant): void {
   const old = conditionsOf(object).find((c) => c['type'] === next.type);
   const kept = old?.['status'] === next.status ? old['lastTransitionTime'] : undefined;

@@ -1,6 +1,6 @@
-// Keeps what is served in step with the stored definitions. Two halves: `#serve` runs inside the commit of a definition,
-// so a definition that reads Established is served; everything that writes (names, conditions, clean-up) runs after it,
-// one definition at a time, one write per step, until there is nothing left to write.
+// Serves the stored CRDs. `#serve` runs inside the commit of a CRD, so a CRD that reads Established is served. All
+// writes (names, conditions, clean-up) follow later, one CRD at a time and one write per step, until nothing is left
+// to write.
 
 import { formatTime, plus, seconds } from '@lapse/base/instant';
 import { clone, type JsonObject } from '@lapse/kube/api/json';
@@ -32,7 +32,7 @@ import {
 import { DEFINITIONS, type Definition, type Names, objectAt, readDefinition } from './definition.ts';
 import { Serving } from './serving.ts';
 
-// After a write that could not be stored: the disk may be full for a while.
+// Delay after a failed write: the disk may be full for a while.
 const RETRY = seconds(1);
 
 export class DefinitionController {
@@ -40,7 +40,7 @@ export class DefinitionController {
   readonly #serving: Serving;
   readonly #cleaner: Cleaner;
   readonly #pending = new Set<string>();
-  /** The generation of each definition whose schemas were looked at. */
+  /** The generation of each CRD whose schemas were checked. */
   readonly #structural = new Map<string, number>();
   #working: Promise<void> | undefined;
   #stopped = false;
@@ -54,7 +54,7 @@ export class DefinitionController {
     });
   }
 
-  /** Serves what is stored and follows every change from then on. */
+  /** Serves the stored CRDs and follows every change. */
   start(): void {
     for (const { key, object } of this.#definitions()) {
       this.#serving.update(key, object);
@@ -64,7 +64,7 @@ export class DefinitionController {
     this.#core.store.listen((change) => this.#observe(change));
   }
 
-  /** No more writes: the store is about to close. */
+  /** Stops writing: the store is about to close. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#pending.clear();
@@ -86,7 +86,7 @@ export class DefinitionController {
     if (change.prev) this.#releaseNames(change.prev.object, change.next?.object);
   }
 
-  /** Names that went away may be what others of the group are waiting for. */
+  /** Other CRDs of the group may wait for names that were released. */
   #releaseNames(prev: KubeObject, next: KubeObject | undefined): void {
     const before = readDefinition(prev);
     if (next && sameNames(before.acceptedNames, readDefinition(next).acceptedNames)) return;
@@ -100,7 +100,7 @@ export class DefinitionController {
   #enqueue(name: string): void {
     if (this.#stopped) return;
     this.#pending.add(name);
-    // Not inside the commit that woke us: its other listeners have not seen it yet.
+    // Not inside the current commit: its other listeners have not seen it yet.
     this.#working ??= Promise.resolve().then(() => this.#work());
   }
 
@@ -122,7 +122,7 @@ export class DefinitionController {
     clock.wakeAt(plus(clock.now(), RETRY), () => this.#enqueue(name));
   }
 
-  /** At most one write; its commit brings the definition back here. */
+  /** Makes at most one write; its commit schedules the next step. */
   async #step(name: string): Promise<void> {
     const { store } = this.#core;
     const head = store.getHead(DEFINITIONS, name);
@@ -137,7 +137,7 @@ export class DefinitionController {
     await store.put(DEFINITIONS, name, head.revision, next);
   }
 
-  /** The definition with the next thing its status should say; undefined when it says everything. */
+  /** The CRD with the next change of its status; undefined when the status is up to date. */
   #compute(object: KubeObject): KubeObject | undefined {
     const definition = readDefinition(object);
     return (

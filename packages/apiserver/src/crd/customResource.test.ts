@@ -55,7 +55,7 @@ describe('what is stored and what is shown', () => {
     const events = (watch.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
     const next = async () => JSON.parse(String((await events.next()).value)) as JsonObject;
     expect(await next()).toMatchObject({ type: 'ADDED', object: { spec: shown } });
-    // Its last state, too, though that is written anew for the event.
+    // Also checks the last state, which is encoded again for the event.
     await api.delete(`${WIDGETS}/old`);
     const deleted = await next();
     expect(deleted).toMatchObject({ type: 'DELETED', object: { spec: shown } });

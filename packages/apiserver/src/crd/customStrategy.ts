@@ -1,4 +1,4 @@
-// Behaviour of custom resources: generation, the status subresource, validation by schema, scale paths and rules.
+// Strategy of custom resources: generation, the status subresource, validation by schema, scale paths and rules.
 
 import { forbidden, internalError } from '@lapse/kube/api/errors';
 import { type FieldError, invalid, invalidError } from '@lapse/kube/api/fieldErrors';
@@ -24,9 +24,9 @@ export interface CustomKind {
   /** Compiled on first use. */
   readonly structure: () => Structure;
   readonly rules: () => CompiledRules | undefined;
-  /** Where its versions keep what /scale writes. */
+  /** The paths of the replicas in each version, for /scale. */
   readonly replicas: ReplicasPaths;
-  /** The definition is being deleted: nothing new may come. */
+  /** The CRD is terminating: no new objects are accepted. */
   readonly isTerminating: () => boolean;
 }
 
@@ -59,7 +59,7 @@ export function customStrategy(kind: CustomKind): Strategy {
   };
 }
 
-/** Whoever deletes the objects of a definition must not be overtaken by new ones. */
+/** Rejects new objects while the objects of the CRD are being deleted. */
 function refuseWhenTerminating(kind: CustomKind, { metadata }: KubeObject): void {
   if (!kind.isTerminating()) return;
   const text = 'create not allowed while custom resource definition is terminating';
@@ -71,14 +71,14 @@ function keepStatus(next: JsonObject, old: JsonObject): void {
   else delete next['status'];
 }
 
-/** Any change outside metadata counts, and so does what was sent and is not kept. */
+/** Any change outside metadata counts, including sent fields that are pruned. */
 function bumpGeneration(next: KubeObject, old: KubeObject, dropped: boolean): void {
   const strip = ({ metadata: _metadata, ...rest }: KubeObject) => rest as unknown as Json;
   if (dropped || !equal(strip(next), strip(old)))
     next.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 
-/** Only the status is taken from what was sent. */
+/** Updates only the status. */
 function statusStrategy(kind: CustomKind): UpdateStrategy {
   return {
     prepareForUpdate(next, old) {
@@ -88,7 +88,7 @@ function statusStrategy(kind: CustomKind): UpdateStrategy {
       for (const key of Object.keys(target)) delete target[key];
       Object.assign(target, clone(asJson(old)));
       if (managedFields) next.metadata.managedFields = managedFields;
-      // Null where nothing was changes nothing, and what does not change is not judged.
+      // A null status for an object without status is no change, and unchanged fields are not validated.
       const isNothing = status === null && (old as unknown as JsonObject)['status'] === undefined;
       if (status === undefined || isNothing) delete target['status'];
       else target['status'] = status;
@@ -147,7 +147,7 @@ function checkVersion(next: KubeObject): void {
     throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
 }
 
-/** Kind and version are what the client says they are. Where they are wrong, the types of fields are not looked at. */
+/** Kind and version come from the client. When they are wrong, field types are not checked. */
 function typeErrors(kind: CustomKind, next: KubeObject): FieldError[] {
   const version = apiVersionOf(kind);
   return [
@@ -156,7 +156,7 @@ function typeErrors(kind: CustomKind, next: KubeObject): FieldError[] {
   ];
 }
 
-/** Refused as what it says it is. */
+/** The error names the kind that the body has. */
 function refusedType(
   kind: CustomKind,
   next: KubeObject,
@@ -184,7 +184,7 @@ const UNCHECKED = invalid(
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 );
 
-/** Rules see only objects of the right shape. */
+/** Rules run only on objects with valid types. */
 function withRules(
   kind: CustomKind,
   { errors, meta }: { errors: FieldError[]; meta: readonly FieldError[] },

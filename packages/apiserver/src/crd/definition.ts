@@ -1,10 +1,10 @@
-// A CustomResourceDefinition read into a shape that code can use: every field present, empty where the object leaves
-// it out. Objects come through the typed codec, so the types of fields are already right.
+// Parses a CustomResourceDefinition: every field is present, with empty values for missing ones. The typed codec has
+// already checked the types.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
 
-/** Store table of the definitions. */
+/** The resource name of CRDs in the store. */
 export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
 export interface Names {
@@ -19,7 +19,7 @@ export interface Names {
 export interface ScaleSubresource {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
-  /** Undefined when the definition does not name one. */
+  /** Undefined when the CRD has none. */
   readonly labelSelectorPath: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface PrinterColumn {
   readonly jsonPath: string;
 }
 
-/** `schema` of a version: `openAPIV3Schema` may be missing even where `schema` is not. */
+/** `schema` of a version: `openAPIV3Schema` may be missing even when `schema` is set. */
 export interface Validation {
   readonly openAPIV3Schema: JsonObject | undefined;
 }
@@ -60,7 +60,7 @@ export interface DefinitionSpec {
   readonly names: Names;
   readonly scope: string;
   readonly versions: readonly Version[];
-  /** The list is there, even if it is empty. */
+  /** The list is present, possibly empty. */
   readonly hasVersions: boolean;
   readonly conversion: JsonObject | undefined;
   readonly preserveUnknownFields: boolean;

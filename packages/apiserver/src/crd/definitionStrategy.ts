@@ -1,5 +1,5 @@
-// The kind CustomResourceDefinition: its defaults, what the server sets itself, and how it is deleted. Serving what a
-// definition defines is the controller's business.
+// Strategy of CustomResourceDefinition: its defaults, fields set by the server, and deletion. The controller serves
+// the defined resources.
 
 import { formatTime, type Instant } from '@lapse/base/instant';
 import { clone, isObject, type JsonObject } from '@lapse/kube/api/json';
@@ -11,7 +11,7 @@ import { objectAt, objectsAt, readSpec, storageVersion, textAt, textsAt } from '
 import { validateDefinition, validateDefinitionUpdate, validateStatusUpdate } from './validate/definition.ts';
 import { formatWarnings } from './validate/formats.ts';
 
-/** Kept on a deleted definition until its objects are gone. */
+/** Keeps a terminating CRD until its objects are deleted. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 export const definitionStrategy: Strategy = {
@@ -41,7 +41,7 @@ export const definitionStrategy: Strategy = {
   },
   subresources: {
     status: {
-      // The status endpoint of definitions leaves metadata writable: finalizers are removed through it.
+      // The status endpoint of CRDs can change metadata: clients remove finalizers through it.
       prepareForUpdate(next, old) {
         specOf(next)['spec'] = clone(specOf(old)['spec']);
       },
@@ -53,7 +53,7 @@ export const definitionStrategy: Strategy = {
 const specOf = (object: KubeObject) => object as unknown as JsonObject;
 const readSpecOf = (object: KubeObject) => readSpec(objectAt(specOf(object), 'spec'));
 
-/** Singular and list kind follow from the kind; the storage version is stored. */
+/** Derives singular and list kind from the kind, and storedVersions from the storage version. */
 function applyDefaults(object: KubeObject): void {
   const json = specOf(object);
   const spec = objectAt(json, 'spec');
@@ -69,7 +69,7 @@ function applyDefaults(object: KubeObject): void {
   if (stored) json['status'] = { ...status, storedVersions: [textAt(stored, 'name')] };
 }
 
-/** A webhook of which nothing is said is none: internally its parts stand by themselves. */
+/** An empty webhook is dropped: the internal type has its fields inline. */
 function dropBareWebhook(conversion: JsonObject): void {
   const { webhook } = conversion;
   if (!isObject(webhook) || webhook['clientConfig']) return;
@@ -84,7 +84,7 @@ function addStoredVersion(object: KubeObject): void {
   if (name !== undefined && !stored.includes(name)) status['storedVersions'] = [...stored, name];
 }
 
-/** The first DELETE only marks: the finalizer keeps the definition until the controller has removed its objects. */
+/** The first DELETE only marks the CRD: the finalizer keeps it until the controller has deleted its objects. */
 function markTerminating(object: KubeObject, now: Instant): void {
   const { metadata } = object;
   metadata.deletionTimestamp = formatTime(now);

@@ -1,4 +1,4 @@
-// metadata of custom resources, and of resources embedded in them: the struct every kind has.
+// metadata of custom resources and of embedded resources: the struct of every kind.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
@@ -22,7 +22,7 @@ export function decodeMetadata(metadata: Json, notes?: JsonNotes): { value: Json
     const { value, unknown } = decodeTyped(builtinTable(), META, metadata, notes);
     return { value, unknown };
   } catch (cause) {
-    // The first of several wrong types is the first by name.
+    // With several wrong types the first one by name is reported.
     if (cause instanceof DecodeError) decodeTyped(builtinTable(), META, sortKeys(metadata) as JsonObject);
     throw cause;
   }
@@ -37,7 +37,7 @@ export const metadataRules: MetadataRules = {
   decode: (metadata) => decodeMetadata(metadata),
   validate(metadata, path) {
     const meta = metadata as ObjectMeta;
-    // Templates have no name yet.
+    // Templates have no name.
     return validateMeta(
       { ...meta, name: meta.name || 'fakename' },
       Boolean(meta.namespace),

@@ -1,5 +1,5 @@
-// Values at dotted paths of an object, as the scale subresource reads and writes them (`.spec.replicas`): plain keys,
-// no lists, and the complaints of apimachinery's accessors when something else is there.
+// Values at dotted paths of an object, for the scale subresource (`.spec.replicas`): plain keys, no lists. Wrong
+// types get the errors of apimachinery's accessors.
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { goPrint } from '#schema/goPrint';
@@ -7,10 +7,10 @@ import { goPrint } from '#schema/goPrint';
 /** `.spec.replicas` → spec, replicas. */
 export const splitPath = (path: string): string[] => path.replace(/^\./, '').split('.');
 
-/** Something on the way, or at the end, has another type. */
+/** A value at or along the path has another type. */
 export class AccessorError extends Error {}
 
-/** The value at a path, undefined when it or anything on the way is missing. */
+/** The value at a path; undefined when it or a parent is missing. */
 export function valueAt(object: JsonObject, path: readonly string[]): Json | undefined {
   let value: Json | undefined = object;
   for (const key of path) {
@@ -35,7 +35,7 @@ export function stringAt(object: JsonObject, path: readonly string[]): string | 
   throw wrongType(path, value, 'string');
 }
 
-/** Sets the value, making objects on the way where there are none. */
+/** Sets the value and creates missing parents. */
 export function setAt(object: JsonObject, path: readonly string[], value: Json): void {
   let target = object;
   for (const [i, key] of path.slice(0, -1).entries()) {

@@ -1,4 +1,4 @@
-// Tables of custom resources: the name, then the columns of the definition, or the age when it has none.
+// Tables of custom resources: the name, then the columns of the CRD, or the age without columns.
 
 import { type Instant, instant } from '@lapse/base/instant';
 import type { Json } from '@lapse/kube/api/json';
@@ -39,7 +39,7 @@ export function customPrinter(columns: readonly PrinterColumn[]): TablePrinter {
   };
 }
 
-/** The scale subresource as a table. */
+/** Table of the scale subresource. */
 export const scalePrinter = (): TablePrinter =>
   customPrinter([
     column('Desired', 'integer', '.spec.replicas', 'Number of desired replicas'),
@@ -47,7 +47,7 @@ export const scalePrinter = (): TablePrinter =>
     AGE,
   ]);
 
-/** Columns up to the first whose path cannot be read: the real server stops there, too. */
+/** The columns before the first one with an unreadable path: kube-apiserver stops there, too. */
 function cellsOf(columns: readonly PrinterColumn[]): Cell[] {
   const cells: Cell[] = [];
   for (const { jsonPath, ...shown } of columns) {
@@ -63,7 +63,7 @@ function cellsOf(columns: readonly PrinterColumn[]): Cell[] {
   return cells;
 }
 
-/** A value that does not fit the type of its column is shown as nothing. */
+/** A value that does not match the type of its column is shown as null. */
 function cellOf(type: string, value: Json | undefined, now: Instant): Json {
   if (value === undefined) return null;
   switch (type) {

@@ -1,4 +1,4 @@
-// The resources that a definition defines: one per served version, sharing storage, schemas and strategy.
+// The resources of a CRD: one per served version, sharing storage, schemas and strategy.
 
 import { createHash } from 'node:crypto';
 import { internal } from '@lapse/kube/api/errors';
@@ -17,12 +17,12 @@ import { selectableFields } from './selectableFields.ts';
 import { compileStructure, type Structure } from './structure.ts';
 import { hoist } from './validate/hoist.ts';
 
-/** What changes while a definition stays the same. */
+/** State that changes while the CRD itself does not. */
 export interface ServiceState {
   terminating: boolean;
-  /** Revision after which objects are written by these schemas. */
+  /** Objects written after this revision conform to the current schemas. */
   readonly since: number;
-  /** What is served of the definition now. */
+  /** The currently served resources of the CRD. */
   readonly current: () => Served;
 }
 
@@ -32,7 +32,7 @@ export interface Served {
 }
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
-/** What discovery still shows of a resource whose definition is going. */
+/** The verbs in discovery for a resource with a terminating CRD. */
 const LAST_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
 export function serve(definition: Definition, state: ServiceState): Served {
@@ -43,7 +43,7 @@ export function serve(definition: Definition, state: ServiceState): Served {
   return { resources, versions };
 }
 
-/** The same resources as discovery should show them in this state. */
+/** The same resources as discovery shows them in this state. */
 export const inState = (served: Served, { terminating }: ServiceState): Served => ({
   ...served,
   resources: served.resources.map((r) => ({ ...r, verbs: terminating ? LAST_VERBS : VERBS })),
@@ -59,7 +59,7 @@ function schemasOf(definition: Definition, state: ServiceState): Versions {
     uniform: hoist(spec).versions.every((v) => v.schema === undefined),
     since: state.since,
     current: () => state.current().versions,
-    // Compiled when the first object comes: a server with hundreds of definitions starts at once.
+    // Compiled with the first object, so that a server with hundreds of CRDs starts fast.
     structure(name) {
       const version = spec.versions.find((v) => v.name === name);
       if (!version) return undefined;
@@ -146,7 +146,7 @@ function subresourcesOf({ acceptedNames }: Definition, { subresources }: Version
   return infos;
 }
 
-/** Changes when objects are stored in another version; the first bytes of a hash. Empty while it is not served. */
+/** Changes with the storage version; the first bytes of a hash. Empty while the CRD is not served. */
 function storageVersionHash({ spec }: Definition): string {
   const stored = storageVersion(spec);
   if (!stored?.served) return '';
@@ -154,7 +154,7 @@ function storageVersionHash({ spec }: Definition): string {
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 
-/** A deprecated version says so in every answer, and names the best version to use instead. */
+/** The warning of a deprecated version, with the best version to use instead. */
 function deprecationOf({ spec }: Definition, version: Version): string[] {
   if (!version.deprecated) return [];
   if (version.deprecationWarning !== undefined) return [version.deprecationWarning];
@@ -166,7 +166,7 @@ function deprecationOf({ spec }: Definition, version: Version): string[] {
   return [better ? `${text}; use ${spec.group}/${better} ${spec.names.kind}` : text];
 }
 
-/** Without conversion webhooks only the storage version of such a definition can be served. */
+/** Without conversion webhooks, only the storage version of such a CRD can be served. */
 function unconvertible({ spec, acceptedNames }: Definition, version: Version): string | undefined {
   if (textAt(spec.conversion ?? {}, 'strategy') !== 'Webhook' || version.storage) return undefined;
   const kind = `${spec.group}/${storageVersion(spec)?.name}, Kind=${acceptedNames.kind}`;

@@ -1,5 +1,4 @@
-// Paths and methods of custom resources are not looked up in a router but judged by the definition, and what does not
-// fit is refused in other words than for built-in kinds.
+// Routing of custom resources: the CRD decides about paths and methods, with other errors than for built-in kinds.
 
 import { badRequest, notFound } from '@lapse/kube/api/errors';
 import type { HttpRequest } from '@lapse/kube/api/http';
@@ -7,17 +6,17 @@ import { ApiError } from '@lapse/kube/api/status';
 import type { ResourcePath } from '../http/path.ts';
 import type { Resource } from '../resources/resource.ts';
 
-/** The request as the verbs should see it; undefined: there is no such page. */
+/** The request for the verbs; undefined: 404. */
 export function routeCustom(
   resource: Resource,
   asked: ResourcePath,
   request: HttpRequest,
 ): { path: ResourcePath; request: HttpRequest } | undefined {
-  // What comes after a subresource says nothing.
+  // Path segments after a subresource are ignored.
   const path = { ...asked, subresource: asked.subresource?.split('/')[0] };
   if (isMisplaced(resource, path, request)) return undefined;
   if (resource.unservable) throw resource.unservable();
-  // A method that is no verb has no name in the refusal either.
+  // A method without a verb has no name in the error either.
   const verb = Object.hasOwn(VERBS, request.method) ? VERBS[request.method]! : '';
   if (path.subresource !== undefined) checkSubresource(resource, path, verb);
   else if (verb === '') throw unsupported(resource, verb);
@@ -25,7 +24,7 @@ export function routeCustom(
     throw badRequest('name must be provided');
   }
   return {
-    // A name in the path of a POST says nothing.
+    // The name in the path of a POST is ignored.
     path: verb === 'create' ? { ...path, name: undefined } : path,
     request: request.method === 'HEAD' ? { ...request, method: 'GET' } : request,
   };
@@ -40,7 +39,7 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** A namespace too many, or one too few for anything but reading across all of them. */
+/** A namespace that is not allowed, or a missing one except for reads across all namespaces. */
 function isMisplaced(resource: Resource, path: ResourcePath, { method }: HttpRequest): boolean {
   if (!resource.namespaced) return path.namespace !== undefined;
   const acrossAll = path.name === undefined && (method === 'GET' || method === 'HEAD');

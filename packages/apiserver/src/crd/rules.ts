@@ -1,5 +1,5 @@
-// Where CEL plugs in. Rules (x-kubernetes-validations) are checked when a definition is written and evaluated when an
-// object is; packages/apiserver/src/schema/rules does both.
+// Integrates CEL. Rules (x-kubernetes-validations) are checked when a CRD is written and evaluated when an object is
+// written; packages/apiserver/src/schema/rules does both.
 
 import { estimateCost } from '@lapse/cel/cel';
 import type { FieldError } from '@lapse/kube/api/fieldErrors';
@@ -9,15 +9,15 @@ import { checkDefault, compileSchemaRules, type RuleInput, type RuleOutcome } fr
 
 export type { RuleInput };
 
-/** A schema of a definition whose expressions are to be checked. */
+/** A schema of a CRD whose expressions are checked. */
 export type RuleCheck = Omit<SchemaRuleCheck, 'estimate'>;
 
-/** The rules of one version, ready to run. */
+/** The compiled rules of one version. */
 export type CompiledRules = (input: RuleInput) => RuleOutcome;
 
 export interface RuleEngine {
   check(request: RuleCheck): FieldError[];
-  /** What the rules say to a default of the schema. */
+  /** Evaluates the rules for a default of the schema. */
   checkDefault(schema: JsonObject, value: Json, path: string): FieldError[];
   /** Undefined when the schema has no rules. */
   compile(schema: JsonObject): CompiledRules | undefined;

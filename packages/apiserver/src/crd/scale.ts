@@ -1,4 +1,4 @@
-// The scale subresource: two numbers and a selector of the object, shown and written as an autoscaling/v1 Scale.
+// The scale subresource: replicas and selector of an object, shown and written as an autoscaling/v1 Scale.
 
 import { badRequest, internal, internalError, notFound } from '@lapse/kube/api/errors';
 import { invalid, invalidError } from '@lapse/kube/api/fieldErrors';
@@ -27,7 +27,7 @@ import { scalePrinter } from './printer.ts';
 
 type Endpoint = Readonly<Record<string, (call: Call) => Promise<HttpResponse>>>;
 
-/** `paths` says where the versions of the kind keep their replicas. */
+/** `paths`: the paths of the replicas in each version of the kind. */
 export function scaleEndpoint(scale: ScaleSubresource, paths: ReplicasPaths): Endpoint {
   const printer = scalePrinter();
   const shown = (call: Call): Call => ({ ...call, resource: { ...call.resource, printer } });
@@ -87,9 +87,9 @@ interface Plan {
   readonly scale: ScaleSubresource;
   readonly paths: ReplicasPaths;
   readonly options: WriteOptions;
-  /** The wanted Scale, from the present one. */
+  /** Returns the wanted Scale, made from the current one. */
   readonly change: (live: KubeObject) => KubeObject;
-  /** It has its managers already. */
+  /** The Scale already has its managers. */
   readonly tracked?: boolean;
 }
 
@@ -121,10 +121,10 @@ function planFor(
 
 const SCALE_KIND = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 const SCALE = 'io.k8s.api.autoscaling.v1.Scale';
-// Stands for replicas that the object does not have, so that a patch of something else is noticed.
+// Value for missing replicas, so that a patch of another field is detected.
 const UNSET = -(2 ** 31);
 
-/** The object's scale; missing replicas are none. */
+/** The Scale of the object; missing replicas are 0. */
 function scaleOf(object: KubeObject, scale: ScaleSubresource): KubeObject {
   const json = asJson(object);
   const replicas = integerAt(json, splitPath(scale.specReplicasPath));
@@ -147,14 +147,14 @@ function scaleOf(object: KubeObject, scale: ScaleSubresource): KubeObject {
   } as KubeObject;
 }
 
-/** The object's scale, to be changed; missing replicas are a number that nobody means. */
+/** The Scale of the object for an update; missing replicas are `UNSET`. */
 function liveScale(object: KubeObject, scale: ScaleSubresource): KubeObject {
   const shown = scaleOf(object, scale);
   const isSet = integerAt(asJson(object), splitPath(scale.specReplicasPath)) !== undefined;
   return isSet ? shown : ({ ...shown, spec: { replicas: UNSET } } as KubeObject);
 }
 
-/** The object with the replicas of a Scale, and its version if it names one. */
+/** The object with the replicas of a Scale, and its resourceVersion if set. */
 function withScale(old: KubeObject, sent: KubeObject, scale: ScaleSubresource): KubeObject {
   const next = asObject(clone(asJson(old)));
   const spec = asJson(sent)['spec'];
@@ -176,7 +176,7 @@ function guarded<T>(run: () => T): T {
   }
 }
 
-/** Whatever is wrong with the body, the real server only says that it cannot find a name for what it wanted. */
+/** For any invalid body, kube-apiserver only reports that it cannot find a kind for its internal type. */
 const SCHEME = 'in scheme "pkg/runtime/scheme.go:111"';
 const UNREADABLE = `no kind is registered for the type v1.Scale ${SCHEME}`;
 

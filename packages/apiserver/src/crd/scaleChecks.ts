@@ -1,4 +1,4 @@
-// What the fields behind a scale subresource may hold: int32 replicas that are not negative, a selector that is text.
+// Validates the fields of a scale subresource: non-negative int32 replicas and a string selector.
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -31,7 +31,7 @@ function replicas(object: JsonObject, path: string): FieldError[] {
   });
 }
 
-/** A value of another type is shown as the zero value it could not be read as. */
+/** For a value of another type, the error shows the zero value of the expected type. */
 function guarded(path: string, zero: number | string, read: () => FieldError[]): FieldError[] {
   try {
     return read();

@@ -1,4 +1,4 @@
-// Field selectors that a definition allows: paths to scalars, compared as text.
+// Field selectors of a CRD: paths to scalars, compared as strings.
 
 import type { Json } from '@lapse/kube/api/json';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
@@ -20,7 +20,7 @@ export function selectableFields(paths: readonly string[]): SelectableFields {
   };
 }
 
-/** Missing, or behind something that is no object: nothing. */
+/** Undefined when the value is missing or a parent is not an object. */
 function read(object: KubeObject, steps: readonly string[]): Json | undefined {
   try {
     return valueAt(asJson(object), steps);

@@ -1,5 +1,5 @@
-// Puts what stored definitions define into the registry, and takes it out again. Runs inside the commit of a
-// definition: no writes here, and nothing may throw.
+// Registers and unregisters the resources of stored CRDs. Runs inside the commit of a CRD, so it neither writes nor
+// throws.
 
 import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -18,14 +18,14 @@ interface Installed {
 
 export class Serving {
   readonly #core: Core;
-  /** By name of the definition. */
+  /** By name of the CRD. */
   readonly #installed = new Map<string, Installed>();
 
   constructor(core: Core) {
     this.#core = core;
   }
 
-  /** The definition as it is now; undefined when it is gone. */
+  /** `object`: the current CRD; undefined when it was deleted. */
   update(name: string, object: KubeObject | undefined): void {
     const installed = this.#installed.get(name);
     if (!object || !isServed(object)) {
@@ -40,13 +40,13 @@ export class Serving {
     }
     this.#install(name, definition, terminating);
     const storage = storageName(definition.spec.group, definition.acceptedNames.plural);
-    // A new definition has no past: what was stored under an old one of the same name is not its history.
+    // A new CRD has no history: objects of an earlier CRD of the same name do not belong to it.
     if (installed?.definition.uid !== definition.uid) this.#core.store.restartHistory(storage);
-    // Watches show objects by the schema they began with; the real server ends them too.
+    // Watches show objects by the schema they started with, so a change ends them, as in kube-apiserver.
     if (installed) this.#core.hub.closeResource(storage);
   }
 
-  /** How objects of this definition are stored. */
+  /** The codec for stored objects of this CRD. */
   storageCodec(name: string): Codec | undefined {
     const versions = this.#installed.get(name)?.served.versions;
     return versions && customCodec(versions, versions.storageVersion);
@@ -79,7 +79,7 @@ export class Serving {
 
   #swap(old: Served | undefined, next: Served | undefined): void {
     const { registry } = this.#core;
-    // Nobody may define away what the server has itself.
+    // A CRD cannot replace a built-in resource.
     const isFree = ({ group, version, plural }: Resource) =>
       registry.get(group, version, plural)?.custom !== false;
     for (const resource of old?.resources ?? []) if (isFree(resource)) registry.remove(resource);
@@ -90,7 +90,7 @@ export class Serving {
 const isServed = (object: KubeObject): boolean =>
   isConditionTrue(object, 'NamesAccepted') || isConditionTrue(object, 'Established');
 
-/** Nothing that matters to requests changed. */
+/** True when the change does not affect requests. */
 const sameService = (a: Definition, b: Definition): boolean =>
   a.uid === b.uid &&
   equal(a.spec as unknown as Json, b.spec as unknown as JsonObject) &&

@@ -1,4 +1,4 @@
-// For tests: a server in memory on a virtual clock, asked in JSON, and definitions without ceremony.
+// Test helper: an in-memory server on a virtual clock with a JSON client, and minimal CRDs.
 
 import { seconds } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -14,7 +14,7 @@ export const WIDGETS = `/apis/${GROUP}/v1/namespaces/default/widgets`;
 
 export interface Answer {
   readonly status: number;
-  /** Empty when the answer is no JSON. */
+  /** Empty when the response is not JSON. */
   readonly body: JsonObject;
   readonly text: string;
   readonly warnings: readonly string[];
@@ -74,7 +74,7 @@ export async function startServer(
     delete: (path: string) => ask('DELETE', path),
     patch: (path: string, body: unknown, type = 'merge') =>
       ask('PATCH', path, body, { 'content-type': PATCHES[type]! }),
-    /** Lets time pass, and everything that it wakes come to rest. */
+    /** Advances the clock and waits for everything that it triggers. */
     wait: (n: number) => clock.advanceTo((clock.now() + seconds(n)) as never, settle),
     settle,
     close: () => server.close(),
@@ -83,7 +83,7 @@ export async function startServer(
 
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
-/** Everything the server does without a timer is done in microtasks. */
+/** Without a timer, the server works only in microtasks. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 50; i++) await Promise.resolve();
 }
@@ -109,7 +109,7 @@ export const version = (name: string, schema: JsonObject, more: JsonObject = {})
   ...more,
 });
 
-/** Widgets of one version v1 with this schema of spec, or with these versions. */
+/** A CRD for widgets with a version v1 with this schema of spec, or with these versions. */
 export function definition(
   what: { spec?: JsonObject; versions?: JsonObject[]; more?: JsonObject; v1?: JsonObject } = {},
 ) {

@@ -1,4 +1,4 @@
-// The Prometheus text format: families of samples, written when asked.
+// The Prometheus text format: families of samples.
 
 export interface Family {
   readonly name: string;
@@ -8,7 +8,7 @@ export interface Family {
 }
 
 export interface Sample {
-  /** Of histograms: `_bucket`, `_sum`, `_count`. */
+  /** For histograms: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
@@ -16,7 +16,7 @@ export interface Sample {
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
 
-/** Families in the order of their names. */
+/** Families sorted by name. */
 export function expose(families: readonly Family[]): string {
   const sorted = [...families].sort((a, b) => (a.name < b.name ? -1 : 1));
   return sorted.map(exposeFamily).join('');
@@ -57,7 +57,7 @@ export class Histogram {
   observe(value: number): void {
     this.#sum += value;
     this.#count++;
-    // Nearly all observations fall into the first buckets: a walk from the left is the shortest way.
+    // Nearly all observations are in the first buckets, so a linear search is fastest.
     for (let i = 0; i < this.#bounds.length; i++) {
       if (value > this.#bounds[i]!) continue;
       this.#counts[i]!++;

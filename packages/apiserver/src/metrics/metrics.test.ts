@@ -44,7 +44,7 @@ describe('a server', () => {
   });
   afterEach(() => api.close());
 
-  /** The value of a sample; undefined when there is none. */
+  /** The value of a sample; undefined when it does not exist. */
   const sample = async (name: string, labels: Record<string, string> = {}): Promise<number | undefined> => {
     const { text } = await api.get('/metrics');
     const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);

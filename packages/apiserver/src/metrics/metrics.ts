@@ -1,4 +1,4 @@
-// /metrics: what the server has done and holds. Requests are counted as they end; the rest is read when asked.
+// /metrics of the server. Requests are counted when they end; other values are read on request.
 
 import type { HttpResponse } from '@lapse/kube/api/http';
 import type { Core } from '../context.ts';
@@ -22,7 +22,7 @@ export function metricsPage(core: Core): HttpResponse {
   return bytesResponse(200, Buffer.from(expose(families)), CONTENT_TYPE);
 }
 
-/** One resource per table of the store, however many versions show it. */
+/** One resource per stored resource, for all its versions. */
 function storedResources(core: Core): Map<string, Resource> {
   const byTable = new Map<string, Resource>();
   for (const resource of core.registry.all()) {

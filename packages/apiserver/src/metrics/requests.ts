@@ -1,16 +1,16 @@
-// Requests counted by what they were: one look-up in a map and a few additions per request.
+// Request metrics: one map lookup and a few additions per request.
 
 import type { Family, Sample } from './exposition.ts';
 import { Histogram } from './exposition.ts';
 
-/** What a request was, in the words of the real server's metrics. */
+/** The labels of a request, with the values of kube-apiserver's metrics. */
 export interface RequestLabels {
   readonly verb: string;
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   readonly subresource: string;
-  /** `resource` (one object), `namespace`, `cluster`, or empty outside the API groups. */
+  /** `resource` (one object), `namespace`, `cluster`, or empty for non-resource paths. */
   readonly scope: string;
   readonly dryRun: boolean;
 }

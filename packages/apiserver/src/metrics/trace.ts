@@ -1,4 +1,4 @@
-// One request from its arrival to its answer, as the metrics see it.
+// Records the metrics of one request from arrival to response.
 
 import type { HttpRequest } from '@lapse/kube/api/http';
 import type { Core } from '../context.ts';
@@ -24,7 +24,7 @@ export class RequestTrace {
     core.metrics.requests.begin(this.#kind);
   }
 
-  /** Called once the path is understood; a request refused before that counts without a resource. */
+  /** Called after the path is parsed; a request that fails earlier is counted without a resource. */
   route(path: Path, query: Query): void {
     this.#path = path;
     this.#query = query;
@@ -38,7 +38,7 @@ export class RequestTrace {
 
   #labels(): RequestLabels {
     const path = this.#path;
-    // Only what is served becomes a label: paths that clients make up must not fill the memory.
+    // Only served resources become labels: arbitrary paths of clients must not fill the memory.
     if (path?.kind === 'resource') {
       const resource = this.#core.registry.get(path.group, path.version, path.resource);
       const known = resource?.subresources.some((s) => s.name === path.subresource);

@@ -1,4 +1,4 @@
-// Types that only answers of discovery, watches and /version have; the table of kinds does not need them.
+// Types that occur only in responses of discovery, watches and /version, and not in the table of kinds.
 
 import type { BuiltinField, BuiltinTable, BuiltinType } from '#schema/builtinTable';
 import { meta } from './names.ts';
@@ -67,7 +67,7 @@ const TYPES: Readonly<Record<string, BuiltinType>> = {
 
 const KINDS = ['APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'];
 
-/** The table of kinds with these types beside them. Every group has WatchEvents, as it has DeleteOptions. */
+/** The table of kinds with these types added. Every group has WatchEvents and DeleteOptions. */
 export function withAnswerTypes(table: BuiltinTable): BuiltinTable {
   const events = Object.keys(table.kinds)
     .filter((kind) => kind.endsWith('/DeleteOptions'))

@@ -1,4 +1,4 @@
-// Schemas of custom resources: what the definition says, with the fields that every object has.
+// Schemas of custom resources: the schema of the CRD with the fields of every object.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -20,11 +20,11 @@ export function customSchemas(core: Core, resource: Resource): Map<string, JsonO
   ]);
 }
 
-/** The definition as it is stored now. */
+/** The stored CRD. */
 export const definitionOf = (core: Core, { group, plural }: Resource): KubeObject | undefined =>
   core.store.get(DEFINITIONS, `${plural}.${group}`)?.object;
 
-/** The version as the definition writes it. */
+/** The version in the CRD. */
 function versionOf(core: Core, resource: Resource): JsonObject {
   const { version } = resource;
   const spec = definitionOf(core, resource)?.['spec'];
@@ -69,7 +69,7 @@ const listSchema = ({ group, version, listKind }: Resource, item: string): JsonO
   'x-kubernetes-group-version-kind': [{ group, kind: listKind, version }],
 });
 
-/** The schema with what its extensions imply spelt out, for readers that do not know them. */
+/** The schema with the meaning of its extensions spelled out, for clients that do not know them. */
 function published(schema: JsonObject): JsonObject {
   const out: JsonObject = { ...schema };
   if (isObject(schema['properties'])) {

@@ -25,13 +25,13 @@ const SECURITY = {
 let builder: SchemaBuilder | undefined;
 const schemas = (): SchemaBuilder => (builder ??= new SchemaBuilder(withAnswerTypes(builtinTable())));
 
-/** How to make a document, and of what. */
+/** The function that makes a document, and its inputs. */
 export interface Source {
   readonly inputs: readonly unknown[];
   readonly make: () => JsonObject;
 }
 
-/** By the name the index gives them: `api/v1`, `apis/batch/v1`, `version`. */
+/** By name in the index: `api/v1`, `apis/batch/v1`, `version`. */
 export function documentSources(core: Core): Map<string, Source> {
   const sources = new Map<string, Source>();
   const small = (name: string, schema: string, tag: string, id: string) =>

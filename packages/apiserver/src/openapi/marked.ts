@@ -1,5 +1,5 @@
-// What the Go sources say about single fields in comments (`+default=…`, `+unionDiscriminator`) and no table carries:
-// shown in the OpenAPI documents, used by nothing else.
+// Markers in the Go sources (`+default=…`, `+unionDiscriminator`) that are not in the tables. Used only in the
+// OpenAPI documents.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 

@@ -1,4 +1,4 @@
-// Operations and path items: what each method of a path takes and answers.
+// Operations and path items: the parameters and responses of each method.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { reference } from './names.ts';
@@ -14,7 +14,7 @@ export interface Operation {
   readonly method: 'get' | 'put' | 'post' | 'delete' | 'patch';
   readonly id: string;
   readonly tag: string;
-  /** Query parameters besides `pretty`. */
+  /** Query parameters in addition to `pretty`. */
   readonly query?: readonly string[];
   readonly body?: { readonly types: readonly string[]; readonly schema: string; readonly required: boolean };
   /** Status codes of success. */
@@ -28,7 +28,7 @@ export interface Operation {
 const REASONS: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' };
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
-/** A path with all its operations. Parameters that all of them share stand beside them, once. */
+/** A path with all its operations. Parameters that all operations share are listed once for the path. */
 export function pathItem(path: string, operations: readonly Operation[]): JsonObject {
   const inPath = pathParameters(path);
   const isResource = operations.some((operation) => operation.action);

@@ -29,7 +29,7 @@ export class ResourcePaths {
   readonly #resource: Resource;
   readonly #schemaOf: SchemaOf;
   readonly #names: OperationNames;
-  /** Schemas that the operations mention. */
+  /** Schemas that the operations use. */
   readonly schemas = new Set<string>();
 
   constructor(resource: Resource, schemaOf: SchemaOf) {
@@ -133,7 +133,7 @@ export class ResourcePaths {
     const gvk = { group: sub.group ?? group, version: sub.version ?? version, kind: sub.kind };
     const isOwn = gvk.group === group && gvk.version === version && gvk.kind === kind;
     const schema = isOwn ? this.#kind() : this.#schemaOf(gvk);
-    // Operations of custom resources name the resource's kind even where they answer with another.
+    // Operations of custom resources name the kind of the resource even where they return another one.
     const shown = custom ? undefined : gvk;
     const operations = this.#readAndWrite(name, sub.verbs, schema, shown);
     if (sub.verbs.includes('create')) operations.push(this.#create(`create${name}`, schema, shown));
@@ -215,7 +215,7 @@ function* some(path: string, operations: Operation[]): Generator<[string, Operat
 interface OperationNames {
   /** `BatchV1`, `CoreV1`, `RbacAuthorizationV1`. */
   readonly version: string;
-  /** `Namespaced` or nothing. */
+  /** `Namespaced` or empty. */
   readonly scoped: string;
   readonly tag: string;
 }

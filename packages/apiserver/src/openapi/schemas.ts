@@ -1,4 +1,4 @@
-// Schemas of built-in types, made from the table that also decodes them. Descriptions are not kept.
+// Schemas of built-in types, made from the table that also decodes them. Without descriptions.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { BuiltinField, BuiltinTable } from '#schema/builtinTable';
@@ -7,7 +7,9 @@ import { meta, NAMED_SCALARS, reference } from './names.ts';
 
 const OBJECT: JsonObject = { type: 'object' };
 
-/** Schemas of types that the table treats as scalars, and of those that only answers of discovery and watches have. */
+/**
+ * Schemas of types that are scalars in the table, and of those that only occur in responses of discovery and watches.
+ */
 const FIXED: Readonly<Record<string, JsonObject>> = {
   [NAMED_SCALARS['Time']!]: { type: 'string', format: 'date-time' },
   [NAMED_SCALARS['MicroTime']!]: { type: 'string', format: 'date-time' },
@@ -45,7 +47,7 @@ export class SchemaBuilder {
     this.#kindsOf = kindsByType(table);
   }
 
-  /** The named types and everything they refer to, by name. `apiVersion` is the document's. */
+  /** The named types and all types they refer to, by name. `apiVersion`: of the document. */
   collect(names: Iterable<string>, apiVersion: string): Map<string, JsonObject> {
     const found = new Map<string, JsonObject>();
     const todo = [...names];
@@ -63,7 +65,7 @@ export class SchemaBuilder {
     if (fixed) return fixed;
     const type = this.#table.types[name];
     if (!type) throw new Error(`no type ${name} in the table`);
-    // JSON has another shape than the message has: any.
+    // The JSON form differs from the message, so the schema allows any value.
     if (type.wire) return {};
     const fields = Object.entries(type.fields).sort(([a], [b]) => (a < b ? -1 : 1));
     const required = Object.entries(type.fields)
@@ -80,7 +82,7 @@ export class SchemaBuilder {
     };
   }
 
-  /** The kinds a type is: those of the core group and of the document's own. */
+  /** The kinds of a type: those of the core group and of the document's group version. */
   #groupVersionKinds(name: string, apiVersion: string): JsonObject[] {
     const kinds = (this.#kindsOf.get(name) ?? []).map(parseKind).sort(byGroup);
     if (kinds.length === 1) return kinds;
@@ -116,7 +118,7 @@ function propertiesOf(type: string, fields: readonly (readonly [string, BuiltinF
   );
 }
 
-/** Fields always have siblings of a reference (the description, on the real server), so it goes into an `allOf`. */
+/** A reference goes into an `allOf`, since fields always have siblings of it (the description in kube-apiserver). */
 function fieldSchema(field: BuiltinField): JsonObject {
   if (field.map || field.list) return { ...containerSchema(field), ...mergeRules(field) };
   const element = elementSchema(field);
@@ -124,7 +126,7 @@ function fieldSchema(field: BuiltinField): JsonObject {
   return { ...(isZeroDefault(field) ? withZero(field, wrapped) : wrapped), ...mergeRules(field) };
 }
 
-// A field that is written even when it is empty, and no pointer, has its zero value as default.
+// A non-pointer field that is written even when empty has its zero value as default.
 const isZeroDefault = (field: BuiltinField): boolean => !field.ptr && (!field.omit || isStruct(field));
 const isStruct = (field: BuiltinField): boolean =>
   !Object.hasOwn(SCALARS, field.t) && !Object.hasOwn(NAMED_SCALARS, field.t);
@@ -145,7 +147,7 @@ function elementSchema(field: BuiltinField): JsonObject {
   return { ...SCALARS[field.t], ...(field.enum ? { enum: field.enum } : {}) };
 }
 
-/** Neither bytes nor one of the types that encode themselves: their zero value is no default. */
+/** Neither bytes nor a type with its own encoding: their zero value is not a default. */
 const isPlain = (field: BuiltinField): boolean =>
   field.t !== 'bytes' && !Object.hasOwn(NAMED_SCALARS, field.t);
 
@@ -154,7 +156,7 @@ function withZero(field: BuiltinField, schema: JsonObject): JsonObject {
   return withDefault(schema, 'allOf' in schema ? {} : ZERO[String(schema['type'])]!);
 }
 
-/** The default stands where the real server writes it: after type and format, before the rest. */
+/** The default is at the position where kube-apiserver writes it: after type and format, before the rest. */
 function withDefault({ type, format, ...rest }: JsonObject, value: Json): JsonObject {
   return { ...(type ? { type } : {}), ...(format ? { format } : {}), default: value, ...rest };
 }

@@ -1,5 +1,5 @@
-// /openapi/v3: an index of documents with their hashes, and the documents, which may be cached for ever under their
-// hash. /openapi/v2: everything in one document, for clients that know no better.
+// /openapi/v3: an index of documents with their hashes, and the documents, which clients may cache forever by hash.
+// /openapi/v2: everything in one document, for older clients.
 
 import { createHash } from 'node:crypto';
 import { formatHttpDate } from '@lapse/base/httpDate';
@@ -21,13 +21,13 @@ interface Document {
   /** Without quotes. */
   readonly hash: string;
   readonly made: Instant;
-  /** What it was made of: a document is kept for as long as that is the same. */
+  /** The inputs of the document, which is kept while they are unchanged. */
   readonly inputs: readonly unknown[];
 }
 
 const kept = new WeakMap<Registry, Map<string, Document>>();
 
-/** A document, made when it is first needed and when something it was made of has changed. */
+/** Returns a document; makes it on first use and when its inputs changed. */
 function keep(core: Core, name: string, { inputs, make }: Source, encode = encodeJson): Document {
   const documents = kept.get(core.registry) ?? new Map<string, Document>();
   kept.set(core.registry, documents);
@@ -45,7 +45,7 @@ const encodeJson = (value: JsonObject): Uint8Array => Buffer.from(writeJson(valu
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((value, i) => value === b[i]);
 
-/** Undefined when the path is not about OpenAPI. */
+/** Undefined when the path is not an OpenAPI path. */
 export async function openApi(
   core: Core,
   path: string,
@@ -70,11 +70,11 @@ async function index(core: Core): Promise<HttpResponse> {
   for (const [name, source] of sources) {
     const document = keep(core, name, source);
     paths[name] = { serverRelativeURL: relativeUrl(`/openapi/v3/${name}`, document) };
-    // A document just made took its time: others have their turn before the next.
+    // Making a document takes time: lets other requests run before the next one.
     if (document.inputs === source.inputs) await nextTurn();
   }
   for (const [name, serverRelativeURL] of core.aggregator.documents()) paths[name] = { serverRelativeURL };
-  // The real server's aggregator leaves the type to Go's guess, which is text.
+  // The aggregator of kube-apiserver does not set a type, and Go detects text.
   return textResponse(200, writeJson({ paths }));
 }
 
@@ -97,7 +97,7 @@ function serveDocument(core: Core, { path, document, hash }: Asked, request: Htt
 
 const SWAGGER_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** The first of the accepted types that there is; undefined: none. */
+/** The first accepted type that is available; undefined when none is. */
 function swaggerType({ headers }: HttpRequest): string | undefined {
   const accept = headers['accept'] ?? '';
   if (accept === '') return JSON_TYPE;
@@ -124,7 +124,7 @@ async function serveSwagger(core: Core, request: HttpRequest): Promise<HttpRespo
 
 const JSON_TYPES = ['application/json', 'application/*', '*/*'];
 
-// There is a protobuf form of these documents, too, which is not served.
+// The protobuf form of these documents is not served.
 function acceptsJson(request: HttpRequest): boolean {
   const accept = request.headers['accept'] ?? '';
   if (accept === '') return true;

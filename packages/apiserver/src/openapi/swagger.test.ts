@@ -38,7 +38,7 @@ describe('version 2', () => {
   test('has all definitions in one document, without words it does not know', () => {
     expect(swagger).toMatchObject({ swagger: '2.0', info: { title: 'Kubernetes', version: '1.36' } });
     const text = JSON.stringify(swagger);
-    // The type of schemas has fields of these names.
+    // The type of schemas itself has fields with these names.
     const ofSchemas = at(swagger, 'definitions', SCHEMA_TYPE);
     const others = text.replace(JSON.stringify(ofSchemas), '');
     for (const word of ['components', 'allOf', 'anyOf', 'oneOf', 'nullable', 'requestBody'])

@@ -1,4 +1,4 @@
-// OpenAPI v2 made of the v3 documents: the same paths and schemas in the older language, which knows fewer words.
+// Converts the OpenAPI v3 documents to v2: the same paths and schemas with fewer keywords.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { servedData } from '../data/tables.ts';
@@ -8,7 +8,7 @@ const V3_PREFIX = '#/components/schemas/';
 const GVK = 'x-kubernetes-group-version-kind';
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 
-/** Alternatives cannot be expressed: the types that are numbers as well are called strings. */
+/** v2 has no alternatives: types that may also be numbers are strings. */
 const FIXED: Readonly<Record<string, JsonObject>> = {
   [NAMED_SCALARS['Quantity']!]: { type: 'string' },
   [NAMED_SCALARS['IntOrString']!]: { type: 'string', format: 'int-or-string' },
@@ -48,7 +48,7 @@ const entries = (value: Json | undefined): [string, Json | undefined][] =>
 const sorted = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** A type that several documents have is one kind per group in each: together it is all of them. */
+/** Several documents may contain the same type with the kinds of their group: the result has all of them. */
 function merged(known: Json | undefined, next: JsonObject): JsonObject {
   if (!isObject(known)) return next;
   const kinds = new Map(
@@ -62,18 +62,18 @@ const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value 
 function definition(name: string, schema: JsonObject): JsonObject {
   const fixed = FIXED[name];
   if (fixed) return fixed;
-  // kubectl would refuse whatever is not listed where anything is allowed.
+  // Where any field is allowed, kubectl would reject fields that are not listed.
   if (schema[PRESERVE] === true) return { type: 'object', [GVK]: schema[GVK] };
   return convert(schema) as JsonObject;
 }
 
-// No such words in version 2.
+// Keywords that v2 does not have.
 const DROPPED = new Set(['default', 'nullable', 'allOf', 'anyOf', 'oneOf', 'not']);
 
-// Where any value will do, kubectl stumbles over these.
+// kubectl fails on these keywords where any value is allowed.
 const UNTYPED = new Set(['type', 'items', 'properties', 'required']);
 
-/** A schema and all schemas in it. */
+/** Converts a schema and all schemas in it. */
 function convert(schema: Json | undefined): Json | undefined {
   if (!isObject(schema)) return schema;
   const [only] = list(schema['allOf']);
@@ -92,7 +92,7 @@ function convert(schema: Json | undefined): Json | undefined {
   return out;
 }
 
-/** What may stand beside a reference: the description and Kubernetes' own words. */
+/** Allowed next to a reference: the description and Kubernetes extensions. */
 const besideReference = (schema: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schema).filter(([key]) => key === 'description' || key.startsWith('x-kubernetes-')),
@@ -156,7 +156,7 @@ const responseOf = (response: JsonObject): JsonObject => ({
   ...(response['content'] ? { schema: schemaOf(response) } : {}),
 });
 
-/** All media types of a body carry the same schema. */
+/** All media types of a body have the same schema. */
 function schemaOf(body: JsonObject): Json | undefined {
   const [first] = entries(body['content']);
   return convert((first?.[1] as JsonObject | undefined)?.['schema']);

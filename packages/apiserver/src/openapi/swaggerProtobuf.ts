@@ -1,5 +1,5 @@
-// OpenAPI v2 in the protobuf form that Go clients ask for, and take nothing instead of: a table of messages by field, and
-// a writer that follows it. What is not in a table is not written, but for Kubernetes' own words (`x-…`).
+// OpenAPI v2 in protobuf, the only form that Go clients accept: a table of messages by field, and a writer for it.
+// Keywords that are not in the table are omitted, except extensions (`x-…`).
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
@@ -7,7 +7,7 @@ import { writeJson } from '@lapse/kube/api/jsonWrite';
 type Write = (value: Json) => Uint8Array | undefined;
 interface Field {
   readonly number: number;
-  /** The bytes of a field that has a length; undefined: nothing to say. */
+  /** The bytes of a length-delimited field; undefined when it is absent. */
   readonly write: Write;
   readonly wire: 0 | 1 | 2;
   readonly repeated: boolean;
@@ -17,7 +17,7 @@ const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
 
-/** Of a whole number that is not negative. */
+/** Encodes a non-negative integer. */
 function varint(value: number): Uint8Array {
   const bytes: number[] = [];
   let rest = value;
@@ -65,10 +65,10 @@ const float = (number: number): Field => ({
 const nested = (number: number, write: Write): Field => ({ number, wire: BYTES, repeated: false, write });
 const each = (field: Field): Field => ({ ...field, repeated: true });
 
-/** YAML in the definition of the format; JSON is YAML. */
+/** The format defines this field as YAML; JSON is YAML. */
 const anything: Write = (value) => entry(2, BYTES, utf8(writeJson(value)));
 
-/** Every word of a map, under its name. */
+/** All entries of a map, with their names. */
 const named =
   (number: number, write: Write): Write =>
   (map) =>
@@ -84,7 +84,7 @@ const namedEntry = (number: number, name: string, value: Uint8Array | undefined)
 const entriesOf = (value: Json): [string, Json][] =>
   isObject(value) ? (Object.entries(value).filter(([, v]) => v !== undefined) as [string, Json][]) : [];
 
-/** A message by its words; `extensions` is the number of the field for words that begin with `x-`. */
+/** A message by its keywords; `extensions` is the field number for keywords that begin with `x-`. */
 function message(fields: () => Readonly<Record<string, Field>>, extensions?: number): Write {
   let known: Readonly<Record<string, Field>> | undefined;
   return (value) => {
@@ -160,7 +160,7 @@ const bodyParameter: Write = message(() => ({
   schema: nested(5, schema),
 }));
 
-/** Parameters in queries may be empty, which moves all fields behind. */
+/** Query parameters have allowEmptyValue, which shifts all following field numbers. */
 const parameterIn = (type: number, unique: number): Write =>
   message(() => ({
     required: truth(1),
@@ -179,7 +179,7 @@ const PLACES: Readonly<Record<string, Write>> = {
   path: wrapped(4, parameterIn(5, 19)),
 };
 
-/** One of two, of which one is one of four. */
+/** A oneof of two messages, one of which is a oneof of four. */
 const parameter: Write = (value) => {
   const place = isObject(value) ? value['in'] : undefined;
   if (place === 'body') return wrapped(1, wrapped(1, bodyParameter))(value);

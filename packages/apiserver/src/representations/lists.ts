@@ -1,5 +1,5 @@
-// Lists as Table or PartialObjectMetadataList. Long ones are streamed, so that neither memory nor the event loop has
-// to hold a hundred thousand rows at once.
+// Lists as Table or PartialObjectMetadataList. Long ones are streamed, so that 100,000 rows neither fill the memory
+// nor block the event loop.
 
 import { nextTurn } from '@lapse/base/turn';
 import type { HttpResponse } from '@lapse/kube/api/http';
@@ -68,7 +68,7 @@ function partialShape(
   return { head, field: 'items', item, nullable: true };
 }
 
-// Rows made before the consumer gets a say.
+// Rows per chunk.
 const CHUNK = 500;
 
 async function* streamItems(

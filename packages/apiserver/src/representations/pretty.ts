@@ -1,4 +1,4 @@
-// JSON for human eyes: indented for those who ask for it, and for the clients people use by hand.
+// Indented JSON, on request and for interactive clients such as browsers and curl.
 
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 
@@ -13,7 +13,7 @@ export function isPrettyWanted({ path, headers }: HttpRequest): boolean {
   return BY_HAND.test(headers['user-agent'] ?? '') || /;\s*pretty=1\b/.test(headers['accept'] ?? '');
 }
 
-/** Documents that are made anew for each request; what carries an ETag, streams and other types stay as they are. */
+/** Documents that are made per request; responses with an ETag, streams and other types are not changed. */
 export function prettified(request: HttpRequest, response: HttpResponse): HttpResponse {
   const { body, headers } = response;
   const isDocument = headers['content-type'] === 'application/json' && headers['etag'] === undefined;
@@ -23,6 +23,6 @@ export function prettified(request: HttpRequest, response: HttpResponse): HttpRe
   return { ...response, body: Buffer.from(JSON.stringify(value, null, 2)) };
 }
 
-// Numbers keep their digits: an int64 beyond 2^53 would not survive being a number.
+// Keeps the digits of numbers: an int64 above 2^53 would lose precision.
 const exactNumbers = (_key: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value;

@@ -1,4 +1,4 @@
-// meta.k8s.io Table: columns and rows, as kubectl get prints them.
+// meta.k8s.io Table: columns and rows, as printed by kubectl get.
 
 import { badRequest } from '@lapse/kube/api/errors';
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
@@ -12,7 +12,7 @@ import { partialMetadata } from './partial.ts';
 export interface TableOptions {
   readonly version: string;
   readonly meta: JsonObject;
-  /** Watches send the columns once; later tables carry null. */
+  /** Watches send the columns once; later tables have null. */
   readonly columns?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function tableOf(call: Call, objects: readonly KubeObject[], options: Tab
   return { ...tableHead(shown.resource.printer, options), rows: objects.map(row) };
 }
 
-/** The scale of a workload is not printed as the workload. */
+/** The Scale of a workload has its own printer. */
 const printerOf = ({ resource }: Call, [first]: readonly KubeObject[]): TablePrinter =>
   first?.kind === 'Scale' && !resource.custom ? scalePrinter : resource.printer;
 
@@ -44,7 +44,7 @@ const columnJson = (c: Column): JsonObject => ({
   priority: c.priority,
 });
 
-/** Makes the rows of one answer; refuses an unknown `includeObject` before the first. */
+/** Makes the rows of one response; throws for an unknown `includeObject` before the first row. */
 export function rowMaker(call: Call, version: string): (object: KubeObject) => JsonObject {
   const { printer } = call.resource;
   const include = includeObject(call);
@@ -61,7 +61,7 @@ export function rowMaker(call: Call, version: string): (object: KubeObject) => J
 
 type Include = 'None' | 'Metadata' | 'Object';
 
-/** Which part of each object rides along with its row. */
+/** The part of each object that is included in its row. */
 export function includeObject(call: Call): Include {
   const raw = call.query.get('includeObject') ?? '';
   if (raw === '') return 'Metadata';
@@ -75,7 +75,7 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 function included(object: KubeObject, include: Include, version: string): JsonObject | null {
   if (include === 'Object') return asJson(object);
-  // The mark that ends the initial events is an annotation: it is sent in any case.
+  // The annotation that marks the end of the initial events is always sent.
   const marked = object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true';
   return include === 'None' && !marked ? null : asJson(partialMetadata(object, version));
 }

@@ -1,4 +1,4 @@
-// The built-in kinds: discovery data + Go struct table + defaults + the strategy of the kind.
+// Registers the built-in kinds: discovery data, Go struct table, defaults and strategy of each kind.
 
 import { apiVersionOf } from '@lapse/kube/api/object';
 import { REVIEWS } from '../access/reviews.ts';

@@ -1,8 +1,8 @@
-// A body that says it is of another kind than the resource, and is not even what every object is.
+// The error for a body that has another kind than the resource and is not even a valid object.
 
 import { ApiError } from '@lapse/kube/api/status';
 
-/** 400 in the words for bodies; patches have words of their own around `why`. */
+/** 400 with the message for request bodies; patches wrap `why` in their own message. */
 export class ForeignKind extends ApiError {
   readonly why: string;
 

@@ -1,4 +1,5 @@
-// All served resources, by group, version and plural. Built-ins are there from the start; CRDs come and go.
+// All served resources, by group, version and plural. Built-ins are registered at start; CRDs add and remove
+// resources.
 
 import type { Resource } from './resource.ts';
 
@@ -11,12 +12,12 @@ export interface GroupInfo {
 export class Registry {
   readonly #versions = new Map<string, Map<string, Resource>>();
   readonly #groups = new Map<string, string[]>();
-  /** Changes whenever a resource comes, changes or goes: caches of discovery documents compare it. */
+  /** Increases with every change of the served resources; caches of discovery documents compare it. */
   generation = 0;
 
   readonly #listeners = new Set<() => void>();
 
-  /** Calls back after every change, as often as `generation` grows. */
+  /** Calls the listener after every change of `generation`. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -65,13 +66,15 @@ export class Registry {
     return this.#groups.has(group);
   }
 
-  /** All that is served of this group is defined by CRDs: its unknown paths are unknown to the router, too. */
+  /**
+   * True when CRDs define all resources of the group; then unknown paths of the group are unknown to the router, too.
+   */
   isCustomGroup(group: string): boolean {
     const versions = this.#groups.get(group) ?? [];
     return versions.length > 0 && versions.every((v) => this.version(group, v)!.every((r) => r.custom));
   }
 
-  /** Resources of a group version, by plural; undefined when nobody serves it. */
+  /** Resources of a group version, by plural; undefined when it is not served. */
   version(group: string, version: string): Resource[] | undefined {
     const resources = this.#versions.get(`${group}/${version}`);
     return resources && [...resources.values()].sort((a, b) => (a.plural < b.plural ? -1 : 1));
@@ -91,7 +94,7 @@ export class Registry {
   }
 }
 
-/** Kubernetes' order of versions: v2 before v1, then v1beta2, v1beta1, v1alpha1, then anything else by name. */
+/** Kubernetes' version order: v2 before v1, then v1beta2, v1beta1, v1alpha1, then all others by name. */
 export function compareApiVersions(a: string, b: string): number {
   const [ma, mb] = [VERSION.exec(a), VERSION.exec(b)];
   if (!ma || !mb) return ma ? -1 : mb ? 1 : a < b ? -1 : a > b ? 1 : 0;

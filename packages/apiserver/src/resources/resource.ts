@@ -1,5 +1,4 @@
-// What the server knows about one served resource. Verbs are written once against this; kinds differ in data
-// (codec, strategy, columns), not in verbs.
+// One served resource. Verbs are generic; kinds differ in data (codec, strategy, columns).
 
 import type { Instant } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
@@ -15,41 +14,41 @@ import type { NameRule } from '../metadata/validateMeta.ts';
 import { Stored } from '../store/stored.ts';
 import type { TablePrinter } from '../tables/printer.ts';
 
-/** What a body became: the object with defaults, and what strict validation would complain about. */
+/** The result of decoding a body: the object with defaults, and its strict validation errors. */
 export interface Decoded {
   readonly object: KubeObject;
   /** `unknown field "spec.foo"`, `duplicate field "spec.bar"`, in the order Kubernetes reports them. */
   readonly problems: readonly string[];
 }
 
-/** Between bytes of a request and an object of this version, and between what is stored and what is shown. */
+/** Converts request bodies to objects of this version, and stored objects to shown ones. */
 export interface Codec {
-  /** Kind and apiVersion are already checked; throws DecodeError when the value cannot be this kind. */
+  /** Kind and apiVersion are already checked. Throws DecodeError when the value cannot be decoded as this kind. */
   decode(value: JsonObject, notes?: JsonNotes): Decoded;
-  /** The result of a strategic merge patch: never text, so it is refused in other words than a body. */
+  /** Decodes the result of a strategic merge patch, which has other error messages than a body. */
   convert?(value: JsonObject): Decoded;
-  /** The result of an apply, whose fields are known to be this kind's: only defaults are missing. Edits `value`. */
+  /** Decodes the result of an apply: the fields are known to be valid, only defaults are missing. Modifies `value`. */
   complete?(value: JsonObject): KubeObject;
-  /** A protobuf message of this kind; absent where there is no protobuf form. */
+  /** Decodes a protobuf message of this kind; absent for kinds without a protobuf form. */
   decodeProtobuf?(message: Uint8Array): Decoded;
-  /** The stored bytes are what this version shows: no need to parse them. */
+  /** True when this version shows the stored bytes unchanged, so that they need no parsing. */
   verbatim(stored: Stored): boolean;
-  /** The stored object as this version shows it (the same object when verbatim). */
+  /** The stored object in this version (the same object when verbatim). */
   show(stored: Stored): KubeObject;
-  /** The object of this version as it is stored. */
+  /** The object in its stored form. */
   toStorage(object: KubeObject): KubeObject;
 }
 
-/** What strategies may use besides the objects. */
+/** What strategies may use in addition to the objects. */
 export interface StrategyContext {
   readonly now: Instant;
   readonly random: Random;
   readonly user: UserInfo;
-  /** Reads a committed object of another resource, by store table and key. */
+  /** Reads a committed object of another resource, by stored resource and key. */
   readonly get: (resource: string, key: string) => KubeObject | undefined;
-  /** All objects of a resource, those of writes under way included, in no particular order. */
+  /** All objects of a resource, including uncommitted ones, in no particular order. */
   readonly list: (resource: string) => Iterable<KubeObject>;
-  /** Adds a Warning header to the answer. */
+  /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void;
   readonly dryRun: boolean;
 }
@@ -61,67 +60,73 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Behaviour of an update through the resource itself or through one of its subresources. */
+/** How an update through the resource or one of its subresources behaves. */
 export interface UpdateStrategy {
-  /** Resets what this endpoint may not change, computes what it must. `next` may be edited. */
+  /** Resets the fields that this endpoint may not change and computes derived fields. May modify `next`. */
   prepareForUpdate?(next: KubeObject, old: KubeObject, context: StrategyContext): void;
-  /** `meta` is what is wrong with the metadata; it need not be answered again. */
+  /** `meta`: the errors of the metadata, which the result need not repeat. */
   validateUpdate?(
     next: KubeObject,
     old: KubeObject,
     context: StrategyContext,
     meta: readonly FieldError[],
   ): FieldError[];
-  /** validateUpdate checks metadata itself, where Kubernetes does; otherwise the generic check is repeated before it. */
+  /** validateUpdate validates metadata itself, where Kubernetes does; otherwise the generic validation runs twice. */
   readonly validatesMeta?: boolean;
-  /** The last touch, on create and update, after validation. */
+  /** Final normalization on create and update, after validation. */
   canonicalize?(object: KubeObject): void;
   warnings?(next: KubeObject, old: KubeObject | undefined): string[];
 }
 
-/** Behaviour of a kind that is code in Kubernetes. Everything is optional; absence means nothing special. */
+/**
+ * Behavior of a kind that Kubernetes implements in code. All members are optional; by default the generic behavior
+ * applies.
+ */
 export interface Strategy extends UpdateStrategy {
   readonly nameRule: NameRule;
-  /** A Warning on every request to the resource. */
+  /** Sent as a Warning with every request to the resource. */
   readonly deprecation?: string;
-  /** Defaults beyond the table: run after decoding, before those of the table and before admission. */
+  /**
+   * Defaults that the table cannot express. Runs after decoding, before the defaults of the table and before
+   * admission.
+   */
   applyDefaults?(object: KubeObject): void;
-  /** What the admission plugins of a default server do to the object itself; `old` is absent on create. May refuse. */
+  /** Applies the mutating admission plugins of a default server; `old` is absent on create. May throw. */
   admit?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
-  /** What validating admission plugins of a default server check, after validation. Throws to refuse. */
+  /** Applies the validating admission plugins of a default server, after validation. Throws to reject. */
   approve?(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate?(object: KubeObject, context: StrategyContext): void;
-  /** `meta` is what is wrong with the metadata; it need not be answered again. */
+  /** `meta`: the errors of the metadata, which the result need not repeat. */
   validate?(object: KubeObject, context: StrategyContext, meta: readonly FieldError[]): FieldError[];
-  /** Metadata is looked at only when `validate` finds nothing. */
+  /** Reports metadata errors only when `validate` finds none. */
   readonly metaLast?: boolean;
-  /** A last look at a new object, in the turn in which it is stored: webhooks may have taken their time. May refuse. */
+  /** A last check of a new object just before it is stored, since webhooks may have taken time. May throw. */
   confirmCreate?(object: KubeObject): void;
-  /** PUT on a missing object creates it (Lease, Event, …). */
+  /** PUT creates a missing object (Lease, Event, …). */
   readonly createOnUpdate?: boolean;
-  /** PUT without a resourceVersion overwrites. Default true. */
+  /** PUT without a resourceVersion overwrites. Default: true. */
   readonly unconditionalUpdate?: boolean;
-  /** metadata.generation is the server's: 1 on create, +1 when anything but metadata and status changes. */
+  /** The server maintains metadata.generation: 1 on create, +1 when anything except metadata and status changes. */
   readonly generation?: boolean;
-  /** DELETE answers with the object instead of a Status. */
+  /** DELETE returns the object instead of a Status. */
   readonly returnDeleted?: boolean;
-  /** What DELETE without a propagation policy means; Unsupported: policies are ignored altogether (Event). */
+  /** The default propagation policy of DELETE. Unsupported: policies are ignored (Event). */
   readonly defaultPropagation?: 'Orphan' | 'Unsupported';
-  /** Finalizers without a domain are accepted, as in the few built-in groups that Kubernetes checks less. */
+  /** Accepts finalizers without a domain, as in the few built-in groups that Kubernetes validates less strictly. */
   readonly anyFinalizer?: boolean;
-  /** Seconds of grace for this object under the requested period; undefined = deleted at once. */
+  /** The grace period in seconds for the requested period; undefined: the object is deleted at once. */
   gracePeriod?(object: KubeObject, requested: number | undefined): number | undefined;
-  /** Warnings of a DELETE with these options. */
+  /** Warnings for a DELETE with these options. */
   deleteWarnings?(options: DeleteOptions): string[];
-  /** A terminating object without finalizers goes only if this agrees (Namespace). */
+  /** A terminating object without finalizers is deleted only when this returns true (Namespace). */
   isReleased?(object: KubeObject): boolean;
-  /** With markDeleted: finalizers follow the propagation policy (Namespace). */
+  /** With markDeleted: finalizers depend on the propagation policy (Namespace). */
   readonly propagates?: boolean;
-  /** A chance to take over DELETE entirely (Namespace): answers the next state instead of removal. */
+  /** Replaces the generic DELETE (Namespace): modifies the object to its next state instead of removing it. */
   markDeleted?(object: KubeObject, context: StrategyContext): 'delete' | 'keep';
-  /** POST is a question that is answered and never stored (access reviews). */
+  /** POST is answered and never stored (access reviews). */
   answer?(call: Call): Promise<HttpResponse>;
-  /** Endpoints that are neither the object nor a part of it: `binding`, `eviction`, `token`, `scale`; by method. */
+  /** Endpoints other than the object and its parts: `binding`, `eviction`, `token`, `scale`; by method. */
   readonly endpoints?: Readonly<
     Record<string, Readonly<Record<string, (call: Call) => Promise<HttpResponse>>>>
   >;
@@ -150,7 +155,7 @@ export interface Resource {
   readonly verbs: readonly string[];
   readonly storageVersionHash: string;
   readonly subresources: readonly SubresourceInfo[];
-  /** Table of the store; versions of one resource share it. */
+  /** The resource name in the store; versions of one resource share it. */
   readonly storage: string;
   /** Defined by a CustomResourceDefinition. */
   readonly custom: boolean;
@@ -159,33 +164,33 @@ export interface Resource {
   /** Values of field selectors besides metadata.name and metadata.namespace; the keys are the allowed labels. */
   readonly fieldLabels: readonly string[];
   fields(object: KubeObject): Record<string, string>;
-  /** The words for a field selector that is not supported, where they differ from the usual ones. */
+  /** The error for an unsupported field selector, where it differs from the usual one. */
   unsupportedField?(label: string): string;
-  /** The kind as refusals of its content name it, where that is not its own: every Event is one of the core group. */
+  /** The kind in validation errors, where it is not the own one: every Event is shown as one of the core group. */
   readonly refusedAs?: { readonly group: string; readonly kind: string };
   readonly printer: TablePrinter;
-  /** Merge data for strategic patches; undefined where they are 415. */
+  /** Type with the merge data for strategic merge patches; undefined where they are 415. */
   readonly patchType?: string;
-  /** openAPIV3Schema of a custom resource's version. */
+  /** openAPIV3Schema of this version of a custom resource. */
   readonly schema?: JsonObject;
-  /** Warning headers of every answer: this version is deprecated. */
+  /** Warning headers of every response, for a deprecated version. */
   readonly warnings?: readonly string[];
-  /** Every request is refused with this: the version needs something that the server does not have. */
+  /** Every request fails with this error: the version needs a feature that the server does not have. */
   readonly unservable?: () => ApiError;
 }
 
-/** An object as it would be read again after it was stored. */
+/** An object as a client would read it after it was stored. */
 export const throughStorage = (codec: Codec, object: KubeObject): KubeObject =>
   codec.show(new Stored('', 0, NO_BYTES, codec.toStorage(object)));
 
 const NO_BYTES = new Uint8Array();
 
-/** What refusals of an object's content call its kind. */
+/** The kind in validation errors. */
 export const refusedKind = (resource: Resource) => resource.refusedAs ?? resource;
 
 export const storageName = (group: string, plural: string) => (group === '' ? plural : `${plural}.${group}`);
 
-/** Key of an object inside its table. */
+/** Key of an object within its resource. */
 export const keyOf = (namespace: string | undefined, name: string) =>
   namespace ? `${namespace}/${name}` : name;
 

@@ -1,4 +1,4 @@
-// managedFields of an object that is written through /scale: they are recorded on the Scale, and carried over.
+// managedFields of writes through /scale: recorded on the Scale and transferred to the object.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { apiVersionOf, asJson, type KubeObject } from '@lapse/kube/api/object';
@@ -20,7 +20,7 @@ const SCALE = 'io.k8s.api.autoscaling.v1.Scale';
 
 let endpoint: Endpoint | undefined;
 
-/** A Scale, as apply sees it. */
+/** A Scale as endpoint for field management. */
 export function scaleAsEndpoint(): Endpoint {
   if (endpoint !== undefined) return endpoint;
   const types = new BuiltinFieldTypes(builtinTable(), defaultsTable());
@@ -30,11 +30,11 @@ export function scaleAsEndpoint(): Endpoint {
   return endpoint;
 }
 
-/** Replicas at the same place in every version. */
+/** Replicas at the same path in every version. */
 export const replicasAt = (apiVersions: readonly string[], ...path: readonly string[]): ReplicasPaths =>
   new Map(apiVersions.map((apiVersion) => [apiVersion, path.map(fieldElement)]));
 
-/** The Scale of an object, with those who manage it. */
+/** The Scale of an object, with its managers. */
 export function managedScale(scale: KubeObject, { metadata }: KubeObject, paths: ReplicasPaths): KubeObject {
   const entries = managersOfScale(metadata.managedFields, paths);
   if (entries === undefined) return scale;
@@ -42,18 +42,18 @@ export function managedScale(scale: KubeObject, { metadata }: KubeObject, paths:
 }
 
 export interface ScaleChange {
-  /** The object as it is. */
+  /** The current object. */
   readonly old: KubeObject;
   /** Its Scale, with managers. */
   readonly live: KubeObject;
-  /** The Scale that was sent. */
+  /** The sent Scale. */
   readonly sent: KubeObject;
   readonly fieldManager: string;
-  /** What was sent has its managers already. */
+  /** The sent Scale already has its managers. */
   readonly tracked?: boolean;
 }
 
-/** Records in `next`, which is `old` with other replicas, who wrote them. */
+/** Records in `next`, which is `old` with other replicas, which manager wrote them. */
 export function recordScaleManager(
   call: Call,
   { old, live, sent, fieldManager, tracked }: ScaleChange,

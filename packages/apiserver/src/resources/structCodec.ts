@@ -1,4 +1,4 @@
-// The codec of a kind that is a Go struct: bodies are read against the table of built-in types.
+// The codec of a kind that is a Go struct, based on the table of built-in types.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
@@ -10,7 +10,7 @@ import { builtinTable, defaultsTable } from '../data/tables.ts';
 import { withGvk } from '../decode/decode.ts';
 import type { Codec, Decoded, Strategy } from './resource.ts';
 
-/** Bodies become the Go struct and back: unknown fields fall away, empty ones are left out, defaults come in. */
+/** Decodes into the Go struct and back: drops unknown fields, omits empty ones, and applies defaults. */
 export function structCodec(
   gvk: { group: string; version: string; kind: string },
   structName: string,
@@ -19,7 +19,7 @@ export function structCodec(
   const finish = (value: JsonObject, unknown: readonly string[]): Decoded => {
     const object = withGvk(asObject(value), gvk);
     object.metadata ??= {};
-    // The kind's own defaults first: some depend on what the table would fill in.
+    // The own defaults of the kind come first: some depend on fields that the table would fill in.
     strategy.applyDefaults?.(object);
     applyDefaults(defaultsTable(), builtinTable(), structName, asJson(object));
     return { object, problems: unknown.map((path) => `unknown field "${path}"`) };

@@ -1,4 +1,4 @@
-// Who may do what, and who is asked first: role bindings, webhooks, admission policies.
+// Tables of role bindings, webhooks and admission policies.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { isObject } from '@lapse/kube/api/json';
@@ -50,7 +50,7 @@ const policyBindingCells: Cells = (binding, now) => [
 
 function paramText(binding: KubeObject): string {
   const name = text(get(binding, 'spec', 'paramRef', 'name'));
-  // Whether the parameter has a namespace cannot be told from here.
+  // It is unknown here whether the parameter is namespaced.
   if (name !== '') return `${text(get(binding, 'spec', 'paramRef', 'namespace')) || '*'}/${name}`;
   const selector = get(binding, 'spec', 'paramRef', 'selector');
   return isObject(selector) ? selectorStruct(selector) : UNSET;

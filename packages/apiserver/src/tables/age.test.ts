@@ -37,7 +37,7 @@ test.each([
 
 test.each([
   [0, 1999, '1s'],
-  // Clocks differ by fractions of a second: the future is cut towards zero.
+  // Clocks differ by fractions of a second: future times are truncated towards zero.
   [1500, 0, '0s'],
   [2500, 0, '<invalid>'],
 ])('from %d to %d is %s', (since, now, text) => {

@@ -6,7 +6,7 @@ export function formatAge(since: Instant, now: Instant): string {
   return formatLength(Math.trunc((now - since) / 1000));
 }
 
-/** Seconds in the shortest form that still says enough. */
+/** Seconds in the shortest form with sufficient precision. */
 export function formatLength(total: number): string {
   if (total < -1) return '<invalid>';
   if (total < 0) return '0s';

@@ -1,5 +1,5 @@
-// Every row here was printed by a real kube-apiserver 1.36.3 (GET …?includeObject=Object as Table); fields that no cell
-// shows were taken out of the objects afterwards.
+// Every row here was printed by kube-apiserver 1.36.3 (GET …?includeObject=Object as Table). Fields that no cell
+// shows were removed from the objects.
 
 import { readFileSync } from 'node:fs';
 import { instant } from '@lapse/base/instant';
@@ -27,7 +27,7 @@ describe('rows as the real server prints them', () => {
     '%s %s',
     (storage, _name, row) => {
       const printer = builtinPrinter(storage);
-      // The fraction of the second is not known: an age may be the one at its start or at its end.
+      // The fraction of the second is unknown: an age may be the one at its start or at its end.
       const early = printer.cells(row.object, instant(row.now));
       const late = printer.cells(row.object, instant(row.now + 999));
       const ours = row.cells.map((cell, i) => (late[i] === cell ? cell : early[i]));

@@ -1,4 +1,4 @@
-// Tables of the built-in kinds: the columns are recorded from the real server, the cells are computed here.
+// Tables of the built-in kinds: the columns are recorded from kube-apiserver, the cells are computed here.
 
 import { columnsData } from '../data/tables.ts';
 import { ACCESS } from './access.ts';
@@ -11,7 +11,7 @@ import type { Cells, Column, TablePrinter } from './printer.ts';
 import { VOLUMES } from './volumes.ts';
 import { WORKLOADS } from './workloads.ts';
 
-/** By store table: `jobs.batch`, `pods`. */
+/** By stored resource: `jobs.batch`, `pods`. */
 const CELLS: Readonly<Record<string, Cells>> = {
   pods: podCells,
   events: eventCells,
@@ -23,7 +23,7 @@ const CELLS: Readonly<Record<string, Cells>> = {
   ...WORKLOADS,
 };
 
-// Kinds without a printer of their own show when they were created.
+// Kinds without their own printer show the creation time.
 const NAME_AND_CREATION: readonly Omit<Column, 'description'>[] = [
   { name: 'Name', type: 'string', format: 'name', priority: 0 },
   { name: 'Created At', type: 'date', format: '', priority: 0 },

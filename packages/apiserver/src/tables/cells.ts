@@ -1,4 +1,4 @@
-// Reading fields of any object for a cell: what is missing or of another type reads as Go's zero value.
+// Reads fields of any object for a cell: a missing field or one of another type has Go's zero value.
 
 import { type Instant, parseTime } from '@lapse/base/instant';
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -11,7 +11,7 @@ export const UNKNOWN = '<unknown>';
 
 type Value = Json | undefined;
 
-/** The value at a path of field names; undefined as soon as something on the way is missing. */
+/** The value at a path of field names; undefined when a field on the path is missing. */
 export function at(value: Value, ...path: string[]): Value {
   let here = value;
   for (const name of path) {
@@ -21,13 +21,13 @@ export function at(value: Value, ...path: string[]): Value {
   return here;
 }
 
-/** The same, from an object. */
+/** The same for an object. */
 export const get = (object: KubeObject, ...path: string[]): Value => at(asJson(object), ...path);
 
 export const text = (value: Value): string => (typeof value === 'string' ? value : '');
-/** The text, or what stands for its absence. */
+/** The text, or `absent`. */
 export const textOr = (value: Value, absent: string): string => (typeof value === 'string' ? value : absent);
-/** The text, or what stands for an empty one. */
+/** The text, or `empty`. */
 export const nonEmpty = (value: Value, empty: string): string => text(value) || empty;
 export const flag = (value: Value, absent = false): boolean => (typeof value === 'boolean' ? value : absent);
 export const int = (value: Value): number | bigint =>
@@ -46,7 +46,7 @@ export const intOrText = (value: Value, absent: string): string =>
 export const nameOf = (object: KubeObject): string => object.metadata.name ?? '';
 export const isDeleted = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined;
 
-/** How long ago a timestamp was, as kubectl prints it. */
+/** The age of a timestamp, as printed by kubectl. */
 export function since(timestamp: Value, now: Instant): string {
   const when = parseTime(text(timestamp));
   return Number.isNaN(when) ? UNKNOWN : formatAge(when, now);
@@ -70,7 +70,7 @@ export function containerCells(podSpec: Value): [string, string] {
   return [join('name'), join('image')];
 }
 
-/** Up to three entries, then how many more there are. */
+/** Up to three entries, then the number of the others. */
 export function firstThree(entries: readonly string[]): string {
   const shown = entries.slice(0, 3).join(',');
   return entries.length > 3 ? `${shown} + ${entries.length - 3} more...` : shown;

@@ -1,4 +1,4 @@
-// The core group, Pods and volumes aside, and Leases.
+// Tables of the core group, except Pods and volumes, and of Leases.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -64,7 +64,7 @@ const nodeCells: Cells = (node, now) => {
 };
 
 function nodeStatus(node: KubeObject): string {
-  // Of several conditions of one type the last one counts here.
+  // Of several conditions of one type, the last one counts here.
   const ready = objects(get(node, 'status', 'conditions')).findLast((c) => c['type'] === 'Ready');
   const word = ready ? (ready['status'] === 'True' ? 'Ready' : 'NotReady') : 'Unknown';
   return flag(get(node, 'spec', 'unschedulable')) ? `${word},SchedulingDisabled` : word;

@@ -1,4 +1,4 @@
-// Events, in the form of the core group and in that of events.k8s.io: the same objects under other field names.
+// Tables of Events, in the core group and in events.k8s.io: the same objects with other field names.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Json } from '@lapse/kube/api/json';

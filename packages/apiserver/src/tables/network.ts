@@ -1,4 +1,4 @@
-// Services and what is behind and in front of them.
+// Tables of Services, endpoints, Ingresses and related kinds.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -72,7 +72,7 @@ const ingressCells: Cells = (ingress, now) => [
   ageOf(ingress, now),
 ];
 
-// Rules without a host take no place among the three that are shown, yet count as the ones left out.
+// Rules without a host are not among the three that are shown, but count as omitted ones.
 function hosts(rules: readonly JsonObject[]): string {
   const shown: string[] = [];
   for (const rule of rules) {

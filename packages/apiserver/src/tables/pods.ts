@@ -1,4 +1,4 @@
-// Pods: readiness, one word for what is going on, restarts. The word is the reason of the container that matters most.
+// Tables of Pods: readiness, status, restarts. The status is the reason of the most relevant container.
 
 import { type Instant, instant, parseTime } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -38,7 +38,7 @@ export const podCells: Cells = (pod, now) => {
 
 const COMPLETED = { type: 'Completed', status: 'True' };
 
-/** Pods that are over carry a condition, so that clients can leave them out. */
+/** Finished Pods have a condition, so that clients can hide them. */
 export function podConditions(pod: KubeObject): JsonObject[] | undefined {
   switch (get(pod, 'status', 'phase')) {
     case 'Succeeded':
@@ -52,7 +52,7 @@ export function podConditions(pod: KubeObject): JsonObject[] | undefined {
 
 interface Restarts {
   readonly count: number;
-  /** When a container last ended before it was restarted; -Infinity when that is not known. */
+  /** When a container last terminated before a restart; -Infinity when unknown. */
   readonly last: number;
 }
 
@@ -88,7 +88,7 @@ function summarise(pod: KubeObject): Summary {
   };
 }
 
-/** Before any container is looked at. */
+/** The status without the containers. */
 function phaseReason(pod: KubeObject): string {
   const gated = objects(get(pod, 'status', 'conditions')).some(
     (c) => c['type'] === 'PodScheduled' && c['reason'] === 'SchedulingGated',
@@ -104,7 +104,7 @@ function finalReason(pod: KubeObject, reason: string): string {
   return phase === 'Succeeded' || phase === 'Failed' ? reason : 'Terminating';
 }
 
-/** Init containers that keep running beside the others. */
+/** Init containers with restartPolicy Always. */
 const sidecarNames = (pod: KubeObject): Set<string> =>
   new Set(
     objects(get(pod, 'spec', 'initContainers'))
@@ -114,7 +114,7 @@ const sidecarNames = (pod: KubeObject): Set<string> =>
 
 interface InitSummary {
   readonly ready: number;
-  /** Set while the Pod is initialising, or failed to. */
+  /** Set while the Pod is initializing, or failed to. */
   readonly reason: string | undefined;
   readonly restarts: Restarts;
   readonly sidecarRestarts: Restarts;
@@ -144,7 +144,7 @@ const exitedWell = (container: JsonObject): boolean => {
   return terminated !== undefined && int(at(terminated, 'exitCode')) === 0;
 };
 
-/** Undefined when this init container is done with (or runs as a sidecar); empty when it just is not finished. */
+/** Undefined when this init container completed or runs as a sidecar; empty when it is only unfinished. */
 function initReason(container: JsonObject, sidecar: boolean): string | undefined {
   if (exitedWell(container)) return undefined;
   if (sidecar && flag(container['started'])) return undefined;
@@ -184,14 +184,14 @@ function summariseMain(pod: KubeObject, init: InitSummary): Omit<InitSummary, 's
   return { ready, reason, restarts };
 }
 
-/** Why this container waits or how it ended. */
+/** Why this container waits or terminated. */
 function containerReason(container: JsonObject): string | undefined {
   const waiting = text(at(container, 'state', 'waiting', 'reason'));
   if (waiting !== '') return waiting;
   return at(container, 'state', 'terminated') === undefined ? undefined : terminatedReason(container);
 }
 
-/** A Pod is not over because its first container is. */
+/** A Pod with a completed container may still be running. */
 function reasonOfCompleted(pod: KubeObject, running: boolean, errorReason: string): string {
   const ready = objects(get(pod, 'status', 'conditions')).some(
     (c) => c['type'] === 'Ready' && c['status'] === 'True',

@@ -1,4 +1,4 @@
-// How objects become rows of a table.
+// Types for the conversion of objects to table rows.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
@@ -17,9 +17,9 @@ export interface TablePrinter {
   readonly columns: readonly Column[];
   /** One value per column. The object may be empty: bookmarks are rows too. */
   cells(object: KubeObject, now: Instant): Json[];
-  /** Nothing but a name and a time: the real server answers an empty list of these with null. */
+  /** Only a name and a time: kube-apiserver answers an empty list of these with null. */
   readonly bare?: true;
-  /** What is remarkable about the row (Pods that are over); absent for nearly all kinds. */
+  /** Conditions of the row (finished Pods); absent for nearly all kinds. */
   conditions?(object: KubeObject): JsonObject[] | undefined;
 }
 

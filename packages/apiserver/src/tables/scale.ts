@@ -1,4 +1,4 @@
-// The scale subresource of built-in workloads has a table of its own.
+// Table of the scale subresource of built-in workloads.
 
 import { ageOf, get, int, nameOf } from './cells.ts';
 import type { Column, TablePrinter } from './printer.ts';

@@ -20,7 +20,7 @@ function pairs(labels: Value): [string, string][] {
 
 const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** A metav1.LabelSelector in the form of selectors in queries; undefined when it is not a valid one. */
+/** A metav1.LabelSelector in the form of selectors in queries; undefined when it is invalid. */
 function requirements(selector: JsonObject): string[] | undefined {
   const parts = pairs(at(selector, 'matchLabels')).map(([key, value]) => ({ key, text: `${key}=${value}` }));
   for (const expression of objects(at(selector, 'matchExpressions'))) {
@@ -62,7 +62,7 @@ export function bareSelectorText(selector: Value): string {
   return requirements(selector)?.join(',') ?? '<invalid>';
 }
 
-/** The Go struct, as fmt prints it: admission policy bindings show their parameters' selector like this. */
+/** The Go struct as printed by fmt: admission policy bindings show their parameter selector in this form. */
 export function selectorStruct(selector: JsonObject): string {
   const labels = pairs(at(selector, 'matchLabels')).map(([key, value]) => `${key}: ${value},`);
   const expressions = objects(at(selector, 'matchExpressions')).map((e) => {

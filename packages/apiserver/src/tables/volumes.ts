@@ -1,4 +1,4 @@
-// Volumes, claims, classes and what CSI drivers tell about themselves.
+// Tables of volumes, claims, storage classes and CSI objects.
 
 import type { Json } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -34,7 +34,7 @@ function accessModes(value: Json | undefined): string {
     .join(',');
 }
 
-/** The old annotation wins over the field. */
+/** The deprecated annotation takes precedence over the field. */
 const storageClass = (object: KubeObject): string =>
   object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ??
   text(get(object, 'spec', 'storageClassName'));

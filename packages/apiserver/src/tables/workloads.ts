@@ -1,4 +1,4 @@
-// Jobs, CronJobs and the workloads of apps and policy.
+// Tables of Jobs, CronJobs and the workloads of apps and policy.
 
 import { type Instant, parseTime } from '@lapse/base/instant';
 import type { Json } from '@lapse/kube/api/json';

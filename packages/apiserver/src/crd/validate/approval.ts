@@ -1,5 +1,5 @@
-// Groups under k8s.io and kubernetes.io belong to the Kubernetes community: definitions in them carry an annotation
-// that says where they were approved, or that they were not.
+// Groups under k8s.io and kubernetes.io belong to the Kubernetes community: their CRDs need an annotation with the
+// URL of the API approval, or that says that they are unapproved.
 
 import { type FieldError, invalid, quoteGo, required } from '@lapse/kube/api/fieldErrors';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -23,11 +23,11 @@ export function approvalOf({ metadata }: KubeObject): { state: Approval; reason:
   };
 }
 
-/** A scheme and a host, as net/url's ParseRequestURI finds them. */
+/** Has a scheme and a host, like net/url's ParseRequestURI. */
 const isAbsoluteUrl = (value: string): boolean =>
   /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+/i.test(value) && URL.canParse(value);
 
-/** On update only a change of the state matters. */
+/** On update only a change of the approval state is validated. */
 export function validateApproval(group: string, next: KubeObject, old?: KubeObject): FieldError[] {
   if (!isProtectedGroup(group)) return [];
   const { state, reason } = approvalOf(next);

@@ -1,4 +1,4 @@
-// spec.conversion: None, or a webhook with an address and the review versions it speaks.
+// Validates spec.conversion: None, or a webhook with an address and its review versions.
 
 import {
   type FieldError,
@@ -15,7 +15,7 @@ import { objectAt, textAt, textsAt } from '../definition.ts';
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 
 export interface ConversionStrictness {
-  /** At least one review version must be one that this server speaks. */
+  /** At least one review version must be supported by this server. */
   readonly recognizedReviewVersion: boolean;
   readonly validCaBundle: boolean;
 }
@@ -23,7 +23,7 @@ export interface ConversionStrictness {
 export const reviewVersionsOf = (conversion: JsonObject | undefined): string[] =>
   textsAt(objectAt(conversion ?? {}, 'webhook'), 'conversionReviewVersions');
 
-/** Whether the old versions were fine: then the new ones have to be, too. */
+/** Whether the old review versions were valid; then the new ones must be, too. */
 export function speaksKnownReview(conversion: JsonObject | undefined): boolean {
   const versions = reviewVersionsOf(conversion);
   return versions.length === 0 || versions.some((v) => REVIEW_VERSIONS.includes(v));
@@ -96,7 +96,7 @@ function validateClientConfig(
   return errors;
 }
 
-/** Base64 of at least one PEM certificate. */
+/** Whether the text is base64 of at least one PEM certificate. */
 export function isCaBundle(base64: string): boolean {
   return Buffer.from(base64, 'base64').toString('latin1').includes('-----BEGIN CERTIFICATE-----');
 }
@@ -124,7 +124,7 @@ function validateUrl(text: string, path: string): FieldError[] {
   return errors;
 }
 
-/** What net/url's Parse refuses, as far as it matters here. */
+/** The errors of net/url's Parse that matter here. */
 function urlProblem(text: string): string | undefined {
   const control = [...text].some((ch) => ch < ' ' || ch === '\x7f');
   if (control) return 'net/url: invalid control character in URL';
@@ -138,7 +138,7 @@ function urlProblem(text: string): string | undefined {
 
 function validateService(service: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  // The real server passes the two in the wrong order, so each is missed under the other's name.
+  // kube-apiserver passes the two in the wrong order, so each error names the other field.
   if (textAt(service, 'namespace') === '') errors.push(required(`${path}.name`));
   if (textAt(service, 'name') === '') errors.push(required(`${path}.namespace`));
   const port = Number(service['port'] ?? 443);

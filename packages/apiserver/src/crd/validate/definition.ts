@@ -1,5 +1,4 @@
-// A whole definition, on create, on update and on update of its status. Metadata is checked by the generic code; here
-// is what a definition adds to it.
+// Validation of a CRD on create, update and status update. Generic code validates the metadata.
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import type { Json } from '@lapse/kube/api/json';
@@ -24,8 +23,8 @@ export function validateDefinition(object: KubeObject): FieldError[] {
   ];
 }
 
-// To validate a spec its schemas and rules are compiled, and every server of a process (a simulation, a test) is given
-// the same few: those that were found good are remembered by their text.
+// Specs that were found valid, by their JSON text. Validation compiles all schemas and rules, and all servers of a
+// process (simulations, tests) get the same few CRDs.
 const good = new Set<string>();
 const MOST_GOOD = 200;
 
@@ -74,14 +73,14 @@ function validateName({ metadata }: KubeObject, { spec }: Definition): FieldErro
 const validateStatus = ({ acceptedNames }: Definition): FieldError[] =>
   validateNames(acceptedNames, 'status.acceptedNames');
 
-/** Objects may still be stored in these versions, so they must remain. */
+/** Objects may still be stored in these versions, so the versions must remain. */
 function validateStoredVersions({ storedVersions, spec }: Definition): FieldError[] {
   const path = 'status.storedVersions';
   if (storedVersions.length === 0) return [invalid(path, null, 'must have at least one stored version')];
   const errors: FieldError[] = [];
   const missing = new Set(storedVersions);
   for (const v of spec.versions) {
-    // Of two versions with one name the second finds it taken.
+    // Of two versions with the same name, the second one is reported.
     if (!missing.delete(v.name) && v.storage) {
       errors.push(invalid(path, [...storedVersions], `must have the storage version ${v.name}`));
     }

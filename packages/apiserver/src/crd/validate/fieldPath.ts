@@ -1,20 +1,20 @@
-// Paths into a schema as CEL rules and selectable fields write them: `.spec.name`, `.labels['app.example.com/x']`.
+// Paths into a schema in the form of CEL rules and selectable fields: `.spec.name`, `.labels['app.example.com/x']`.
 
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 
-/** Why a path leads nowhere. */
+/** The reason for an unresolved path. */
 export class FieldPathError extends Error {}
 
 export interface FoundField {
   /** `spec.name`, `labels[app]`: the path in the form of field errors. */
   readonly path: string;
   readonly steps: readonly string[];
-  /** Undefined where additionalProperties allow anything. */
+  /** Undefined where additionalProperties allows any value. */
   readonly schema: JsonObject | undefined;
 }
 
 export interface FieldPathOptions {
-  /** Whether `['name']` may be used. Default true. */
+  /** Whether `['name']` is allowed. Default: true. */
   readonly brackets?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function findField(path: string, root: JsonObject, options: FieldPathOpti
   return { path: shown, steps, schema };
 }
 
-/** Delimiters alone, quoted text with its quotes, and everything between them. */
+/** Splits into single delimiters, quoted strings with their quotes, and the text between them. */
 const tokensOf = (path: string): string[] => path.match(/'(?:\\.|[^'\\])*'?|[.[\]]|[^.[\]]+/gs) ?? [];
 
 function next(tokens: string[]): string {
@@ -60,7 +60,7 @@ function bracketed(tokens: string[], { brackets = true }: FieldPathOptions): str
 
 interface Step {
   readonly schema: JsonObject | undefined;
-  /** A property, not a key of a map. */
+  /** A property, not a map key. */
   readonly named: boolean;
 }
 

@@ -1,11 +1,11 @@
-// `format` of a schema: which ones are known. Others are accepted, ignored and warned about.
+// The known values of `format` in a schema. Others are accepted and ignored, with a warning.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { type DefinitionSpec, textAt } from '../definition.ts';
 import { hoist } from './hoist.ts';
 import { everySchema, rootSchemas } from './schemaWalk.ts';
 
-/** Without dashes: `date-time` and `datetime` are one. */
+/** Without dashes: `date-time` and `datetime` are equal. */
 const TEXT_FORMATS = new Set([
   'bsonobjectid',
   'uri',
@@ -49,7 +49,7 @@ export function isKnownFormat(type: string, format: string): boolean {
   }
 }
 
-/** Formats that are new in `next` and that nobody knows, each once. */
+/** Unknown formats that are new in `next`, each once. */
 export function formatWarnings(next: DefinitionSpec, old: DefinitionSpec | undefined): string[] {
   const before = new Set(old ? unknownFormats(old) : []);
   const fresh = new Set(unknownFormats(next).filter((format) => !before.has(format)));

@@ -1,5 +1,5 @@
-// Values inside refusals are printed from the server's internal Go structs, with Go's field names and every zero value.
-// This file prints versions and schemas of a definition the same way.
+// Values in validation errors are printed from the internal Go structs, with Go's field names and every zero value.
+// This file prints versions and schemas of a CRD in that form.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { PrinterColumn, Subresources, Validation, Version } from '../definition.ts';
@@ -18,7 +18,7 @@ type Shape =
   | 'docs'
   | 'rules';
 
-/** Fields of the internal JSONSchemaProps in Go's order: Go name, JSON name, how the value is printed. */
+/** Fields of the internal JSONSchemaProps in Go's order: Go name, JSON name, format of the value. */
 export const SCHEMA_FIELDS: readonly (readonly [string, string, Shape])[] = [
   ['ID', 'id', 'text'],
   ['Schema', '$schema', 'text'],

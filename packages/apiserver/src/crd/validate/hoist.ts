@@ -1,6 +1,6 @@
-// Internally a definition has room for one schema (and subresources, columns, selectable fields) above all versions.
-// What all versions have in common moves there before validation, which is why refusals of a definition with one
-// version point at `spec.validation.openAPIV3Schema`, a field that apiextensions.k8s.io/v1 does not have.
+// The internal CRD has one top-level schema (and subresources, columns, selectable fields) for all versions. Before
+// validation, values that all versions share move there. So errors for a CRD with one version name
+// `spec.validation.openAPIV3Schema`, a field that apiextensions.k8s.io/v1 does not have.
 
 import { equal, type Json } from '@lapse/kube/api/json';
 import type { DefinitionSpec, PrinterColumn, Subresources, Validation, Version } from '../definition.ts';

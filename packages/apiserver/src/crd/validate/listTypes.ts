@@ -1,5 +1,5 @@
-// x-kubernetes-list-type, x-kubernetes-list-map-keys and x-kubernetes-map-type: how lists and maps are merged, and what
-// that asks of their items.
+// x-kubernetes-list-type, x-kubernetes-list-map-keys and x-kubernetes-map-type: how lists and maps are merged, and
+// the resulting requirements for their items.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type JsonObject } from '@lapse/kube/api/json';
@@ -46,17 +46,17 @@ export function validateListType(schema: JsonObject, path: string, strictness: L
   return errors;
 }
 
-/** Items of a set are compared as a whole: they must be owned as a whole. */
+/** Items of a set are compared as a whole, so they must be atomic. */
 function validateSetItems(schema: JsonObject, path: string): FieldError[] {
   const items = itemsOf(schema);
   if (schema[LIST_TYPE] !== 'set' || !items || isAtomic(items)) return [];
   const keyword = items['type'] === 'array' ? LIST_TYPE : MAP_TYPE;
-  // The real server shows the list type in both refusals.
+  // kube-apiserver names the list type in both errors.
   const text = `must be atomic as item of a list with ${LIST_TYPE}=set`;
   return [invalid(`${path}.items.${keyword}`, items[LIST_TYPE], text)];
 }
 
-/** Lists are atomic unless they say otherwise; maps are granular unless they say otherwise. */
+/** By default lists are atomic and maps are granular. */
 function isAtomic(items: JsonObject): boolean {
   switch (items['type']) {
     case 'array':
@@ -121,7 +121,7 @@ function propertyOf(schema: JsonObject, name: string): JsonObject | undefined {
   return isObject(property) ? property : undefined;
 }
 
-/** Items of sets and maps are never null, and the keys of map items are always there. */
+/** Items of sets and maps must not be nullable, and the keys of map items are required. */
 export function validateKeysAndItems(schema: JsonObject, path: string): FieldError[] {
   const items = itemsOf(schema);
   const listType = schema[LIST_TYPE];
@@ -146,7 +146,7 @@ export function validateKeysAndItems(schema: JsonObject, path: string): FieldErr
   return errors;
 }
 
-/** A type that another keyword asks for. */
+/** The type that another keyword requires. */
 function requireType(schema: JsonObject, path: string, type: string, keyword: string): FieldError[] {
   const present = textAt(schema, 'type');
   if (present === type) return [];

@@ -1,4 +1,4 @@
-// Names of a definition: what each may look like. The same rules hold for the wished ones and the accepted ones.
+// Validation of the names of a CRD, for both requested and accepted names.
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { label1035Name } from '../../strategies/names.ts';
@@ -27,7 +27,7 @@ export function validateNames(names: Names, path: string): FieldError[] {
   return errors;
 }
 
-/** Names that a definition cannot do without. */
+/** The required names. */
 export function requireNames(names: Names, path: string): FieldError[] {
   return (['plural', 'singular', 'kind', 'listKind'] as const)
     .filter((field) => names[field] === '')

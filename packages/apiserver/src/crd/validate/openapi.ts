@@ -1,5 +1,5 @@
-// The part of OpenAPI that a definition may use: which keywords are refused, where defaults are not allowed, and what
-// the x-kubernetes keywords ask of each other. That the schema is structural is checked elsewhere.
+// The OpenAPI subset of CRDs: unsupported keywords, places where defaults are not allowed, and constraints between
+// the x-kubernetes keywords. Structural validation is separate.
 
 import { type FieldError, forbidden, invalid, notSupported } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -7,17 +7,17 @@ import { textAt } from '../definition.ts';
 import { type ListStrictness, validateListType, validateMapType } from './listTypes.ts';
 import { validateRuleTexts } from './ruleTexts.ts';
 
-/** Rules that an update may leave broken where the old definition broke them. */
+/** Rules that an update may violate when the old CRD already violated them. */
 export interface SchemaStrictness extends ListStrictness {
   readonly validPropertyType: boolean;
 }
 
-/** Where in the schema we are. */
+/** The position in the schema. */
 interface Place {
   readonly root: boolean;
   /** Inside apiVersion, kind or metadata of the object or of an embedded one. */
   readonly insideMeta: boolean;
-  /** Why defaults may not be set here; undefined where they may. */
+  /** Why defaults are not allowed here; undefined where they are allowed. */
   readonly noDefaults: string | undefined;
 }
 
@@ -157,7 +157,7 @@ const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const hasKeys = (value: Json | undefined): boolean => isObject(value) && Object.keys(value).length > 0;
 const isPresent = (value: Json | undefined): boolean => value !== undefined;
 
-/** Keywords nobody may use, in the order they are refused. */
+/** Unsupported keywords, in the order of the errors. */
 const UNSUPPORTED: readonly (readonly [string, (value: Json | undefined) => boolean])[] = [
   ['id', (v) => v !== undefined && v !== ''],
   ['additionalItems', isPresent],

@@ -1,4 +1,4 @@
-// x-kubernetes-validations as text: what can be said about a rule without reading its expression.
+// Validates x-kubernetes-validations without parsing the expressions.
 
 import { type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -20,7 +20,7 @@ export function validateRuleTexts(schema: JsonObject, path: string): FieldError[
   });
 }
 
-/** The first complaint about rule and message. */
+/** The first error of rule and message. */
 function validateRuleAndMessage(entry: JsonObject, at: string): FieldError[] {
   const [rule, message] = [textAt(entry, 'rule').trim(), textAt(entry, 'message').trim()];
   if (rule === '') return [required(`${at}.rule`, 'rule is not specified')];

@@ -1,4 +1,4 @@
-// Walks over every schema inside an OpenAPI schema, whatever keyword holds it.
+// Visits every schema inside an OpenAPI schema, under any keyword.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { HoistedSpec } from './hoist.ts';
@@ -8,7 +8,7 @@ const LISTS = ['allOf', 'anyOf', 'oneOf'] as const;
 const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;
 const SINGLE_OR_OTHER = ['items', 'additionalProperties', 'additionalItems'] as const;
 
-/** The schema itself, then everything below it, in no particular order. */
+/** The schema itself, then all schemas below it, in no particular order. */
 export function* everySchema(root: JsonObject): Generator<JsonObject> {
   const pending = [root];
   for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
@@ -31,12 +31,12 @@ function* childrenOf(schema: JsonObject): Generator<JsonObject> {
 
 const listOf = (value: Json | undefined): (Json | undefined)[] => (Array.isArray(value) ? value : [value]);
 
-/** Whether any schema of the definition, at any depth, is as asked. */
+/** Whether any schema of the CRD, at any depth, matches. */
 export function someSchema(spec: HoistedSpec, is: (schema: JsonObject) => boolean): boolean {
   return rootSchemas(spec).some((root) => everySchema(root).some(is));
 }
 
-/** The schemas of all versions; one that all of them share comes once. */
+/** The schemas of all versions; a shared schema is returned once. */
 export function rootSchemas(spec: HoistedSpec): JsonObject[] {
   return [spec.validation, ...spec.versions.map((v) => v.schema)]
     .map((validation) => validation?.openAPIV3Schema)

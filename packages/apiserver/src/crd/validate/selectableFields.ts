@@ -1,4 +1,4 @@
-// selectableFields of a version: paths to scalars outside metadata, at most eight different ones.
+// Validates selectableFields of a version: paths to scalars outside metadata, at most eight different ones.
 
 import { duplicate, type FieldError, invalid, required, tooMany } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -14,7 +14,7 @@ export function validateSelectableFields(
   fields: readonly string[],
   schema: JsonObject,
   path: string,
-  /** A definition that already had too many may keep them. */
+  /** A CRD that already has too many may keep them. */
   anyNumber: boolean,
 ): FieldError[] {
   const errors: FieldError[] = [];

@@ -1,4 +1,4 @@
-// spec of a definition, field by field, in the order of the real server.
+// Validates the spec of a CRD, field by field, in the order of kube-apiserver.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -32,7 +32,7 @@ export function validateSpec(spec: HoistedSpec, given: Strictness): FieldError[]
   ];
 }
 
-/** Pruning, defaults and the x-kubernetes keywords need structural schemas, whatever the old definition had. */
+/** Pruning, defaults and the x-kubernetes keywords need structural schemas, even when the old CRD had none. */
 function tighten(spec: HoistedSpec, strictness: Strictness): Strictness {
   const structural =
     strictness.structural ||
@@ -143,13 +143,13 @@ function validateOwnSelectableFields(version: Version, path: string, strictness:
   ];
 }
 
-/** Fields are looked for in the structural form of a schema, which this one may not have. */
+/** Fields are resolved in the structural form of a schema, which may not exist. */
 function unreadable(schema: JsonObject, path: string): FieldError[] {
   const problem = findUnsupported(schema);
   return problem === undefined ? [] : [invalid(path, '', problem)];
 }
 
-/** What all versions together must be. */
+/** Constraints across all versions. */
 function validateVersionsTogether(spec: HoistedSpec): FieldError[] {
   const { versions } = spec;
   const errors: FieldError[] = [];
@@ -167,14 +167,14 @@ function validateVersionsTogether(spec: HoistedSpec): FieldError[] {
   if (versions.filter((v) => v.storage).length !== 1) {
     complain('must have exactly one version marked as storage version');
   }
-  // Internally the first version has a field of its own.
+  // The internal type has a separate field for the first version.
   const first = versions[0]?.name ?? '';
   const complaints = first === '' ? [] : label1035Name(first);
   if (complaints.length > 0) errors.push(invalid('spec.version', first, complaints.join(',')));
   return errors;
 }
 
-/** What the versions have in common, where validation finds it: above them. */
+/** Validates the values shared by all versions, which are above them. */
 function validateShared(spec: HoistedSpec, strictness: Strictness): FieldError[] {
   const status = [spec.subresources, ...spec.versions.map((v) => v.subresources)].some((s) => s?.status);
   const context: SchemaContext = { status, version: spec.versions[0]?.name ?? '' };

@@ -1,5 +1,5 @@
-// What an update may not break, and what it may leave broken: a rule that the stored definition already violates is not
-// held against the next one, so that old definitions stay editable.
+// What an update must keep valid: a rule that the stored CRD already violates is not enforced on the update, so that
+// old CRDs stay editable.
 
 import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -22,13 +22,13 @@ export interface Strictness extends SchemaStrictness, ConversionStrictness {
   readonly immutableNames: boolean;
   /** Versions that may keep more selectable fields than allowed; '' for those shared by all versions. */
   readonly anyNumberOfFields: ReadonlySet<string>;
-  /** Versions whose schema is the stored one. */
+  /** Versions whose schema did not change. */
   readonly unchangedVersions: ReadonlySet<string>;
 }
 
 export const ON_CREATE: Strictness = {
   recognizedReviewVersion: true,
-  // Whoever creates the definition may still be waiting for the certificate.
+  // The client may create the CRD before the certificate is available.
   validCaBundle: false,
   openApiSchema: true,
   validPropertyType: true,
@@ -62,7 +62,7 @@ export function onUpdate(next: Definition, old: Definition, oldObject: KubeObjec
   };
 }
 
-/** A bundle that was absent or valid has to be valid now. */
+/** A bundle that was absent or valid must be valid now. */
 function hadValidBundle(conversion: JsonObject | undefined): boolean {
   const webhook = conversion?.['webhook'] as JsonObject | undefined;
   const config = webhook?.['clientConfig'] as JsonObject | undefined;

@@ -19,6 +19,6 @@ export const validateStructure = (
     rules: ruleEngine.checkDefault,
   });
 
-/** Why a schema is not structural; its defaults do not matter here. */
+/** Why a schema is not structural, defaults excluded. */
 export const structuralViolations = (schema: JsonObject, path: string): readonly FieldError[] =>
   isStructural(schema) ? [] : validateStructure(schema, path, { prunedDefaults: false }).errors;

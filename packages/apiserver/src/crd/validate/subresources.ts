@@ -30,7 +30,7 @@ function replicasPath(value: string, field: string, root: string): FieldError[] 
   return [invalid(field, value, `should be a json path under ${root}`)];
 }
 
-/** A path that is not empty starts with a dot; what follows is up to whoever reads it. */
+/** A non-empty path starts with a dot; the rest is not validated here. */
 function simplePath(value: string, field: string): FieldError[] {
   return value.startsWith('.') ? [] : [invalid(field, value, 'must be a simple json path starting with .')];
 }

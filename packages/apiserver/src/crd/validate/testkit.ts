@@ -1,4 +1,4 @@
-// For tests: definitions as validation sees them, and its refusals in a short form.
+// Test helper: CRDs in the form that validation sees, and its errors in a short form.
 
 import type { FieldError } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -7,7 +7,7 @@ import { definitionStrategy } from '../definitionStrategy.ts';
 import { definition, object, version } from '../testkit.ts';
 import { validateDefinition } from './definition.ts';
 
-/** The usual places shortened: `S` is the schema that all versions share, `A` the field spec.a in it. */
+/** Abbreviates common paths: `S` is the schema that all versions share, `A` the field spec.a in it. */
 export const short = (errors: readonly FieldError[]): string[] =>
   errors.map((e) =>
     `${e.field}: ${e.message}`

@@ -1,5 +1,4 @@
-// One schema of a definition: what may stand at its root, whether it is structural, whether its defaults fit, and what
-// OpenAPI keywords it uses.
+// Validates one schema of a CRD: its root, its structure, its defaults, and its OpenAPI keywords.
 
 import { type FieldError, forbidden, invalid } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -11,7 +10,7 @@ import type { Strictness } from './strictness.ts';
 import { validateStructure } from './structure.ts';
 
 export interface SchemaContext {
-  /** The status subresource is on: then the root says little more than properties. */
+  /** The status subresource is enabled, so the root may have little more than properties. */
   readonly status: boolean;
   /** The version (the first one, for a shared schema). */
   readonly version: string;
@@ -45,7 +44,7 @@ export function validateValidation(
       }),
     );
   }
-  // A schema that cannot be read as structural at all is mostly refused by the check of keywords in better words.
+  // For a schema without a structural form, the errors of the keywords are usually clearer.
   return errors.length === 0 ? structure.unreadable : errors;
 }
 
@@ -76,7 +75,7 @@ const AT_ROOT = [
   'XValidations',
 ];
 
-/** The status is checked on its own, so nothing at the root may say anything about it from above. */
+/** The status is validated separately, so no keyword at the root may constrain it. */
 function validateRoot(schema: JsonObject, at: string): FieldError[] {
   for (const [goName, name] of SCHEMA_FIELDS) {
     if (schema[name] === undefined) continue;
