@@ -1,12 +1,12 @@
-// Go's base64.StdEncoding: strict about alphabet and padding, indifferent to line breaks, and precise about the byte
-// where it gave up.
+// Go's base64.StdEncoding: strict about alphabet and padding, ignores line breaks, and reports the byte of the first
+// error.
 
 export type Base64 = { ok: true; text: string } | { ok: false; problem: string };
 
 const ALPHABET = /^[A-Za-z0-9+/]$/;
 const refused = (at: number): Base64 => ({ ok: false, problem: `illegal base64 data at input byte ${at}` });
 
-/** The same bytes in canonical form, or Go's refusal. Fast for what is canonical already. */
+/** The same bytes in canonical form, or Go's error. Fast for canonical input. */
 export function checkBase64(text: string): Base64 {
   if (isCanonical(text)) return { ok: true, text };
   const problem = findProblem(text);
@@ -14,13 +14,13 @@ export function checkBase64(text: string): Base64 {
   return { ok: true, text: Buffer.from(text, 'base64').toString('base64') };
 }
 
-/** Padding bits that are not zero are accepted by Go but not written back. */
+/** Go accepts padding bits that are not zero but does not write them back. */
 const isCanonical = (text: string): boolean =>
   text.length % 4 === 0 &&
   /^[A-Za-z0-9+/]*(?:[AEIMQUYcgkosw048]=|[AQgw]==)?$/.test(text) &&
   (text.length === 0 || text.length >= 4);
 
-/** Index of the byte Go would name, undefined when it accepts the text. */
+/** Index of the byte in Go's error; undefined when Go accepts the text. */
 function findProblem(text: string): number | undefined {
   const bytes = Buffer.from(text);
   const isBreak = (at: number): boolean => bytes[at] === 10 || bytes[at] === 13;
@@ -42,7 +42,7 @@ function findProblem(text: string): number | undefined {
   }
 }
 
-/** Behind the first `=` of the last quantum. */
+/** Checks the text after the first `=` of the last quantum. */
 function findPaddingProblem(
   bytes: Uint8Array,
   at: number,

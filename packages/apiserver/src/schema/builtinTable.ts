@@ -1,8 +1,8 @@
-// The table that drives everything the server knows about built-in kinds: which Go struct a kind is, and for each
-// JSON field its protobuf number, its type, and how patches and apply merge it. Generated (scripts/generate.ts) by Go
-// reflection over k8s.io/api and from the OpenAPI documents of a real kube-apiserver; never edited by hand.
+// The table of built-in kinds: the Go struct of each kind, and for each JSON field its protobuf number, its type, and
+// how patches and apply merge it. Generated (scripts/generate.ts) by Go reflection over k8s.io/api and from the
+// OpenAPI documents of kube-apiserver; never edited by hand.
 
-/** Scalars and the special types that Kubernetes encodes by hand. Anything else is the name of a struct. */
+/** Scalars and types with their own encoding in Kubernetes. Anything else is the name of a struct. */
 export type ScalarType =
   | 'string'
   | 'bool'
@@ -22,20 +22,25 @@ export type ScalarType =
   | 'JSON'; // apiextensions JSON / JSONSchemaPropsOr…: any value, raw bytes in protobuf
 
 export interface BuiltinField {
-  /** A ScalarType, or a key of BuiltinTable.types (`io.k8s.api.core.v1.Container`). For lists and maps: of the element. */
+  /**
+   * A ScalarType, or a key of BuiltinTable.types (`io.k8s.api.core.v1.Container`). For lists and maps: the type of
+   * the element.
+   */
   t: string;
-  /** Protobuf field number; absent for fields that come from an embedded struct (see BuiltinType.embedded). */
+  /** Protobuf field number; absent for fields of an embedded struct (see BuiltinType.embedded). */
   n?: number;
   /** Go type as encoding/json names it in errors: `int32`, `*int32`, `[]v1.Container`, `map[string]string`. */
   g?: string;
   list?: true;
-  /** With `list` as well: a map whose values are lists (`extra` of the reviews). */
+  /** Together with `list`: a map whose values are lists (`extra` of the reviews). */
   map?: true;
-  /** Go pointer: an explicit zero value is kept, only null or absence drops the field. */
+  /** Go pointer: an explicit zero value is kept; only null or absence drops the field. */
   ptr?: true;
-  /** `omitempty`: left out of JSON when empty (zero scalar, empty list or map, nil pointer; structs are never empty). */
+  /**
+   * `omitempty`: omitted from JSON when empty (zero scalar, empty list or map, nil pointer; structs are never empty).
+   */
   omit?: true;
-  /** `omitzero`: left out of JSON when the whole value is zero. */
+  /** `omitzero`: omitted from JSON when the whole value is zero. */
   omitzero?: true;
   /** Listed in `required` of the OpenAPI schema. */
   req?: true;
@@ -52,35 +57,35 @@ export interface BuiltinField {
   /** x-kubernetes-map-type. */
   mt?: 'atomic' | 'granular';
   /**
-   * Protobuf only: the key of BuiltinTable.types whose message stands for one value (for a list of a map's values: for
-   * the whole list), where JSON has another shape. That type has `wire`.
+   * Protobuf only: the key of BuiltinTable.types whose message encodes one value (for a list of a map's values: the
+   * whole list), where JSON has another shape. That type has `wire`.
    */
   pb?: string;
 }
 
 /**
- * How a protobuf message becomes the JSON value that stands in its place. `items`: the list in field `items`. `raw`: the
- * JSON text in field `raw`. `orArray`: the list `jSONSchemas`, or if that is empty `schema`. `orStringArray`: the list
+ * How a protobuf message becomes the JSON value that it encodes. `items`: the list in field `items`. `raw`: the JSON
+ * text in field `raw`. `orArray`: the list `jSONSchemas`, or if that is empty `schema`. `orStringArray`: the list
  * `property`, or if that is empty `schema`. `orBool`: `schema`, or if that is absent the bool `allows`.
  */
 export type WireForm = 'items' | 'raw' | 'orArray' | 'orBool' | 'orStringArray';
 
 export interface BuiltinType {
-  /** Go name with its package, as encoding/json prints it: `v1.Container`. */
+  /** Go name with its package, as printed by encoding/json: `v1.Container`. */
   go: string;
-  /** All JSON fields, those of inlined structs included, in Go's declaration order. */
+  /** All JSON fields, including those of inlined structs, in Go's declaration order. */
   fields: Record<string, BuiltinField>;
-  /** Inlined structs that are messages of their own in protobuf (Volume.volumeSource = 2). */
+  /** Inlined structs that are separate messages in protobuf (Volume.volumeSource = 2). */
   embedded?: { n: number; t: string }[];
   /** x-kubernetes-map-type of the type itself. */
   mt?: 'atomic' | 'granular';
-  /** This type exists for protobuf only: its fields are those of the message, and JSON has what WireForm says. */
+  /** This type exists only in protobuf: its fields are those of the message, and WireForm determines the JSON. */
   wire?: WireForm;
   /** x-kubernetes-unions discriminators are not kept. */
 }
 
 export interface BuiltinTable {
-  /** `k8s.io/api` version it was generated from. */
+  /** The `k8s.io/api` version that it was generated from. */
   version: string;
   /** `batch/v1/Job` or `v1/Pod` → name of its struct. Also DeleteOptions, review kinds, Scale, Status, … */
   kinds: Record<string, string>;
@@ -88,7 +93,7 @@ export interface BuiltinTable {
 }
 
 /**
- * Defaults that Kubernetes' scheme applies, per struct: field → value put there when the field is absent (or empty
- * where Go cannot tell the difference). Only unconditional ones; the rest is code in the kind's strategy.
+ * Defaults of the Kubernetes scheme, per struct: field → value for an absent field (or an empty one where Go cannot
+ * distinguish them). Only unconditional ones; the rest is code in the strategy of the kind.
  */
 export type DefaultsTable = Record<string, Record<string, unknown>>;

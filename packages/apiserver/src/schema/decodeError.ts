@@ -1,5 +1,5 @@
-// Why a body is not the object it claims to be. The message is what the Kubernetes decoder would say; the server puts
-// `<Kind> in version "v1" cannot be handled as a <Kind>: ` in front of it.
+// The error for a body that cannot be decoded. The message is that of the Kubernetes decoder; the server adds the
+// prefix `<Kind> in version "v1" cannot be handled as a <Kind>: `.
 
 export class DecodeError extends Error {
   constructor(message: string) {
@@ -8,5 +8,5 @@ export class DecodeError extends Error {
   }
 }
 
-/** Upstream stops collecting unknown and duplicate fields here. */
+/** Upstream stops collecting unknown and duplicate fields at this number. */
 export const MAX_STRICT_ERRORS = 100;

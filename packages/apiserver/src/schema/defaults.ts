@@ -1,5 +1,5 @@
-// Defaults of the built-in kinds, from the generated table: an absent field gets its value, then the walk goes on into
-// structs that exist. Only unconditional defaults are here; the rest is code in the strategies of the server.
+// Defaults of the built-in kinds, from the generated table: sets absent fields, then continues in existing structs.
+// Only unconditional defaults; the rest is code in the strategies.
 
 import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { BuiltinTable, DefaultsTable } from './builtinTable.ts';
@@ -8,7 +8,7 @@ type Defaulter = (value: JsonObject) => void;
 
 const compiled = new WeakMap<BuiltinTable, Map<string, Defaulter | undefined>>();
 
-/** Edits `value`, an object of struct `typeName`. */
+/** Modifies `value`, an object of struct `typeName`. */
 export function applyDefaults(
   defaults: DefaultsTable,
   table: BuiltinTable,
@@ -31,7 +31,7 @@ function compile(
   cache: Map<string, Defaulter | undefined>,
 ): Defaulter | undefined {
   if (cache.has(typeName)) return cache.get(typeName);
-  // Structs may contain themselves (JSONSchemaProps): the entry stands before it is complete.
+  // Structs may contain themselves (JSONSchemaProps), so the entry is set before it is complete.
   let run: Defaulter | undefined;
   cache.set(typeName, (value) => run?.(value));
   const fields = table.types[typeName]?.fields ?? {};
@@ -57,7 +57,7 @@ function compile(
   return cache.get(typeName);
 }
 
-// A pointer is absent only when nobody set it; for everything else Go cannot tell absent from empty.
+// A pointer is absent only when it is not set; for all other types Go cannot distinguish absent from empty.
 const isAbsent = (value: Json | undefined, pointer: boolean): boolean =>
   value === undefined || value === null || (!pointer && (value === '' || value === 0 || value === false));
 

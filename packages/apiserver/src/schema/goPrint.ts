@@ -1,8 +1,8 @@
-// Values as Go's fmt prints them with %v: `map[a:1 b:[x y] c:<nil>]`. Needed where error texts contain them.
+// Prints values like Go's fmt with %v: `map[a:1 b:[x y] c:<nil>]`. Used in error messages.
 
 import { isObject, type Json } from '@lapse/kube/api/json';
 
-/** Byte order, which is how Go sorts the keys it prints. */
+/** Byte order, in which Go sorts printed map keys. */
 export const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 export function goPrint(value: Json | undefined): string {
@@ -13,14 +13,14 @@ export function goPrint(value: Json | undefined): string {
   return `map[${entries.map((key) => `${key}:${goPrint(value[key])}`).join(' ')}]`;
 }
 
-/** %s of something that may not be a string. */
+/** %s of a value that may not be a string. */
 export function goPrintText(value: Json | undefined): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '%!s(<nil>)';
   return `%!s(${goTypeOf(value)}=${goPrint(value)})`;
 }
 
-/** The type Go's decoder gives a JSON value in an `interface{}`. */
+/** The Go type of a JSON value that is decoded into an `interface{}`. */
 export function goTypeOf(value: Json | undefined): string {
   if (value === null || value === undefined) return '%!s(<nil>)';
   if (Array.isArray(value)) return '[]interface {}';

@@ -1,5 +1,5 @@
-// Times as Kubernetes reads and writes them: Go's time.Parse for the two layouts of metav1 (with its words of refusal)
-// and UTC out. Calendar arithmetic is done here because `Date` belongs to base/ and cannot refuse in Go's words.
+// Times in the Kubernetes format: Go's time.Parse for the two layouts of metav1 (with its error messages) and UTC
+// output. Implements the calendar itself, because `Date` belongs to base/ and does not have Go's errors.
 
 import { civilFromDays, daysFromCivil } from '@lapse/base/civil';
 import { quote } from '@lapse/base/goQuote';
@@ -14,7 +14,7 @@ export interface GoTime {
   nanos: number;
 }
 
-/** Midnight of 1 January of the year 1: Go's zero time, written as null. */
+/** 0001-01-01T00:00:00Z: Go's zero time, written as null. */
 const ZERO_SECONDS = -62_135_596_800;
 export const isZeroTime = (time: GoTime): boolean => time.seconds === ZERO_SECONDS && time.nanos === 0;
 
@@ -60,7 +60,7 @@ class TimeReader {
 
   #year(): number {
     const text = this.#text;
-    // Go checks the first digit, then converts four bytes; either failure names the layout element.
+    // Go checks the first digit, then converts four bytes; both errors name the layout element.
     for (let i = 0; i < 4; i++) if (!isDigit(text, i)) this.#cannotParse('2006');
     this.#at = 4;
     return Number(text.slice(0, 4));
@@ -90,7 +90,7 @@ class TimeReader {
     return Number(digits) * 1000;
   }
 
-  /** A fraction the layout does not mention, of any length; digits beyond nanoseconds are cut. */
+  /** A fraction that is not in the layout, of any length; digits beyond nanoseconds are truncated. */
   #optionalFraction(): number {
     const mark = this.#text[this.#at];
     if ((mark !== '.' && mark !== ',') || !isDigit(this.#text, this.#at + 1)) return 0;
@@ -110,7 +110,7 @@ class TimeReader {
     if (zone === null) return this.#cannotParse('Z07:00');
     const hours = Number(zone[2]);
     const minutes = Number(zone[3]);
-    // Go tolerates 24:60 here, and looks at the sign last.
+    // Go accepts 24:60 here, and checks the sign last.
     if (hours > 24) this.#refuse(': time zone offset hour out of range');
     if (minutes > 60) this.#refuse(': time zone offset minute out of range');
     if (zone[1] !== '+' && zone[1] !== '-') this.#cannotParse('Z07:00');
@@ -137,7 +137,7 @@ const daysIn = (year: number, month: number): number => (month === 2 && isLeap(y
 
 const pad = (n: number, width: number): string => String(n).padStart(width, '0');
 
-/** UTC with whole seconds, or with six digits for the micro layout. Fractions are cut. */
+/** UTC with whole seconds, or with six digits for the micro layout. Fractions are truncated. */
 export function formatGoTime(layout: Layout, time: GoTime): string {
   const days = Math.floor(time.seconds / 86_400);
   const inDay = time.seconds - days * 86_400;

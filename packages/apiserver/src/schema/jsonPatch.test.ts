@@ -149,13 +149,13 @@ describe('properties', () => {
 
   type Operation = { readonly op: string; readonly path: string; readonly from: string };
 
-  /** As the RFC defines a copy and a move. Only of add and remove does the library check the bounds of lists. */
+  /** copy and move as defined by the RFC. The library checks list bounds only for add and remove. */
   function expand(doc: unknown, { op, path, from }: Operation): object[] {
     const add = { op: 'add', path, value: fastJsonPatch.getValueByPointer(doc, from) };
     return op === 'copy' ? [add] : [{ op: 'remove', path: from }, add];
   }
 
-  /** Undefined where it does not apply. */
+  /** Undefined when the patch does not apply. */
   function byTheRfc(doc: Json, operations: readonly Operation[]): Json | undefined {
     let result: unknown = clone(doc);
     const apply = (to: unknown, steps: readonly object[]) =>
@@ -177,7 +177,7 @@ describe('properties', () => {
       fc.property(document, fc.array(operation, { minLength: 1, maxLength: 4 }), (doc, operations) => {
         const before = JSON.stringify([doc, operations]);
         const expected = byTheRfc(doc as Json, operations);
-        if (expected === undefined) return; // Stricter than upstream in places; the table above has those.
+        if (expected === undefined) return; // The library is stricter than upstream in some cases, which are in the table above.
         expect(patch(doc as Json, operations as Json)).toEqual(expected);
         expect(JSON.stringify([doc, operations])).toBe(before);
       }),

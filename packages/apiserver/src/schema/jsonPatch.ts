@@ -1,6 +1,6 @@
-// JSON patch (RFC 6902) with the habits of the library inside kube-apiserver: `replace` and `copy` do not mind a map key
-// that is missing, negative indices count from the end, the first segment of a path is never looked at. Documents and
-// patches are not changed; the result shares what it can with them.
+// JSON patch (RFC 6902) with the behavior of the library in kube-apiserver: `replace` and `copy` accept a missing map
+// key, negative indices count from the end, and the first segment of a path is ignored. Does not modify documents and
+// patches; the result shares parts with them.
 
 import { clone, equal, getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
@@ -8,10 +8,10 @@ import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { decodePatchOperations } from './jsonPatchDecode.ts';
 
 export const MAX_OPERATIONS = 10_000;
-/** All copies of one patch together, in bytes of JSON. */
+/** Limit for all copies of one patch together, in bytes of JSON. */
 const MAX_COPIED = 3 * 1024 * 1024;
 
-/** `malformed`: not a patch (400). `tooLarge`: 413. `inapplicable`: does not fit this document (422). */
+/** `malformed`: not a patch (400). `tooLarge`: 413. `inapplicable`: does not apply to this document (422). */
 export class JsonPatchError extends Error {
   readonly kind: 'malformed' | 'tooLarge' | 'inapplicable';
   constructor(kind: JsonPatchError['kind'], message: string) {
@@ -25,19 +25,21 @@ export interface PatchOperation {
   op: string;
   path?: string;
   from?: string;
-  /** Absent is not the same as null: an absent value only equals a missing key. */
+  /** Absent is not null: an absent value only equals a missing key. */
   value?: Json;
 }
 
 export interface JsonPatch {
   operations: readonly PatchOperation[];
-  /** What strict decoding complains about: `json patch unknown field "[0].valeu"`. */
+  /** Strict decoding errors: `json patch unknown field "[0].valeu"`. */
   problems: readonly string[];
-  /** Its text writes `<`, `>` or `&` as escapes. */
+  /** The text contains `<`, `>` or `&` as escapes. */
   escapes?: boolean;
 }
 
-/** Checks the shape of a patch. `notes` of parseJson add duplicate fields to the problems. Throws JsonPatchError. */
+/**
+ * Checks the structure of a patch. `notes` of parseJson add duplicate fields to the problems. Throws JsonPatchError.
+ */
 export function parseJsonPatch(value: Json, notes?: JsonNotes): JsonPatch {
   const decoded = decodePatchOperations(value, notes);
   if ('refusal' in decoded) throw new JsonPatchError('malformed', decoded.refusal);
@@ -58,8 +60,8 @@ export function applyJsonPatch(document: Json, patch: JsonPatch): Json {
 }
 
 /**
- * The same with keys in the order in which kube-apiserver writes the result: sorted wherever an operation looked at
- * them, as they were elsewhere.
+ * The same with keys in the order in which kube-apiserver writes the result: sorted in containers that an operation
+ * accessed, unchanged elsewhere.
  */
 export function applyJsonPatchInOrder(document: Json, patch: JsonPatch): Json {
   const patcher = new Patcher(document, patch.escapes ?? false, true);
@@ -74,7 +76,7 @@ type Container = JsonObject | Json[];
 
 class Patcher {
   document: Json;
-  /** Containers made here, which may be edited in place; all others are copied first. */
+  /** Containers created here, which may be modified in place; all others are copied first. */
   readonly #owned = new Set<Container>();
   readonly #escapes: boolean;
   readonly #inOrder: boolean;
@@ -87,7 +89,7 @@ class Patcher {
     if (inOrder && typeof document === 'object' && document !== null) this.document = this.#own(document);
   }
 
-  /** What was looked at is written as a map, in the order of its keys. */
+  /** Accessed containers are written as a map, with sorted keys. */
   written(value: Json): Json {
     if (typeof value !== 'object' || value === null || !this.#owned.has(value)) return value;
     if (Array.isArray(value)) return value.map((item) => this.written(item));
@@ -147,7 +149,7 @@ class Patcher {
   }
 
   #copy(from: string, path: string): void {
-    // The copy is written after the way to its place was looked at.
+    // The copy is written after the path to its target was accessed.
     if (this.#inOrder && this.#find(from, true) !== undefined) this.#find(path, true);
     const [container, key] = this.#find(from, this.#inOrder) ?? [];
     if (container === undefined)
@@ -158,7 +160,7 @@ class Patcher {
       throw inapplicable(
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}`,
       );
-    // A copy of its own: both places may be edited later.
+    // A separate copy: both places may be modified later.
     this.#add(path, clone(this.#inOrder ? this.written(value) : value));
   }
 
@@ -179,12 +181,12 @@ class Patcher {
     else container.splice(Number(key), 1, this.#ownAll(value));
   }
 
-  /** Texts are compared as they are spelled, and documents spell `<`, `>` and `&` as escapes. */
+  /** Compares the JSON text; documents contain `<`, `>` and `&` as escapes. */
   #isSame(value: Json, expected: Json | undefined): boolean {
     return equal(value, expected) && (this.#escapes || !hasMarkup(value));
   }
 
-  /** Everything below was looked at. */
+  /** Marks everything below as accessed. */
   #ownAll(value: Json): Json {
     if (typeof value !== 'object' || value === null) return value;
     const own = this.#own(value);
@@ -193,7 +195,7 @@ class Patcher {
     return own;
   }
 
-  /** The container the last segment of a path is in. With `edit`, the way there is made editable. */
+  /** The container of the last segment of a path. With `edit`, makes the containers on the path modifiable. */
   #find(path: string, edit: boolean): [Container, string] | undefined {
     const segments = path.split('/');
     if (segments.length < 2 || typeof this.document !== 'object' || this.document === null) return undefined;
@@ -241,7 +243,7 @@ function fromOf({ op, from }: PatchOperation): string {
   return from;
 }
 
-/** An index as strconv.Atoi reads it, within `length`; negative ones count from the end. */
+/** An index parsed like strconv.Atoi, within `length`; negative ones count from the end. */
 function indexIn(length: number, key: string): number {
   if (!/^[+-]?\d+$/.test(key)) throw inapplicable(`value was not a proper array index: '${key}'`);
   const index = Number(key);

@@ -1,4 +1,4 @@
-// The shape of a JSON patch document, as the server's struct for one operation has it, with its refusals.
+// Decodes a JSON patch document into the operations struct of kube-apiserver, with its errors.
 
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';

@@ -47,7 +47,7 @@ describe('values at a path', () => {
     ['.__proto__', []],
     ['.constructor', []],
   ])('%s', (path, values) => {
-    // An integer and a fraction do not compare, so a filter over both fits no object.
+    // An integer and a fraction are not comparable, so a filter over both matches no object.
     const run = () => parseJsonPath(path).find(object);
     if (path.includes('age>1')) expect(run).toThrow(new JsonPathError('incompatible types for comparison'));
     else expect(run()).toEqual(values);

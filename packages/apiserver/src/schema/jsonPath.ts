@@ -1,5 +1,5 @@
-// JSONPath as additionalPrinterColumns use it: `.status.conditions[?(@.type=="Ready")].status`, `.spec.ports[0].port`,
-// `.metadata.labels['a\.b']`, `[*]`, `..name`. Values that are missing are no error, values of the wrong shape are.
+// JSONPath for additionalPrinterColumns: `.status.conditions[?(@.type=="Ready")].status`, `.spec.ports[0].port`,
+// `.metadata.labels['a\.b']`, `[*]`, `..name`. Missing values are no error, values of the wrong type are.
 
 import { quoteValue } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type Json } from '@lapse/kube/api/json';
@@ -10,9 +10,9 @@ import { sorted } from './structural/listTypes.ts';
 export { JsonPathError } from './jsonPathParser.ts';
 
 export interface JsonPath {
-  /** All values at the path. Throws JsonPathError where the path and the value do not fit. */
+  /** All values at the path. Throws JsonPathError when the path does not match the type of a value. */
   find(value: Json): Json[];
-  /** The first of them; undefined when there is none or the path does not fit. */
+  /** The first value; undefined when there is none or the path does not match. */
   first(value: Json): Json | undefined;
 }
 
@@ -33,7 +33,7 @@ export function parseJsonPath(text: string): JsonPath {
   };
 }
 
-/** A value in a column of type string. */
+/** Prints a value for a column of type string. */
 export function printPathValue(value: Json): string {
   if (value === null) return '<no value>';
   if (typeof value === 'string') return value;
@@ -79,7 +79,7 @@ function childrenOf(value: Json): Json[] {
   return isObject(value) ? Object.values(sorted(value) as object) : [];
 }
 
-/** The value itself and everything below that has something below. */
+/** The value itself and all containers below it. */
 function descendantsOf(value: Json): Json[] {
   const children = childrenOf(value);
   return children.length === 0 ? [] : [value, ...children.flatMap(descendantsOf)];
@@ -93,7 +93,7 @@ function listOf(value: Json, why: string): Json[] {
 function sliceOf(list: Json[], { from, to, step }: Slice): Json[] {
   const { length } = list;
   const start = from === undefined ? 0 : from < 0 ? from + length : from;
-  // One index stands for the slice up to the next one; -1 ends at the end.
+  // One index is the slice up to the next one; -1 ends at the end.
   const end = endOf(from, to, length);
   if (start === end) return [];
   if (start < 0 || start >= length)
@@ -131,7 +131,7 @@ function existsIn(item: Json, path: readonly PathStep[]): boolean {
   }
 }
 
-/** Only scalars of one kind compare; an integer and a fraction are two kinds. */
+/** Only scalars of the same type are comparable; integers and fractions are different types. */
 function compare(a: Json, operator: string, b: Json): boolean {
   if (kindOf(a) !== kindOf(b)) throw new JsonPathError('incompatible types for comparison');
   const [left, right] = [a as string | number, b as string | number];

@@ -1,4 +1,4 @@
-// The grammar of JSONPath in Kubernetes, without templates around it.
+// Parser for JSONPath in Kubernetes, without templates.
 
 import type { Json } from '@lapse/kube/api/json';
 
@@ -26,7 +26,7 @@ export type PathStep =
   | { readonly kind: 'literal'; readonly value: Json }
   | { readonly kind: 'identifier'; readonly name: string };
 
-/** Filters inside filters are read again and again; nobody needs many. */
+/** Nested filters are parsed repeatedly, so their depth is limited. */
 const MAX_NESTING = 10;
 
 export const parsePath = (text: string): PathStep[] => new PathParser(text, 0).parse();
@@ -76,7 +76,7 @@ class PathParser {
     if (next !== undefined && isWordChar(next)) this.#field();
   }
 
-  /** Up to a terminator; a backslash takes the meaning from the next character. */
+  /** Up to a terminator; a backslash escapes the next character. */
   #field(): void {
     const match = /(?:\\.?|[^\s.,[\]$@{}\\])*/sy;
     match.lastIndex = this.#at;
@@ -153,7 +153,7 @@ class PathParser {
     this.#steps.push({ kind: 'filter', left: this.#inner(left), operator, right: this.#inner(right) });
   }
 
-  /** The closing parenthesis, unless it stands in quotes. */
+  /** The closing parenthesis outside of quotes. */
   #endOfFilter(from: number): number {
     let quote = '';
     for (let at = from; at < this.#text.length; at++) {

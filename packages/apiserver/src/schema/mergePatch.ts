@@ -1,12 +1,12 @@
-// JSON merge patch (RFC 7396): maps merge, null removes, everything else replaces. As in kube-apiserver, nulls are also
-// taken out of maps inside new lists, but stay where a list replaces a map.
+// JSON merge patch (RFC 7396): maps merge, null removes, everything else replaces. As in kube-apiserver, nulls are
+// also removed from maps inside new lists, but stay where a list replaces a map.
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { sortKeys } from '@lapse/kube/api/sortKeys';
 
 /**
- * The same with keys in the order in which kube-apiserver writes the result: sorted wherever the patch looked at them, as
- * they were elsewhere.
+ * The same with keys in the order in which kube-apiserver writes the result: sorted in containers that the patch
+ * accessed, unchanged elsewhere.
  */
 export function applyMergePatchInOrder(target: Json | undefined, patch: Json): Json {
   if (!isObject(target)) return sortKeys(withoutNulls(patch));
@@ -20,7 +20,7 @@ export function applyMergePatchInOrder(target: Json | undefined, patch: Json): J
   return out;
 }
 
-/** A new value; neither argument is changed, but parts of both are shared with the result. */
+/** Returns a new value; does not modify its arguments, but shares parts with them. */
 export function applyMergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(target)) return withoutNulls(patch);
   if (!isObject(patch)) return patch;
@@ -34,7 +34,7 @@ export function applyMergePatch(target: Json | undefined, patch: Json): Json {
   return out;
 }
 
-/** Null entries of lists stay: they are elements, not removals. */
+/** Keeps null entries of lists: they are elements, not removals. */
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

@@ -1,5 +1,5 @@
-// Keys in the order in which the real server writes what a patch made: sorted where the patch looked, as they were
-// elsewhere.
+// The order of keys in which kube-apiserver writes the result of a patch: sorted in containers that the patch
+// accessed, unchanged elsewhere.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { describe, expect, test } from 'vitest';

@@ -188,7 +188,7 @@ describe('hostile bytes', () => {
 
   test('schemas nested beyond reason are refused', () => {
     let message = Buffer.alloc(0);
-    // JSONSchemaProps.not (28) inside itself.
+    // JSONSchemaProps.not (28), nested in itself.
     for (let i = 0; i < 3000; i++)
       message = Buffer.concat([Buffer.from([0xe2, 1]), varint(message.length), message]);
     const type = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';

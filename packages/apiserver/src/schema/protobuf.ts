@@ -1,6 +1,6 @@
-// Protobuf request bodies (`application/vnd.kubernetes.protobuf`): the `k8s\0` envelope, and messages of built-in kinds
-// read by the generated table. A message first becomes the JSON a client would have sent; decodeTyped then makes it
-// what the server keeps, so both encodings share one set of rules. Answers are never protobuf.
+// Protobuf request bodies (`application/vnd.kubernetes.protobuf`): the `k8s\0` envelope, and messages of built-in
+// kinds, decoded with the generated table. A message is first converted to the JSON that a client would have sent,
+// then decoded by decodeTyped, so both encodings share one set of rules. Responses are never protobuf.
 
 import { clone, getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { parseJson } from '@lapse/kube/api/jsonParse';
@@ -11,11 +11,11 @@ import { packable, SCALAR_READERS } from './protobufScalars.ts';
 import { decodeTyped } from './typed.ts';
 import { isScalar, SCALARS } from './typedScalars.ts';
 
-/** Deeper messages (only JSON schemas can nest at all) would endanger the stack. */
+/** Deeper messages could overflow the stack (only JSON schemas are recursive). */
 const MAX_DEPTH = 500;
 const PREFIX = Buffer.from('k8s\0');
 
-/** The envelope itself is unreadable: the server says that the object is unrecognised. */
+/** The envelope itself is invalid: the server reports an unrecognized object. */
 export class EnvelopeError extends DecodeError {}
 
 export interface Envelope {
@@ -81,7 +81,7 @@ function requireWire(wire: number, expected: number, field: string): void {
   if (wire !== expected) throw new DecodeError(`proto: wrong wireType = ${wire} for field ${field}`);
 }
 
-/** A message of struct `typeName` as the object Go would encode in JSON. Throws DecodeError. */
+/** Decodes a message of struct `typeName` into the object that Go would encode in JSON. Throws DecodeError. */
 export function decodeMessage(table: BuiltinTable, typeName: string, bytes: Uint8Array): JsonObject {
   const json: JsonObject = {};
   new MessageReader(table).read(typeName, new ProtobufReader(bytes), json);
@@ -107,7 +107,7 @@ function fieldsByNumber(type: BuiltinType): Map<number, NumberedField | string> 
   return map;
 }
 
-/** Go spells a few names in capitals. */
+/** Go writes a few names in capitals. */
 const goName = (name: string): string =>
   name === 'uid' || name === 'ip' ? name.toUpperCase() : name.charAt(0).toUpperCase() + name.slice(1);
 
@@ -188,13 +188,13 @@ class MessageReader {
       return scalar.read(reader);
     }
     requireWire(wire, BYTES, name);
-    // A message that comes twice is merged, as protobuf has it.
+    // A repeated message is merged, as protobuf defines it.
     const out: JsonObject = isObject(old) ? old : {};
     this.read(field.t, reader.message(), out);
     return out;
   }
 
-  /** A message that stands for a JSON value of another shape. */
+  /** A message that encodes a JSON value of another shape. */
   #wireValue(typeName: string, reader: ProtobufReader): Json {
     const out: JsonObject = {};
     this.read(typeName, reader, out);

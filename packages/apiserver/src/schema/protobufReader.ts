@@ -1,5 +1,5 @@
-// The protobuf wire format, read from bytes that may be hostile: every length is checked before it is used, and
-// refusals use the words of the Go code that Kubernetes generates.
+// Reader for the protobuf wire format. The bytes may be hostile: every length is checked before use. Errors have the
+// messages of the Go code that Kubernetes generates.
 
 import { isUtf8 } from 'node:buffer';
 import { decodeLikeGo } from '@lapse/kube/api/jsonText';
@@ -29,7 +29,7 @@ export class ProtobufReader {
     return this.#at >= this.#end;
   }
 
-  /** Field number and wire type; `message` names the message in refusals. */
+  /** Field number and wire type; `message` is the message name for errors. */
   tag(message: string): { field: number; wire: number } {
     const start = this.#at;
     const tag = this.#varint();
@@ -44,7 +44,7 @@ export class ProtobufReader {
 
   #varint(): bigint {
     const bytes = this.#bytes;
-    // Nearly all varints have one to four bytes; those need no bigint arithmetic.
+    // Nearly all varints have one to four bytes, which need no bigint arithmetic.
     let low = 0;
     for (let shift = 0; shift < 28; shift += 7) {
       if (this.#at >= this.#end) throw unexpectedEnd();
@@ -70,7 +70,7 @@ export class ProtobufReader {
     return Number(BigInt.asUintN(32, this.#varint()));
   }
 
-  /** Exact: bigint beyond 2^53. */
+  /** Exact: bigint above 2^53. */
   int64(): number | bigint {
     return exact(BigInt.asIntN(64, this.#varint()));
   }
@@ -122,7 +122,7 @@ export class ProtobufReader {
     return at;
   }
 
-  /** Skips the field whose tag was just read, with everything in it. */
+  /** Skips the field whose tag was just read, with all its contents. */
   skip(): void {
     this.#at = this.#tagStart;
     let depth = 0;
@@ -132,7 +132,7 @@ export class ProtobufReader {
     } while (depth > 0);
   }
 
-  /** One tag and its value; returns how the depth of groups changes. */
+  /** Skips one tag and its value; returns the change of the group depth. */
   #skipOne(depth: number): number {
     const wire = Number(this.#varint() & 7n);
     switch (wire) {

@@ -1,4 +1,5 @@
-// Scalars and special types of the built-in table in protobuf: wire type, and what a client would have sent in JSON.
+// Scalars and special types of the built-in table in protobuf: the wire type, and the JSON that a client would have
+// sent.
 
 import { formatGoDuration } from '@lapse/base/goDuration';
 import type { Json } from '@lapse/kube/api/json';
@@ -17,7 +18,7 @@ const FIXED64 = 1;
 const MAX_RAW_DEPTH = 500;
 const ZERO_TIME = '0001-01-01T00:00:00Z';
 
-/** Lists of these may come packed into one field. */
+/** Lists of these types may be packed into one field. */
 export const packable = (type: string): boolean =>
   type === 'int32' || type === 'int64' || type === 'uint32' || type === 'uint64' || type === 'bool';
 
@@ -42,7 +43,7 @@ function readTimestamp(reader: ProtobufReader): { seconds: number; nanos: number
     [VARINT, () => (seconds = Number(reader.int64()))],
     [VARINT, () => (nanos = reader.int32())],
   ]);
-  // Beyond the years that RFC 3339 can write nothing is a time.
+  // RFC 3339 cannot represent times outside these years.
   if (seconds < -62_167_219_200 || seconds > 253_402_300_799)
     throw new DecodeError('proto: time out of range');
   return { seconds, nanos };

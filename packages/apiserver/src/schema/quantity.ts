@@ -1,5 +1,5 @@
-// resource.Quantity: `500m`, `1Gi`, `1e3`. What Kubernetes stores is not always what was sent: "0.5" becomes "500m",
-// "1024Mi" becomes "1Gi", but "1.500" stays. The rules follow the Go type, digit strings instead of big numbers.
+// resource.Quantity: `500m`, `1Gi`, `1e3`. Kubernetes does not always store the sent text: "0.5" becomes "500m",
+// "1024Mi" becomes "1Gi", but "1.500" stays. The rules follow the Go type, with digit strings instead of big numbers.
 
 export class QuantityError extends Error {}
 
@@ -10,7 +10,7 @@ const SUFFIX = "unable to parse quantity's suffix";
 
 type Format = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** ± digits · 10^exponent; `text` is kept when Go keeps the spelling it read. */
+/** ± digits · 10^exponent; `text` is set when Go keeps the original text. */
 interface Amount {
   negative: boolean;
   /** Without leading zeros; `0` is the empty string. */
@@ -46,7 +46,7 @@ const INT64_MAX = 2n ** 63n - 1n;
 const NANO = -9;
 const MILLI = -3;
 
-/** The text as the API server gives it back. Throws QuantityError. */
+/** The text as returned by the API server. Throws QuantityError. */
 export const canonicalQuantity = (text: string): string => formatQuantity(parseQuantity(text.trim()));
 
 /** The same for ResourceLists, whose values Kubernetes rounds up to thousandths when it applies defaults. */
@@ -63,7 +63,7 @@ function parseQuantity(text: string): Amount {
   const whole = stripLeadingZeros(integer);
   const negative = sign === '-';
   const scale = interpretSuffix(suffix);
-  // Go calls an empty numerator "0", which counts as a digit.
+  // In Go an empty numerator is "0", which counts as a digit.
   const length = Math.max(whole.length, 1) + fraction.length;
   const digits = whole + fraction;
   if (scale.format === 'BinarySI') {
@@ -91,14 +91,14 @@ function parseQuantity(text: string): Amount {
   return exponent < NANO ? roundUp(amount, NANO) : amount;
 }
 
-/** Go's int64 path reads "." as zero; the exact path insists on a digit. */
+/** Go's int64 path parses "." as zero; the exact path requires a digit. */
 function requireDigits(text: string, suffix: string): void {
   if (!/\d/.test(text.slice(0, text.length - suffix.length))) throw new QuantityError(NUMERIC);
 }
 
 const stripLeadingZeros = (digits: string): string => digits.replace(/^0+/, '');
 
-/** A loop because `/0+$/` tries every run of zeros in a text of megabytes. */
+/** A loop because `/0+$/` retries at every run of zeros in a text of megabytes. */
 function stripTrailingZeros(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits.charCodeAt(end - 1) === 48) end--;
@@ -119,14 +119,14 @@ function interpretSuffix(suffix: string): { exponent: number; format: Format } {
   return { exponent: Number(BigInt.asIntN(32, exponent)), format: 'DecimalExponent' };
 }
 
-/** Whole numbers with a binary suffix that Go computes in int64: their digits, undefined when they may be too large. */
+/** Whole numbers with a binary suffix that Go computes in int64: their digits; undefined when they may be too large. */
 function smallBinary(digits: string, length: number, power: number): string | undefined {
   if (15 - length - Math.trunc((power * 3) / 10) - 1 < 0) return undefined;
   return (BigInt(digits) << BigInt(power)).toString().replace(/^0$/, '');
 }
 
 function largeBinary(negative: boolean, whole: string, fraction: string, power: number): Amount {
-  // Beyond forty digits only "more than zero" matters: the result is capped above and rounded up below.
+  // Beyond 40 digits only "more than zero" matters: the result is capped above and rounded up below.
   const sticky = /[1-9]/.test(fraction.slice(40)) ? '1' : '';
   const kept = fraction.slice(0, 40) + sticky;
   const unscaled = whole.length > 40 ? INT64_MAX : BigInt(whole + kept) << BigInt(power);
@@ -140,7 +140,7 @@ function largeBinary(negative: boolean, whole: string, fraction: string, power: 
 
 const trimZero = (n: bigint): string => (n === 0n ? '' : n.toString());
 
-/** Away from zero, to a multiple of 10^exponent. */
+/** Rounds away from zero to a multiple of 10^exponent. */
 function roundUp(amount: Amount, exponent: number): Amount {
   const cut = exponent - amount.exponent;
   const { negative, digits, format } = amount;
@@ -158,7 +158,7 @@ function increment(digits: string): string {
   return bumped + '0'.repeat(digits.length - end);
 }
 
-/** Magnitude against a whole number, for amounts of few digits (all binary ones). */
+/** Compares the magnitude with a whole number, for amounts with few digits (all binary ones). */
 function compare(amount: Amount, whole: bigint): number {
   const unscaled = BigInt(amount.digits);
   const [left, right] =
@@ -179,7 +179,7 @@ function formatQuantity(amount: Amount): string {
   return sign + formatDecimal(amount);
 }
 
-/** The value as an integer, undefined when it has a fraction. */
+/** The value as an integer; undefined when it has a fraction. */
 function asInteger({ digits, exponent }: Amount): bigint | undefined {
   if (exponent >= 0) return BigInt(digits) * 10n ** BigInt(exponent);
   return /[1-9]/.test(digits.slice(exponent)) || digits.length <= -exponent
@@ -203,6 +203,6 @@ function formatDecimal(amount: Amount): string {
   exponent -= padding;
   const number = stripped + '0'.repeat(padding);
   if (amount.format === 'DecimalExponent') return exponent === 0 ? number : `${number}e${exponent}`;
-  // Beyond exa Go has no suffix and writes none.
+  // Above exa Go has no suffix and writes none.
   return number + (DECIMAL_SUFFIX.get(exponent) ?? '');
 }

@@ -1,4 +1,4 @@
-// Refusals of strategic merge patches. Most are nobody's fault but the patch's, and yet upstream answers 500.
+// Errors of strategic merge patches. Most are errors of the client, but upstream responds with 500.
 
 /** `malformed`: 400. `unprocessable`: the bare 422. `internal`: 500 with the text. */
 export class StrategicMergeError extends Error {

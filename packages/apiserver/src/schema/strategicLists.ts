@@ -1,5 +1,5 @@
-// Merging of lists: scalars as sets, maps by their merge key, both in the order Kubernetes gives them: what the patch
-// names comes in the order of the patch, in front of what it does not name unless the server's order says otherwise.
+// Merges lists: scalars as sets, maps by merge key, in the order of Kubernetes. Elements of the patch have the order
+// of the patch and precede the others, except where the order of the server says otherwise.
 
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { goPrint, goPrintText, goTypeOf } from './goPrint.ts';
@@ -23,7 +23,7 @@ export class ListMerger {
     this.#mergeMaps = mergeMaps;
   }
 
-  /** With `deleteFrom`, scalars of the patch are taken away instead of added. */
+  /** With `deleteFrom`, removes the scalars of the patch instead of adding them. */
   merge(original: Json[], patch: Json[], deleteFrom: boolean): Json[] {
     if (original.length === 0 && patch.length === 0) return original;
     if (elementType(original, patch) === MAP) return this.#mergeByKey(original, patch);
@@ -51,7 +51,7 @@ export class ListMerger {
     return this.order(merged, special.patch, special.original);
   }
 
-  /** Elements with $patch delete others, or replace the list; they are not elements themselves. */
+  /** Elements with $patch delete other elements or replace the list; they are not elements themselves. */
   #obeyDirectives(
     original: JsonObject[],
     patch: JsonObject[],
@@ -78,8 +78,8 @@ export class ListMerger {
   }
 
   /**
-   * Sorts `merged`: elements that `wanted` names by their order there, the others by the server's order, then both
-   * woven together, an element of the server first only where the server has it in front.
+   * Sorts `merged`: elements in `wanted` by that order, the others by the order of `server`. Then interleaves both;
+   * an element of the server comes first only where it precedes in `server`.
    */
   order(merged: Json[], wanted: Json[], server: Json[]): Json[] {
     const maps = this.#field.mergeKey !== '';
@@ -111,7 +111,7 @@ export class ListMerger {
     }
   }
 
-  /** Elements of the patch have to be in the wanted order, and all of them in it. */
+  /** All elements of the patch must be in the wanted order. */
   checkOrder(patch: Json[], order: Json[]): void {
     if (patch.length === 0 || order.length === 0) return;
     const key = this.#field.mergeKey;
@@ -162,7 +162,7 @@ function weave(left: Json[], right: Json[], at: (item: Json) => number | undefin
   return [...out, ...left.slice(i), ...right.slice(j)];
 }
 
-/** The Go type all elements share. */
+/** The common Go type of all elements. */
 export function elementType(...lists: Json[][]): string {
   let type: string | undefined;
   for (const item of lists.flat()) {

@@ -197,7 +197,7 @@ describe('refusals', () => {
       new StrategicMergeError('expected a []interface {}, but received a string'),
     ],
   ])('%s', (_, original, patch, error) => {
-    // The directive is only looked at where there is something to merge with.
+    // The directive is only evaluated when there is a value to merge with.
     const target = { metadata: {}, ...original };
     expect(() => merge(target, patch)).toThrow(error);
   });

@@ -1,6 +1,6 @@
-// Strategic merge patch: a merge patch that knows from the Go struct which lists merge by key, and that obeys the
-// directives $patch, $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/…. The original stays as it is; the patch
-// loses what was obeyed, as it does in Kubernetes, whose refusals quote the rest of it.
+// Strategic merge patch: the Go structs determine which lists merge by key. Supports the directives $patch,
+// $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/…. Does not modify the original. Removes applied
+// directives from the patch, as Kubernetes does: its errors quote the rest.
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { BuiltinTable } from './builtinTable.ts';
@@ -16,7 +16,7 @@ const RETAIN_KEYS = '$retainKeys';
 const DELETE_FROM = '$deleteFromPrimitiveList';
 const SET_ORDER = '$setElementOrder';
 
-/** Throws StrategicMergeError. Edits `patch`, and the result shares parts of it. */
+/** Throws StrategicMergeError. Modifies `patch`, and the result shares parts with it. */
 export function applyStrategicMerge(
   table: BuiltinTable,
   typeName: string,
@@ -66,7 +66,7 @@ function listKey(key: string, prefix: string): string {
   return key.slice(slash + 1);
 }
 
-/** Takes away what the directive does not list; everything the patch sets has to be listed. */
+/** Removes keys that the directive does not list; all keys that the patch sets must be listed. */
 function retainKeys(out: JsonObject, patch: JsonObject): void {
   const keys = getOwn(patch, RETAIN_KEYS);
   if (keys === undefined) return;
@@ -101,7 +101,7 @@ function mergeField(out: JsonObject, key: string, value: Json, meta: PatchMeta, 
   } else setOwn(out, key, value);
 }
 
-/** Values of different kinds replace each other. */
+/** Values of different types replace each other. */
 const kindOf = (value: Json): string => (isObject(value) ? 'map' : Array.isArray(value) ? 'slice' : 'scalar');
 
 function setOrDrop(out: JsonObject, key: string, value: Json | undefined): void {
@@ -109,7 +109,7 @@ function setOrDrop(out: JsonObject, key: string, value: Json | undefined): void 
   else setOwn(out, key, value);
 }
 
-/** Merges the list that the directive is about and puts it in the wanted order; the list leaves the patch. */
+/** Merges the list of the directive and orders it; removes the list from the patch. */
 function setElementOrder(
   out: JsonObject,
   patch: JsonObject,
@@ -142,7 +142,7 @@ function mergedList(
   return strategy === 'merge' ? lists.merge(old, added, false) : added;
 }
 
-/** Maps with a $patch directive vanish; undefined when the value itself is one. Edits maps. */
+/** Removes maps with a $patch directive; undefined when the value itself is one. Modifies maps. */
 function withoutDirectives(value: Json): Json | undefined {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((v) => v !== undefined);
   if (!isObject(value)) return value;

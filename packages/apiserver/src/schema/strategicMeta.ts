@@ -1,4 +1,4 @@
-// What the Go structs say about merging a field: patchStrategy and patchMergeKey, looked up level by level.
+// Merge metadata of fields from the Go structs: patchStrategy and patchMergeKey, level by level.
 
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
 import type { BuiltinField, BuiltinTable } from './builtinTable.ts';
@@ -6,9 +6,9 @@ import { StrategicMergeError } from './strategicErrors.ts';
 import { isScalar } from './typedScalars.ts';
 
 export interface FieldMeta {
-  /** Of the map, or of the elements of the list. */
+  /** Metadata of the map, or of the elements of the list. */
   meta: PatchMeta;
-  /** `merge`, `replace` or empty; `retainKeys` is left out, the directive says what it needs. */
+  /** `merge`, `replace` or empty. `retainKeys` is omitted: the directive is sufficient. */
   strategy: string;
   mergeKey: string;
 }
@@ -51,7 +51,7 @@ export class PatchMeta {
       );
     const fields = this.#struct === undefined ? {} : this.#table.types[this.#struct]!.fields;
     if (Object.hasOwn(fields, key)) return fields[key]!;
-    // Go falls back to a name that differs in case only.
+    // Go falls back to a name that differs only in case.
     const folded = Object.keys(fields).find((name) => name.toLowerCase() === key.toLowerCase());
     if (folded !== undefined) return fields[folded]!;
     throw new StrategicMergeError(

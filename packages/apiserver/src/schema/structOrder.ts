@@ -1,10 +1,10 @@
-// Objects as Go writes them: the fields of structs as they are declared, the entries of maps by their keys.
+// Orders keys as Go writes them: struct fields as declared, map entries by key.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { sortKeys } from '@lapse/kube/api/sortKeys';
 import type { BuiltinField, BuiltinTable } from './builtinTable.ts';
 
-/** A copy in the order of the struct, at every depth. */
+/** A copy in struct order, at every depth. */
 export function inStructOrder(table: BuiltinTable, typeName: string, value: Json): Json {
   const type = table.types[typeName];
   if (type === undefined || !isObject(value)) return sortKeys(value);
@@ -31,6 +31,6 @@ function inField(table: BuiltinTable, field: BuiltinField, value: Json): Json {
 
 const OR_SOMETHING = /Or(Array|Bool|StringArray)$/;
 
-/** What may be a schema or something simpler is a schema where it is an object. */
+/** A field that may be a schema or a simpler value is a schema when it is an object. */
 const typeOf = ({ t, pb }: BuiltinField): string =>
   pb !== undefined && OR_SOMETHING.test(pb) ? pb.replace(OR_SOMETHING, '') : t;

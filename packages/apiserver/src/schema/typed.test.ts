@@ -5,7 +5,7 @@ import { builtins, typeOf } from './builtinFixture.ts';
 import type { BuiltinTable } from './builtinTable.ts';
 import { convertTyped, DecodeError, decodeTyped, zeroTyped } from './typed.ts';
 
-/** Every kind of field, so that each rule of Go's tags has its row. */
+/** Every kind of field, with a row for each rule of Go's tags. */
 const table: BuiltinTable = {
   version: 'test',
   kinds: { 'v1/Thing': 'Thing' },
@@ -142,7 +142,7 @@ describe('refusals', () => {
     ['{"port":{}}', 'json: cannot unmarshal object into Go struct field Thing.port of type int32'],
     ['{"blob":"a*b="}', 'illegal base64 data at input byte 1'],
     ['{"blob":7}', 'json: cannot unmarshal number into Go struct field Thing.blob of type []uint8'],
-    // The first problem counts, unless a later one is fatal.
+    // The first problem is reported, except when a later one is fatal.
     [
       '{"text":1,"count":"x"}',
       'json: cannot unmarshal number into Go struct field Thing.text of type string',

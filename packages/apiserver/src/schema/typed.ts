@@ -1,6 +1,6 @@
-// The Go structs of built-in kinds, emulated from the generated table: a JSON body becomes what the API server would
-// encode again. Unknown fields are dropped and named, null and empty values follow Go's tags, times and quantities are
-// canonical, and a wrong type is refused in encoding/json's words. Each struct is compiled into closures once.
+// Emulates the Go structs of built-in kinds with the generated table: converts a JSON body to the JSON that the API
+// server would encode. Drops and reports unknown fields, handles null and empty values by Go's tags, and
+// canonicalizes times and quantities. Type errors have the messages of encoding/json. Each struct is compiled once.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { JsonNotes } from '@lapse/kube/api/jsonParse';
@@ -13,9 +13,9 @@ export { DecodeError } from './decodeError.ts';
 
 export interface DecodedObject {
   value: JsonObject;
-  /** Paths of fields the struct does not have: `spec.containers[0].colour`. */
+  /** Paths of unknown fields: `spec.containers[0].colour`. */
   unknown: string[];
-  /** Everything strict decoding complains about, in the order of the text: `unknown field "a"`, `duplicate field "b"`. */
+  /** All strict decoding errors, in the order of the text: `unknown field "a"`, `duplicate field "b"`. */
   strict: string[];
 }
 
@@ -31,7 +31,7 @@ function compilerOf(table: BuiltinTable): StructCompiler {
 }
 
 /**
- * `notes` come from parseJson and make two things exact: refusals of numbers quote their spelling (and `1.0` is no
+ * `notes` come from parseJson and provide two things: errors quote the original text of numbers (and `1.0` is no
  * integer), and duplicate fields are reported. Throws DecodeError.
  */
 export function decodeTyped(
@@ -47,8 +47,8 @@ export function decodeTyped(
 }
 
 /**
- * The result of a strategic merge patch as its struct. What it cannot be is refused in the words of the converter that
- * upstream uses here instead of JSON (`unrecognized type: int32`). Throws DecodeError.
+ * Converts the result of a strategic merge patch to its struct, with the errors of the converter that upstream uses
+ * here instead of JSON (`unrecognized type: int32`). Throws DecodeError.
  */
 export function convertTyped(table: BuiltinTable, typeName: string, json: Json): DecodedObject {
   const state = new DecodeState(undefined, true);
@@ -56,6 +56,6 @@ export function convertTyped(table: BuiltinTable, typeName: string, json: Json):
   return { value, unknown: state.unknown, strict: state.strict };
 }
 
-/** The zero value of a struct as Go encodes it: `{"metadata":{},"spec":{"containers":null},"status":{}}`. */
+/** The zero value of a struct as encoded by Go: `{"metadata":{},"spec":{"containers":null},"status":{}}`. */
 export const zeroTyped = (table: BuiltinTable, typeName: string): JsonObject =>
   compilerOf(table).structOf(typeName).zero();

@@ -1,9 +1,9 @@
-// Strategic merge patches do not go through JSON again: the patched map is converted into the struct directly, and that
-// converter refuses in other words, forgives whole floats and cuts integers that are too large.
+// Conversion after strategic merge patches: upstream converts the patched map to the struct without JSON. That
+// converter has other errors, accepts whole floats and truncates integers that are too large.
 
 import type { Json } from '@lapse/kube/api/json';
 
-/** Go's reflect.Kind of the place a value is for. */
+/** Go's reflect.Kind of the target. */
 export type GoKind =
   | 'string'
   | 'bool'
@@ -32,19 +32,22 @@ function kindOf(value: Json): string {
   }
 }
 
-/** Why the value cannot be converted. `goType` is the type of the place: `v1.PodPhase`. */
+/** Why the value cannot be converted. `goType`: the type of the target, `v1.PodPhase`. */
 export function conversionProblem(value: Json, goType: string, kind: GoKind): string {
   const from = kindOf(value);
   if (kind === 'slice' || kind === 'map') return `cannot restore ${kind} from ${from}`;
   if (kind === 'struct') return `cannot restore struct from: ${from}`;
-  // Go could turn a number into a character, or cut a fraction; it knows, and refuses.
+  // Go could convert a number to a character, or truncate a fraction, but rejects both.
   const convertible = from === 'int64' ? kind === 'string' : from === 'float64' && /int/.test(kind);
   return convertible ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${kind}`;
 }
 
 const LARGEST = 2 ** 63;
 
-/** Integers as Go converts them: modulo the size of the type. Floats beyond all integers are the smallest one. */
+/**
+ * Converts integers like Go: modulo the size of the type. Floats outside all integer ranges become the smallest
+ * integer.
+ */
 export function cutInteger(value: number | bigint, kind: GoKind): number | bigint {
   const bits = kind.endsWith('32') ? 32 : 64;
   const whole = Math.abs(Number(value)) > LARGEST ? -BigInt(LARGEST) : BigInt(value);

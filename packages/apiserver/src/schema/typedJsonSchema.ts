@@ -1,5 +1,5 @@
-// JSONSchemaPropsOrArray, OrBool and OrStringArray: fields of JSON schemas that hold a schema or something simpler.
-// They decode themselves in Go, without strictness.
+// JSONSchemaPropsOrArray, OrBool and OrStringArray: fields of JSON schemas that contain a schema or a simpler value.
+// In Go they have their own decoders, which are not strict.
 
 import { isObject, type Json } from '@lapse/kube/api/json';
 import type { WireForm } from './builtinTable.ts';
@@ -16,7 +16,7 @@ export function jsonSchemaUnion(form: WireForm, schema: SchemaDecoder): Decoder 
     state.selfDecodingIn = selfDecodingIn ?? state.owner;
     state.firstError = undefined;
     const decoded = decodeUnion(form, value, (v) => schema(v, state));
-    // The decoder inside has come to its end, so what it saved is fatal for the one around it.
+    // The inner decoder has finished, so its saved error is fatal for the outer one.
     if (state.firstError !== undefined) throw new DecodeError(state.firstError);
     state.selfDecodingIn = selfDecodingIn;
     state.firstError = firstError;
@@ -24,7 +24,7 @@ export function jsonSchemaUnion(form: WireForm, schema: SchemaDecoder): Decoder 
   };
 }
 
-/** Where everything else is converted, these are decoded from JSON all the same, each for itself. */
+/** Decoded separately from JSON, even where all other values are converted. */
 function decodeApart(form: WireForm, value: Json, schema: SchemaDecoder): Json {
   const own = new DecodeState(undefined);
   const decoded = decodeUnion(form, value, (v) => schema(v, own));
@@ -38,7 +38,7 @@ function decodeUnion(form: WireForm, value: Json, schema: (value: Json) => Json)
     if (typeof value === 'boolean') return value;
     throw new DecodeError('boolean or JSON schema expected');
   }
-  // Anything else sets neither side, and an empty union is written as null.
+  // All other values set neither side, and an empty union is written as null.
   if (!Array.isArray(value) || value.length === 0) return null;
   return form === 'orArray' ? value.map((v) => schema(v ?? {})) : value;
 }

@@ -1,5 +1,5 @@
-// Scalars and hand-encoded types of the built-in table: JSON in, the JSON Go would write back out. Values of the wrong
-// type are either saved (plain Go types) or thrown at once (types with an UnmarshalJSON of their own), as in Go.
+// Scalars and types with their own encoding in the built-in table: converts JSON to the JSON that Go would write. As
+// in Go, type errors are saved for plain types and thrown at once for types with UnmarshalJSON.
 
 import { formatGoDuration, parseGoDuration } from '@lapse/base/goDuration';
 import type { Json } from '@lapse/kube/api/json';
@@ -11,14 +11,14 @@ import { canonicalQuantity } from './quantity.ts';
 import { cutInteger, type GoKind } from './typedConvert.ts';
 import { type DecodeState, jsonWord } from './typedState.ts';
 
-/** Decodes a value that is not null. `holder` and `key` say where it hangs, for the spelling of numbers. */
+/** Decodes a non-null value. `holder` and `key` are its container and key, to look up the original text of numbers. */
 export type Decoder = (value: Json, state: DecodeState, holder: object, key: string) => Json;
 
 export interface ScalarCodec {
-  /** `goType` is the Go type as errors name it: `int32`, `v1.PodPhase`. */
+  /** `goType`: the Go type for errors, `int32`, `v1.PodPhase`. */
   decoder(goType: string): Decoder;
   zero: Json;
-  /** Go structs are never left out by omitempty. */
+  /** omitempty never omits Go structs. */
   struct?: true;
 }
 
@@ -47,7 +47,7 @@ interface IntegerRange {
   kind: GoKind;
 }
 
-/** The integer, or undefined with the problem saved. */
+/** The integer; undefined when a problem was saved. */
 function readInteger(
   value: Json,
   [state, holder, key]: [DecodeState, object, string],
@@ -76,7 +76,7 @@ const integer = (kind: GoKind, min: bigint, max: bigint): ScalarCodec => ({
     const low = Number(min);
     const high = Number(max);
     return (value, state, holder, key) => {
-      // The common case without ceremony: a small integer, written as one.
+      // Fast path: a small integer, written as one.
       if (Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high)
         if (state.spelling(holder, key) === undefined) return value;
       return readInteger(value, [state, holder, key], range) ?? 0;
@@ -96,7 +96,7 @@ const float64: ScalarCodec = {
   },
 };
 
-/** Go reads a list of bytes from a list of numbers, too; null among them leaves a zero. */
+/** Go also reads bytes from a list of numbers; null is a zero. */
 function fromNumbers(list: readonly Json[], state: DecodeState): string {
   const odd = list.find((v) => v !== null && !(Number.isInteger(v) && Number(v) >= 0 && Number(v) < 256));
   if (odd !== undefined) {
@@ -123,7 +123,7 @@ const bytes: ScalarCodec = {
   },
 };
 
-/** Types that read a JSON string and refuse everything else at once. */
+/** Types that parse a JSON string and throw at once for all other values. */
 const fromText = (parse: (text: string) => Json, zero: Json): ScalarCodec => ({
   zero,
   struct: true,
@@ -133,7 +133,7 @@ const fromText = (parse: (text: string) => Json, zero: Json): ScalarCodec => ({
   },
 });
 
-/** The words of the parser as a DecodeError. */
+/** Converts parser errors to DecodeErrors. */
 export function fatal<T>(parse: () => T): T {
   try {
     return parse();
@@ -180,7 +180,7 @@ const intOrString: ScalarCodec = {
   },
 };
 
-/** Kept as it is: raw bytes in Go. */
+/** Kept unchanged: raw bytes in Go. */
 const raw: ScalarCodec = { zero: null, struct: true, decoder: () => (value) => value };
 
 export const SCALARS: Record<ScalarType, ScalarCodec> = {

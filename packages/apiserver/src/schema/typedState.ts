@@ -1,5 +1,5 @@
-// What one run of the typed decoder carries along: where it is, what strict decoding would complain about, and the
-// first type error, which Go remembers while it decodes the rest.
+// State of one run of the typed decoder: its position, the strict decoding errors, and the first type error, which Go
+// saves while it decodes the rest.
 
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
 import type { Json } from '@lapse/kube/api/json';
@@ -7,19 +7,19 @@ import type { JsonNotes } from '@lapse/kube/api/jsonParse';
 import { DecodeError, MAX_STRICT_ERRORS } from './decodeError.ts';
 import { conversionProblem, type GoKind } from './typedConvert.ts';
 
-/** A field of a struct on the way down. */
+/** A struct field on the current path. */
 export interface FieldStep {
   readonly name: string;
-  /** Go name of the struct it is in, without package: `JobSpec`. */
+  /** Go name of its struct, without package: `JobSpec`. */
   readonly owner: string;
-  /** Name with those of the embedded structs before it: `VolumeSource.emptyDir`. */
+  /** Name with the enclosing embedded structs: `VolumeSource.emptyDir`. */
   readonly goPath: string;
 }
 
-/** A field, the index in a list, or the key in a map. */
+/** A field, a list index, or a map key. */
 type Step = FieldStep | number | string;
 
-/** Structs nested deeper than this (only JSON schemas can be) would endanger the stack. */
+/** Deeper structs could overflow the stack (only JSON schemas are recursive). */
 const MAX_STRUCT_DEPTH = 500;
 
 export class DecodeState {
@@ -30,10 +30,7 @@ export class DecodeState {
   /** The value is converted, not decoded; see typedConvert.ts. */
   readonly converting: boolean;
   firstError: string | undefined;
-  /**
-   * Inside a type that decodes itself (with a decoder of its own, which is not strict): the struct that holds it, which
-   * is the one Go names in errors.
-   */
+  /** Inside a type with its own decoder (which is not strict): the enclosing struct, which Go names in errors. */
   selfDecodingIn: string | undefined;
   #structDepth = 0;
 
@@ -92,8 +89,8 @@ export class DecodeState {
   }
 
   /**
-   * A value of the wrong type: reported at the end unless something fatal comes before, or at once when converting.
-   * `word` is Go's word for the value where its type does not say enough (`number 1.5`).
+   * Reports a value of the wrong type: at the end if no fatal error precedes, or at once when converting. `word` is
+   * Go's word for the value where its type is not sufficient (`number 1.5`).
    */
   wrongType(value: Json, goType: string, kind: GoKind, word = jsonWord(value)): void {
     if (this.converting) throw new DecodeError(conversionProblem(value, goType, kind));
@@ -104,14 +101,14 @@ export class DecodeState {
     this.firstError ??= message();
   }
 
-  /** The source text of a number that was not plain digits; undefined when it was. */
+  /** The source text of a number that was not plain digits; otherwise undefined. */
   spelling(holder: object, key: string): string | undefined {
     const literals = this.notes?.literals;
     return literals === undefined || literals.size === 0 ? undefined : literals.get(holder)?.get(key);
   }
 }
 
-/** Go's word for the JSON type of a value. */
+/** Go's name for the JSON type of a value. */
 export function jsonWord(value: Json): string {
   if (Array.isArray(value)) return 'array';
   switch (typeof value) {

@@ -1,4 +1,4 @@
-// Compiles the structs of the built-in table into decoders: one closure per field, looked up by its JSON name.
+// Compiles the structs of the built-in table into decoders: one closure per field, by JSON name.
 
 import { equal, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { DuplicateKey } from '@lapse/kube/api/jsonParse';
@@ -10,11 +10,11 @@ import type { DecodeState, FieldStep } from './typedState.ts';
 
 interface CompiledField extends FieldStep {
   decode: Decoder;
-  /** What stands in JSON when the field is absent or null; undefined when nothing does. */
+  /** The JSON value of an absent or null field; undefined when it is omitted. */
   absent: (() => Json) | undefined;
-  /** Whether a decoded value is left out after all. */
+  /** Whether a decoded value is omitted. */
   leavesOut(value: Json): boolean;
-  /** Go writes an empty list or map that went through the storage as null. */
+  /** Go writes an empty list or map as null after it was stored. */
   nullWhenEmpty: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface CompiledStruct {
   zero(): JsonObject;
 }
 
-// The one map of which an empty one is told from none: it is forbidden in every schema that is stored.
+// The only map where empty differs from absent: every stored schema forbids it.
 const DEPENDENCIES = 'v1.JSONSchemaDependencies';
 
 const isEmpty = (value: Json): boolean =>
@@ -33,7 +33,7 @@ const isEmpty = (value: Json): boolean =>
 const elementType = (goType: string): string =>
   goType.replace(/^(?:\[\]|map\[[^\]]*\])/, '').replace(/^\*/, '');
 
-/** apiextensions is stored as JSON, where an empty list stays one; all other groups go through protobuf. */
+/** apiextensions is stored as JSON, which keeps empty lists; all other groups are stored as protobuf. */
 const storedAsJson = (typeName: string): boolean => typeName.startsWith('io.k8s.apiextensions-apiserver.');
 
 export class StructCompiler {
@@ -49,7 +49,7 @@ export class StructCompiler {
     if (known !== undefined) return known;
     const type = this.#table.types[typeName];
     if (type === undefined) throw new Error(`the table of built-in types has no ${typeName}`);
-    // JSON schemas contain themselves: the entry is there before its fields are compiled.
+    // JSON schemas contain themselves, so the entry is set before its fields are compiled.
     const struct = new Struct(type);
     this.#structs.set(typeName, struct);
     for (const [name, field] of Object.entries(type.fields))
@@ -71,7 +71,7 @@ export class StructCompiler {
     };
   }
 
-  /** Embedded structs stand in Go's error paths although JSON does not show them. */
+  /** Go's error paths contain embedded structs, which JSON does not show. */
   #goPath(type: BuiltinType, name: string): string {
     if (type.fields[name]?.n !== undefined) return name;
     if (name === 'kind' || name === 'apiVersion') return `TypeMeta.${name}`;
@@ -105,15 +105,15 @@ export class StructCompiler {
     return (value, state) => struct.decode(value, state);
   }
 
-  /** The struct behind JSONSchemaPropsOrBool and its siblings. */
+  /** The struct of JSONSchemaPropsOrBool and the similar unions. */
   #schemaType(union: string): string {
     return this.#table.types[union]!.fields.schema!.t;
   }
 
-  /** What null stands for as an element of the list or map. */
+  /** The value of null as an element of the list or map. */
   #elementZero(field: BuiltinField): () => Json {
     if (field.map && field.list) return () => null;
-    // nil bytes in a map come back from the storage as empty ones.
+    // nil bytes in a map are read from the storage as empty ones.
     if (field.t === 'bytes') return () => '';
     if (isScalar(field.t)) {
       const { zero } = SCALARS[field.t];
@@ -153,7 +153,7 @@ export class StructCompiler {
 class Struct implements CompiledStruct {
   readonly #goType: string;
   readonly #fields = new Map<string, CompiledField>();
-  /** Fields that are written even when the body does not have them. */
+  /** Fields that are written even when the body omits them. */
   readonly #always: { name: string; absent: () => Json }[] = [];
 
   constructor(type: BuiltinType) {
@@ -201,7 +201,7 @@ class Struct implements CompiledStruct {
     out[field.name] = field.nullWhenEmpty && isEmpty(decoded) ? null : decoded;
   }
 
-  /** Names those that came again right before key number `at` was read. */
+  /** Reports the keys that were repeated right before key number `at` was read. */
   #reportDuplicates(duplicates: readonly DuplicateKey[], at: number, state: DecodeState): void {
     for (const { key, before } of duplicates)
       if (before === at && this.#fields.has(key)) state.addDuplicate(key);
@@ -254,7 +254,7 @@ function mapDecoder(element: Decoder, goType: string, zero: () => Json): Decoder
   };
 }
 
-/** Go writes the keys of a map in order. */
+/** Go writes the keys of a map sorted. */
 function sorted(map: JsonObject, keys: string[]): JsonObject {
   const out: JsonObject = {};
   for (const key of keys.sort()) setOwn(out, key, map[key]);

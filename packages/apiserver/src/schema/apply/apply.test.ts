@@ -1,5 +1,5 @@
-// Server-side apply as a table: who applies what, and what the object and its managers are then. Compared with the real
-// server by test/conformance/apply.kube.ts; here are the rules one by one.
+// Server-side apply as a table: the managers, what they apply, and the resulting object and managedFields.
+// test/conformance/apply.kube.ts compares with kube-apiserver; this file tests the rules one by one.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { describe, expect, test } from 'vitest';

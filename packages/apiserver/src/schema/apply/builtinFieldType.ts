@@ -46,7 +46,7 @@ export class BuiltinFieldTypes {
     return type;
   }
 
-  /** What the struct is in JSON before anything is set: Go leaves neither structs nor unmarked fields out. */
+  /** The JSON of an empty struct: Go omits neither structs nor fields without omitempty. */
   zero(name: string): JsonObject {
     return zeroTyped(this.#table, name);
   }
@@ -59,7 +59,7 @@ export class BuiltinFieldTypes {
       let type: FieldType | undefined;
       fields.set(field, () => (type ??= this.#field(definition)));
     }
-    // An object about which nothing is said takes anything.
+    // An object without declared fields accepts any field.
     const element = fields.size === 0 ? () => UNTYPED : undefined;
     return { fields, element, atomic: struct.mt === 'atomic' };
   }
@@ -88,7 +88,7 @@ export class BuiltinFieldTypes {
     return { list: { element: () => element, atomic, keys: lt === 'map' ? lk : [], keyDefaults } };
   }
 
-  /** Fields that Go always writes have their zero value for a default. */
+  /** Fields that Go always writes default to their zero value. */
   #zeroKey(type: string, key: string): Json | undefined {
     const field = this.#table.types[type]?.fields[key];
     if (field === undefined || field.ptr || (field.omit && type !== LOCAL_REFERENCE)) return undefined;
@@ -96,5 +96,5 @@ export class BuiltinFieldTypes {
   }
 }
 
-// Its name may be left out, and its default is written down.
+// Its name is optional and has an explicit default.
 const LOCAL_REFERENCE = 'io.k8s.api.core.v1.LocalObjectReference';

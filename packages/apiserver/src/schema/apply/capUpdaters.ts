@@ -1,4 +1,4 @@
-// Everybody who ever updated an object would be remembered for ever: the oldest are kept under one name.
+// Limits the number of update entries in managedFields: the oldest ones are merged into one manager.
 
 import { FieldSet } from './fieldSet.ts';
 import type { Managed, Manager } from './managedFields.ts';
@@ -21,7 +21,7 @@ class Merge {
   readonly #fields: Map<string, FieldSet>;
   readonly #managers: Map<string, Manager>;
   readonly #times: Map<string, string>;
-  /** The oldest of each version, which waits for company. */
+  /** The oldest entry of each version, to be merged with the next one. */
   readonly #first = new Map<string, string>();
 
   constructor({ fields, managers, times }: Managed) {

@@ -1,4 +1,4 @@
-// Whether a value is what its type says, in the words of the real server: the first thing an apply is checked for.
+// Type check of a configuration with the messages of kube-apiserver: the first check of an apply.
 
 import { isObject, type Json } from '@lapse/kube/api/json';
 import { type FieldType, type ListType, type MapType, type Scalar, shapeOf } from './fieldType.ts';
@@ -66,14 +66,14 @@ function checkMap(map: MapType, value: Json): string[] {
   for (const [name, entry] of Object.entries(value)) {
     if (entry === undefined) continue;
     const type = map.fields.get(name) ?? map.element;
-    // The real server stops at the first of these.
+    // kube-apiserver stops at the first of these.
     if (type === undefined) return [...problems, ...at(fieldElement(name), ['field not declared in schema'])];
     problems.push(...at(fieldElement(name), checkFields(type(), entry)));
   }
   return problems;
 }
 
-/** Several problems are a list of their own. */
+/** Several problems are printed as a list. */
 export function describeProblems(problems: readonly string[]): string {
   if (problems.length === 1) return problems[0]!;
   return ['errors:', ...problems.map((problem) => `  ${problem}`)].join('\n');

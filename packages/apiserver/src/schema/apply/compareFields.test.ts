@@ -1,4 +1,4 @@
-// Differences are remembered by their text: objects that differ in other paths must never be taken for each other.
+// Comparisons are cached by the text of the difference: objects that differ in other paths must not share an entry.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { describe, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ const CASES: readonly [
 ];
 
 describe('what differs', () => {
-  // Twice: the second time the answer is remembered.
+  // Twice: the second result comes from the cache.
   test.each([...CASES, ...CASES])('%s', (_name, left, right, expected) => {
     expect(paths(left, right)).toEqual(expected);
   });

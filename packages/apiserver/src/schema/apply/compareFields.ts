@@ -1,6 +1,5 @@
-// What one object has that the other has not, and what differs, as sets of paths. Objects of one kind and author differ
-// from nothing, or from their last version, in the same paths again and again: the sets of a difference are made once
-// and known by its text from then on.
+// The paths that one object has and the other does not, and those that differ, as field sets. Objects of one kind and
+// manager often differ in the same paths, so the sets of a difference are cached by its text.
 
 import { equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type FieldSet, FieldSetBuilder } from './fieldSet.ts';
@@ -16,14 +15,17 @@ export interface Comparison {
 
 type Value = Json | undefined;
 type Mark = '+' | '~' | '-';
-/** Told about each path that differs; `path` is the walker's own and changes after the call. */
+/** Called for each path that differs; `path` is reused and changes after the call. */
 type Sink = (mark: Mark, path: readonly PathElement[]) => void;
 
 const known = new Map<string, Comparison>();
 const MOST_KNOWN = 300;
 const LONGEST_KNOWN = 8192;
 
-/** The very same comparison for objects that differ in the same paths, so that others can remember what follows. */
+/**
+ * Returns the identical Comparison for objects that differ in the same paths, so that callers can cache results for
+ * it.
+ */
 export function compareFields(type: FieldType, left: Value, right: Value): Comparison {
   const signature = new Signature();
   new Walker((mark, path) => signature.add(mark, path)).compare(type, left, right);
@@ -43,7 +45,7 @@ function collect(type: FieldType, left: Value, right: Value): Comparison {
   return { added: builders['+'].build(), modified: builders['~'].build(), removed: builders['-'].build() };
 }
 
-/** The marks in their order as text. Steps are written with their length: they may hold any character. */
+/** The differences in order as text. Steps are prefixed with their length, since they may contain any character. */
 class Signature {
   text = '';
   readonly #last: PathElement[] = [];
@@ -82,7 +84,7 @@ class Walker {
     else if (right === undefined) this.#sink('-', this.#path);
   }
 
-  /** True when the value was one thing. */
+  /** True when the value is atomic. */
   #shape(type: FieldType, shape: Shape, left: Value, right: Value): boolean {
     switch (shape) {
       case 'scalar':
@@ -135,7 +137,7 @@ class Walker {
     return false;
   }
 
-  /** Items of one key. More than one on a side are compared as a whole. */
+  /** Compares items with the same key. Several items on one side are compared as a whole. */
   #items(element: PathElement, list: ListType, lefts: readonly Json[], rights: readonly Json[]): void {
     const type = list.element();
     this.#path.push(element);

@@ -1,9 +1,9 @@
-// Merge types of custom resources, from the OpenAPI schema of their definition.
+// Merge types of custom resources, from the OpenAPI schema of their CRD.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type FieldType, type MapType, scalarType, UNTYPED } from './fieldType.ts';
 
-/** `metadata` is the type of ObjectMeta: every object, and everything embedded, has it. */
+/** `metadata`: the type of ObjectMeta, for the object and embedded resources. */
 export function customFieldType(schema: JsonObject | undefined, metadata: FieldType): FieldType {
   const scope = { metadata, open: false };
   if (schema === undefined) return withObjectFields(UNTYPED, scope);
@@ -12,7 +12,7 @@ export function customFieldType(schema: JsonObject | undefined, metadata: FieldT
 
 interface Scope {
   readonly metadata: FieldType;
-  /** Something above preserves unknown fields: then everything below does. */
+  /** A parent preserves unknown fields, so all children do. */
   readonly open: boolean;
 }
 
@@ -25,7 +25,7 @@ function withObjectFields(type: FieldType, { metadata }: Scope): FieldType {
 }
 
 function typeOf(schema: JsonObject, outer: Scope): FieldType {
-  // Whatever has no type may be anything, and so may what is an integer or a string.
+  // A schema without type, and an int-or-string, allows any value.
   if (schema['x-kubernetes-int-or-string'] === true) return UNTYPED;
   const scope = { ...outer, open: outer.open || schema['x-kubernetes-preserve-unknown-fields'] === true };
   const type = plainType(schema, scope);
@@ -50,7 +50,7 @@ function plainType(schema: JsonObject, scope: Scope): FieldType {
   }
 }
 
-/** Texts of a format may be what else that format is written as. */
+/** Strings with a format may have another representation of that format. */
 const isPlainText = ({ format }: JsonObject): boolean =>
   format === undefined || format === '' || format === 'byte';
 
@@ -91,7 +91,7 @@ function mapType(schema: JsonObject, scope: Scope): MapType {
   };
 }
 
-/** Of entries that are no declared field. An object about which nothing is said takes any. */
+/** The type of undeclared entries. An object without declared fields accepts any entry. */
 function entryTypeOf(schema: JsonObject, scope: Scope): (() => FieldType) | undefined {
   const { additionalProperties: more, properties } = schema;
   let element: FieldType | undefined;

@@ -1,5 +1,5 @@
-// The fields of one object and their managers, from one write to the next: what a create, update or patch does to
-// metadata.managedFields, and what server-side apply does to the object as well.
+// Field management of one object: updates metadata.managedFields on create, update and patch, and merges the object
+// for server-side apply.
 
 import { clone, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { capUpdaters } from './capUpdaters.ts';
@@ -21,24 +21,24 @@ import { remember } from './remember.ts';
 
 export interface Endpoint extends Ground {
   readonly apiVersion: string;
-  /** Empty for the object itself. */
+  /** Empty for the main resource. */
   readonly subresource: string;
-  /** An object of this kind of which nothing is known. Never edited. */
+  /** An empty object of this kind. Never modified. */
   readonly empty: JsonObject;
 }
 
 export interface Write {
-  /** Absent: the object is new. */
+  /** Absent when the object is new. */
   readonly live?: JsonObject;
   readonly manager: string;
   /** RFC 3339. */
   readonly now: string;
 }
 
-/** The configuration is not what its kind says. */
+/** The configuration does not match the types of its kind. */
 export class ApplyError extends Error {}
 
-/** Somebody else owns what the configuration changes. */
+/** Another manager owns fields that the configuration changes. */
 export class ApplyConflict extends Error {
   readonly conflicts: readonly { readonly manager: Manager; readonly paths: readonly string[] }[];
 
@@ -48,7 +48,7 @@ export class ApplyConflict extends Error {
   }
 }
 
-// Nobody owns what names the object or is the server's.
+// Fields that identify the object or belong to the server have no owner.
 const meta = (name: string) => [fieldElement('metadata'), fieldElement(name)];
 const STRIPPED = FieldSet.of(
   [fieldElement('apiVersion')],
@@ -62,7 +62,7 @@ const FIRST_APPLY = 'before-first-apply';
 /** The managedFields of `next`, which replaces `live`. */
 export function trackUpdate(endpoint: Endpoint, write: Write, next: JsonObject): JsonObject[] | undefined {
   const managed = liveOrNew(endpoint, write.live, next);
-  // Objects that nobody tracks are not tracked from some update on; only new ones are.
+  // An update does not start tracking an existing object; only new objects are tracked.
   if (managed.fields.size === 0 && write.live !== undefined) return undefined;
   return encodeManagedFields(capUpdaters(updated(endpoint, write, managed, next)));
 }
@@ -84,7 +84,8 @@ function updated(endpoint: Endpoint, write: Write, managed: Managed, next: JsonO
   const manager: Manager = { manager: write.manager, operation: 'Update', apiVersion, subresource };
   const id = identityOf(manager);
   const values = { live: untracked(write.live ?? empty), next: untracked(next) };
-  // What this write takes is found apart from what its manager had: only then is its time a new one.
+  // The fields of this write are computed apart from those that the manager already had: the time changes only with
+  // them.
   const fields = new Map(updateManagers(endpoint, values, managed.fields, CURRENT));
   const taken = stripped(fields.get(CURRENT) ?? FieldSet.EMPTY);
   fields.delete(CURRENT);
@@ -103,7 +104,7 @@ const difference = remember((set: FieldSet, other: FieldSet) => set.difference(o
 const joined = remember((set: FieldSet, other: FieldSet) => set.union(other));
 const stripped = (set: FieldSet): FieldSet => difference(set, STRIPPED);
 
-/** The object without managedFields: they do not manage themselves. */
+/** The object without managedFields, which have no owner. */
 function untracked(object: JsonObject): JsonObject {
   const { metadata } = object;
   if (!isObject(metadata) || metadata['managedFields'] === undefined) return object;
@@ -116,7 +117,7 @@ export interface Apply extends Write {
   readonly force: boolean;
 }
 
-/** The object as it is after the apply, managedFields included; a fresh copy. */
+/** The object after the apply, with managedFields; a fresh copy. */
 export function applyObject(endpoint: Endpoint, apply: Apply): JsonObject {
   const { config, live } = apply;
   const problems = checkFields(endpoint.type, config);
@@ -165,7 +166,7 @@ function stripManager(managers: Managers, id: string): Managers {
   return out;
 }
 
-/** kubectl takes over what it applied from the client's side before. */
+/** kubectl takes over the fields of its earlier client-side apply. */
 function unforgiven(
   { type, apiVersion }: Endpoint,
   { manager }: Apply,

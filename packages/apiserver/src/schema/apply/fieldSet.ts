@@ -1,5 +1,5 @@
 // A set of paths in an object, as a tree. A path may be a member (`.` in managedFields) and have members below it.
-// Sets are values: every operation makes a new one.
+// Sets are immutable.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { compareElements, normalElement, type PathElement, printElement } from './pathElement.ts';
@@ -25,7 +25,7 @@ export class FieldSet {
     return builder.build();
   }
 
-  /** For builders: branches without members are left out. */
+  /** For builders: drops branches without members. */
   static fromBranches(branches: Iterable<[PathElement, Branch]>): FieldSet {
     const kept = [...branches].filter(([, { member, below }]) => member || !below.isEmpty);
     return kept.length === 0 ? FieldSet.EMPTY : new FieldSet(new Map(kept));
@@ -45,7 +45,7 @@ export class FieldSet {
     return this.#branches.get(element)?.member ?? false;
   }
 
-  /** What lies below a step. */
+  /** The set below a step. */
   below(element: PathElement): FieldSet {
     return this.#branches.get(element)?.below ?? FieldSet.EMPTY;
   }
@@ -69,7 +69,7 @@ export class FieldSet {
     });
   }
 
-  /** Without the members of the other set; what lies below them stays. */
+  /** Without the members of the other set; keeps the members below them. */
   difference(other: FieldSet): FieldSet {
     if (this.isEmpty || other.isEmpty) return this;
     return this.#changed(other, (a, b) => {
@@ -99,12 +99,12 @@ export class FieldSet {
     });
   }
 
-  /** Every branch once more; `change` sees the step and what lies below it. */
+  /** Maps every branch; `change` gets the step and the branch. */
   mapBranches(change: (element: PathElement, branch: Branch) => Branch): FieldSet {
     return FieldSet.fromBranches([...this.#branches].map(([e, b]) => [e, change(e, b)]));
   }
 
-  /** Members of a level come before what lies below its branches. */
+  /** Members of a level come before the members of its branches. */
   paths(): string[] {
     const sorted = [...this.#branches].sort(([a], [b]) => compareElements(a, b));
     return [
@@ -113,7 +113,7 @@ export class FieldSet {
     ];
   }
 
-  /** As in managedFields. */
+  /** In the format of managedFields. */
   toJson(): JsonObject {
     const out: JsonObject = {};
     for (const [element, { member, below }] of [...this.#branches].sort(([a], [b]) => compareElements(a, b)))
@@ -121,7 +121,7 @@ export class FieldSet {
     return out;
   }
 
-  /** Asks about every branch of the other set; this very set when all answers are what was there. */
+  /** Applies a change for every branch of the other set; returns this set when nothing changed. */
   #changed(
     other: FieldSet,
     change: (mine: Branch | undefined, theirs: Branch) => Branch | undefined,
@@ -150,7 +150,7 @@ export class FieldSet {
   }
 }
 
-/** Grows a set path by path. */
+/** Builds a set path by path. */
 export class FieldSetBuilder {
   readonly #branches = new Map<PathElement, { member: boolean; below: FieldSetBuilder | undefined }>();
 
@@ -179,7 +179,7 @@ export class FieldSetBuilder {
   }
 }
 
-/** Reads what managedFields holds; undefined when it is no set. */
+/** Parses the format of managedFields; undefined when it is invalid. */
 export function parseFieldSet(json: Json | undefined): FieldSet | undefined {
   if (!isObject(json)) return undefined;
   const branches: [PathElement, Branch][] = [];

@@ -1,5 +1,5 @@
-// What merging must know about a value: whether it is one thing or many, and how the many are told apart. Made from the
-// table of built-in kinds (builtinFieldType.ts) or from the schema of a custom one (customFieldType.ts).
+// Merge types: whether a value is atomic or has parts, and how the parts are identified. Made from the table of
+// built-in kinds (builtinFieldType.ts) or from the schema of a custom resource (customFieldType.ts).
 
 import type { Json } from '@lapse/kube/api/json';
 
@@ -7,21 +7,21 @@ export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';
 
 export interface ListType {
   readonly element: () => FieldType;
-  /** Atomic lists are one value; others are maps of their keys, or sets when there are none. */
+  /** Atomic lists are one value; others are maps by key, or sets without keys. */
   readonly atomic: boolean;
   readonly keys: readonly string[];
-  /** What a key is when it is absent. */
+  /** The values of absent keys. */
   readonly keyDefaults: Readonly<Record<string, Json>>;
 }
 
 export interface MapType {
   readonly fields: ReadonlyMap<string, () => FieldType>;
-  /** Of entries that are no declared field; undefined: there may be none. */
+  /** The type of undeclared entries; undefined when none are allowed. */
   readonly element: (() => FieldType) | undefined;
   readonly atomic: boolean;
 }
 
-/** Several at once where the schema leaves it open; the value decides. */
+/** May have several shapes where the schema allows it; the value decides. */
 export interface FieldType {
   readonly scalar?: Scalar;
   readonly list?: ListType;
@@ -30,14 +30,14 @@ export interface FieldType {
 
 export const scalarType = (scalar: Scalar): FieldType => ({ scalar });
 
-/** Anything, and whatever has parts is one value. */
+/** Any value; lists and maps are atomic. */
 export const UNTYPED_ATOMIC: FieldType = {
   scalar: 'untyped',
   list: { element: () => UNTYPED_ATOMIC, atomic: true, keys: [], keyDefaults: {} },
   map: { fields: new Map(), element: () => UNTYPED_ATOMIC, atomic: true },
 };
 
-/** Anything; lists are one value, maps are merged entry by entry. */
+/** Any value; lists are atomic, maps are merged entry by entry. */
 export const UNTYPED: FieldType = {
   scalar: 'untyped',
   list: { element: () => UNTYPED_ATOMIC, atomic: true, keys: [], keyDefaults: {} },
@@ -50,7 +50,7 @@ export const entryType = (map: MapType, name: string): FieldType | undefined =>
 
 export type Shape = 'map' | 'scalar' | 'list';
 
-/** How a value is to be read: as what it is if that is allowed, else as the first form that is. */
+/** The shape for a value: its own if the type allows it, otherwise the first allowed one. */
 export function shapeOf(type: FieldType, value: Json | undefined): Shape {
   if (value !== undefined && value !== null) {
     const found: Shape = Array.isArray(value) ? 'list' : typeof value === 'object' ? 'map' : 'scalar';

@@ -1,5 +1,5 @@
-// kubectl's annotation of client-side apply: its fields may be taken over without a conflict, and it is kept up to date
-// for as long as it is there.
+// kubectl's annotation for client-side apply: its fields can be taken over without a conflict. It is kept up to date
+// while it exists.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { parseJson } from '@lapse/kube/api/jsonParse';
@@ -19,7 +19,7 @@ function annotationsOf(object: JsonObject): JsonObject | undefined {
 
 export const hasLastApplied = (object: JsonObject): boolean => Boolean(annotationsOf(object)?.[ANNOTATION]);
 
-/** What the annotation and the object agree on; undefined when there is no annotation to go by. */
+/** The fields on which the annotation and the object agree; undefined without an annotation. */
 export function allowedConflicts(
   type: FieldType,
   apiVersion: string,
@@ -44,7 +44,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Writes the configuration, without the annotation, into the annotation. */
+/** Stores the configuration, without the annotation, in the annotation. */
 export function withLastApplied(object: JsonObject, config: JsonObject): void {
   const annotations = annotationsOf(object);
   if (annotations === undefined) return;

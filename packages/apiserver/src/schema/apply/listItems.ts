@@ -1,10 +1,10 @@
-// Items of an associative list as steps of a path.
+// Items of an associative list as path elements.
 
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { ListType } from './fieldType.ts';
 import { keyElement, type PathElement, valueElement } from './pathElement.ts';
 
-/** An item that cannot be told apart from others. */
+/** An item without a unique key. */
 export class ItemError extends Error {}
 
 export function itemElement(list: ListType, item: Json): PathElement {
@@ -17,7 +17,7 @@ function keyed(list: ListType, item: Json): PathElement {
   const keys: JsonObject = {};
   for (const name of list.keys) {
     const own = getOwn(item, name);
-    // Null is a value, not an absence.
+    // Null is a value, not absent.
     const value = own === undefined ? getOwn(list.keyDefaults as JsonObject, name) : own;
     if (value !== undefined) keys[name] = value;
   }

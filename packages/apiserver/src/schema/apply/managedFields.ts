@@ -1,4 +1,4 @@
-// metadata.managedFields on the wire: who manages, how, since when, and which fields.
+// metadata.managedFields in JSON: manager, operation, time and fields.
 
 import { parseTime } from '@lapse/base/instant';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -15,21 +15,21 @@ export interface Manager {
 export interface Managed {
   readonly fields: Managers;
   readonly managers: ReadonlyMap<string, Manager>;
-  /** Of the last change of each, RFC 3339. */
+  /** Time of the last change of each manager, RFC 3339. */
   readonly times: ReadonlyMap<string, string>;
 }
 
 export const NOBODY: Managed = { fields: new Map(), managers: new Map(), times: new Map() };
 
-/** Two entries of one identity are one manager. An applier is the same in every version. */
+/** Entries with the same identity are one manager. An applier is the same in every version. */
 export function identityOf({ manager, operation, apiVersion, subresource }: Manager): string {
   return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource]);
 }
 
-// The sets of the JSON that was made here.
+// The sets of JSON values that this module encoded.
 const decoded = new WeakMap<object, FieldSet>();
 
-/** Undefined when any entry cannot be understood. */
+/** Undefined when any entry is invalid. */
 export function decodeManagedFields(entries: Json | undefined): Managed | undefined {
   if (entries === undefined || entries === null) return NOBODY;
   if (!Array.isArray(entries)) return undefined;
@@ -68,7 +68,7 @@ function decodeSet(json: Json | undefined): FieldSet | undefined {
   return decoded.get(content) ?? parseKnown(content);
 }
 
-// Objects of one kind and author have the same fields: clients send back what they read, object after object.
+// Cache: objects of one kind and manager have the same fields, and clients send back what they read.
 const parsed = new Map<string, FieldSet>();
 const MOST_PARSED = 500;
 const LONGEST_PARSED = 16_384;
@@ -84,7 +84,7 @@ function parseKnown(content: JsonObject): FieldSet | undefined {
   return set;
 }
 
-/** Undefined for nobody. Appliers first, then by time (seconds), name, version and subresource. */
+/** Undefined without managers. Appliers first, then by time (seconds), name, version and subresource. */
 export function encodeManagedFields({ fields, managers, times }: Managed): JsonObject[] | undefined {
   if (fields.size === 0) return undefined;
   const entries = [...fields].map(([id, set]) => ({ ...managers.get(id)!, set, time: times.get(id) }));
@@ -109,7 +109,7 @@ export function encodeManagedFields({ fields, managers, times }: Managed): JsonO
 
 const encoded = new WeakMap<FieldSet, JsonObject>();
 
-/** The same object for the same set: it is shared by the versions of an object, and never edited. */
+/** Returns the identical object for the same set: versions of an object share it, and it is never modified. */
 function encodeSet(set: FieldSet): JsonObject {
   let json = encoded.get(set);
   if (json === undefined) {
@@ -124,13 +124,13 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const secondsOf = (time: string | undefined): number =>
   time === undefined ? 0 : Math.floor(parseTime(time) / 1000);
 
-/** A client asks to forget who manages what: an empty list, or one empty entry. */
+/** A client resets managedFields with an empty list or one empty entry. */
 export function isReset(entries: Json | undefined): boolean {
   if (!Array.isArray(entries)) return false;
   const [first] = entries;
   return entries.length === 0 || (entries.length === 1 && isObject(first!) && isBare(first));
 }
 
-// A decoded entry has nothing in it, or only what every entry has.
+// A decoded entry is empty or has only the fields of every entry.
 const isBare = (entry: JsonObject): boolean =>
   Object.values(entry).every((value) => value === undefined || value === '' || value === null);

@@ -1,5 +1,5 @@
-// Who owns which fields of one object. `update` records what somebody changed, `apply` lays a configuration over the
-// object; both take fields away from others, and an apply that does not insist is told about it instead.
+// Field ownership of one object. `update` records the fields that a manager changed; `apply` merges a configuration
+// into the object. Both take fields from other managers; an apply without force reports a conflict instead.
 
 import { equal, type Json } from '@lapse/kube/api/json';
 import { type Comparison, compareFields } from './compareFields.ts';
@@ -10,12 +10,12 @@ import { ownedFields } from './ownedFields.ts';
 import { remember } from './remember.ts';
 import { removeFields } from './removeFields.ts';
 
-/** Managers by their identity (managedFields.ts), each with its fields. */
+/** Managers by identity (managedFields.ts), each with its fields. */
 export type Managers = ReadonlyMap<string, FieldSet>;
 
 export interface Ground {
   readonly type: FieldType;
-  /** Fields nobody can own through this endpoint. */
+  /** Fields that cannot be owned through this endpoint. */
   readonly ignored: FieldSet;
 }
 
@@ -23,7 +23,7 @@ export type Applied =
   | { readonly kind: 'applied'; readonly value: Json; readonly managers: Managers; readonly changed: boolean }
   | { readonly kind: 'conflicts'; readonly conflicts: ReadonlyMap<string, FieldSet> };
 
-/** What a write that is no apply means for the owners. */
+/** The managers after a write other than apply. */
 export function updateManagers(
   ground: Ground,
   values: { readonly live: Json; readonly next: Json },
@@ -69,7 +69,7 @@ export function applyConfig(ground: Ground, application: Application, managers: 
   return { kind: 'applied', value, managers: out, changed: !equal(live, value) };
 }
 
-/** Everybody but `manager` gives up what was changed, and everybody what is gone. */
+/** All managers except `manager` lose changed fields, and all lose removed fields. */
 function yieldFields(
   { ignored }: Ground,
   managers: Managers,
@@ -108,7 +108,7 @@ const yieldTo = remember((set: FieldSet, { changed, removed }: Effect) => {
   return { taken, left: set.difference(taken).difference(removed) };
 });
 
-/** Takes away what the manager applied before and applies no more, unless somebody else owns it. */
+/** Removes fields that the manager applied before and no longer applies, except when another manager owns them. */
 function prune(type: FieldType, merged: Json, managers: Managers, before: FieldSet | undefined): Json {
   if (before === undefined || before.isEmpty) return merged;
   const last = withNamedFields(type, before);
@@ -126,13 +126,13 @@ function addBackOwned(type: FieldType, merged: Json, pruned: Json, managers: Man
 const addBackDangling = (type: FieldType, merged: Json, pruned: Json, last: FieldSet): Json =>
   removeFields(type, merged, lost(type, merged, pruned).intersection(last));
 
-/** Fields of the one that the other has not. */
+/** Fields of `merged` that `pruned` does not have. */
 function lost(type: FieldType, merged: Json, pruned: Json): FieldSet {
   const all = withNamedFields(type, ownedFields(type, merged));
   return all.difference(withNamedFields(type, ownedFields(type, pruned)));
 }
 
-/** Declared fields that lead to members are members too. */
+/** Adds the declared fields on the paths to members. */
 function withNamedFields(type: FieldType, set: FieldSet): FieldSet {
   return set.mapBranches((element, { member, below }) => {
     const name = element.startsWith('f:') ? element.slice(2) : undefined;

@@ -1,5 +1,5 @@
-// A configuration laid over an object: what the configuration says wins, everything else stays. Items of lists keep the
-// order of the configuration; those that only the object has stay where they were between them.
+// Merges a configuration into an object: the configuration wins, all else is kept. List items have the order of the
+// configuration; items only in the object keep their position between them.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { entryType, type FieldType, type ListType, type MapType, shapeOf } from './fieldType.ts';
@@ -8,7 +8,7 @@ import type { PathElement } from './pathElement.ts';
 
 type Value = Json | undefined;
 
-/** Undefined: nothing is left. Shares what it does not change with its inputs. */
+/** Undefined when nothing is left. The result shares unchanged parts with its inputs. */
 export function mergeFields(type: FieldType, left: Value, right: Value): Value {
   switch (shapeOf(type, right === undefined ? left : right)) {
     case 'scalar':
@@ -46,17 +46,17 @@ function mergeList(list: ListType, left: Value, right: Value): Value {
   return out.length > 0 ? out : undefined;
 }
 
-/** Two lists of keyed items become one. */
+/** Merges two lists of keyed items. */
 class ListMerge {
   readonly #list: ListType;
   readonly #mine: readonly Json[];
   readonly #lefts: readonly PathElement[];
   readonly #rights: readonly PathElement[];
-  /** Items by key; a key that occurs twice on the left is not merged with anything. */
+  /** Items by key; a duplicate key on the left is not merged. */
   readonly #leftItems = new Map<PathElement, Json>();
   readonly #rightItems = new Map<PathElement, Json>();
   readonly #done = new Set<PathElement>();
-  /** Keys of both sides, in the order of the right one, that are still to come. */
+  /** Remaining keys of both sides, in the order of the right side. */
   readonly #shared: PathElement[];
   readonly #out: Json[] = [];
 
@@ -96,7 +96,7 @@ class ListMerge {
     return this.#out;
   }
 
-  /** On both sides, and not the next of those in the order of the right. */
+  /** On both sides, but not the next one in the order of the right side. */
   #comesLater(element: PathElement): boolean {
     return this.#rightItems.has(element) && this.#shared.length > 0 && this.#shared[0] !== element;
   }

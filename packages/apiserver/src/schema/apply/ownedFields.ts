@@ -1,4 +1,4 @@
-// The fields a configuration speaks about: what its applier owns from now on.
+// The fields of a configuration, which its applier owns after the apply.
 
 import { isObject, type Json } from '@lapse/kube/api/json';
 import { type FieldSet, FieldSetBuilder } from './fieldSet.ts';

@@ -1,5 +1,5 @@
-// One step of a path in an object, as managedFields writes it: `f:name` a field, `k:{"name":"http"}` an item of a list by
-// its keys, `v:"a"` an item of a set by its value, `i:0` an item by its place. The text is the identity.
+// One step of a path in the format of managedFields: `f:name` a field, `k:{"name":"http"}` a list item by its keys,
+// `v:"a"` a set item by its value, `i:0` an item by its index. The text is the identity.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { parseJson } from '@lapse/kube/api/jsonParse';
@@ -7,10 +7,10 @@ import { writeJson } from '@lapse/kube/api/jsonWrite';
 
 export type PathElement = string;
 
-// Most names come again with the next object: one text for each is quicker to make and to compare.
+// Cache: most names occur in many objects, and identical strings are faster to compare.
 const fieldElements = new Map<string, PathElement>();
 const MOST_FIELDS = 5000;
-// A body may hold names of any length.
+// Limits the cache: a body may contain names of any length.
 const LONGEST_FIELD = 256;
 
 export function fieldElement(name: string): PathElement {
@@ -24,7 +24,7 @@ export function fieldElement(name: string): PathElement {
   return element;
 }
 
-/** Keys in the order of their names. */
+/** Keys sorted by name. */
 export function keyElement(keys: JsonObject): PathElement {
   const sorted: JsonObject = {};
   for (const name of Object.keys(keys).sort()) sorted[name] = keys[name]!;
@@ -33,7 +33,7 @@ export function keyElement(keys: JsonObject): PathElement {
 
 export const valueElement = (value: Json): PathElement => `v:${writeJson(value)}`;
 
-/** The element in its usual spelling; undefined when it is none. */
+/** The element in canonical form; undefined when it is invalid. */
 export function normalElement(text: string): PathElement | undefined {
   if (text.startsWith('f:')) return text;
   const content = text.slice(2);
@@ -50,7 +50,7 @@ export function normalElement(text: string): PathElement | undefined {
 
 const parseText = (text: string): Json => parseJson(Buffer.from(text), { maxDepth: 100 }).value;
 
-/** `.spec`, `[name="http"]`, `[="a"]`, `[0]`: how conflicts name a step. */
+/** `.spec`, `[name="http"]`, `[="a"]`, `[0]`: the form of a step in conflicts. */
 export function printElement(element: PathElement): string {
   const content = element.slice(2);
   switch (element[0]) {
@@ -69,7 +69,7 @@ export function printElement(element: PathElement): string {
   }
 }
 
-/** The library writes maps without brackets. */
+/** The upstream library prints maps without brackets. */
 function printValue(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(printValue).join(',')}]`;
   if (!isObject(value)) return writeJson(value);
@@ -80,7 +80,7 @@ function printValue(value: Json): string {
 
 const RANK: Record<string, number> = { f: 0, k: 1, v: 2, i: 3 };
 
-/** Fields first, then keys, values, places; each in its own order. */
+/** Fields first, then keys, values, indexes; each in its own order. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   const rank = RANK[a[0]!]! - RANK[b[0]!]!;

@@ -1,5 +1,5 @@
-// Answers about pairs of values that never change, kept for as long as both live. Differences and field sets are shared
-// by all writes of the same form (compareFields.ts, managedFields.ts), so most questions were asked before.
+// Caches results for pairs of immutable values for as long as both live. Writes of the same form share differences
+// and field sets (compareFields.ts, managedFields.ts), so most lookups hit.
 
 export function remember<A extends object, B extends object, R>(
   answer: (a: A, b: B) => R,

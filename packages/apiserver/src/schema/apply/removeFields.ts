@@ -1,4 +1,4 @@
-// An object without the fields of a set. What had parts and has none any more goes as well.
+// Removes the fields of a set from an object, and containers that become empty.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import type { FieldSet } from './fieldSet.ts';
@@ -6,7 +6,7 @@ import { entryType, type FieldType, type ListType, type MapType, shapeOf } from 
 import { itemElement } from './listItems.ts';
 import { fieldElement } from './pathElement.ts';
 
-/** Null: nothing is left. */
+/** Null when nothing is left. */
 export function removeFields(type: FieldType, value: Json, set: FieldSet): Json {
   switch (shapeOf(type, value)) {
     case 'scalar':

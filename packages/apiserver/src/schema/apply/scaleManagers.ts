@@ -1,5 +1,5 @@
-// Who owns the replicas of an object, as its /scale sees it. A Scale has one field of the object, so the managers of that
-// field are shown to a write through /scale as managers of the Scale, and taken back from it afterwards.
+// Owners of the replicas of an object for its /scale. A Scale has one field of the object, so the managers of that
+// field become managers of the Scale for a write through /scale, and are transferred back afterwards.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { FieldSet } from './fieldSet.ts';
@@ -8,14 +8,14 @@ import { fieldElement, type PathElement } from './pathElement.ts';
 
 export const SCALE_VERSION = 'autoscaling/v1';
 
-/** Where each apiVersion of a kind keeps its replicas; undefined in a version without /scale. */
+/** The path of the replicas in each apiVersion of a kind; undefined in a version without /scale. */
 export type ReplicasPaths = ReadonlyMap<string, readonly PathElement[] | undefined>;
 
 const IN_SCALE = [fieldElement('spec'), fieldElement('replicas')];
 
 const decode = (entries: Json | undefined) => decodeManagedFields(entries) ?? NOBODY;
 
-/** The managedFields of the Scale of an object with these. */
+/** The managedFields of the Scale for an object with these entries. */
 export function managersOfScale(entries: Json | undefined, paths: ReplicasPaths): JsonObject[] | undefined {
   const { fields, managers, times } = decode(entries);
   const scale = new Map<string, FieldSet>();
@@ -31,17 +31,17 @@ export function managersOfScale(entries: Json | undefined, paths: ReplicasPaths)
 }
 
 export interface ScaleWrite {
-  /** managedFields of the object before. */
+  /** managedFields of the object before the write. */
   readonly before: Json | undefined;
-  /** managedFields of the Scale after. */
+  /** managedFields of the Scale after the write. */
   readonly scale: Json | undefined;
-  /** In which the object is written. */
+  /** The version of the written object. */
   readonly apiVersion: string;
 }
 
 /**
- * The managedFields of an object whose Scale was written. An updater is another one in the Scale, because its version
- * is: it gets an entry of its own, without a time, and loses the field where it had it.
+ * The managedFields of an object after a write to its Scale. An updater has another identity in the Scale, because
+ * its version differs: it gets its own entry, without a time, and loses the field in its old entry.
  */
 export function managersOfScaled(write: ScaleWrite, paths: ReplicasPaths): JsonObject[] | undefined {
   const parent = decode(write.before);

@@ -1,5 +1,5 @@
-// Rules of a definition, looked at when it is written: do they compile against the schema, may they use oldSelf where
-// they stand, and could they cost too much on the largest object that fits a request.
+// Checks the rules of a CRD when it is written: whether they compile against the schema, may use oldSelf, and stay
+// within the cost limits for the largest object of a request.
 
 import type { Program } from '@lapse/cel/cel';
 import { type FieldError, forbidden, internalError, invalid } from '@lapse/kube/api/fieldErrors';
@@ -11,13 +11,13 @@ import { type Decl, declare, MAX_REQUEST_BYTES } from './declare.ts';
 export interface RuleCheck {
   /** openAPIV3Schema, known to be structural. */
   readonly schema: JsonObject;
-  /** Where refusals point: `spec.validation.openAPIV3Schema`. */
+  /** The path for errors: `spec.validation.openAPIV3Schema`. */
   readonly path: string;
-  /** Whether nothing is wrong with the schema at this path or below; rules of other schemas are not looked at. */
+  /** Whether the schema at this path and below has no errors; rules of other schemas are skipped. */
   readonly sound: (path: string) => boolean;
-  /** The schema was there before with the same text: limits on the cost of one expression do not apply. */
+  /** The stored CRD has the same schema: limits on the cost of one expression do not apply. */
   readonly unchanged: boolean;
-  /** The most an evaluation can cost. */
+  /** The maximum cost of an evaluation. */
   readonly estimate: (program: Program) => number;
 }
 
@@ -27,17 +27,17 @@ export function checkSchemaRules(check: RuleCheck): FieldError[] {
   return [...walk.errors, ...walk.total.errors(check.path)];
 }
 
-/** Where a schema node is, and how often its rules could run on one object. */
+/** The position of a schema node, and how often its rules could run on one object. */
 interface Node {
   readonly path: string;
   readonly isResource: boolean;
-  /** Undefined when a list or map above has no limit. */
+  /** Undefined when a parent list or map has no limit. */
   readonly cardinality: number | undefined;
-  /** The innermost list above whose elements have no counterpart in the old object. */
+  /** The innermost parent list whose elements cannot be matched with the old object. */
   readonly uncorrelatable: string | undefined;
 }
 
-/** Of maps of another type nobody knows which entry was which. */
+/** With any other map type, entries cannot be matched with the old object. */
 const hasKnownMapType = (schema: JsonObject): boolean =>
   [undefined, 'granular', 'atomic'].includes(schema['x-kubernetes-map-type'] as string | undefined);
 
@@ -50,7 +50,7 @@ class Walk {
     this.#check = check;
   }
 
-  /** Rules of children first, as the real server reports them. */
+  /** Rules of children first, in the order of kube-apiserver. */
   visit(schema: JsonObject, node: Node): void {
     const properties = isObject(schema['properties']) ? schema['properties'] : {};
     const fields = hasKnownMapType(schema) ? node : { ...node, uncorrelatable: node.path };
@@ -135,7 +135,7 @@ function within(cardinality: number | undefined, max: Json | undefined): number 
   return times(cardinality, Math.max(0, Number(max)));
 }
 
-/** A rule as the server's internal struct prints. */
+/** A rule as printed from the internal struct of kube-apiserver. */
 const asGo = (rule: Rule): JsonObject => ({
   Rule: rule.rule,
   Message: rule.message,

@@ -1,4 +1,4 @@
-// The rules of one schema node as programs: checked against the type of the node, which is `self`.
+// Compiles the rules of one schema node. The type of the node is the type of `self`.
 
 import { compile, type Environment, type Program } from '@lapse/cel/cel';
 import { kubernetesEnvironment } from '@lapse/cel/libraries';
@@ -21,7 +21,7 @@ export type CompiledRule = {
   readonly source: Rule;
   readonly usesOldSelf: boolean;
   readonly program: Program | undefined;
-  /** Why there is no program. */
+  /** Why the rule does not compile. */
   readonly problem?: string;
   readonly message: Program | undefined;
   readonly messageProblem?: string;
@@ -41,13 +41,13 @@ export function readRules(schema: JsonObject): Rule[] {
   }));
 }
 
-/** Compiles all rules of a node; each is on its own, whatever is wrong with the others. */
+/** Compiles all rules of a node, independently of each other. */
 export function compileRules(rules: readonly Rule[], decl: Decl): CompiledRule[] {
   const environments = new Environments(decl);
   return rules.map((source) => compileRule(source, environments));
 }
 
-/** One environment per kind of oldSelf, made when a rule needs it. */
+/** One environment per use of oldSelf, created on first use. */
 class Environments {
   readonly #decl: Decl;
   readonly #made = new Map<boolean, Environment>();

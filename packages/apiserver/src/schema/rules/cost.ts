@@ -1,11 +1,11 @@
-// Limits on what rules may cost at most, for one expression and for a whole schema.
+// Limits on the estimated cost of rules, for one expression and for a whole schema.
 
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
 
 export const RULE_COST_LIMIT = 10_000_000;
 export const SCHEMA_COST_LIMIT = 100_000_000;
 
-// Costs are unsigned 64-bit upstream; beyond that they stay at the top.
+// Costs are unsigned 64-bit upstream and saturate.
 const TOP = 2 ** 64;
 
 export const times = (a: number, b: number): number => Math.min(a * b, TOP);
@@ -29,7 +29,7 @@ export class CostTotal {
 
   observe(path: string, cost: number): void {
     this.#total = Math.min(this.#total + cost, TOP);
-    // What contributes less than a hundredth is not worth naming.
+    // Rules below one percent of the limit are not reported.
     if (cost < SCHEMA_COST_LIMIT / 100) return;
     this.#most = [...this.#most, { path, cost }].sort((a, b) => b.cost - a.cost).slice(0, NAMED);
   }

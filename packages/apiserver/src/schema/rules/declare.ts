@@ -1,5 +1,5 @@
-// A structural schema as CEL sees it: types, field names that are legal identifiers, and the sizes that cost estimates
-// need. What a schema does not describe (unknown fields, untyped parts) is not visible to rules.
+// The CEL declaration of a structural schema: types, escaped field names, and sizes for cost estimates. Rules cannot
+// see values that the schema does not describe (unknown fields, untyped parts).
 
 import {
   BOOL,
@@ -21,9 +21,9 @@ import { escapeName } from './escape.ts';
 
 export interface Decl {
   readonly type: CelType;
-  /** Fewest bytes a value takes in JSON. */
+  /** Minimum size of a value in bytes of JSON. */
   readonly minSize: number;
-  /** Most characters, elements or entries a value can have. */
+  /** Maximum number of characters, elements or entries of a value. */
   readonly maxElements: number;
   /** By CEL name. */
   readonly fields?: ReadonlyMap<string, DeclField>;
@@ -39,11 +39,11 @@ export interface DeclField {
 
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
-// Sizes in JSON, quotation marks included.
+// Sizes in JSON, including quotation marks.
 const SIZE = { string: 2, bool: 4, number: 1, duration: 3, date: 12, dateTime: 21 } as const;
 const LONGEST = { duration: 32, date: 12, dateTime: 32 } as const;
 
-/** Undefined where the schema is not exposed to rules. `name` tells structural types apart. */
+/** Undefined when the schema is not exposed to rules. `name` identifies structural types. */
 export function declare(schema: JsonObject, name: string, isResource: boolean): Decl | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) return intOrString(schema);
   switch (schema['type']) {
@@ -119,7 +119,7 @@ function declareObject(schema: JsonObject, name: string): Decl | undefined {
     if (!decl) continue;
     const field = escapeName(property);
     if (field !== undefined) fields.set(field, { decl, property });
-    // Fields with a default are filled in by the server: the request may leave them out.
+    // The server sets fields with a default, so the request may omit them.
     if (required.has(property) && value['default'] === undefined) {
       minSize += Buffer.byteLength(property) + decl.minSize + 4;
     }
@@ -151,7 +151,7 @@ function declareString(schema: JsonObject): Decl {
     case 'date-time':
       return scalar(TIMESTAMP, SIZE.dateTime, LONGEST.dateTime);
     default:
-      // A code point takes up to four bytes, and limits count code points.
+      // A code point has up to four bytes, and limits count code points.
       return scalar(STRING, SIZE.string, maxLength === undefined ? unboundedString(schema) : maxLength * 4);
   }
 }
@@ -164,7 +164,7 @@ function unboundedString(schema: JsonObject): number {
 
 const TEXT: JsonObject = { type: 'string' };
 
-/** Rules of a resource always see its kind, apiVersion and name. */
+/** Rules of a resource can always read its kind, apiVersion and name. */
 function withObjectMeta(schema: JsonObject): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const metadata: JsonObject = { type: 'object', properties: { name: TEXT, generateName: TEXT } };

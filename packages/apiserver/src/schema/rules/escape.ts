@@ -1,4 +1,4 @@
-// Property names as identifiers of rules: what CEL reserves or cannot spell is written with underscores.
+// Property names as CEL identifiers: reserved words and other characters are escaped with underscores.
 
 const RESERVED = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return'.split(
@@ -7,7 +7,7 @@ const RESERVED = new Set(
 );
 const ALLOWED = /^[A-Za-z_][A-Za-z0-9_./-]*$/;
 
-/** Undefined when a name cannot be written at all: rules do not see such a property. */
+/** Undefined when a name cannot be escaped: rules cannot access such a property. */
 export function escapeName(name: string): string | undefined {
   if (!ALLOWED.test(name)) return undefined;
   if (RESERVED.has(name)) return `__${name}__`;

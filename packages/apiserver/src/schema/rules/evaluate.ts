@@ -1,4 +1,4 @@
-// Runs the rules of a schema over an object, node by node, under one budget for the whole object.
+// Evaluates the rules of a schema for an object, node by node, with one budget for the whole object.
 
 import { type Bindings, PER_CALL_LIMIT, PER_OBJECT_BUDGET, type Program } from '@lapse/cel/cel';
 import { NONE, Optional, type Value } from '@lapse/cel/values';
@@ -17,11 +17,11 @@ export interface RuleInput {
 
 export interface RuleOutcome {
   readonly errors: readonly FieldError[];
-  /** Rules that are broken where nothing changed. */
+  /** Violated rules on unchanged values. */
   readonly warnings: readonly string[];
 }
 
-/** A schema node that has rules, or has nodes with rules below it. */
+/** A schema node with rules at or below it. */
 interface RuleNode {
   readonly schema: JsonObject;
   readonly type: string;
@@ -31,7 +31,7 @@ interface RuleNode {
   readonly properties: ReadonlyMap<string, RuleNode>;
 }
 
-/** Undefined when the schema has no rules at all. */
+/** Undefined when the schema has no rules. */
 export function compileSchemaRules(schema: JsonObject): ((input: RuleInput) => RuleOutcome) | undefined {
   const root = nodeOf(schema, true);
   if (!root) return undefined;
@@ -39,7 +39,7 @@ export function compileSchemaRules(schema: JsonObject): ((input: RuleInput) => R
   return ({ object, old }) => new Evaluation().run(root, { object: clean(object), old: old && clean(old) });
 }
 
-/** A default is judged as if it had always been there, and then as if it were new. */
+/** Evaluates a default twice: as an unchanged value, then as a new one. */
 export function checkDefault(schema: JsonObject, value: Json, path: string): FieldError[] {
   const root = nodeOf(schema, schema['x-kubernetes-embedded-resource'] === true);
   if (!root) return [];
@@ -74,12 +74,12 @@ function nodeOf(schema: unknown, isResource: boolean): RuleNode | undefined {
   };
 }
 
-/** A value with the one it replaces, and whether anything above or at it stayed the same. */
+/** A value with its old value, and whether it or a parent is unchanged. */
 interface Place {
   readonly path: string;
   readonly value: Json | undefined;
   readonly old: Json | undefined;
-  /** The value, or the nearest ancestor that has a counterpart, is what it was. */
+  /** The value, or the nearest parent with an old value, is unchanged. */
   readonly unchanged: boolean;
 }
 
@@ -98,14 +98,14 @@ class Evaluation {
     return { errors: this.#errors, warnings: this.#warnings };
   }
 
-  /** Whatever stayed the same is refused, too. */
+  /** Reports unchanged values, too. */
   runAt(node: RuleNode, place: Place): FieldError[] {
     this.#forgives = false;
     this.#visit(node, place);
     return this.#errors;
   }
 
-  /** False when the budget is spent: nothing more is run. */
+  /** False when the budget is exceeded: evaluation stops. */
   #visit(node: RuleNode, place: Place): boolean {
     const { value } = place;
     if (value === undefined || value === null) return true;
@@ -226,7 +226,7 @@ class Evaluation {
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** A computed message, unless it is empty, too long or has line breaks: then the static one is shown. */
+/** A computed message, except when it is empty, too long or has line breaks; then the static one is used. */
 function usable(value: Value): string | undefined {
   if (typeof value !== 'string') return undefined;
   const trimmed = value.trim();
@@ -252,7 +252,7 @@ function errorText(message: string, rule: string): string {
 const defaultMessage = ({ message, rule }: Rule) =>
   message === '' ? `failed rule: ${rule.trim()}` : message.trim();
 
-/** Lists and objects are not quoted: they may be long, and the path says which one it is. */
+/** Lists and objects are not quoted: they may be long, and the path identifies them. */
 function errorFor(
   field: string,
   quoted: { value: Json } | undefined,
@@ -275,7 +275,7 @@ function errorFor(
   }
 }
 
-/** The old element that an element replaces: only lists keyed as maps tell. */
+/** The old element that corresponds to an element: only map lists have one. */
 function correlate(schema: JsonObject, old: Json | undefined): (value: Json) => Json | undefined {
   const keys = schema['x-kubernetes-list-map-keys'];
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(keys) || !Array.isArray(old))

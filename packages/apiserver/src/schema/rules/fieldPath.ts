@@ -4,7 +4,7 @@ import { getOwn, isObject, type JsonObject } from '@lapse/kube/api/json';
 
 const STEP = /\.([^.[\]]+)|\['((?:\\.|[^'\\])*)'\]/gy;
 
-/** Empty when there is none, and when it leads nowhere (which is refused when the definition is written). */
+/** Empty without a path, or with an unresolved one (which is rejected when the CRD is written). */
 export function fieldPathOf(path: string, root: JsonObject): string {
   let schema: unknown = root;
   let shown = '';

@@ -1,8 +1,8 @@
-// Rules do not see null: a property that is null is a property that is not there. Entries of maps may be null.
+// Rules do not see null: a null property is absent. Entries of maps may be null.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 
-/** The value itself when it has no such property. */
+/** Returns the value itself when it has no null property. */
 export function withoutNulls(value: Json, schema: unknown): Json {
   if (!isObject(schema)) return value;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-// The declared types of one schema, as the CEL checker and its cost estimate ask for them.
+// The declared types of one schema for the CEL checker and cost estimator.
 
 import type { FieldType, TypeProvider } from '@lapse/cel/provider';
 import type { Decl, DeclField } from './declare.ts';

@@ -1,5 +1,5 @@
-// Checks of one value against the constraints of one schema, compiled: type, text, format, number, enum. Each follows the
-// library behind kube-apiserver, including where that is surprising. Numbers without a fraction count as int64.
+// Compiled checks of one value against the constraints of one schema: type, text, format, number, enum. They follow
+// the library in kube-apiserver, including its surprising cases. Numbers without a fraction are int64.
 
 import { compilePattern } from '@lapse/base/patterns';
 import { equal, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -8,7 +8,7 @@ import { notInEnum, type Result, tooLongText, violated, wrongType } from './resu
 
 export type Check<T extends Json = Json> = (value: T, path: string, out: Result) => void;
 
-/** Type of a value in the words of JSON schema, and the format Go's type for it has. */
+/** The JSON schema type of a value, and the format of its Go type. */
 export function typeOf(value: Json): [type: string, format: string] {
   if (value === null) return ['null', ''];
   if (Array.isArray(value)) return ['array', ''];
@@ -26,7 +26,7 @@ export function typeOf(value: Json): [type: string, format: string] {
   }
 }
 
-/** Beyond int64 a whole number is a float64, too. */
+/** A whole number outside int64 is a float64. */
 export const isWhole = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 /** A float64 that JSON would also accept as an integer. */
@@ -52,14 +52,14 @@ export function compileType(types: readonly string[], nullable: boolean, format:
     const fits = allows(value, type);
     if (format !== '' && !textual && !fits && ownFormat !== format)
       out.add(wrongType(path, format, ownFormat));
-    // A format stands for its type: lists pass for formatted strings here, as they do upstream.
+    // A format implies its type: lists pass as formatted strings here, as upstream.
     else if (format !== '' && textual && !numeric) out.matches++;
     else if (!fits) out.add(wrongType(path, expected, type));
     else out.matches++;
   };
 }
 
-/** Characters, not UTF-16 units. */
+/** Counts characters, not UTF-16 units. */
 function lengthOf(text: string): number {
   let length = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -74,7 +74,7 @@ const numberAt = (schema: JsonObject, key: string): number | undefined => {
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
 };
 
-/** The first violated constraint only: too long, too short, pattern. */
+/** Reports the first violated constraint only: too long, too short, pattern. */
 export function compileText(schema: JsonObject): Check<string> | undefined {
   const max = numberAt(schema, 'maxLength');
   const min = numberAt(schema, 'minLength');
@@ -89,7 +89,7 @@ export function compileText(schema: JsonObject): Check<string> | undefined {
   };
 }
 
-/** A pattern that cannot be compiled was refused when the CustomResourceDefinition was written; it matches nothing. */
+/** Invalid patterns are rejected when the CustomResourceDefinition is written; here they match nothing. */
 function isMatch(pattern: string, text: string): boolean {
   const compiled = compilePattern(pattern);
   return compiled.kind === 'pattern' && compiled.regexp.test(text);
@@ -108,13 +108,13 @@ export function compileEnum(values: Json | undefined): Check | undefined {
   const texts = new Set(values.filter((v) => typeof v === 'string'));
   return (value, path, out) => {
     if (typeof value === 'string' && texts.has(value)) return;
-    // Null is never in an enum, not even in one that lists it.
+    // Null never matches an enum, even one that contains it.
     if (value !== null && values.some((allowed) => isSame(value, allowed))) return;
     out.add(notInEnum(path, value, values));
   };
 }
 
-/** Numbers are converted to the type of the enum's number before they are compared. */
+/** Numbers are converted to the type of the enum value before the comparison. */
 function isSame(value: Json, allowed: Json): boolean {
   if (typeof value === 'number' && typeof allowed === 'number')
     return Number.isInteger(allowed) ? Math.trunc(value) === allowed : value === allowed;

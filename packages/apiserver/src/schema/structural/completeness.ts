@@ -1,11 +1,11 @@
-// Junctors may only speak about fields that the skeleton of the schema has. Upstream asks this of the junctors at the
-// root only, and so does this.
+// Junctors may only refer to fields in the skeleton of the schema. Like upstream, this checks only the junctors at
+// the root.
 
 import { type FieldError, required } from '@lapse/kube/api/fieldErrors';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { entriesOf, listOf } from './schemaJson.ts';
 
-/** A place in the skeleton; `schema` is undefined where the skeleton has nothing. */
+/** A position in the skeleton; `schema` is undefined where the skeleton has no field. */
 interface Skeleton {
   schema: JsonObject | undefined;
   path: string;

@@ -1,5 +1,5 @@
-// Fills in the defaults of a schema: into objects that are there, never into objects that are missing unless those have a
-// default themselves. Null counts as missing where the schema does not allow it. Edits the value it is given.
+// Applies the defaults of a schema to existing objects. A missing object is only created by its own default. Null
+// counts as missing where the schema does not allow it. Modifies the value.
 
 import { clone, getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 import { additionalNode, type SchemaNode } from './node.ts';
@@ -23,7 +23,7 @@ class NodeDefaults {
   readonly #node: SchemaNode;
   /** Properties with a default of their own. */
   readonly #presets: readonly (readonly [string, SchemaNode])[];
-  /** Properties with defaults below. */
+  /** Properties with defaults below them. */
   readonly #below = new Map<string, NodeDefaults>();
   readonly #items: ElementDefaults | undefined;
   readonly #others: ElementDefaults | undefined;
@@ -69,7 +69,7 @@ class NodeDefaults {
   }
 }
 
-/** Items and values of maps: null becomes the default, everything else is filled. */
+/** Items and map values: null becomes the default, all others are completed. */
 type ElementDefaults = (value: Json) => Json;
 
 function elementDefaults(node: SchemaNode | undefined): ElementDefaults | undefined {
@@ -83,7 +83,7 @@ function elementDefaults(node: SchemaNode | undefined): ElementDefaults | undefi
   };
 }
 
-/** Takes out of all defaults what pruning would remove from an object. Edits the schema. */
+/** Prunes all defaults of the schema. Modifies the schema. */
 export function pruneDefaults(node: SchemaNode): boolean {
   let changed = false;
   if (node.default !== undefined) {

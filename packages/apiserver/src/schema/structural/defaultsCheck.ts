@@ -1,4 +1,5 @@
-// Defaults of a schema have to fit it: pruned, valid, and with sound metadata where they are (part of) a resource.
+// Defaults of a schema must conform to it: pruned, valid, and with valid metadata where they are (part of) a
+// resource.
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import { clone, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -13,14 +14,16 @@ import { compileValidator } from './validator.ts';
 export interface DefaultsOptions {
   readonly prunedDefaults: boolean;
   readonly metadata: MetadataRules;
-  /** Rules (x-kubernetes-validations) of the schema on its default; called when nothing else is wrong with it. */
+  /**
+   * Evaluates the rules (x-kubernetes-validations) of the schema on its default; called when there is no other error.
+   */
   readonly rules?: (schema: JsonObject, value: Json, path: string) => FieldError[];
 }
 
 /** Builds the resource around a value deep inside it. */
 type Surround = (value: Json) => JsonObject;
 
-/** The nearest resource above, and how to get from a value here to all of it. */
+/** The nearest enclosing resource, and how to build it from a value at this position. */
 interface Around {
   root: SchemaNode;
   surround: Surround;

@@ -1,5 +1,5 @@
-// Resources inside resources (x-kubernetes-embedded-resource): their metadata is read as the struct every resource has,
-// and apiVersion, kind and metadata are checked on their own.
+// Embedded resources (x-kubernetes-embedded-resource): their metadata is decoded as ObjectMeta, and apiVersion, kind
+// and metadata are validated separately.
 
 import { type FieldError, invalid, quoteValue, required } from '@lapse/kube/api/fieldErrors';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -14,7 +14,7 @@ export interface MetadataRules {
   validate(metadata: JsonObject, path: string): FieldError[];
 }
 
-/** Whether there is an embedded resource at or below the node, so that walks can be spared. */
+/** Whether there is an embedded resource at or below the node; otherwise traversal can be skipped. */
 export function hasEmbedded(node: SchemaNode | undefined): boolean {
   if (node === undefined) return false;
   if (node.embedded || hasEmbedded(node.items)) return true;
@@ -22,7 +22,9 @@ export function hasEmbedded(node: SchemaNode | undefined): boolean {
   return node.properties.values().some(hasEmbedded);
 }
 
-/** Makes metadata of embedded resources fit their struct. Edits `value`; answers the sorted paths of unknown fields. */
+/**
+ * Coerces metadata of embedded resources to ObjectMeta. Modifies `value`; returns the sorted paths of unknown fields.
+ */
 export function coerceEmbedded(value: Json, node: SchemaNode, rules: MetadataRules, path = ''): string[] {
   const unknown: string[] = [];
   coerce(value, node, path, { rules, unknown });
@@ -64,7 +66,7 @@ function coerceMeta(value: JsonObject, key: string, path: string, run: Coercion)
   }
 }
 
-/** apiVersion and kind are there and make sense, metadata is valid. */
+/** Validates that apiVersion and kind are present and valid, and that metadata is valid. */
 export function validateEmbedded(
   value: Json,
   node: SchemaNode | undefined,

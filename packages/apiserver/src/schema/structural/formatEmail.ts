@@ -1,9 +1,9 @@
-// mail.ParseAddress of Go, as far as one mailbox goes: `a@b`, `"a b"@[::1]`, `Name <a@b>`, comments in parentheses.
-// Groups (`x: a@b;`) are not read.
+// Go's mail.ParseAddress for one mailbox: `a@b`, `"a b"@[::1]`, `Name <a@b>`, comments in parentheses. Does not
+// support groups (`x: a@b;`).
 
 import { isIp } from './formatNet.ts';
 
-// Visible characters without the specials of RFC 5322; everything beyond ASCII is visible.
+// Visible characters without the specials of RFC 5322; all non-ASCII characters are visible.
 const ATOM = "[!#$%&'*+\\-/0-9=?A-Z^_`a-z{|}~\\u0080-\\uffff]";
 const DOT_ATOM = new RegExp(`${ATOM}+(?:\\.${ATOM}+)*(?!\\.)`, 'y');
 const LOOSE_ATOM = new RegExp(`(?:${ATOM}|\\.)+`, 'y');
@@ -43,7 +43,7 @@ class MailboxReader {
     return literal === undefined ? this.#take(DOT_ATOM) !== undefined : isIp(literal.slice(1, -1));
   }
 
-  /** `Some Name <local@domain>`; the name may be missing. */
+  /** `Some Name <local@domain>`; the name is optional. */
   #named(): boolean {
     if (this.#text[this.#at] !== '<' && !this.#phrase()) return false;
     this.#take(SPACE);
@@ -65,7 +65,7 @@ class MailboxReader {
     }
   }
 
-  /** Any number of comments and spaces; false when a comment is not closed. */
+  /** Skips comments and spaces; false when a comment is not closed. */
   #comments(): boolean {
     for (;;) {
       this.#take(SPACE);
@@ -82,7 +82,7 @@ class MailboxReader {
     }
   }
 
-  /** What the pattern matches here, and moves behind it. */
+  /** Consumes and returns the match at this position. */
   #take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);

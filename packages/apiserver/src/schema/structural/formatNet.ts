@@ -1,5 +1,5 @@
-// Addresses as Go's net package parses them. IPv4 and CIDR are read sloppily (leading zeros), as Kubernetes insists for
-// old objects' sake; IPv6 is not.
+// Addresses as Go's net package parses them. IPv4 and CIDR allow leading zeros, as Kubernetes does for old objects;
+// IPv6 does not.
 
 /** Octets with leading zeros are accepted when `sloppy`. */
 function isV4(text: string, sloppy: boolean): boolean {
@@ -21,7 +21,7 @@ function isV6(text: string, sloppy: boolean): boolean {
   const last = groups.at(-1) ?? '';
   let length = groups.length;
   if (last.includes('.')) {
-    // The end may be an IPv4 address, which stands for two groups.
+    // The end may be an IPv4 address, which counts as two groups.
     if (!isV4(last, sloppy)) return false;
     groups.pop();
     length++;
@@ -31,7 +31,7 @@ function isV6(text: string, sloppy: boolean): boolean {
   return halves.length === 2 ? length < 8 : length === 8;
 }
 
-/** The first dot or colon says what a sloppy parser takes the text for. */
+/** The first dot or colon determines how the sloppy parser reads the text. */
 const isSloppyIp = (text: string): boolean => {
   const mark = /[.:]/.exec(text)?.[0];
   return mark === '.' ? isV4(text, true) : mark === ':' && isV6(text, true);
@@ -39,7 +39,7 @@ const isSloppyIp = (text: string): boolean => {
 
 export const isIpv4 = (text: string): boolean => text.includes('.') && isSloppyIp(text);
 export const isIpv6 = (text: string): boolean => text.includes(':') && isV6(text, false);
-/** Either kind, strictly. */
+/** Strict IPv4 or IPv6. */
 export const isIp = (text: string): boolean => isV4(text, false) || isIpv6(text);
 
 export function isCidr(text: string): boolean {

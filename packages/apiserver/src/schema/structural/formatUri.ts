@@ -3,7 +3,7 @@
 import { isIpv6 } from './formatNet.ts';
 
 const isEscaped = (text: string): boolean => !/%(?![0-9a-fA-F]{2})/.test(text);
-/** In hosts only bytes outside ASCII may be escaped (and the percent sign itself). */
+/** In hosts only non-ASCII bytes (and the percent sign itself) may be escaped. */
 const isHostText = (text: string): boolean => isZoneText(text) && !/%(?!25)[0-7]/.test(text);
 const isZoneText = (text: string): boolean =>
   isEscaped(text) && /^[a-zA-Z0-9\-_.~!$&'()*+,;=:[\]<>"%\u0080-\uffff]*$/.test(text);
@@ -17,7 +17,7 @@ export function isRequestUri(text: string): boolean {
   let rest = scheme === '' ? text : text.slice(scheme.length + 1);
   const query = rest.indexOf('?');
   if (query >= 0) rest = rest.slice(0, query);
-  // A scheme with anything but a path behind it (mailto:x) is not looked into.
+  // A URI with a scheme and no path (mailto:x) is not parsed further.
   if (!rest.startsWith('/')) return scheme !== '';
   if (scheme === '' || !rest.startsWith('//')) return isEscaped(rest);
   const slash = rest.indexOf('/', 2);

@@ -1,5 +1,5 @@
-// String formats that custom resource schemas may name. Others are accepted and not checked. Dashes in names do not count
-// (`date-time` is `datetime`); each check accepts what the Go function behind it accepts.
+// String formats of custom resource schemas. Unknown ones are accepted and not checked. Dashes in names are ignored
+// (`date-time` is `datetime`); each check accepts what its Go function accepts.
 
 import { parseGoDuration } from '@lapse/base/goDuration';
 import { isEmail } from './formatEmail.ts';
@@ -18,7 +18,7 @@ const uuid = (third: string, fourth: string): Check =>
 const ANY_GROUP = '[0-9a-f]{4}';
 const VARIANT = '[89ab][0-9a-f]{3}';
 
-// Go's \\p{S} and \\p{L}: symbols and letters of any script may stand in host names, though not in the last label.
+// Go's \p{S} and \p{L}: host names may contain symbols and letters of any script, except in the last label.
 const HOST_CHAR = '[a-zA-Z0-9\\p{S}\\p{L}]';
 const HOSTNAME = new RegExp(
   `^(?:${HOST_CHAR}(?:-?${HOST_CHAR}{0,62})?|(?:${HOST_CHAR}(?:[a-zA-Z0-9\\-\\p{S}\\p{L}]{0,61}${HOST_CHAR})?\\.)+[a-zA-Z\\p{L}]{2,63})$`,
@@ -148,10 +148,10 @@ const NUMBER_FORMATS: Record<string, readonly string[]> = {
   number: ['float', 'double'],
 };
 
-/** The check of a format for strings; undefined when there is none by that name. */
+/** The check for a string format; undefined for an unknown one. */
 export const formatCheck = (name: string): Check | undefined => CHECKS.get(name.replaceAll('-', ''));
 
-/** Whether a format means anything for the type (one type, or none); others are ignored with a warning. */
+/** Whether a format applies to the type (one type, or none); others are ignored with a warning. */
 export function isKnownFormat(type: string, format: string): boolean {
   if (type === '' || type === 'string') return formatCheck(format) !== undefined;
   return NUMBER_FORMATS[type]?.includes(format) ?? false;

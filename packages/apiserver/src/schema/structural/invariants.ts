@@ -1,5 +1,5 @@
-// What makes a schema structural: every field has a type, the skeleton stands outside of junctors, metadata is not
-// restricted. Junctors may only constrain values of fields that the skeleton has.
+// Structural schema rules: every field has a type, the skeleton is outside of junctors, and metadata is not
+// restricted. Junctors may only constrain fields of the skeleton.
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -117,7 +117,7 @@ function metadataField(metadata: JsonObject, checked: boolean, level: Level, pat
   return errors;
 }
 
-/** Junctors of a schema. Two patterns of int-or-string are excused from the rule that junctors have no types. */
+/** Junctors of a schema. Two int-or-string patterns are exempt from the rule that junctors have no types. */
 function valueValidation(schema: JsonObject, path: string, skeleton: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const skipAnyOf = skeleton && equal(schema.anyOf, INT_OR_STRING);
@@ -134,7 +134,7 @@ function valueValidation(schema: JsonObject, path: string, skeleton: boolean): F
   return errors;
 }
 
-/** What a schema inside a junctor may not have, in the order of upstream's checks. */
+/** Keywords that are not allowed inside a junctor, in the order of upstream's checks. */
 const NOT_STRUCTURAL: readonly (readonly [
   key: string,
   isSet: (value: Json | undefined) => boolean,

@@ -1,5 +1,5 @@
-// Lists that are sets or maps (x-kubernetes-list-type): no element, or no key, twice. The second occurrence is named, a
-// third is not.
+// Lists that are sets or maps (x-kubernetes-list-type): no duplicate element or key. Only the second occurrence is
+// reported.
 
 import { duplicate, type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
@@ -68,7 +68,7 @@ function repeated(list: Json[], path: string, keyOf: (item: Json) => Json): Fiel
   return errors;
 }
 
-/** Keys in the order in which Go writes maps: two maps with the same content are the same text. */
+/** Sorts keys in the order in which Go writes maps, so that equal maps have equal text. */
 export function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;

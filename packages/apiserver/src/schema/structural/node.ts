@@ -1,18 +1,18 @@
-// A structural schema as the server walks it: the skeleton of properties, items and extensions. Constraints on values
-// (minimum, pattern, anyOf …) stay in the JSON of the schema, where validator.ts compiles them.
+// The structure of a schema for traversal: properties, items and extensions. Value constraints (minimum, pattern,
+// anyOf …) stay in the JSON of the schema, where validator.ts compiles them.
 
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 
 export interface SchemaNode {
   readonly json: JsonObject;
-  /** Empty when the schema does not say. */
+  /** Empty when the schema has no type. */
   readonly type: string;
   readonly nullable: boolean;
   readonly properties: ReadonlyMap<string, SchemaNode>;
-  /** The schema of all other keys, or whether they are allowed at all. */
+  /** The schema of all other keys, or whether they are allowed. */
   readonly additional: SchemaNode | boolean | undefined;
   readonly items: SchemaNode | undefined;
-  /** Pruned when the schema is compiled for serving, which is why it can be set. */
+  /** Mutable because it is pruned when the schema is compiled for serving. */
   default: Json | undefined;
   readonly preserve: boolean;
   readonly embedded: boolean;
@@ -59,11 +59,11 @@ function readProperties(properties: Json | undefined): Map<string, SchemaNode> {
   return out;
 }
 
-/** The same schema for a whole resource: apiVersion, kind and metadata need not be in it. */
+/** The same schema for a whole resource: it need not declare apiVersion, kind and metadata. */
 export const asResource = (node: SchemaNode): SchemaNode =>
   node.embedded ? node : { ...node, embedded: true };
 
-/** The schema of the other keys, when there is one. */
+/** The schema of undeclared keys, if any. */
 export const additionalNode = ({ additional }: SchemaNode): SchemaNode | undefined =>
   typeof additional === 'object' ? additional : undefined;
 

@@ -1,5 +1,5 @@
-// Numeric constraints. Whole values are compared as int64 with bounds cut to int64, others as float64; a bound that does
-// not fit the type of the schema is itself reported.
+// Numeric constraints. Whole values are compared as int64 with bounds truncated to int64, others as float64. A bound
+// outside the type of the schema is itself reported.
 
 import { quoteValue } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -10,7 +10,7 @@ type Numeric = number | bigint;
 const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const;
 const MAX_FLOAT32 = 3.4028235677973366e38;
 
-/** Format only counts with the one type it belongs to. */
+/** The format applies only with its own type. */
 export function compileNumber(schema: JsonObject, types: readonly string[], format: string): Check<Numeric> {
   const range = rangeCheck(types.length === 1 ? types[0]! : '', format);
   const multiple = boundCheck(schema, 'multipleOf', 'MultipleOf', range, checkMultiple);
@@ -37,7 +37,7 @@ export function compileNumber(schema: JsonObject, types: readonly string[], form
   };
 }
 
-/** True when the value fits type and format; otherwise a remark is added. */
+/** True when the value is in the range of type and format; otherwise adds a remark. */
 type RangeCheck = (value: Numeric, what: string, path: string, out: Result) => boolean;
 
 function rangeCheck(type: string, format: string): RangeCheck {
@@ -62,7 +62,7 @@ function fitTest(type: string, format: string): ((value: Numeric) => boolean) | 
   return undefined;
 }
 
-/** What is wrong with the value, as the end of a sentence; undefined when nothing is. */
+/** The end of the error message; undefined when the value is within the bound. */
 type BoundCheck = (value: Numeric, bound: number, show: (n: number) => string) => string | undefined;
 
 function boundCheck(
@@ -75,7 +75,7 @@ function boundCheck(
   const bound = numberAt(schema, key);
   if (bound === undefined) return undefined;
   return (value, path, out) => {
-    // A fraction in a bound is cut off for whole values; a bound that was refused is compared as it is.
+    // For whole values the fraction of a bound is truncated; a rejected bound is compared unchanged.
     const asInteger = range(bound, what, path, out) && (typeof value === 'bigint' || isWhole(value));
     const used = asInteger ? Math.trunc(bound) : bound;
     const show = asInteger ? String : goFloat;
@@ -111,7 +111,7 @@ const checkMultiple: BoundCheck = (value, factor, show) =>
 
 function isMultiple(value: Numeric, factor: number): boolean {
   if (typeof value === 'bigint') return Number.isInteger(factor) && value % BigInt(factor) === 0n;
-  // Beyond all integers it is a float, and too large to tell.
+  // Outside all integer ranges it is a float.
   const isWhole = Number.isInteger(value) && Math.abs(value) < 2 ** 63;
   if (isWhole && Number.isInteger(factor)) return value % factor === 0;
   const times = factor < 1 ? (1 / factor) * value : value / factor;
@@ -120,7 +120,7 @@ function isMultiple(value: Numeric, factor: number): boolean {
   return times === nearest || Math.abs(times - nearest) / Math.abs(times + nearest) < 1e-9;
 }
 
-/** A float64 as Go's %v prints it: whole numbers turn to exponents at a million. */
+/** Prints a float64 like Go's %v: whole numbers have an exponent from a million on. */
 function goFloat(value: number): string {
   if (!Number.isInteger(value) || Math.abs(value) < 1e6) return quoteValue(value);
   const [mantissa, power] = value.toExponential().split('e+') as [string, string];

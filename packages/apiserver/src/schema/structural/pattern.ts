@@ -4,10 +4,10 @@ import { estimatePatternSize } from '@lapse/base/patternSize';
 import { compilePattern, MAX_PATTERN_SIZE } from '@lapse/base/patterns';
 import { isObject, type Json } from '@lapse/kube/api/json';
 
-/** What the patterns of one schema may take together: about 120 ms of compiling. */
+/** Limit for all patterns of one schema together: about 120 ms of compile time. */
 const MAX_SCHEMA_SIZE = 2 * MAX_PATTERN_SIZE;
 
-/** Why the patterns of a schema are too many to be compiled; undefined when they are not. */
+/** The error for patterns that are too large to compile; undefined when they are within the limit. */
 export function patternSizeProblem(schema: Json): string | undefined {
   const patterns = new Set<string>();
   collectPatterns(schema, patterns);
@@ -27,7 +27,7 @@ function collectPatterns(schema: Json | undefined, into: Set<string>): void {
   }
 }
 
-/** Why a pattern cannot be used, in the words of a definition's refusal; undefined when it can, or when there is none. */
+/** The error of an invalid pattern in a CRD; undefined when it is valid or absent. */
 export function patternProblem(pattern: Json | undefined): string | undefined {
   if (typeof pattern !== 'string' || pattern === '') return undefined;
   const compiled = compilePattern(pattern);

@@ -1,5 +1,5 @@
-// Removes what a schema does not know. x-kubernetes-preserve-unknown-fields keeps it, until a property below has a schema
-// of its own again; apiVersion, kind and metadata of resources are left to others. Edits the value it is given.
+// Prunes fields that are not in the schema. x-kubernetes-preserve-unknown-fields keeps them, down to properties that
+// have a schema. Ignores apiVersion, kind and metadata of resources. Modifies the value.
 
 import { clone, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { byBytes } from '../goPrint.ts';
@@ -37,7 +37,7 @@ function removeKey(value: JsonObject, key: string, path: string, removed: string
   delete value[key];
 }
 
-/** Nothing is removed here, but schemas below may prune again. */
+/** Removes nothing here, but schemas below may prune again. */
 function preserveValue(value: JsonObject | Json[], node: SchemaNode, path: string, removed: string[]): void {
   if (Array.isArray(value)) {
     const { items } = node;
@@ -55,7 +55,7 @@ function preserveValue(value: JsonObject | Json[], node: SchemaNode, path: strin
   }
 }
 
-/** Drops null where the schema allows none and has no default to put there. */
+/** Removes null where the schema does not allow it and has no default. */
 export function pruneNulls(value: Json, node: SchemaNode | undefined): void {
   if (node === undefined || typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

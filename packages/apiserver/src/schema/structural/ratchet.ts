@@ -1,17 +1,17 @@
-// Ratcheting: what was stored before the schema got stricter may stay as long as it does not change. This says which old
-// value belongs to a new one, and whether the two are the same as far as the schema can tell.
+// Ratcheting: stored values that became invalid with a stricter schema may stay while they do not change. Finds the
+// old value of a new one, and compares both as far as the schema describes them.
 
 import { equal, getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { additionalNode, nodeOfKey, type SchemaNode } from './node.ts';
 
-/** Undefined: there is no old value that corresponds. */
+/** Undefined when there is no corresponding old value. */
 export type Old = Json | undefined;
 
 export function oldOfKey(old: Old, key: string): Old {
   return isObject(old) ? getOwn(old, key) : undefined;
 }
 
-/** Elements of map lists correspond by key; those of other lists do not correspond at all. */
+/** Elements of map lists correspond by key; elements of other lists never correspond. */
 export function oldItems(list: Json[], old: Old, node: SchemaNode | undefined): (item: Json) => Old {
   if (!Array.isArray(old) || node?.listType !== 'map' || node.listKeys.length === 0) return () => undefined;
   const byKey = new Map<string, Json>();
@@ -25,7 +25,7 @@ export function oldItems(list: Json[], old: Old, node: SchemaNode | undefined): 
   };
 }
 
-/** Undefined when a key is missing or no scalar. */
+/** Undefined when a key is missing or not a scalar. */
 function keyOf(item: Json, names: readonly string[]): string | undefined {
   if (!isObject(item)) return undefined;
   let key = '';
@@ -37,7 +37,7 @@ function keyOf(item: Json, names: readonly string[]): string | undefined {
   return key;
 }
 
-/** Fields the schema does not describe cannot be compared: an object that has some counts as changed. */
+/** Fields without a schema cannot be compared: an object with such fields counts as changed. */
 export function isUnchanged(value: Json, old: Old, node: SchemaNode | undefined): boolean {
   if (old === undefined) return false;
   if (Array.isArray(value) || Array.isArray(old)) return isSameList(value, old, node);

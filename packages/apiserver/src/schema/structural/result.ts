@@ -1,6 +1,6 @@
-// What validation finds, in the two shapes of the Go library: errors with a place and a kind, and remarks without a place
-// (anyOf, number ranges). The same text is never reported twice. `matches` counts passed checks; of the branches of an
-// anyOf or oneOf the one with most of them is quoted.
+// Validation results in the two forms of the Go library: errors with a field and a type, and remarks without a field
+// (anyOf, number ranges). Each text is reported once. `matches` counts passed checks; for anyOf and oneOf the branch
+// with the most matches is quoted.
 
 import {
   type FieldError,
@@ -16,9 +16,9 @@ import type { Json } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
 import { sorted } from './listTypes.ts';
 
-/** `at` is the field below the root of the validation; errors without one are remarks about the whole. */
+/** `at`: the field relative to the root of the validation; errors without one are remarks about the whole. */
 export interface SchemaError {
-  /** What makes two errors the same. */
+  /** The identity of an error. */
   readonly text: string;
   readonly toFieldError: (at: (name: string) => string) => FieldError;
 }
@@ -79,11 +79,11 @@ export const notInEnum = (name: string, value: Json, allowed: readonly Json[]): 
 export const violated = (name: string, value: Json, what: string): SchemaError =>
   located(name, `${name} in body ${what}`, (field, text) => invalid(field, value, text));
 
-/** One whose text does not follow the pattern of the others. */
+/** An error whose text does not follow that pattern. */
 export const violatedFully = (name: string, value: Json, text: string): SchemaError =>
   located(name, text, (field) => invalid(field, value, text));
 
-/** A whole number that was compared as a float64 is shown as one: `3e+09`. */
+/** A whole number that was compared as a float64 is printed as one: `3e+09`. */
 export const violatedFloat = (name: string, shown: string, what: string): SchemaError =>
   located(name, `${name} in body ${what}`, (field, text) => ({
     reason: 'FieldValueInvalid',

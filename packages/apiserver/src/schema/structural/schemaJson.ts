@@ -1,4 +1,4 @@
-// Schemas inside schemas, read from the JSON of a definition.
+// Reads nested schemas from the JSON of a CRD.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 

@@ -1,5 +1,4 @@
-// Structural schemas of custom resource definitions, as the server uses them: checked when a definition is written,
-// compiled when its resource is served.
+// Structural schemas of CRDs: validated when a CRD is written, compiled when its resource is served.
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -20,13 +19,13 @@ export type { MetadataRules } from './embedded.ts';
 
 export interface StructureVerdict {
   readonly errors: FieldError[];
-  /** The schema cannot be read as structural at all. Shown only when no other check has complained. */
+  /** The schema has no structural form. Reported only when no other check failed. */
   readonly unreadable: FieldError[];
-  /** Nothing is wrong: rules may be compiled. */
+  /** No errors: rules may be compiled. */
   readonly checked: boolean;
 }
 
-/** openAPIV3Schema of a definition (already decoded) at `path`: is it structural, do its defaults fit? */
+/** Validates openAPIV3Schema of a CRD (already decoded) at `path`: its structure and its defaults. */
 export function validateStructural(
   schema: JsonObject,
   path: string,
@@ -55,7 +54,7 @@ const UNSUPPORTED: readonly (readonly [name: string, isSet: (value: Json | undef
   ['definitions', (v) => isObject(v) && Object.keys(v).length > 0],
 ];
 
-/** Why the schema cannot be read as structural, wherever in it the reason is. */
+/** Why the schema has no structural form, at any depth. */
 export function findUnsupported(schema: JsonObject): string | undefined {
   for (const [name, isSet] of UNSUPPORTED)
     if (isSet(schema[name]))
@@ -78,29 +77,32 @@ function innerSchemas(schema: JsonObject): JsonObject[] {
 
 export interface StructuralOptions {
   readonly metadata: MetadataRules;
-  /** spec.preserveUnknownFields of old definitions: nothing is pruned. */
+  /** spec.preserveUnknownFields of old CRDs: nothing is pruned. */
   readonly preserveUnknownFields?: boolean;
 }
 
 export interface CompiledStructural {
   /**
-   * Drops what the schema does not know, and null where the schema allows none; reads metadata of embedded resources.
-   * Edits `object`; answers the paths of unknown fields. Throws DecodeError.
+   * Prunes unknown fields, and null where the schema does not allow it; decodes metadata of embedded resources.
+   * Modifies `object`; returns the paths of unknown fields. Throws DecodeError.
    */
   prune(object: JsonObject): string[];
-  /** Drops what the schema does not know, and what is empty in metadata of embedded resources. Edits `object`; answers the paths of what was dropped. */
+  /**
+   * Prunes unknown fields, and empty values in metadata of embedded resources. Modifies `object`; returns the paths
+   * of removed fields.
+   */
   pruneUnknown(object: JsonObject): string[];
-  /** Fills in defaults. Edits `object`. */
+  /** Applies defaults. Modifies `object`. */
   applyDefaults(object: JsonObject): void;
-  /** Everything but rules. What did not change since `old` and was wrong before may stay wrong. */
+  /** Validates everything except rules. Values that are unchanged since `old` may stay invalid. */
   validate(object: JsonObject, old?: JsonObject): FieldError[];
-  /** Embedded resources and lists alone, for objects that say they are of another kind. */
+  /** Validates only embedded resources and lists, for objects with another kind. */
   validateParts(object: JsonObject, old?: JsonObject): FieldError[];
-  /** The same as `validate` for a write of the status alone. */
+  /** Like `validate`, for a write of the status alone. */
   validateStatus(object: JsonObject, old: JsonObject): FieldError[];
 }
 
-/** Without a schema everything is accepted (and pruned away, unless unknown fields are preserved). */
+/** Without a schema everything is accepted (and pruned, except when unknown fields are preserved). */
 export function compileStructural(
   schema: JsonObject | undefined,
   options: StructuralOptions,
@@ -149,7 +151,7 @@ export function compileStructural(
   };
 }
 
-/** What is empty in metadata of embedded resources goes. What cannot be read is left for validation to refuse. */
+/** Removes empty values in metadata of embedded resources. Leaves invalid metadata to validation. */
 function tidyEmbedded(object: JsonObject, node: SchemaNode, metadata: MetadataRules): void {
   try {
     coerceEmbedded(object, node, metadata);
@@ -164,7 +166,7 @@ interface Run {
   node: SchemaNode | undefined;
 }
 
-/** `base` is the field that stands for the root; without one the root is `<nil>`. */
+/** `base`: the field name of the root; default: `<nil>`. */
 function run(validate: Validate, { value, old, node }: Run, base: string): FieldError[] {
   const result = new Result();
   validateInside(validate, value, { path: '', old, node }, result);

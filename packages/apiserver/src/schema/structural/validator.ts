@@ -1,5 +1,5 @@
-// Compiles a schema into a function that validates a value. Junctors (anyOf, oneOf, allOf, not) validate the same value
-// again; properties and items are where old values are looked at: what is wrong but did not change is let through.
+// Compiles a schema into a validation function. Junctors (anyOf, oneOf, allOf, not) validate the same value again.
+// Old values are compared at properties and items: errors in unchanged values are dropped.
 
 import { quoteGo } from '@lapse/kube/api/fieldErrors';
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -10,7 +10,7 @@ import { compileNumber } from './numbers.ts';
 import { isUnchanged, type Old, oldItems, oldOfKey } from './ratchet.ts';
 import { missing, Result, remark, tooManyElements, violated, violatedFully } from './result.ts';
 
-/** Where a value stands: its name in messages, the value it replaces, and the node that says how the two compare. */
+/** The position of a value: its name in messages, its old value, and the node for comparing both. */
 export interface Place {
   readonly path: string;
   readonly old: Old;
@@ -19,7 +19,7 @@ export interface Place {
 
 export type Validate = (value: Json, place: Place, out: Result) => void;
 
-/** `served`: unknown formats are ignored and int-or-string is a type. Defaults are checked without either. */
+/** `served`: unknown formats are ignored and int-or-string is a type. Defaults are checked without both. */
 export interface ValidatorOptions {
   readonly served: boolean;
 }
@@ -28,7 +28,7 @@ export function compileValidator(schema: JsonObject, options: ValidatorOptions):
   return new SchemaCompiler(options).compile(schema);
 }
 
-/** Validates the root, a property or an item; errors in what did not change vanish. */
+/** Validates the root, a property or an item; drops errors in unchanged values. */
 export function validateInside(validate: Validate, value: Json, place: Place, out: Result): void {
   const before = out.errors.length;
   validate(value, place, out);
@@ -56,7 +56,7 @@ class SchemaCompiler {
     const number = compileNumber(schema, types, format);
     const list = this.#list(schema);
     const object = this.#object(schema);
-    // The order of the checks is the order of the errors; passed ones are counted as upstream does.
+    // The order of the checks is the order of the errors; passed ones are counted like upstream.
     return (value, place, out) => {
       const { path } = place;
       if (value === null) {
@@ -156,7 +156,7 @@ class SchemaCompiler {
   }
 }
 
-/** A check that applies counts as one match more than what it found itself. */
+/** A check that applies counts as one additional match. */
 function applied<T extends Json>(check: Check<T>, value: T, path: string, out: Result): void {
   check(value, path, out);
   out.matches++;
@@ -165,7 +165,7 @@ function applied<T extends Json>(check: Check<T>, value: T, path: string, out: R
 const isTypeField = (key: string): boolean => key === 'kind' || key === 'apiVersion';
 
 function placeOf({ path, old, node }: Place, key: string): Place {
-  // Versions of the root are never compared: both objects have been converted to this one.
+  // Versions at the root are not compared: both objects were converted to this version.
   const inner = path === '' && isTypeField(key) ? undefined : oldOfKey(old, key);
   return { path: path === '' ? key : `${path}.${key}`, old: inner, node: node && nodeOfKey(node, key) };
 }
@@ -205,7 +205,7 @@ function resultOf(validate: Validate, value: Json, place: Place): Result {
   return result;
 }
 
-/** The failure with most passed checks, the first among equals. */
+/** The failure with the most passed checks; the first one if equal. */
 function better(best: Result | undefined, result: Result): Result {
   return best === undefined || result.matches > best.matches ? result : best;
 }
