@@ -177,7 +177,7 @@ describe('properties', () => {
       fc.property(document, fc.array(operation, { minLength: 1, maxLength: 4 }), (doc, operations) => {
         const before = JSON.stringify([doc, operations]);
         const expected = byTheRfc(doc as Json, operations);
-        if (expected === undefined) return; // The library is stricter than upstream in some cases, which are in the table above.
+        if (expected === undefined) return; // The library is stricter than upstream; see the table above.
         expect(patch(doc as Json, operations as Json)).toEqual(expected);
         expect(JSON.stringify([doc, operations])).toBe(before);
       }),

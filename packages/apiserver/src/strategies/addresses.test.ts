@@ -1,4 +1,4 @@
-// Addresses and ranges as older fields of Kubernetes take them.
+// Addresses and ranges in the form that older fields of Kubernetes accept.
 
 import { describe, expect, test } from 'vitest';
 import {

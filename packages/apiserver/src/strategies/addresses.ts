@@ -1,9 +1,9 @@
-// IP addresses and CIDR ranges as the older fields of Kubernetes accept them: leading zeros in IPv4 are tolerated.
+// IP addresses and CIDR ranges in the form that older fields of Kubernetes accept: IPv4 with leading zeros is valid.
 
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 
-/** The address without leading zeros; undefined when it is none. */
+/** The address without leading zeros; undefined when it is invalid. */
 export function parseAddress(text: string): string | undefined {
   if (/^\d+(\.\d+){3}$/.test(text)) {
     const parts = text.split('.').map(Number);
@@ -51,7 +51,7 @@ const hasHostBits = ({ address, bits }: Range): boolean => {
   return addressBits(address) % (1n << (size - BigInt(bits))) !== 0n;
 };
 
-/** Whether a range lies strictly inside another one of the same family. */
+/** Whether a range is strictly inside another one of the same family. */
 export function isInside(inner: Range, outer: Range): boolean {
   const size = isIPv4(outer.address) ? 32n : 128n;
   if (isIPv4(inner.address) !== isIPv4(outer.address) || inner.bits <= outer.bits) return false;
@@ -81,7 +81,7 @@ export const ipv4Number = (address: string): number =>
 export const ipv4Text = (n: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(n / 2 ** shift) % 256).join('.');
 
-/** What an endpoint may not be: unspecified, loopback or link-local. */
+/** Rejects addresses that endpoints cannot have: unspecified, loopback or link-local. */
 export function endpointAddress(text: string, path: string): FieldError[] {
   const address = parseAddress(text);
   if (address === undefined) return [invalid(path, text, 'must be a valid IP address')];

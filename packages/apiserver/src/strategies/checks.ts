@@ -1,4 +1,4 @@
-// Checks that many kinds share, each a list of refusals in the words of Kubernetes.
+// Validation shared by many kinds; each check returns the field errors of Kubernetes.
 
 import { type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import { equal, type Json } from '@lapse/kube/api/json';
@@ -32,7 +32,7 @@ export const immutable = (next: Json | undefined, old: Json | undefined, path: s
 export const oneOf = (value: string, supported: readonly string[], path: string): FieldError[] =>
   supported.includes(value) ? [] : [notSupported(path, value, supported)];
 
-/** Every complaint of a rule as a refusal of the value. */
+/** Each problem that a rule finds, as a field error. */
 export const check = (rule: NameRule, value: string, path: string): FieldError[] =>
   rule(value).map((complaint) => invalid(path, value, complaint));
 
@@ -61,7 +61,7 @@ export function domainPrefixedPath(value: string, path: string): FieldError[] {
 
 const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
-/** ValidateObjectMeta, for strategies that check metadata themselves on update. */
+/** ValidateObjectMeta, for strategies that validate metadata themselves on update. */
 export const metaOf = (object: KubeObject, namespaced: boolean, rule: NameRule): FieldError[] => [
   ...validateMeta(object.metadata, namespaced, rule),
   ...validateKubeFinalizers(object.metadata.finalizers, 'metadata.finalizers'),

@@ -1,4 +1,4 @@
-// metav1.Condition lists, where Kubernetes checks them.
+// Validation of metav1.Condition lists, for the kinds where Kubernetes does it.
 
 import {
   duplicate,

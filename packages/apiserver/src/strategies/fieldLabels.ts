@@ -1,4 +1,4 @@
-// Field selectors that built-in kinds support besides metadata.name and metadata.namespace.
+// Field selectors of built-in kinds besides metadata.name and metadata.namespace.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { specOf, statusOf } from '../resources/resource.ts';
@@ -6,9 +6,9 @@ import { flag, number, objects, part, text } from './values.ts';
 
 export interface SelectableFields {
   readonly labels: readonly string[];
-  /** Values by label, of the object in the version that is asked for. */
+  /** Values by label, for the object in the requested version. */
   values(object: KubeObject): Record<string, string>;
-  /** The refusal of other labels, where it has words of its own. */
+  /** The error for other labels, where it differs from the usual one. */
   unsupported?(label: string): string;
 }
 
@@ -35,7 +35,7 @@ const POD: Values = {
   'spec.hostNetwork': (pod) => String(flag(specOf(pod), 'hostNetwork') ?? false),
   'status.phase': status('phase'),
   'status.podIP': podIp,
-  // Accepted, and never equal to anything: the real server keeps no value for it.
+  // Accepted but never matches: kube-apiserver keeps no value for it.
   'status.podIPs': () => '',
   'status.nominatedNodeName': status('nominatedNodeName'),
 };

@@ -1,5 +1,5 @@
-// The embedded server and the real one answer random objects alike: the same status, the same causes, the same object.
-// What differs for a reason is listed.
+// Compares the responses of the embedded server and kube-apiserver to random objects: the same status, the same
+// causes, the same object. Intended differences are listed.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ const step = ({ method, path, type, body }: FuzzRequest): Step => ({
   answer: null,
 });
 
-/** What two answers have to share. */
+/** The part of two responses that must be equal. */
 function essence({ status, answer }: Step): Json {
   const object = answer as JsonObject;
   if (status < 300) return { status, object };
@@ -52,7 +52,7 @@ function essence({ status, answer }: Step): Json {
     .map(({ field, message }) => `${field}: ${message}`)
     .filter((cause) => !INCOMPARABLE_CAUSES.some((form) => form.test(cause)))
     .sort();
-  // A refusal that only has incomparable causes may be an acceptance elsewhere.
+  // Without its incomparable causes, the other server may have accepted the request.
   return details.causes && causes.length === 0 ? 'nothing to compare' : { status, causes };
 }
 

@@ -1,4 +1,4 @@
-// Whatever well-typed object is sent, the server answers like a server: never with an error of its own, never slowly.
+// For every well-typed object the server responds quickly and without internal errors.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Embedded, startEmbedded } from '../../../../test/conformance/embeddedTarget.ts';
@@ -6,7 +6,7 @@ import { baseRequest, FUZZ_KINDS, Fuzzer, type FuzzRequest, fuzzRequest } from '
 
 const SPACE = 'fuzz';
 const REQUESTS = 50;
-/** A runtime class of an impossible name is looked up all the same: the real server fails like this, too. */
+/** kube-apiserver also fails when it looks up a runtime class with an invalid name. */
 const ODD_NAME = /^(Internal error occurred: )?(invalid resource name|resource name may not be empty)/;
 
 let target: Embedded;

@@ -1,5 +1,5 @@
-// Random objects of built-in kinds, well typed and full of odd values: each is a good object with a few places changed.
-// fuzz.test.ts looks for crashes of the embedded server, fuzz.kube.ts for answers that differ from the real server's.
+// Random well-typed objects of built-in kinds with unusual values: each is a valid object with a few changes.
+// fuzz.test.ts looks for crashes of the embedded server, fuzz.kube.ts for differences from kube-apiserver.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ export interface FuzzKind {
   readonly kind: string;
   readonly plural: string;
   readonly cluster?: true;
-  /** A good object without its metadata. */
+  /** A valid object without metadata. */
   readonly base: JsonObject;
-  /** The fields that are changed; `spec` unless said otherwise. */
+  /** The fields to change; default: `spec`. */
   readonly fields?: readonly string[];
   readonly status?: true;
 }
@@ -31,7 +31,7 @@ export interface FuzzRequest {
   readonly body: JsonObject;
 }
 
-/** What must be there before updates are tried; `{ns}` is a namespace and a name of its own. */
+/** The request that creates the object for updates; `{ns}` is a new namespace and name. */
 export function baseRequest(kind: FuzzKind): FuzzRequest {
   const body = { ...metaOf(kind, kind.cluster ? '{ns}' : 'x'), ...kind.base };
   return { method: 'POST', path: collection(kind), type: JSON_TYPE, body };
@@ -46,7 +46,7 @@ function collection({ apiVersion, plural, cluster }: FuzzKind): string {
   return cluster ? `${root}/${plural}` : `${root}/namespaces/{ns}/${plural}`;
 }
 
-/** A random request that changes nothing. */
+/** A random request with dry run. */
 export function fuzzRequest(kind: FuzzKind, fuzzer: Fuzzer): FuzzRequest {
   const mode = fuzzer.pick(kind.status ? ['create', 'update', 'status'] : ['create', 'update']);
   const one = `${collection(kind)}/${kind.cluster ? '{ns}' : 'x'}`;
@@ -63,7 +63,7 @@ export function fuzzRequest(kind: FuzzKind, fuzzer: Fuzzer): FuzzRequest {
 
 /** Field and message of causes that are not compared. */
 export const INCOMPARABLE_CAUSES: readonly RegExp[] = [
-  // An empty list is nothing here; there it is something until it has been stored.
+  // An empty list counts as absent here; kube-apiserver keeps it until the object is stored.
   /resources\.claims: Forbidden: claims may not be set/,
   /ephemeralContainers\[\d+\]\.\w+: Forbidden: cannot be set for an Ephemeral Container/,
   /onExitCodes\.values: Invalid value: (null|\{…\}): at least one value/,
@@ -75,13 +75,13 @@ export const INCOMPARABLE_CAUSES: readonly RegExp[] = [
 export const INCOMPARABLE_REQUESTS: readonly RegExp[] = [
   /"overhead":\{\}/,
   /"(egress|ingress|matchLabels|matchExpressions)":(\[\]|\{\})/,
-  // Here the real server panics.
+  // kube-apiserver panics on these.
   /"completionMode":"Indexed".*"successPolicy"|"successPolicy".*"completionMode":"Indexed"/,
 ];
 
 export type Chance = () => number;
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 export function chanceFrom(seed: number): Chance {
   let state = seed;
   return () => {
@@ -123,7 +123,7 @@ const KEYS = [
   '__proto__',
 ];
 
-/** Values by which fields of a name are more interesting. */
+/** Interesting values by field name. */
 const BY_NAME: Readonly<Record<string, readonly string[]>> = {
   expression: ['true', 'object.x == 1', 'Odd', 'a/b', '1', ' ', "has(object.spec) && request.name != ''"],
   operator: ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Equal', 'Odd'],
@@ -166,7 +166,7 @@ export class Fuzzer {
     this.#chance = chanceFrom(seed);
   }
 
-  /** A good object of the kind with one to three changes, without metadata. */
+  /** A valid object of the kind with one to three changes, without metadata. */
   object({ apiVersion, kind, base, fields = ['spec'] }: FuzzKind): JsonObject {
     const made = clone(base) as JsonObject;
     this.#changeSome(made, this.#kinds[`${apiVersion}/${kind}`]!, fields);
@@ -179,7 +179,7 @@ export class Fuzzer {
     return { status: made['status'] ?? {} };
   }
 
-  /** One change of a good object. */
+  /** Makes one change to a valid object. */
   edit(object: JsonObject, { apiVersion, kind }: FuzzKind, fields: readonly string[]): void {
     this.#change(object, this.#kinds[`${apiVersion}/${kind}`]!, 0, fields);
   }
@@ -196,7 +196,7 @@ export class Fuzzer {
     return Object.entries(this.#types[type]!.fields).filter(([name]) => !SKIPPED.has(name));
   }
 
-  /** Half of the changes go where something is already, so that they reach far down. */
+  /** Half of the changes replace existing values, so that they reach deep fields. */
   #change(object: JsonObject, type: string, depth: number, only?: readonly string[]): void {
     const all = this.#fieldsOf(type);
     const fields = only ? all.filter(([name]) => only.includes(name)) : all;

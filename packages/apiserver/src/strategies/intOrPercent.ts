@@ -1,4 +1,4 @@
-// Numbers that may be percentages: `1`, `"25%"`.
+// Values that are numbers or percentages: `1`, `"25%"`.
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import type { Json } from '@lapse/kube/api/json';

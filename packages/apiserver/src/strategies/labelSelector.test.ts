@@ -1,4 +1,4 @@
-// Which labels a selector selects, and what is no selector.
+// The labels that a selector matches, and invalid selectors.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { describe, expect, test } from 'vitest';

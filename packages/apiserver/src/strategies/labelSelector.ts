@@ -1,4 +1,4 @@
-// metav1.LabelSelector: what is refused, and which labels it selects.
+// metav1.LabelSelector: validation and matching.
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -30,7 +30,7 @@ function validateRequirement(expression: JsonObject, path: string): FieldError[]
 
 const OPERATORS = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist']);
 
-/** Whether there are values where the operator wants some, and none where it wants none. */
+/** Validates that values are present only where the operator needs them. */
 export function validateOperator(expression: JsonObject, path: string): FieldError[] {
   const operator = text(expression, 'operator');
   const isEmpty = texts(expression, 'values').length === 0;
@@ -49,7 +49,7 @@ export const validateValues = (expression: JsonObject, path: string): FieldError
 export const isEmptySelector = (selector: JsonObject | undefined): boolean =>
   Object.keys(stringMap(selector, 'matchLabels')).length + list(selector, 'matchExpressions').length === 0;
 
-/** Nothing is selected by no selector, everything by an empty one; undefined when the selector makes no sense. */
+/** An absent selector matches nothing, an empty one everything; undefined when the selector is invalid. */
 export function selects(
   selector: JsonObject | undefined,
   labels: Readonly<Record<string, string>>,
@@ -75,7 +75,7 @@ function meets(expression: JsonObject, actual: string | undefined): boolean {
   }
 }
 
-/** The selector as Go prints it. */
+/** The selector with sorted keys, as printed by Go. */
 export function sortedSelector(selector: JsonObject): JsonObject {
   const labels = stringMap(selector, 'matchLabels');
   const expressions = objects(selector, 'matchExpressions').map((e) => {

@@ -1,5 +1,5 @@
-// Name rules as the older helpers of Kubernetes word them: they count characters where the newer ones (of label keys and
-// label values) count bytes. The limits are the same.
+// Name validation with the messages of the older Kubernetes helpers: they count characters where the newer ones (of
+// label keys and label values) count bytes. The limits are the same.
 
 import {
   checkConfigMapKey,
@@ -18,7 +18,7 @@ const older =
     rule(name).map(inCharacters);
 
 export const subdomainName = older(checkDns1123Subdomain);
-/** A label; what would be fine as a domain name is told so. */
+/** A label; the error mentions when the name would be valid as a domain name. */
 export const labelName: NameRule = (name) => {
   const dotted = checkDns1123Subdomain(name).every((complaint) => complaint.startsWith('must be no more'));
   return older(checkDns1123Label)(name).map((complaint) =>

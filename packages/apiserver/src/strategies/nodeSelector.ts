@@ -1,4 +1,4 @@
-// Node selectors, as node affinity of pods and of volumes has them.
+// Validation of node selectors, in the node affinity of Pods and volumes.
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -14,7 +14,7 @@ export function validateNodeSelector(selector: JsonObject, path: string): FieldE
   return terms.flatMap((term, i) => validateNodeTerm(term, `${at}[${i}]`, true));
 }
 
-/** `strict` also checks that values could be label values. */
+/** `strict`: also validates that values are valid label values. */
 export const validateNodeTerm = (term: JsonObject, path: string, strict: boolean): FieldError[] => [
   ...objects(term, 'matchExpressions').flatMap((e, i) =>
     validateExpression(e, `${path}.matchExpressions[${i}]`, strict),

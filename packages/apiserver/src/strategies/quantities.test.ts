@@ -1,4 +1,4 @@
-// Quantities compared exactly, and which names of resources go where.
+// Exact comparison of quantities, and where resource names are allowed.
 
 import { describe, expect, test } from 'vitest';
 import {

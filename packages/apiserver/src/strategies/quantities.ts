@@ -1,4 +1,4 @@
-// Quantities as numbers: canonical texts (`500m`, `1Gi`, `1e3`) compared exactly, in billionths.
+// Quantities as numbers: canonical texts (`500m`, `1Gi`, `1e3`), compared exactly in billionths.
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import { type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
@@ -25,7 +25,7 @@ const SCALES: Readonly<Record<string, bigint>> = {
   Ei: NANO << 60n,
 };
 
-/** The amount in billionths. What is not a quantity counts as nothing: decoding has refused it already. */
+/** The amount in billionths. An invalid quantity is zero: decoding already rejected it. */
 export function nanos(quantity: Json | undefined): bigint {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE][+-]?\d{1,2})|([a-zA-Z]{0,2}))$/.exec(
     String(quantity ?? '0'),
@@ -72,21 +72,21 @@ const STANDARD = new Set([...QUOTA, 'storage']);
 
 export const isHugePages = (name: string) => name.startsWith('hugepages-');
 const isQuotaHugePages = (name: string) => isHugePages(name) || name.startsWith('requests.hugepages-');
-/** Resources that quotas know by themselves. */
+/** Resources with a built-in meaning for quotas. */
 export const isQuotaResource = (name: string) => QUOTA.has(name) || isQuotaHugePages(name);
 const isNative = (name: string) => !name.includes('/') || name.includes('kubernetes.io/');
 export const isOvercommitAllowed = (name: string) => isNative(name) && !isHugePages(name);
 export const isExtended = (name: string) =>
   !isNative(name) && !name.startsWith('requests.') && checkQualifiedName(`requests.${name}`).length === 0;
 
-/** Names of resources anywhere. */
+/** Validates resource names in general. */
 export function resourceName(name: string, path: string): FieldError[] {
   const errors = check(checkQualifiedName, name, path);
   if (errors.length > 0 || name.includes('/') || STANDARD.has(name) || isQuotaHugePages(name)) return errors;
   return [invalid(path, name, 'must be a standard resource type or fully qualified')];
 }
 
-/** Names of resources a container can ask for. */
+/** Validates names of resources that a container can request. */
 export function containerResourceName(name: string, path: string): FieldError[] {
   const errors = resourceName(name, path);
   if (!name.includes('/')) {
@@ -104,7 +104,7 @@ export function quotaResourceName(name: string, path: string): FieldError[] {
   return errors;
 }
 
-/** No negative amounts, and no fractions of what is counted. */
+/** No negative amounts, and no fractions of countable resources. */
 export function quantityValue(name: string, quantity: Json, path: string): FieldError[] {
   const errors = nonNegativeQuantity(quantity, path);
   if ((COUNTED.includes(name) || isExtended(name)) && !isWhole(quantity))
@@ -115,7 +115,7 @@ export function quantityValue(name: string, quantity: Json, path: string): Field
 export const nonNegativeQuantity = (quantity: Json, path: string): FieldError[] =>
   nanos(quantity) < 0n ? [invalid(path, quantity, NEGATIVE)] : [];
 
-/** Negative amounts where Kubernetes prints them as whole numbers. */
+/** Rejects negative amounts, where Kubernetes prints them as whole numbers. */
 export function basicQuantity(quantity: Json, path: string): FieldError[] {
   const amount = nanos(quantity);
   if (amount >= 0n) return [];
@@ -123,7 +123,7 @@ export function basicQuantity(quantity: Json, path: string): FieldError[] {
   return [invalid(path, Number(whole), 'must be a valid resource quantity')];
 }
 
-/** A ResourceList whose missing entries are taken from another one; the same list when nothing is missing. */
+/** A ResourceList with its missing entries taken from another one; the identical list when nothing is missing. */
 export function withMissing(list: JsonObject | undefined, from: JsonObject): JsonObject {
   const out: JsonObject = { ...list };
   for (const [name, amount] of Object.entries(from))

@@ -1,5 +1,5 @@
-// Records what the real server answers to the requests in fixtures/*.json:
-// node packages/apiserver/src/strategies/record.testkit.ts
+// Records the responses of kube-apiserver to the requests in fixtures/*.json: node
+// packages/apiserver/src/strategies/record.testkit.ts
 
 import { bedTarget } from '../../../../test/conformance/replay/targets.ts';
 import { startBed } from '../../../../test/kube/bed/bed.ts';

@@ -1,4 +1,4 @@
-// The real server still answers as recorded.
+// Checks that kube-apiserver still responds as recorded.
 
 import { expect, test } from 'vitest';
 import { useRealServer } from '../../../../test/conformance/realServer.ts';

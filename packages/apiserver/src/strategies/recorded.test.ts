@@ -1,4 +1,4 @@
-// Every kind with a strategy accepts, changes and refuses what a real kube-apiserver does, in its words.
+// Every kind with a strategy accepts, changes and rejects objects like kube-apiserver, with the same messages.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedded, startEmbedded } from '../../../../test/conformance/embeddedTarget.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => target?.close());
 
-/** Refusals that quote an internal struct of Kubernetes, whose fields are not named as in the API. */
+/** Errors that quote an internal struct of Kubernetes, whose field names differ from the API. */
 const QUOTES_INTERNALS = new Set([
   'Deployment: odd strategy',
   'StatefulSet: strategy on delete',

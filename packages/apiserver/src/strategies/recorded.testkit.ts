@@ -1,6 +1,6 @@
-// Requests together with what a real kube-apiserver 1.36 answered to them (fixtures/*.json). recorded.test.ts holds the
-// embedded server to these answers, recorded.kube.ts the real one, and record.testkit.ts writes them anew.
-// `{ns}` in paths and bodies is a name nobody used before; a namespace of that name exists.
+// Requests with the recorded responses of kube-apiserver 1.36 (fixtures/*.json). recorded.test.ts compares the
+// embedded server with them, recorded.kube.ts kube-apiserver itself, and record.testkit.ts records them again. `{ns}`
+// in paths and bodies is a unique name; a namespace of that name exists.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export const families = (): string[] =>
 export const loadFamily = (family: string): Probe[] =>
   JSON.parse(readFileSync(join(FOLDER, `${family}.json`), 'utf8')) as Probe[];
 
-/** One probe per line: a change of one answer is a change of one line. */
+/** One probe per line: a change of one response is a change of one line. */
 export function saveFamily(family: string, probes: readonly Probe[]): void {
   const lines = probes.map((probe) => JSON.stringify(probe));
   writeFileSync(join(FOLDER, `${family}.json`), `[\n${lines.join(',\n')}\n]\n`);
@@ -47,7 +47,7 @@ export interface Speaker {
   readonly token: string;
 }
 
-/** Sends the requests of a probe; what is answered comes as steps of their own. */
+/** Sends the requests of a probe; returns the responses as new steps. */
 export async function play({ send, token }: Speaker, probe: Probe, space: string): Promise<Step[]> {
   const ask = (method: string, path: string, body?: Json, type?: string) => {
     const content = type ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
@@ -59,7 +59,7 @@ export async function play({ send, token }: Speaker, probe: Probe, space: string
     const request = { method, path: path.replaceAll('{ns}', space), headers };
     if (body === undefined) return send(request);
     const bytes = Buffer.from(JSON.stringify(body).replaceAll('{ns}', space));
-    // Node adds no length to the body of a DELETE by itself.
+    // Node does not add a Content-Length to the body of a DELETE.
     const described = { ...headers, 'content-type': content, 'content-length': String(bytes.length) };
     return send({ ...request, headers: described, body: bytes });
   };
@@ -70,7 +70,7 @@ export async function play({ send, token }: Speaker, probe: Probe, space: string
     const response = await ask(step.method, step.path, step.body, step.type);
     answers.push({ ...step, ...normalised(response, await read(response), space) });
   }
-  // What has no namespace would stay.
+  // Deletes cluster-scoped objects, which the namespace does not contain.
   for (const { method, path } of probe.steps) {
     if (method !== 'POST' || path.includes('/namespaces/')) continue;
     await read(await ask('DELETE', `${path}/{ns}`, { propagationPolicy: 'Background' }));
@@ -107,7 +107,7 @@ const masked = (text: string): string =>
     .replace(/10\.0\.0\.\d+(?!\/)/g, '<ip>')
     .replace(/("(?:nodePort|healthCheckNodePort)":)3\d{4}/g, '$1"<port>"');
 
-/** Without managed fields, which have tests of their own, and with keys in order. */
+/** Removes managedFields, which have their own tests, and sorts keys. */
 function tidy(value: Json): Json {
   if (Array.isArray(value)) return value.map(tidy);
   if (!isObject(value)) return value;
@@ -115,7 +115,7 @@ function tidy(value: Json): Json {
   return Object.fromEntries(keys.sort().map((key) => [key, tidy(value[key]!)]));
 }
 
-/** Where the real server walks a map, the order of several causes is chance. */
+/** Where kube-apiserver iterates over a map, the order of causes is random. */
 function withSortedCauses(answer: JsonObject): JsonObject {
   const details = answer['details'];
   const causes = isObject(details) ? details['causes'] : undefined;
@@ -125,7 +125,7 @@ function withSortedCauses(answer: JsonObject): JsonObject {
   return { ...answer, message, details: { ...details, causes: sorted } };
 }
 
-/** Go's internal structs and their diffs have field names of their own, which the embedded server does not know. */
+/** Removes internal Go structs and their diffs, whose field names the embedded server does not know. */
 export const softened = (steps: readonly Step[]): Json =>
   JSON.parse(JSON.stringify(steps), (_, value) =>
     typeof value === 'string'

@@ -1,4 +1,4 @@
-// What was found without fault is not looked at again; what was not, is, and is told with the path it has now.
+// A value without errors is validated once; a value with errors is validated each time, with its current path.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';

@@ -1,5 +1,4 @@
-// Pods that come from one template have one spec: what was looked at and found to be without fault is known by its text
-// and not looked at again.
+// Pods of one template have the same spec: a spec without errors is cached by its text and not validated again.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
@@ -7,7 +6,7 @@ import { writeJson } from '@lapse/kube/api/jsonWrite';
 const MOST_KNOWN = 300;
 const LONGEST_KNOWN = 8192;
 
-/** The same check; its answers may depend on the value and name the path, and on nothing else. */
+/** Wraps a check; its result may depend only on the value and the path. */
 export function spotless<T>(
   check: (value: JsonObject, path: string) => T[],
 ): (value: JsonObject, path: string) => T[] {

@@ -1,4 +1,4 @@
-// Which strategy each built-in kind has. A kind that is not listed is stored: types are checked, values are not.
+// The strategy of each built-in kind. For other kinds only the types are validated, not the values.
 
 import { REVIEWS } from '../access/reviews.ts';
 import { apiServiceStrategy } from '../aggregation/strategy.ts';
@@ -96,7 +96,7 @@ const STORED: Strategy = { nameRule: subdomainName };
 export const strategyFor = (resource: string): Strategy =>
   Object.hasOwn(STRATEGIES, resource) ? STRATEGIES[resource]! : STORED;
 
-/** A resource that shows the objects of another one: where they are stored, how they are shown and refused. */
+/** A resource that shows the objects of another one: its storage, codec and kind in errors. */
 export interface SharedTable {
   readonly storage: string;
   codec(own: Codec): Codec;

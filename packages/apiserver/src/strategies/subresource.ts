@@ -1,4 +1,4 @@
-// Bodies of subresources that have a kind of their own, and the plain success that some of them answer.
+// Bodies of subresources with their own kind, and the Success status that some of them return.
 
 import type { HttpResponse } from '@lapse/kube/api/http';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
@@ -21,13 +21,13 @@ export const structNameOf = (gvk: Gvk): string => builtinTable().kinds[`${apiVer
 
 export const codecOf = (gvk: Gvk): Codec => structCodec(gvk, structNameOf(gvk), { nameRule: subdomainName });
 
-/** The body of the call as an object of another kind than the resource's. */
+/** The body of the request as an object of another kind than the resource. */
 export function decodeAs(call: Call, gvk: Gvk, options: WriteOptions): KubeObject {
   const resource = { ...call.resource, ...gvk, codec: codecOf(gvk) };
   return decodeBody({ ...call, resource }, options);
 }
 
-/** What admission makes of such a body, which it sees as a creation. Throws what it refuses with. */
+/** Runs admission for such a body as a CREATE. Throws when it is rejected. */
 export async function admitAs(
   call: Call,
   gvk: Gvk,

@@ -1,4 +1,4 @@
-// Diffs as the real server prints them in refusals; recorded.test.ts has long ones of its own.
+// Diffs as kube-apiserver prints them in errors; recorded.test.ts has longer ones.
 
 import { expect, test } from 'vitest';
 import { unifiedDiff } from './unifiedDiff.ts';

@@ -1,5 +1,5 @@
-// The unified diff that some refusals carry: two texts line by line, three lines of context, no file headers. Matching
-// blocks are found as Python's difflib (and its Go port, which Kubernetes uses) finds them: longest first, earliest wins.
+// The unified diff in some errors: two texts line by line, three lines of context, no file headers. Finds matching
+// blocks like Python's difflib (and its Go port in Kubernetes): longest first, earliest wins.
 
 interface Block {
   readonly a: number;
@@ -15,9 +15,9 @@ interface Span {
 }
 
 const CONTEXT = 3;
-/** Longer texts are not searched for what they share in the middle: the work would grow with the square of them. */
+/** Longer texts are not searched for common blocks in the middle: the cost is quadratic. */
 const MAX_LINES = 4000;
-/** In texts of so many lines, a line that makes up more than a hundredth of them starts no match. */
+/** In texts of at least this many lines, a line with more than one percent of them starts no match. */
 const MANY_LINES = 200;
 
 export function unifiedDiff(before: string, after: string): string {
@@ -43,7 +43,7 @@ function commonEnds(a: string[], b: string[]): Block[] {
 interface Texts {
   readonly a: string[];
   readonly b: string[];
-  /** Where each line stands in `b`. */
+  /** The positions of each line in `b`. */
   readonly places: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -90,7 +90,7 @@ function longestMatch({ a, b, places }: Texts, span: Span): Block {
     }
     lengths = next;
   }
-  // Lines that start no match may still belong to one.
+  // Lines that start no match may still extend one.
   let { a: from, b: at, size } = best;
   while (from > aLow && at > bLow && a[from - 1] === b[at - 1])
     [from, at, size] = [from - 1, at - 1, size + 1];
@@ -98,7 +98,7 @@ function longestMatch({ a, b, places }: Texts, span: Span): Block {
   return { a: from, b: at, size };
 }
 
-/** Neighbours that touch on both sides are one block. */
+/** Merges adjacent blocks. */
 function merged(blocks: Block[]): Block[] {
   const out: Block[] = [];
   for (const block of blocks) {
@@ -143,7 +143,7 @@ const headOf = (edit: Edit): Edit => ({
   bTo: Math.min(edit.bTo, edit.bFrom + CONTEXT),
 });
 
-/** Edits with the context that belongs to them; far-apart changes become hunks of their own. */
+/** Groups edits with their context; distant changes become separate hunks. */
 function groupEdits(edits: Edit[]): Edit[][] {
   const groups: Edit[][] = [];
   let group: Edit[] = [];

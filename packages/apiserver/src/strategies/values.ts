@@ -1,5 +1,5 @@
-// Reading and editing decoded objects. Types were checked when the body was decoded, so a wrong type here means that an
-// admission function answered with something odd: it reads as absent.
+// Reads and modifies decoded objects. Decoding has checked the types, so a wrong type can only come from an admission
+// function; it reads as absent.
 
 import { isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 
@@ -16,7 +16,7 @@ export function child(from: Source, key: string): JsonObject | undefined {
 /** The struct under `key`, or an empty one that is not part of the object. */
 export const part = (from: Source, key: string): JsonObject => child(from, key) ?? {};
 
-/** The struct under `key`, put there when it is missing. */
+/** The struct under `key`; created when it is missing. */
 export function ensure(from: { [key: string]: unknown }, key: string): JsonObject {
   const present = child(from, key);
   if (present) return present;
@@ -40,7 +40,7 @@ export function text(from: Source, key: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Integers beyond 2^53 come as bigint; comparing them as numbers is exact enough for limits. */
+/** Integers above 2^53 are bigint; comparing them as numbers is exact enough for limits. */
 export function number(from: Source, key: string): number | undefined {
   const value = read(from, key);
   if (typeof value === 'bigint') return Number(value);
@@ -52,12 +52,12 @@ export function flag(from: Source, key: string): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }
 
-/** Whether something is there: null is Go's nil. */
+/** Whether the field is present; null is Go's nil. */
 export const has = (from: Source, key: string): boolean => (read(from, key) ?? undefined) !== undefined;
 
 export const value = (from: Source, key: string): Json | undefined => read(from, key) as Json | undefined;
 
-/** Entries of a map, in the order Go's JSON writes them, so that refusals come in a fixed order. */
+/** Entries of a map, in the order of Go's JSON, so that errors have a fixed order. */
 export function entries(from: JsonObject | undefined): [string, Json][] {
   const out: [string, Json][] = [];
   for (const key of Object.keys(from ?? {}).sort()) {
@@ -76,17 +76,17 @@ export function assign(to: { [key: string]: unknown }, key: string, v: Json | un
   else setOwn(to as JsonObject, key, v);
 }
 
-/** `to[key]` becomes what `from` has there, or goes. */
+/** Copies a field from `from`; deletes it when it is absent there. */
 export function copyField(to: { [key: string]: unknown }, from: Source, key: string): void {
   assign(to, key, value(from, key));
 }
 
-/** Puts a default where nothing is. */
+/** Sets a default when the field is absent. */
 export function defaultTo(to: { [key: string]: unknown }, key: string, v: Json): void {
   if (to[key] === undefined) setOwn(to as JsonObject, key, v);
 }
 
-/** A map with its keys in order, as Go writes maps; an empty one is nil. */
+/** A map with sorted keys, as Go writes it; an empty one is nil. */
 export const sortedMap = (map: Readonly<Record<string, string>>): JsonObject | null =>
   Object.keys(map).length === 0
     ? null

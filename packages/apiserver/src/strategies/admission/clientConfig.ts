@@ -1,4 +1,4 @@
-// How a webhook is reached: an https URL, or a Service and a path.
+// Validates the clientConfig of a webhook: an https URL, or a Service and a path.
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -8,7 +8,7 @@ import { number, text } from '../values.ts';
 
 const FORM = '; desired format: https://host[/path]';
 
-/** What Go's url.Parse says about a text that is no URL at all. */
+/** The error of Go's url.Parse for an invalid URL. */
 function parseComplaint(url: string): string | undefined {
   const shown = JSON.stringify(url);
   if (/[\x00-\x1f\x7f]/.test(url)) return `parse ${shown}: net/url: invalid control character in URL`;
@@ -39,7 +39,7 @@ export function validateWebhookUrl(url: string, path: string): FieldError[] {
 export function validateServiceReference(service: JsonObject, path: string): FieldError[] {
   const port = number(service, 'port') ?? 0;
   const location = text(service, 'path');
-  // The real server mixes the two names up: what is missing is reported under the other one.
+  // kube-apiserver swaps the two names: a missing one is reported under the other.
   return [
     ...(text(service, 'namespace') === '' ? [required(`${path}.name`)] : []),
     ...(text(service, 'name') === '' ? [required(`${path}.namespace`)] : []),

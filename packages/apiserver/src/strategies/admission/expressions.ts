@@ -1,5 +1,5 @@
-// CEL in webhooks and policies: which variables an expression may use, what it must evaluate to, and how Kubernetes
-// words what is wrong with it.
+// CEL in webhooks and policies: the variables of an expression, its result type, and the error messages of
+// Kubernetes.
 
 import {
   AUTHORIZER,
@@ -18,7 +18,7 @@ import { isRequestStruct, NAMESPACE, REQUEST, requestField } from './requestType
 /** An expression of a stored object. */
 export type Expression = { readonly text: string } & (
   | { readonly kind: 'program'; readonly program: Program }
-  /** `internal`: it type-checks, but a constant part of it can only fail. */
+  /** `internal`: it type-checks, but a constant part of it always fails. */
   | { readonly kind: 'invalid' | 'internal'; readonly detail: string }
 );
 
@@ -58,7 +58,7 @@ export function environmentOf({ params, authorizer, variables }: Scope): Environ
 
 const conditionEnvironments = new Map<boolean, Environment>();
 
-/** matchConditions may use everything but variables. */
+/** matchConditions may use everything except variables. */
 export function conditionEnvironmentOf(params: boolean): Environment {
   const known = conditionEnvironments.get(params);
   if (known) return known;
@@ -70,7 +70,7 @@ export function conditionEnvironmentOf(params: boolean): Environment {
 type Result = 'bool' | 'string' | 'null';
 const RESULT_NAMES: Record<Result, string> = { bool: 'bool', string: 'string', null: 'null_type' };
 
-/** `results`: the types it may evaluate to; empty for any. */
+/** `results`: the allowed result types; empty for any. */
 export function compileExpression(text: string, env: Environment, results: readonly Result[]): Expression {
   const compiled = compile(text, env);
   if (compiled.kind === 'invalid') {
@@ -91,13 +91,13 @@ export function compileExpression(text: string, env: Environment, results: reado
 export const compileCondition = (text: string, params: boolean): Expression =>
   compileExpression(text, conditionEnvironmentOf(params), ['bool']);
 
-/** A type as Go prints it: its own name, with its parameters. */
+/** A type as printed by Go: its name with its parameters. */
 function goTypeName({ name, params, nullable }: CelType): string {
   const full = params.length === 0 ? name : `${name}(${params.map(goTypeName).join(', ')})`;
   return nullable ? `wrapper(${full})` : full;
 }
 
-/** What is wrong with an expression, as a refusal of the field; `shown` is the value that the refusal quotes. */
+/** The errors of an expression; `shown` is the value that the errors quote. */
 export function expressionErrors(expression: Expression, path: string, shown: string): FieldError[] {
   if (expression.kind === 'program') return [];
   const { kind, detail } = expression;

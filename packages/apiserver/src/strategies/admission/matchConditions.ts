@@ -1,5 +1,4 @@
-// matchConditions of webhooks and policies: named CEL expressions over the request, which must compile before they are
-// stored.
+// matchConditions of webhooks and policies: named CEL expressions over the request, which must compile.
 
 import { duplicate, type FieldError, required, tooMany } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';

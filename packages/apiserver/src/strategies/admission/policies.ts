@@ -1,4 +1,4 @@
-// ValidatingAdmissionPolicy and its binding: what is refused when they are written. See ../../policies for what they do.
+// Validation of ValidatingAdmissionPolicy and its binding. ../../admission/policies evaluates them.
 
 import {
   duplicate,
@@ -50,7 +50,7 @@ function validatePolicy(policy: KubeObject, old?: KubeObject): FieldError[] {
   ];
 }
 
-/** Conditions that were accepted before are not checked again. */
+/** Unchanged conditions are not validated again. */
 const keepsConditions = (next: JsonObject, old: JsonObject): boolean =>
   equal(value(next, 'paramKind'), value(old, 'paramKind')) &&
   equal(list(next, 'matchConditions'), list(old, 'matchConditions'));

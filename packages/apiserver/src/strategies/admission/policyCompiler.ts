@@ -1,5 +1,5 @@
-// Compiles the expressions of one ValidatingAdmissionPolicy, in the order in which Kubernetes does: variables first, each
-// with those before it in scope. Validation and evaluation use the same compiler.
+// Compiles the expressions of one ValidatingAdmissionPolicy in the order of Kubernetes: variables first, each with
+// the earlier ones in scope. Validation and evaluation use the same compiler.
 
 import { type CelType, DYN, type Environment, listOf, mapOf } from '@lapse/cel/cel';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -8,7 +8,7 @@ import { compileCondition, compileExpression, type Expression, environmentOf } f
 
 export class PolicyCompiler {
   readonly #params: boolean;
-  /** Undefined when the policy has no variables: then there is no `variables` either. */
+  /** Undefined when the policy has no variables: then `variables` is not declared. */
   readonly #variables: Map<string, CelType> | undefined;
   readonly #environments = new Map<boolean, Environment>();
 
@@ -54,7 +54,7 @@ const KEPT: ReadonlySet<string> = new Set(
   'any bool bytes double duration int null string timestamp uint'.split(' '),
 );
 
-/** The type of a variable: structs and other types of libraries are dyn to the expressions that use it. */
+/** The type of a variable: structs and library types are dyn for the expressions that use it. */
 function declaredType(type: CelType): CelType {
   const [first, second] = type.params.map(declaredType);
   if (type.kind === 'list') return listOf(first!);

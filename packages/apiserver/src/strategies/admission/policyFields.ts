@@ -1,4 +1,5 @@
-// What a ValidatingAdmissionPolicy consists of besides its rules: parameters, variables, validations and annotations.
+// Validation of the fields of a ValidatingAdmissionPolicy besides its rules: parameters, variables, validations and
+// annotations.
 
 import { duplicate, type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -93,7 +94,7 @@ export const validationErrors = (spec: JsonObject, compiler: PolicyCompiler): Fi
     ];
   });
 
-/** Keys become part of annotation names that begin with the policy's name. */
+/** Keys become part of annotation names that begin with the name of the policy. */
 export function annotationErrors(spec: JsonObject, policy: string, compiler: PolicyCompiler): FieldError[] {
   const annotations = objects(spec, 'auditAnnotations');
   const errors: FieldError[] = [];

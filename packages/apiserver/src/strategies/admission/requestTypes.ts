@@ -1,5 +1,5 @@
-// The declared types of `request` and `namespaceObject` in expressions of webhooks and policies. Fields that Kubernetes
-// does not declare (`request.uid`, `request.object`) are compile errors there, and here.
+// The declared types of `request` and `namespaceObject` in expressions of webhooks and policies. Fields that
+// Kubernetes does not declare (`request.uid`, `request.object`) are compile errors, as upstream.
 
 import {
   BOOL,

@@ -1,4 +1,4 @@
-// Which requests a webhook or policy is about.
+// Validation of the rules of webhooks and policies.
 
 import { type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -25,7 +25,7 @@ export function validateOperationsRule(rule: JsonObject, path: string): FieldErr
   ];
 }
 
-/** At least one, and a star only alone. */
+/** At least one value; `*` must be the only one. */
 function listErrors(values: string[], path: string, noun: string): FieldError[] {
   if (values.length === 0) return [required(path)];
   return values.length > 1 && values.includes('*')

@@ -1,4 +1,4 @@
-// ValidatingWebhookConfiguration and MutatingWebhookConfiguration: whom to call for what, and how.
+// Strategies of ValidatingWebhookConfiguration and MutatingWebhookConfiguration.
 
 import { duplicate, type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -40,7 +40,7 @@ function validateHook(hook: JsonObject, path: string, mutating: boolean): FieldE
   ];
 }
 
-/** A domain name of at least three parts. */
+/** A domain name with at least three segments. */
 function nameErrors(name: string, path: string): FieldError[] {
   if (name === '') return [required(path)];
   const odd = subdomainName(name);

@@ -1,4 +1,4 @@
-// DaemonSet and ControllerRevision. The generation of a DaemonSet's template lives in an annotation.
+// Strategies of DaemonSet and ControllerRevision. An annotation holds the template generation of a DaemonSet.
 
 import { type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import { equal, isObject, type JsonObject } from '@lapse/kube/api/json';
@@ -22,7 +22,7 @@ function defaultSet(set: KubeObject): void {
   const isRolling = ['', 'RollingUpdate'].includes(text(strategy, 'type'));
   const rolling = isRolling ? ensure(strategy, 'rollingUpdate') : child(strategy, 'rollingUpdate');
   if (!rolling) return;
-  // Of other strategies the internal type keeps zeros.
+  // For other strategies the internal type keeps zeros.
   defaultTo(rolling, 'maxUnavailable', isRolling ? 1 : 0);
   defaultTo(rolling, 'maxSurge', 0);
 }

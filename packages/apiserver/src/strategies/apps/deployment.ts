@@ -1,4 +1,4 @@
-// Deployment and ReplicaSet.
+// Strategies of Deployment and ReplicaSet.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
@@ -24,7 +24,7 @@ import {
   templateWarnings,
 } from './workload.ts';
 
-/** Replicas, selector and template: what both kinds have. */
+/** Validates replicas, selector and template, for both kinds. */
 function validateTemplate(spec: JsonObject): FieldError[] {
   const selector = child(spec, 'selector');
   const senseless = selector !== undefined && validateLabelSelector(selector, '').length > 0;
@@ -107,11 +107,11 @@ const warnings = (next: KubeObject, old: KubeObject | undefined): string[] => {
   return next.metadata.generation === old.metadata.generation ? [] : templateWarnings(next);
 };
 
-/** Through the object and through /scale. */
+/** Used for the object and for /scale. */
 const deploymentUpdate: UpdateStrategy = {
   prepareForUpdate(next, old) {
     copyField(next, old, 'status');
-    // Annotations travel to the ReplicaSets, so they count as a change.
+    // Annotations are copied to the ReplicaSets, so they count as a change.
     const same = equal(next.metadata.annotations ?? {}, old.metadata.annotations ?? {});
     if (!same) next.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },

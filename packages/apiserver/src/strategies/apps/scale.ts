@@ -68,7 +68,7 @@ async function applyScale(call: Call): Promise<HttpResponse> {
   return updateObject(call, { ...planFor(call, options, change, true), versioned }, options);
 }
 
-/** `change` makes the wanted Scale from the present one, with managers when it is `tracked`. */
+/** `change` makes the wanted Scale from the current one; with managers when it is `tracked`. */
 function planFor(
   call: Call,
   { fieldManager }: WriteOptions,

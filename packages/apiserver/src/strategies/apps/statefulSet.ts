@@ -1,4 +1,4 @@
-// StatefulSet: of its spec only a few fields may ever change.
+// Strategy of StatefulSet: only a few fields of its spec are mutable.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import { clone, equal, type JsonObject } from '@lapse/kube/api/json';
@@ -48,14 +48,14 @@ function defaultSet(set: KubeObject): void {
   if (rolling && ['', 'RollingUpdate'].includes(type)) defaultTo(rolling, 'partition', 0);
 }
 
-/** Templates of claims are whole objects. */
+/** Claim templates are complete objects. */
 function defaultClaim(claim: JsonObject): void {
   defaultTo(claim, 'apiVersion', 'v1');
   defaultTo(claim, 'kind', 'PersistentVolumeClaim');
 }
 
 interface Leniency {
-  /** On update the service name and the claims cannot change: what is stored is tolerated. */
+  /** On update the service name and the claims are immutable, so stored values are accepted. */
   readonly stored: boolean;
 }
 
@@ -118,7 +118,7 @@ const retentionErrors = (policy: JsonObject): FieldError[] =>
     return ['Retain', 'Delete'].includes(chosen) ? [] : [notSupported(path, chosen, ['Retain', 'Delete'])];
   });
 
-/** The template is checked with the volumes its claims become, and without the names it will be given. */
+/** Validates the template with the volumes of the claims, and without the Pod names. */
 function templateErrors(spec: JsonObject): FieldError[] {
   const selector = child(spec, 'selector');
   if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)
@@ -138,7 +138,7 @@ function templateErrors(spec: JsonObject): FieldError[] {
   return [
     ...mismatchErrors(spec, true),
     ...validatePodTemplate(template, 'spec.template'),
-    // The real server checks these once more.
+    // kube-apiserver validates these twice.
     ...validateLabels(stringMap(meta, 'labels'), 'spec.template.labels'),
     ...validateAnnotations(stringMap(meta, 'annotations'), 'spec.template.annotations'),
   ];
@@ -174,7 +174,7 @@ const COUNTS = [
 ];
 const BOUNDED = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'];
 
-/** One field is behind a gate that is closed by default. */
+/** Drops a field of a feature gate that is disabled by default. */
 function dropUnavailable(next: KubeObject, old: KubeObject | undefined): void {
   const rolling = (set: KubeObject | undefined) =>
     child(child(child(set, 'spec'), 'updateStrategy'), 'rollingUpdate');
@@ -184,7 +184,7 @@ function dropUnavailable(next: KubeObject, old: KubeObject | undefined): void {
 const ENDLESS_HISTORY =
   'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended';
 
-/** Through the object and through /scale. */
+/** Used for the object and for /scale. */
 const setUpdate: UpdateStrategy = {
   prepareForUpdate(next, old) {
     copyField(next, old, 'status');

@@ -1,5 +1,5 @@
-// What Deployments, ReplicaSets, StatefulSets and DaemonSets share: a selector that selects the template's pods, pods
-// that restart for ever, and counts in the status.
+// Shared by Deployments, ReplicaSets, StatefulSets and DaemonSets: a selector that matches the template, Pods that
+// always restart, and counts in the status.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -13,7 +13,7 @@ import { child, has, number, part, sortedMap, stringMap, text } from '../values.
 
 export const templateOf = (spec: JsonObject): JsonObject => part(spec, 'template');
 
-/** `noun` is what refusals of an empty selector call the kind. */
+/** `noun`: the kind in the error for an empty selector. */
 export function selectorErrors(spec: JsonObject, noun: string): FieldError[] {
   const selector = child(spec, 'selector');
   if (!selector) return [required('spec.selector')];
@@ -25,7 +25,7 @@ export function selectorErrors(spec: JsonObject, noun: string): FieldError[] {
   ];
 }
 
-/** Empty when the template's labels are selected, or the selector says nothing at all. */
+/** Errors when the selector does not match the template; none for an empty selector if `allowEmpty`. */
 export function mismatchErrors(spec: JsonObject, allowEmpty: boolean): FieldError[] {
   const selector = child(spec, 'selector');
   const labels = stringMap(part(templateOf(spec), 'metadata'), 'labels');
@@ -35,7 +35,7 @@ export function mismatchErrors(spec: JsonObject, allowEmpty: boolean): FieldErro
   return [invalid('spec.template.metadata.labels', sortedMap(labels), why)];
 }
 
-/** Pods of these kinds restart always and have no deadline. */
+/** Pods of these kinds have restartPolicy Always and no deadline. */
 export function endlessErrors(spec: JsonObject, noun: string): FieldError[] {
   const pod = part(templateOf(spec), 'spec');
   const path = 'spec.template.spec';
@@ -48,7 +48,7 @@ export function endlessErrors(spec: JsonObject, noun: string): FieldError[] {
   ];
 }
 
-/** Counts of a status: none negative, those listed not above `replicas`. */
+/** Counts of a status: not negative, and the listed ones at most `replicas`. */
 export function countErrors(
   status: JsonObject,
   counts: readonly string[],
@@ -83,7 +83,7 @@ export function collisionErrors(next: KubeObject, old: KubeObject): FieldError[]
 export const templateWarnings = (object: KubeObject): string[] =>
   podWarnings(part(templateOf(specOf(object)), 'spec'), 'spec.template.');
 
-/** The name becomes part of names and host names of pods. */
+/** The name becomes part of the names and host names of Pods. */
 export function namedWarnings(object: KubeObject): string[] {
   const odd = labelName(object.metadata.name ?? '');
   const why = 'this is used in Pod names and hostnames, which can result in surprising behavior';

@@ -1,4 +1,4 @@
-// CronJob: a schedule, a time zone and the template of a Job.
+// Strategy of CronJob: a schedule, a time zone and the template of a Job.
 
 import { type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -14,7 +14,7 @@ import { jobSpecWarnings } from './job.ts';
 import { validateJobSpec } from './jobSpec.ts';
 import { checkSchedule, ScheduleError } from './schedule.ts';
 
-// A Job of the CronJob gets a suffix of eleven characters.
+// Jobs of a CronJob have a suffix of eleven characters.
 const MAX_NAME = 52;
 
 const templateOf = (cronJob: KubeObject): JsonObject => part(part(specOf(cronJob), 'jobTemplate'), 'spec');
@@ -54,7 +54,7 @@ function scheduleErrors(spec: JsonObject, before: JsonObject | undefined): Field
   return errors;
 }
 
-/** Known to the tz database under exactly this name. */
+/** Whether the tz database contains exactly this name. */
 function isZone(name: string): boolean {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();

@@ -1,4 +1,4 @@
-// Lists of indexes as Jobs write them.
+// Index lists of Jobs.
 
 import { describe, expect, test } from 'vitest';
 import { countIndexes, firstOverlap, IndexError } from './indexes.ts';

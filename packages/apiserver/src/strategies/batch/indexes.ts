@@ -1,6 +1,6 @@
 // Index lists of Jobs (`0,2-4,7`): parsing, and overlap of two lists.
 
-/** Why a list of indexes is refused. */
+/** The error of an invalid index list. */
 export class IndexError extends Error {}
 
 interface Interval {
@@ -8,7 +8,7 @@ interface Interval {
   readonly last: number;
 }
 
-/** How many indexes the list has. Throws IndexError. */
+/** The number of indexes in the list. Throws IndexError. */
 export function countIndexes(list: string, completions: number): number {
   if (list === '') return 0;
   let last: number | undefined;
@@ -46,7 +46,7 @@ function parseIndex(text: string, completions: number): number {
   return index;
 }
 
-/** The first index that both lists have; fragments that cannot be read are passed over. */
+/** The first index that both lists contain; skips invalid fragments. */
 export function firstOverlap(a: string, b: string, completions: number): number | undefined {
   const [left, right] = [readable(a, completions), readable(b, completions)];
   let [i, j] = [0, 0];

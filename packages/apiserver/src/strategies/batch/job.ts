@@ -1,4 +1,5 @@
-// Job: the server makes its selector and labels its pods; most of its spec never changes; its status moves one way.
+// Strategy of Job: the server generates its selector and Pod labels; most of its spec is immutable; its status only
+// moves forward.
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { clone, equal, type JsonObject } from '@lapse/kube/api/json';
@@ -47,7 +48,7 @@ function applyDefaults(job: KubeObject): void {
   defaultTo(spec, 'podReplacementPolicy', has(spec, 'podFailurePolicy') ? 'Failed' : 'TerminatingOrFailed');
   defaultTo(spec, 'manualSelector', false);
   defaultPodSpec(child(child(spec, 'template'), 'spec'));
-  // The very same map, as in Kubernetes: labels generated for the template show up on the Job too.
+  // The identical map, as in Kubernetes: labels generated for the template also appear on the Job.
   const labels = child(child(child(spec, 'template'), 'metadata'), 'labels');
   if (labels && Object.keys(job.metadata.labels ?? {}).length === 0)
     job.metadata.labels = labels as Record<string, string>;
@@ -59,14 +60,17 @@ function prepareForCreate(job: KubeObject): void {
   job['status'] = {};
 }
 
-/** A Job without labels of its own shows those of its template. */
+/** A Job without labels gets those of its template. */
 function labelLikeTemplate(job: KubeObject): void {
   const labels = templateLabels(job);
   if (Object.keys(job.metadata.labels ?? {}).length === 0 && Object.keys(labels).length > 0)
     job.metadata.labels = { ...labels };
 }
 
-/** Labels that only this Job's pods have, and a selector for them. What the user set stays, and is judged later. */
+/**
+ * Generates labels that are unique to the Pods of this Job, and a selector for them. User values are kept and
+ * validated later.
+ */
 function generateSelector({ metadata }: KubeObject, spec: JsonObject): void {
   const labels = ensure(ensure(ensure(spec, 'template'), 'metadata'), 'labels');
   for (const key of NAME_LABELS) defaultTo(labels, key, metadata.name ?? '');
@@ -135,7 +139,7 @@ function validateCompletions(spec: JsonObject, before: JsonObject): FieldError[]
   return [invalid(path, now, 'can only be modified in tandem with spec.parallelism')];
 }
 
-/** A suspended Job without pods may still learn where to run and what its containers need. */
+/** A suspended Job without Pods may change its scheduling directives and resources. */
 function mayChangeTemplate(old: KubeObject): boolean {
   const status = statusOf(old);
   const idle = !has(status, 'startTime') || isConditionTrue(status, 'Suspended');
@@ -178,7 +182,7 @@ function validateUpdate(next: KubeObject, old: KubeObject): FieldError[] {
 const MANY_INDEXES =
   'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail';
 
-/** Warnings about a Job's spec, also inside a CronJob. */
+/** Warnings about the spec of a Job, also inside a CronJob. */
 export function jobSpecWarnings(spec: JsonObject, path: string): string[] {
   const many =
     text(spec, 'completionMode') === 'Indexed' &&

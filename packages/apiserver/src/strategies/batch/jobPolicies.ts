@@ -1,4 +1,4 @@
-// podFailurePolicy and successPolicy of a Job.
+// Validation of podFailurePolicy and successPolicy of a Job.
 
 import {
   duplicate,
@@ -23,7 +23,7 @@ const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const OPERATORS = ['In', 'NotIn'];
 const STATUSES = ['False', 'True', 'Unknown'];
 
-/** `required` or `not supported`, in the words Go has for a list. */
+/** `required` or `not supported`, with Go's text for a list. */
 function choice(value: string, supported: readonly string[], path: string): FieldError[] {
   if (value === '') return [required(path, `valid values: [${supported.map((v) => `"${v}"`).join(' ')}]`)];
   return supported.includes(value) ? [] : [notSupported(path, value, supported)];
@@ -101,7 +101,7 @@ export function validateSuccessPolicy(spec: JsonObject, path: string): FieldErro
     return [invalid(path, policy, 'requires indexed completion mode')];
   const rules = objects(policy, 'rules');
   const none = 'at least one rules must be specified when the successPolicy is specified';
-  // Without completions the rules cannot be judged; the spec is refused for that already.
+  // Without completions the rules cannot be validated; the spec is already invalid.
   const completions = number(spec, 'completions') ?? 0;
   return [
     ...(rules.length === 0 ? [required(`${path}.rules`, none)] : []),

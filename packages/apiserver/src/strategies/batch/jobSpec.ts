@@ -1,4 +1,4 @@
-// The spec of a Job: numbers, modes, policies and the pod template.
+// Validation of the spec of a Job: numbers, modes, policies and the Pod template.
 
 import { type FieldError, invalid, notSupported, required, tooLong } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -9,13 +9,13 @@ import { child, has, number, part, sortedMap, stringMap, text } from '../values.
 import { validateFailurePolicy, validateSuccessPolicy } from './jobPolicies.ts';
 
 const MAX_MANAGED_BY = 63;
-/** Above this many completions, failures and parallelism are limited further. */
+/** Above this number of completions, failures and parallelism have lower limits. */
 const MANY_COMPLETIONS = 100_000;
 const MAX_INDEXED_PARALLELISM = 100_000;
 const MAX_FAILED_INDEXES = 100_000;
 const MANY_LIMIT = 10_000;
 
-/** The parts that a Job and the template of a CronJob share. */
+/** The part shared by a Job and the template of a CronJob. */
 export function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
   return [
     ...validateNumbers(spec, path),
@@ -29,7 +29,7 @@ export function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
   ];
 }
 
-/** The same for a Job itself, whose selector must select its own pods. */
+/** The same for a Job itself, whose selector must match its own Pods. */
 export function validateWithSelector(spec: JsonObject, path: string): FieldError[] {
   const selector = child(spec, 'selector');
   const labels = stringMap(part(part(spec, 'template'), 'metadata'), 'labels');

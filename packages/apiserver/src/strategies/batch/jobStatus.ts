@@ -1,5 +1,5 @@
-// The status of a Job: what may be set together, and what may not be taken back. A rule looks only at what this write
-// changed, so that a Job that broke it before can still be mended.
+// Validation of the status of a Job: fields that exclude each other, and fields that cannot be reverted. A rule
+// applies only to fields that this write changed, so that an invalid Job can be repaired.
 
 import { parseTime } from '@lapse/base/instant';
 import { duplicate, type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
@@ -16,7 +16,7 @@ export const isConditionTrue = (status: JsonObject, type: string): boolean =>
 const hasCondition = (status: JsonObject, type: string, wanted: string): boolean =>
   objects(status, 'conditions').some((c) => text(c, 'type') === type && text(c, 'status') === wanted);
 
-/** What a Job's conditions say about it. */
+/** The state of a Job, derived from its conditions. */
 interface Facts {
   readonly complete: boolean;
   readonly failed: boolean;
@@ -36,7 +36,7 @@ function factsOf(status: JsonObject): Facts {
   };
 }
 
-/** Both states and what lies between them. */
+/** Both states and the differences between them. */
 interface Change {
   readonly spec: JsonObject;
   readonly status: JsonObject;

@@ -1,4 +1,4 @@
-// Schedules of CronJobs, refused in the words of the parser that Kubernetes uses.
+// Schedules of CronJobs, with the errors of the parser that Kubernetes uses.
 
 import { expect, test } from 'vitest';
 import { checkSchedule, ScheduleError } from './schedule.ts';

@@ -1,4 +1,4 @@
-// Cron schedules of five fields or a descriptor, refused in the words of the parser that Kubernetes uses.
+// Cron schedules with five fields or a descriptor, with the errors of the parser that Kubernetes uses.
 
 import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
 
@@ -21,7 +21,7 @@ const FIELDS: readonly Field[] = [
 ];
 const DESCRIPTORS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 
-/** Throws ScheduleError when Kubernetes could not run by this schedule. */
+/** Throws ScheduleError when the schedule is invalid. */
 export function checkSchedule(schedule: string, isZone: (name: string) => boolean): void {
   let rest = schedule;
   if (/^(CRON_)?TZ=/.test(schedule)) {

@@ -1,4 +1,5 @@
-// ConfigMap: keys are file names, one key is in one of the two maps, a megabyte at most, and `immutable` is for ever.
+// Strategy of ConfigMap: keys are file names and unique across both maps, data has at most 1 MiB, and `immutable`
+// cannot be reverted.
 
 import { type FieldError, forbidden, invalid, tooLong } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
@@ -8,7 +9,7 @@ import { check, metaOf, metaUpdate } from '../checks.ts';
 import { configKey, subdomainName } from '../names.ts';
 import { entries, flag, part, value } from '../values.ts';
 
-/** Bytes that data may have in total; the same for Secrets. */
+/** Maximum total size of data in bytes; also for Secrets. */
 export const MAX_DATA = 1024 * 1024;
 
 export function validateConfigMap(configMap: KubeObject): FieldError[] {
@@ -28,11 +29,11 @@ export function validateConfigMap(configMap: KubeObject): FieldError[] {
 const textBytes = (data: JsonObject): number =>
   entries(data).reduce((sum, [, v]) => sum + Buffer.byteLength(String(v)), 0);
 
-/** What base64 text stands for. */
+/** The size of base64 values after decoding. */
 export const decodedBytes = (data: JsonObject): number =>
   entries(data).reduce((sum, [, v]) => sum + Buffer.from(String(v), 'base64').length, 0);
 
-/** Refusals of changes to the named fields once `immutable` is true. */
+/** Errors for changes of the named fields when `immutable` is true. */
 export function frozenErrors(next: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
   if (flag(old, 'immutable') !== true) return [];
   const text = 'field is immutable when `immutable` is set';

@@ -1,4 +1,4 @@
-// Endpoints (the old API): addresses and ports of every subset.
+// Strategy of Endpoints (deprecated): addresses and ports of every subset.
 
 import { type FieldError, required } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
@@ -64,7 +64,7 @@ export const endpointsStrategy: Strategy = {
   validateUpdate: (next, old) => [
     ...metaUpdate(next, old),
     ...metaOf(next, true, subdomainName),
-    // What was stored before the rules became strict may stay as it is.
+    // Unchanged subsets are not validated: they may predate stricter rules.
     ...(equal(value(next, 'subsets'), value(old, 'subsets')) ? [] : validate(next)),
   ],
 };

@@ -1,5 +1,5 @@
-// Event of the core group, and the rules that events.k8s.io adds. Both are one table of the store, in the core form; the
-// other form is a matter of names (eventForms.ts).
+// Strategy of Events in the core group, and the additional rules of events.k8s.io. Both share one stored resource, in
+// the core form; the other form has other field names (eventForms.ts).
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { equal, type Json } from '@lapse/kube/api/json';
@@ -15,7 +15,7 @@ const NOTE_LIMIT = 1024;
 
 const isSet = (event: KubeObject, field: string) => (value(event, field) ?? null) !== null;
 
-/** What both versions ask of an event in the core form. */
+/** Validation for both versions, in the core form. */
 function validateShared(event: KubeObject, controllerField: string): FieldError[] {
   const { namespace } = event.metadata;
   const about = text(part(event, 'involvedObject'), 'namespace');
@@ -56,7 +56,7 @@ function validateSeries(event: KubeObject): FieldError[] {
 const unset = (event: KubeObject, field: string): FieldError[] =>
   isSet(event, field) ? [invalid(field, '', 'needs to be unset')] : [];
 
-/** What only events.k8s.io/v1 asks of a new event: the deprecated fields stay empty. */
+/** Validation for new events of events.k8s.io/v1 only: the deprecated fields must be empty. */
 function validateModern(event: KubeObject): FieldError[] {
   const type = text(event, 'type');
   const source = part(event, 'source');
@@ -72,7 +72,7 @@ function validateModern(event: KubeObject): FieldError[] {
   ];
 }
 
-/** Fields in the order Kubernetes compares them (reason twice); the second name is the one refusals use. */
+/** Fields in the order in which Kubernetes compares them (reason twice); the second name is the one in errors. */
 const FIXED: readonly (readonly [string, string])[] = [
   ...[
     'involvedObject',
@@ -94,7 +94,7 @@ const FIXED: readonly (readonly [string, string])[] = [
 
 const TEXTS = new Set(['reason', 'message', 'type', 'action', 'reportingComponent', 'reportingInstance']);
 
-/** Absent texts are empty ones, in comparisons and in what refusals quote. */
+/** Absent strings are empty, in comparisons and in errors. */
 const fieldOf = (event: KubeObject, name: string): Json | undefined =>
   value(event, name) ?? (TEXTS.has(name) ? '' : undefined);
 
@@ -115,7 +115,7 @@ const COMMON = {
 
 export const eventStrategy: Strategy = {
   ...COMMON,
-  // The old API checks only that the name fits a URL.
+  // The core API only validates that the name is a valid path segment.
   nameRule: pathSegmentName,
   anyFinalizer: true,
   metaLast: true,
@@ -123,7 +123,7 @@ export const eventStrategy: Strategy = {
   validateUpdate: (next) => validateShared(next, 'reportingComponent'),
 };
 
-/** The same for events.k8s.io/v1, whose objects come in its own form. */
+/** The same for events.k8s.io/v1, whose objects have their own form. */
 export const modernEventStrategy: Strategy = {
   ...COMMON,
   validate(event) {

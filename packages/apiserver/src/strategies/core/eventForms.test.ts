@@ -1,4 +1,4 @@
-// One Event under two names.
+// One Event in two API groups.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { expect, test } from 'vitest';

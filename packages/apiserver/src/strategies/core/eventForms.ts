@@ -1,5 +1,5 @@
-// One Event, two spellings: v1 (how it is stored) and events.k8s.io/v1. Conversion renames fields and fills what the Go
-// struct of the target always writes.
+// Converts Events between v1 (the stored form) and events.k8s.io/v1: renames fields and adds those that the Go struct
+// of the target always writes.
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -24,7 +24,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['reportingInstance', 'reportingInstance'],
 ];
 
-/** What Go writes although it is empty. */
+/** Fields that Go writes even when empty. */
 const CORE_ALWAYS: Readonly<Record<string, Json>> = {
   involvedObject: {},
   source: {},
@@ -71,7 +71,7 @@ export const toModern = (event: KubeObject): KubeObject => ({
   ...renamed(event, true),
 });
 
-/** The codec of events.k8s.io over that of its own struct: what is stored is the core form. */
+/** The codec of events.k8s.io, based on the codec of its struct; the core form is stored. */
 export function modernEventCodec(own: Codec): Codec {
   const decodeProtobuf = own.decodeProtobuf?.bind(own);
   const convert = own.convert?.bind(own);

@@ -1,4 +1,4 @@
-// Lease: created by PUT too, never overwritten without a version, since that would break leader election.
+// Strategy of Lease: PUT creates it, and an update needs a resourceVersion, since leader election depends on it.
 
 import { type FieldError, forbidden, invalid, notSupported } from '@lapse/kube/api/fieldErrors';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -30,7 +30,7 @@ function validateStrategy(strategy: string): FieldError[] {
   return STRATEGIES.includes(strategy) ? [] : [notSupported(path, strategy, STRATEGIES)];
 }
 
-/** Coordinated leader election is off by default: its fields are dropped unless they were there before. */
+/** Coordinated leader election is disabled by default: its fields are dropped, except when they are already stored. */
 function dropCoordination(next: KubeObject, old: KubeObject | undefined): void {
   const spec = specOf(next);
   for (const field of ['strategy', 'preferredHolder'])

@@ -1,4 +1,4 @@
-// LimitRange: the bounds of each type must fit together. Nothing enforces it here.
+// Strategy of LimitRange: the bounds of each type must be consistent. They are not enforced here.
 
 import { uuid } from '@lapse/base/random';
 import { duplicate, type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
@@ -59,7 +59,7 @@ function nameErrors(limit: JsonObject, type: string, path: string): FieldError[]
 
 const LISTS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 
-/** Which list may not exceed which, and the refusal: the field and value it points at. */
+/** Pairs of lists where one may not exceed the other, with the field and value for the error. */
 const ORDER = [
   ['min', 'max', 'min', 'min', 'min value', 'max value'],
   ['min', 'defaultRequest', 'defaultRequest', 'defaultRequest', 'min value', 'default request value'],
@@ -102,7 +102,7 @@ function boundErrors(limit: JsonObject, path: string): FieldError[] {
   });
 }
 
-/** Limits of containers are requests, and defaults, where nothing else is said. */
+/** Limits of containers are the default for requests and defaults. */
 function applyDefaults(range: KubeObject): void {
   for (const limit of objects(specOf(range), 'limits')) {
     if (text(limit, 'type') !== 'Container') continue;

@@ -1,5 +1,5 @@
-// Namespace: born Active with the `kubernetes` finalizer in its spec and a label of its own name; DELETE only marks it,
-// and PUT on /finalize without finalizers lets it go.
+// Strategy of Namespace: created Active with the `kubernetes` finalizer in its spec and a label with its name. DELETE
+// only marks it; it is deleted after PUT on /finalize without finalizers.
 
 import { formatTime } from '@lapse/base/instant';
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
@@ -40,7 +40,7 @@ export const namespaceStrategy: Strategy = {
   nameRule: labelName,
   returnDeleted: true,
   validatesMeta: true,
-  // The real server labels objects as it decodes them.
+  // kube-apiserver adds the label when it decodes the object.
   applyDefaults: labelWithName,
   canonicalize: labelWithName,
   prepareForCreate(namespace) {

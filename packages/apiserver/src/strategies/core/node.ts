@@ -1,4 +1,5 @@
-// Node: comes with the not-ready taint, may bring its status along, and keeps its pod CIDRs and provider once set.
+// Strategy of Node: created with the not-ready taint, may have a status on create; its Pod CIDRs and provider ID are
+// immutable once set.
 
 import {
   duplicate,
@@ -30,7 +31,7 @@ function taintWhenNew(node: KubeObject, old: KubeObject | undefined): void {
   if (!present.some(same)) spec['taints'] = [...present, taint];
 }
 
-/** One CIDR is podCIDR and the first of podCIDRs; capacity is what can be allocated unless said otherwise. */
+/** podCIDR is the first of podCIDRs; allocatable defaults to capacity. */
 function applyDefaults(node: KubeObject): void {
   const spec = child(node, 'spec');
   if (spec) joinRanges(spec);
@@ -43,7 +44,7 @@ function applyDefaults(node: KubeObject): void {
 function joinRanges(spec: JsonObject): void {
   const single = text(spec, 'podCIDR');
   const all = texts(spec, 'podCIDRs');
-  // The single one wins: with it alone, or different from the first of the list, the list is just it.
+  // podCIDR wins: when podCIDRs is absent or has another first entry, it becomes a list of podCIDR only.
   if (single !== '' && all[0] !== single) spec['podCIDRs'] = [single];
   else if (single === '' && all.length > 0) spec['podCIDR'] = all[0]!;
 }
@@ -72,7 +73,7 @@ function validateTaints(spec: JsonObject): FieldError[] {
   return errors;
 }
 
-/** As the internal types of Kubernetes print them. */
+/** As printed from the internal types of Kubernetes. */
 const internalTaint = (taint: JsonObject) => ({
   Key: text(taint, 'key'),
   Value: text(taint, 'value'),
@@ -102,7 +103,7 @@ const MAX_FEATURE = 253;
 const FEATURE_FORM =
   "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
 
-/** Sorted names without repetition. */
+/** Names must be sorted and unique. */
 function validateFeatures(features: string[], path: string): FieldError[] {
   return features.flatMap((feature, i) => {
     const refuse = (why: string) =>

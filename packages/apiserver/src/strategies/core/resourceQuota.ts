@@ -1,4 +1,4 @@
-// ResourceQuota: names and amounts are checked, the scopes never change. Nothing enforces it here.
+// Strategy of ResourceQuota: validates names and amounts; scopes are immutable. Quotas are not enforced here.
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -31,7 +31,7 @@ const amounts = (list: JsonObject, path: string): FieldError[] =>
 
 const POD_RESOURCES = ['cpu', 'memory'].flatMap((r) => [r, `requests.${r}`, `limits.${r}`]);
 
-/** Whether a scope can apply to a resource; resources of other kinds are not judged. */
+/** Whether a scope can apply to a resource; resources of other kinds always pass. */
 function fits(scope: string, resource: string): boolean {
   if (!isQuotaResource(resource) || !SCOPES.includes(scope)) return true;
   if (scope === 'BestEffort') return resource === 'pods';
@@ -69,7 +69,7 @@ const ONLY_EXISTS =
 
 function validateSelector(spec: JsonObject, path: string): FieldError[] {
   const expressions = objects(child(spec, 'scopeSelector'), 'matchExpressions');
-  // As the internal type prints it.
+  // As printed from the internal type.
   const shown = {
     MatchExpressions: expressions.map((e) => ({
       ScopeName: text(e, 'scopeName'),
@@ -108,7 +108,7 @@ function operatorErrors(expression: JsonObject, scope: string, path: string): Fi
   return [...errors, invalid(`${path}.operator`, operator, 'not a valid selector operator')];
 }
 
-/** A request above the limit of the same resource can never be met. */
+/** A request above the limit of the same resource can never be satisfied. */
 function warnings(quota: KubeObject): string[] {
   const hard = part(specOf(quota), 'hard');
   return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((name) => {

@@ -1,4 +1,5 @@
-// Secret: `stringData` is write-only and joins `data`; each well-known type asks for its keys; the type never changes.
+// Strategy of Secret: `stringData` is write-only and merged into `data`; well-known types have required keys; the
+// type is immutable.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type FieldError, invalid, required, tooLong } from '@lapse/kube/api/fieldErrors';
@@ -69,7 +70,7 @@ function dockerErrors(base64: string, key: string): FieldError[] {
 
 const PEM = /-----BEGIN ([^-]+)-----[\s\S]*?-----END \1-----/g;
 
-/** A TLS secret whose certificate and key do not belong together is stored with a warning. */
+/** A TLS secret whose certificate and key do not match is stored with a warning. */
 function tlsWarnings(secret: KubeObject): string[] {
   if (text(secret, 'type') !== 'kubernetes.io/tls') return [];
   const pem = (key: string) => Buffer.from(text(part(secret, 'data'), key), 'base64').toString('latin1');
@@ -81,7 +82,7 @@ function tlsWarnings(secret: KubeObject): string[] {
     const matches = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
     return matches ? [] : ['tls: private key does not match public key'];
   } catch {
-    // What exactly is malformed is not told as Go tells it; that something is, is.
+    // Reports the error without Go's details about the malformed key.
     return ['tls: failed to parse private key'];
   }
 }

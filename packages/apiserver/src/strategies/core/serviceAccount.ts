@@ -1,4 +1,4 @@
-// ServiceAccount: of the secrets it lists only the names are kept. Its tokens are signed here (access/).
+// Strategy of ServiceAccount: keeps only the names of listed secrets. Its tokens are signed in access/.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { requestToken } from '../../access/tokenRequest.ts';

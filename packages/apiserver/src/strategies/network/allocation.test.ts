@@ -1,4 +1,4 @@
-// Addresses and ports of Services: none twice, none outside, all of them.
+// Allocation of addresses and ports for Services: unique, in range, and complete.
 
 import { seededRandom } from '@lapse/base/random';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -33,7 +33,7 @@ test('addresses and ports that clients choose themselves are kept free while the
   const random = seededRandom(3);
   const addresses = new Set<string>();
   const ports = new Set<number>();
-  // As kube-apiserver: the first 16 addresses and the first 86 ports are given last.
+  // As in kube-apiserver, the first 16 addresses and the first 86 ports are allocated last.
   for (let i = 17; i < 255; i++) addresses.add(nextAddress({ addresses, ports }, random));
   for (let i = 30_086; i <= 32_767; i++) ports.add(nextPort(ports, random));
   expect([addresses.has('10.0.0.16'), addresses.has('10.0.0.17'), Math.min(...ports)]).toEqual([

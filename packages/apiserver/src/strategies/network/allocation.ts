@@ -1,5 +1,5 @@
-// Addresses and ports that Services get from the server: 10.0.0.0/24 and 30000–32767, the defaults of kube-apiserver.
-// What is taken is read from the Services themselves, so there is nothing to keep and nothing to repair.
+// Allocates addresses and ports for Services from 10.0.0.0/24 and 30000–32767, the defaults of kube-apiserver. The
+// stored Services are the allocation state, so there is no state to maintain or repair.
 
 import type { Random } from '@lapse/base/random';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -12,7 +12,10 @@ const SIZE = 256;
 /** The address of the server itself inside a cluster. */
 const RESERVED = 1;
 
-/** The first addresses and ports are given last: clients choose theirs among them, as kube-apiserver suggests. */
+/**
+ * The first addresses and ports are allocated last: as kube-apiserver recommends, clients choose static ones from
+ * them.
+ */
 const STATIC_ADDRESSES = 16;
 const STATIC_PORTS = 86;
 
@@ -23,7 +26,7 @@ export interface Taken {
   readonly ports: ReadonlySet<number>;
 }
 
-/** What all Services but the one of this uid hold. */
+/** The addresses and ports of all Services except the one with this uid. */
 export function takenBy(services: Iterable<KubeObject>, except: string | undefined): Taken {
   const addresses = new Set<string>();
   const ports = new Set<number>();
@@ -46,7 +49,7 @@ export function nextAddress({ addresses }: Taken, random: Random): string {
   return ipv4Text(FIRST + offset);
 }
 
-/** A number of the range that is free, from a random one on. */
+/** The first free number of the range, starting at a random one. */
 function choose(
   low: number,
   high: number,
@@ -62,10 +65,10 @@ function choose(
   return undefined;
 }
 
-/** Refuses an address that is outside the range or taken. */
+/** Throws when an address is outside the range or in use. */
 export function claimAddress(ip: string, { addresses }: Taken): void {
   const offset = ipv4Number(parseAddress(ip) ?? '0.0.0.0') - FIRST;
-  // Not a number for an address of the other family.
+  // NaN for an address of the other family.
   if (!(offset >= 1 && offset < SIZE - 1))
     throw new AllocationError('the provided network does not match the current range');
   if (addresses.has(ip)) throw new AllocationError('provided IP is already allocated');

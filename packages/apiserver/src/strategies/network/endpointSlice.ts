@@ -1,4 +1,4 @@
-// EndpointSlice: addresses of one type that never changes.
+// Strategy of EndpointSlice: all addresses have one type, which is immutable.
 
 import { duplicate, type FieldError, invalid, required, tooMany } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
@@ -111,7 +111,7 @@ function validateHints(hints: JsonObject | undefined, path: string): FieldError[
   ];
 }
 
-/** Writes of this old field are ignored. */
+/** Writes to this deprecated field are ignored. */
 function dropTopology(slice: KubeObject): void {
   for (const endpoint of objects(slice, 'endpoints')) delete endpoint['deprecatedTopology'];
 }
@@ -122,7 +122,7 @@ export const endpointSliceStrategy: Strategy = {
   prepareForCreate: dropTopology,
   prepareForUpdate(next, old) {
     if (!equal(value(next, 'endpoints'), value(old, 'endpoints'))) dropTopology(next);
-    // New labels count as a change, unlike elsewhere.
+    // Changed labels count as a change, unlike in other kinds.
     if (!equal(next.metadata.labels ?? {}, old.metadata.labels ?? {}))
       next.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },

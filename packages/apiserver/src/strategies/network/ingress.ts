@@ -1,4 +1,4 @@
-// Ingress: hosts, paths and backends.
+// Strategy of Ingress: hosts, paths and backends.
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';

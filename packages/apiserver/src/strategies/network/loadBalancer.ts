@@ -1,4 +1,4 @@
-// Where a load balancer can be reached: only Services of that type have it.
+// Validation of status.loadBalancer: only Services of that type have it.
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';

@@ -1,4 +1,4 @@
-// NetworkPolicy: ports, peers and address blocks. Nothing enforces it here.
+// Strategy of NetworkPolicy: ports, peers and address blocks. Policies are not enforced here.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';

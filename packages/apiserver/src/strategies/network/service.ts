@@ -1,4 +1,4 @@
-// Service: gets its address and ports from the server, keeps them, and sheds what another type does not have.
+// Strategy of Service: allocates and keeps its addresses and ports, and drops fields that do not apply to its type.
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
@@ -168,7 +168,7 @@ function validatePolicies(spec: JsonObject, type: string): FieldError[] {
   return errors;
 }
 
-/** Values that only the old type had and that the client just repeats are dropped. */
+/** Drops values that only the old type had and that the client did not change. */
 function dropForType(spec: JsonObject, before: JsonObject): void {
   const same = (field: string) => equal(value(spec, field), value(before, field));
   const drop = (...fields: string[]) => {
@@ -244,7 +244,7 @@ function warnings(service: KubeObject): string[] {
   return out;
 }
 
-/** Never shown on a Service that only is a name. */
+/** Hidden on a Service of type ExternalName. */
 function hideTrafficPolicy(service: KubeObject): void {
   if (text(specOf(service), 'type') === 'ExternalName') delete specOf(service)['internalTrafficPolicy'];
 }

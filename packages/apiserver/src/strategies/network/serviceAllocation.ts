@@ -1,4 +1,4 @@
-// Before a Service is validated it gets its IP family, cluster IP and node ports, or keeps those it had.
+// Allocates the IP family, cluster IP and node ports of a Service before validation, or keeps the existing ones.
 
 import { internalError } from '@lapse/kube/api/errors';
 import { type FieldError, invalid, invalidError } from '@lapse/kube/api/fieldErrors';
@@ -37,7 +37,7 @@ export function allocate(service: KubeObject, old: KubeObject | undefined, conte
   allocatePorts(service, old, context);
 }
 
-/** A client that leaves allocated values out keeps them. */
+/** Keeps allocated values that the client omits. */
 function keepAllocated(spec: JsonObject, before: JsonObject): void {
   const external = (s: JsonObject) => text(s, 'type') === 'ExternalName';
   if (!external(spec) && !external(before)) {
@@ -60,7 +60,7 @@ function keepNodePorts(spec: JsonObject, before: JsonObject): void {
   }
 }
 
-/** clusterIP is the first of clusterIPs; whichever the client changed leads. */
+/** clusterIP is the first of clusterIPs; the one that the client changed takes precedence. */
 function joinAddresses(spec: JsonObject, before: JsonObject | undefined): void {
   const [single, all] = [text(spec, 'clusterIP'), texts(spec, 'clusterIPs')];
   if (!before) {
@@ -144,7 +144,7 @@ function allocateAddress(
   const wanted = texts(spec, 'clusterIPs')[0] ?? '';
   const had = text(before, 'type') === 'ExternalName' ? '' : (texts(before, 'clusterIPs')[0] ?? '');
   if (wanted === 'None' || (wanted !== '' && wanted === had)) return;
-  // A cluster IP that is set cannot change: validation says so.
+  // A set cluster IP is immutable; validation reports the error.
   if (before && had !== '' && had !== 'None') return;
   const taken = takenBy(context.list('services'), service.metadata.uid);
   try {
@@ -179,7 +179,7 @@ function allocatePorts(service: KubeObject, old: KubeObject | undefined, context
       if (asked === 0 && !wantsNodePorts(spec)) return;
       const shared = byPort.get(number(port, 'port') ?? 0);
       const chosen = asked !== 0 ? asked : (shared ?? nextPort(ports, context.random));
-      // The same port under another protocol shares its node port.
+      // The same port with another protocol shares its node port.
       if (asked !== 0 && asked !== shared) claim(service, asked, ports, `spec.ports[${i}].nodePort`);
       port['nodePort'] = chosen;
       ports.add(chosen);

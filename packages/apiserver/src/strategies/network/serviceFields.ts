@@ -1,4 +1,4 @@
-// What the spec of a Service says about addresses, families and ports.
+// Validation of addresses, families and ports in the spec of a Service.
 
 import { duplicate, type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -25,7 +25,7 @@ export const needsHealthCheck = (spec: JsonObject): boolean =>
 const FAMILIES = ['IPv4', 'IPv6'];
 const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
-/** clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy must fit each other. */
+/** clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy must be consistent. */
 export function validateAddresses(spec: JsonObject): FieldError[] {
   if (text(spec, 'type') === 'ExternalName') return [];
   const [single, ips, families] = [
@@ -113,7 +113,7 @@ export function validateUnique(spec: JsonObject): FieldError[] {
   ];
 }
 
-/** A port as the internal type of Kubernetes prints it. */
+/** A port as printed from the internal type of Kubernetes. */
 const internalPort = (protocol: string, port: number) => ({
   Name: '',
   Protocol: protocol,

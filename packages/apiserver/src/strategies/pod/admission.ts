@@ -1,4 +1,4 @@
-// What the default admission plugins do to Pods: priority, two tolerations, and no runtime classes that do not exist.
+// The default admission plugins for Pods: priority, two tolerations, and rejection of unknown runtime classes.
 
 import { forbidden, internal } from '@lapse/kube/api/errors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -8,7 +8,7 @@ import { child, copyField, ensure, has, number, objects, text } from '../values.
 
 const PODS = { group: '', plural: 'pods' };
 
-/** The priority classes every cluster has. */
+/** The priority classes of every cluster. */
 const PRIORITIES: Readonly<Record<string, number>> = {
   '': 0,
   'system-node-critical': 2_000_001_000,
@@ -29,10 +29,10 @@ export function admitPod(pod: KubeObject, old: KubeObject | undefined): void {
   tolerateNodeTrouble(spec);
 }
 
-/** Names that are to be generated are not known yet. */
+/** Generated names are not known yet. */
 const calledBy = ({ metadata }: KubeObject): string => metadata.name || metadata.generateName || 'Unknown';
 
-/** There are none; names that could not even be looked up are an error of another kind. */
+/** No runtime classes exist; a name that is not valid for a lookup is another error. */
 function noRuntimeClass(name: string, refuse: (why: string) => Error): Error {
   if (name === '') return internal('resource name may not be empty');
   const odd = checkPathSegment(name);
@@ -40,7 +40,7 @@ function noRuntimeClass(name: string, refuse: (why: string) => Error): Error {
   return refuse(`pod rejected: RuntimeClass "${name}" not found`);
 }
 
-/** After validation: only a runtime class may say what a pod costs beside its containers. */
+/** Runs after validation: only a runtime class may set the overhead of a Pod. */
 export function approvePod(pod: KubeObject, old: KubeObject | undefined): void {
   if (old || !has(child(pod, 'spec'), 'overhead')) return;
   const why = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
@@ -71,7 +71,7 @@ function setPriority(spec: JsonObject, refuse: (why: string) => Error): void {
 const TROUBLE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const PATIENCE_SECONDS = 300;
 
-/** Five minutes of a node that is not ready or cannot be reached, unless the pod says otherwise. */
+/** Tolerates a node that is not ready or unreachable for five minutes, except when the Pod has such a toleration. */
 function tolerateNodeTrouble(spec: JsonObject): void {
   const present = objects(spec, 'tolerations');
   const tolerated = (taint: string) =>

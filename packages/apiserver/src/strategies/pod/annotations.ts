@@ -1,4 +1,4 @@
-// Annotations that mean something to Kubernetes.
+// Validation of annotations with a meaning in Kubernetes.
 
 import { type FieldError, forbidden, invalid } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -28,7 +28,7 @@ const isInt32 = (digits: string) =>
   Math.abs(Number(digits)) <= 2_147_483_648 &&
   Number(digits) < 2_147_483_648;
 
-/** Mirror and AppArmor annotations come with a pod or not at all. */
+/** Mirror and AppArmor annotations can only be set on create. */
 export function validateAnnotationChange(next: KubeObject, old: KubeObject): FieldError[] {
   const [now, then] = [next.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
   const errors: FieldError[] = [];

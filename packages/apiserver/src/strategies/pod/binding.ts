@@ -1,4 +1,4 @@
-// POST pods/NAME/binding: the scheduler puts a pod on a node.
+// POST pods/NAME/binding: the scheduler assigns a Pod to a node.
 
 import type { Instant } from '@lapse/base/instant';
 import { badRequest, conflict, internal, notFound } from '@lapse/kube/api/errors';
@@ -43,7 +43,7 @@ function validateBinding(binding: KubeObject): FieldError[] {
   ];
 }
 
-/** Several refusals in one text, as Kubernetes joins errors that are no Status. */
+/** Several errors in one text, as Kubernetes joins errors that are not a Status. */
 function aggregate(errors: readonly FieldError[]): string {
   const texts = errors.map((e) => `${e.field}: ${e.message}`);
   return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`;

@@ -1,4 +1,4 @@
-// Claims of devices: those a pod names, and the containers that refer to them.
+// Validation of device claims: those of a Pod, and the references in containers.
 
 import { duplicate, type FieldError, invalid, notFound, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -32,14 +32,14 @@ function nameErrors(name: string, names: Set<string>, path: string): FieldError[
   return dnsLabel(name, path);
 }
 
-/** A claim as the internal type of Kubernetes prints it. */
+/** A claim as printed from the internal type of Kubernetes. */
 const internalClaim = (claim: JsonObject) => ({
   Name: text(claim, 'name'),
   ResourceClaimName: claim['resourceClaimName'] ?? null,
   ResourceClaimTemplateName: claim['resourceClaimTemplateName'] ?? null,
 });
 
-/** A container may refer to a whole claim or to requests of it, to each once. */
+/** A container may refer to a whole claim or to its requests, each once. */
 export function validateClaimRefs(
   resources: JsonObject,
   known: readonly string[],

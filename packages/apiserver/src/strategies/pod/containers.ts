@@ -1,4 +1,4 @@
-// Containers and init containers of a pod.
+// Validation of containers and init containers of a Pod.
 
 import {
   duplicate,
@@ -19,7 +19,7 @@ import { validatePullPolicy } from './pullPolicy.ts';
 import { validateResources } from './resources.ts';
 import { validateContainerSecurity } from './security.ts';
 
-/** What containers are checked against. */
+/** The parts of the Pod that containers refer to. */
 export interface PodParts {
   readonly volumes: Volumes;
   readonly claims: readonly string[];
@@ -55,7 +55,7 @@ export function validateInitContainers(spec: JsonObject, pod: PodParts, path: st
     const at = `${list}[${i}]`;
     const name = text(container, 'name');
     const restart = validateRestart(container, at);
-    // Rules without a policy are looked at no further here.
+    // Rules without a policy are not validated further here.
     const unguided = restart.slice(0, has(container, 'restartPolicy') ? undefined : 1);
     const errors = [...validateCommon(container, pod, at), ...unguided];
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
@@ -91,7 +91,7 @@ export function validateCommon(container: JsonObject, pod: PodParts, path: strin
   ];
 }
 
-/** Only real pods mind: templates may be older than the rule. */
+/** Only for Pods: templates may predate this rule. */
 export function paddedImage(container: JsonObject, path: string): FieldError[] {
   const image = text(container, 'image');
   const why = 'must not have leading or trailing whitespace';
@@ -121,7 +121,7 @@ function validatePorts(container: JsonObject, path: string): FieldError[] {
   });
 }
 
-/** Two containers of a pod cannot have the same port of the node. */
+/** Containers of a Pod cannot share a host port. */
 function hostPortConflicts(containers: JsonObject[], path: string): FieldError[] {
   const taken = new Set<string>();
   return containers.flatMap((container, c) =>
@@ -156,7 +156,7 @@ const RULE_ACTIONS = ['Restart', 'RestartAllContainers'];
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
-/** restartPolicy of one container, and its rules by exit code. */
+/** Validates the restartPolicy of one container, and its rules by exit code. */
 function validateRestart(container: JsonObject, path: string): FieldError[] {
   const rules = objects(container, 'restartPolicyRules');
   const errors: FieldError[] = [];

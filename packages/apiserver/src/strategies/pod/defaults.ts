@@ -1,5 +1,5 @@
-// Defaults of pods and pod templates that depend on other fields, and what a round trip through Kubernetes' internal
-// version changes: one service account under two names, one IP under two names.
+// Defaults of Pods and Pod templates that depend on other fields, and the effects of a round trip through the
+// internal version of Kubernetes: service account and Pod IP each have two fields.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -11,7 +11,7 @@ import { VOLUME_SOURCES } from './volumes.ts';
 
 const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'];
 
-/** Of every pod spec, in a Pod or in a template. */
+/** For every Pod spec, in a Pod or in a template. */
 export function defaultPodSpec(spec: JsonObject | undefined): void {
   if (!spec) return;
   for (const container of CONTAINERS.flatMap((list) => objects(spec, list)))
@@ -28,7 +28,7 @@ function defaultVolume(volume: JsonObject): void {
     image['pullPolicy'] = defaultPullPolicy(text(image, 'reference'));
 }
 
-/** `serviceAccount` is the old name of `serviceAccountName`; both are shown. */
+/** `serviceAccount` is the deprecated name of `serviceAccountName`; both are shown. */
 function joinServiceAccount(spec: JsonObject): void {
   const name = text(spec, 'serviceAccountName') || text(spec, 'serviceAccount');
   if (name === '') return;
@@ -36,7 +36,7 @@ function joinServiceAccount(spec: JsonObject): void {
   spec['serviceAccount'] = name;
 }
 
-/** Of Pods only; templates get these when a controller makes Pods of them. */
+/** For Pods only; templates get these when a controller creates Pods from them. */
 export function defaultPod(pod: KubeObject): void {
   const spec = child(pod, 'spec');
   defaultPodSpec(spec);
@@ -57,7 +57,7 @@ function defaultOwnSpec(spec: JsonObject): void {
     if ((number(port, 'hostPort') ?? 0) === 0) assign(port, 'hostPort', number(port, 'containerPort'));
 }
 
-/** What is limited is requested. */
+/** Requests default to limits. */
 function defaultRequests(resources: JsonObject | undefined): void {
   const limits = child(resources, 'limits');
   if (resources && limits) resources['requests'] = withMissing(child(resources, 'requests'), limits);
@@ -74,7 +74,7 @@ function joinIps(status: JsonObject): void {
 
 const GUARANTEED = ['cpu', 'memory'];
 
-/** BestEffort asks for nothing, Guaranteed for exactly its limits, anything else is Burstable. */
+/** BestEffort: no requests and limits. Guaranteed: requests equal limits. Burstable: all others. */
 export function qosClass(spec: JsonObject): string {
   const own = child(spec, 'resources');
   const parts = own

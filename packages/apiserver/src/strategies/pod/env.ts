@@ -1,4 +1,4 @@
-// Environment variables of containers: names, where values come from, and the downward API.
+// Validation of environment variables: names, sources of values, and the downward API.
 
 import { type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -8,7 +8,7 @@ import { nanos } from '../quantities.ts';
 import { child, objects, text, value } from '../values.ts';
 import { noBacksteps } from './paths.ts';
 
-/** Any printable ASCII but `=`. */
+/** Printable ASCII except `=`. */
 function variableName(name: string): string[] {
   return /^[\x20-\x7e]*$/.test(name) && !name.includes('=')
     ? []
@@ -93,7 +93,7 @@ const LABELS = [
   'status.phase',
 ];
 
-/** A field of the Pod, `metadata.labels['key']` included. */
+/** A field of the Pod, including `metadata.labels['key']`. */
 export function validateFieldRef(ref: JsonObject, supported: readonly string[], path: string): FieldError[] {
   const [version, field] = [text(ref, 'apiVersion'), text(ref, 'fieldPath')];
   if (version === '') return [required(`${path}.apiVersion`)];
@@ -117,7 +117,7 @@ const RESOURCES = ['limits', 'requests'].flatMap((kind) =>
 );
 const SIZES = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/** A limit or request of a container; in a volume the container must be named. */
+/** A limit or request of a container; volumes must name the container. */
 export function validateResourceRef(ref: JsonObject, inVolume: boolean, path: string): FieldError[] {
   const resource = text(ref, 'resource');
   if (inVolume && text(ref, 'containerName') === '') return [required(`${path}.containerName`)];
@@ -137,7 +137,7 @@ export function validateResourceRef(ref: JsonObject, inVolume: boolean, path: st
   return errors;
 }
 
-/** What refusals call the resource that is divided. */
+/** The name of the divided resource in errors. */
 const DIVIDED: Readonly<Record<string, string>> = {
   cpu: 'cpu',
   memory: 'memory',
@@ -158,7 +158,7 @@ function validateEnvFrom(sources: JsonObject[], path: string): FieldError[] {
         ...(ref === '' ? [required(refPath)] : check(subdomainName, ref.replace(/-$/, 'a'), refPath)),
       );
     }
-    // The real server points at the list here, not at the element.
+    // kube-apiserver names the list here, not the element.
     if (given.length === 0)
       errors.push(invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'));
     else if (given.length > 1)

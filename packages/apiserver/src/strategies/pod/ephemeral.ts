@@ -1,4 +1,5 @@
-// Ephemeral containers: like containers, with a target and without what only makes sense for a planned container.
+// Validation of ephemeral containers: like containers, with a target and without the fields that are not supported
+// for them.
 
 import { duplicate, type FieldError, forbidden, notFound } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';

@@ -1,4 +1,4 @@
-// POST pods/NAME/eviction: a delete that asks the pod's disruption budget first.
+// POST pods/NAME/eviction: a delete that checks the PodDisruptionBudget first.
 
 import { formatTime, type Instant } from '@lapse/base/instant';
 import { badRequest, forbidden, internal, notFound } from '@lapse/kube/api/errors';
@@ -49,7 +49,7 @@ function deleteOptionsOf(eviction: KubeObject, dryRun: boolean): DeleteOptions {
   };
 }
 
-/** Pods that do not run, or are going already, disturb nobody. */
+/** Pods that are not running or are already terminating do not count for the budget. */
 const ignoresBudgets = (pod: KubeObject): boolean =>
   ['Succeeded', 'Failed', 'Pending'].includes(text(statusOf(pod), 'phase')) ||
   pod.metadata.deletionTimestamp !== undefined;
@@ -80,7 +80,7 @@ async function askBudget(call: Call, pod: KubeObject, dryRun: boolean): Promise<
   }
 }
 
-/** The budget is used up, and says so. */
+/** Records in the budget that no disruption is allowed. */
 function disallow(status: JsonObject, now: Instant): void {
   const conditions = objects(status, 'conditions');
   const old = conditions.find((c) => text(c, 'type') === 'DisruptionAllowed');
@@ -146,7 +146,7 @@ function refusalOf(name: string, status: JsonObject): string {
   return `${head} does not allow evicting pods currently`;
 }
 
-/** The pod shows why it goes, should a finalizer keep it around. */
+/** The condition shows the reason for the deletion, in case a finalizer keeps the Pod. */
 async function markEvicted(call: Call): Promise<void> {
   const { store, clock } = call.core;
   for (;;) {

@@ -1,4 +1,4 @@
-// Fields of pods behind gates that are closed by default: whoever sends them owns them, but they are not kept.
+// Pod fields of feature gates that are disabled by default: the manager owns them, but they are not stored.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { asJson, type KubeObject } from '@lapse/kube/api/object';
@@ -22,7 +22,7 @@ function dropGated(spec: JsonObject): void {
   }
 }
 
-/** The strategy of a kind with a pod spec at a path. */
+/** The strategy for a kind with a Pod spec at a path. */
 export function behindGates(strategy: Strategy, ...path: readonly string[]): Strategy {
   const drop = (object: KubeObject) => {
     let spec: JsonObject | undefined = asJson(object);

@@ -1,4 +1,4 @@
-// GET pods/NAME/log. There is no kubelet to ask: a pod without a node has no logs, one with a node has none here.
+// GET pods/NAME/log. There is no kubelet here, so no Pod has logs, with or without a node.
 
 import { badRequest, notFound, notImplemented } from '@lapse/kube/api/errors';
 import type { HttpResponse } from '@lapse/kube/api/http';

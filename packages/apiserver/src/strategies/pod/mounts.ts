@@ -1,4 +1,4 @@
-// Where containers mount volumes and block devices.
+// Validation of volume mounts and block devices of containers.
 
 import {
   type FieldError,
@@ -33,7 +33,7 @@ export function validateMounts(container: JsonObject, volumes: Volumes, path: st
       errors.push(invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
     if (devices.some((d) => text(d, 'devicePath') === mountPath))
       errors.push(invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'));
-    // Below the real server leaves the index out of the path.
+    // kube-apiserver omits the index from the path here.
     return [...errors, ...validateSubPaths(mount, at, list), ...validateModes(mount, container, list)];
   });
 }

@@ -1,17 +1,17 @@
-// Paths inside volumes and containers.
+// Validation of paths inside volumes and containers.
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 
 export const noBacksteps = (target: string, path: string): FieldError[] =>
   target.split('/').includes('..') ? [invalid(path, target, "must not contain '..'")] : [];
 
-/** Relative, and never upwards. */
+/** Relative, without `..`. */
 export const descendingPath = (target: string, path: string): FieldError[] => [
   ...(target.startsWith('/') ? [invalid(path, target, 'must be a relative path')] : []),
   ...noBacksteps(target, path),
 ];
 
-/** The same, and not one of the names the kubelet keeps for itself. */
+/** The same, and not a name reserved by the kubelet. */
 export const localPath = (target: string, path: string): FieldError[] => [
   ...descendingPath(target, path),
   ...(target.startsWith('..') && !target.startsWith('../')

@@ -1,4 +1,4 @@
-// Pod: defaults and admission on the way in, few changes afterwards, graceful deletion at the end.
+// Strategy of Pod: defaults and admission on create, few mutable fields, and graceful deletion.
 
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
 import { clone, type JsonObject } from '@lapse/kube/api/json';
@@ -24,7 +24,7 @@ import { podWarnings } from './warnings.ts';
 
 const metaJson = (pod: KubeObject) => pod.metadata as unknown as JsonObject;
 
-/** Everything but metadata, the same for create and update. */
+/** Validates everything except metadata, on create and update. */
 function validateSpec(pod: KubeObject): FieldError[] {
   const spec = specOf(pod);
   return [
@@ -68,7 +68,7 @@ const validateUpdate = (next: KubeObject, old: KubeObject): FieldError[] => [
   ...validatePodChange(next, old),
 ];
 
-/** A write through a part of the spec changes only that. */
+/** A write through a subresource changes only its part of the spec. */
 function keepAllBut(next: KubeObject, old: KubeObject, spec: JsonObject): void {
   next['spec'] = spec;
   copyField(next, old, 'status');
@@ -121,7 +121,7 @@ const resizeStrategy: UpdateStrategy = {
   ],
 };
 
-/** Zero for pods that no node runs: they go at once. */
+/** Zero for Pods without a running node: they are deleted at once. */
 function gracePeriod(pod: KubeObject, requested: number | undefined): number {
   const phase = text(statusOf(pod), 'phase');
   if (text(specOf(pod), 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;

@@ -1,4 +1,5 @@
-// Requests and limits of a whole pod: what containers add up to stands in for what is not said, and must fit.
+// Requests and limits of a whole Pod: missing values default to the sum of the containers, and all must be
+// consistent.
 
 import { type FieldError, forbidden, invalid, notSupported } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -29,7 +30,7 @@ const decimal = (amount: bigint): string => {
 
 type Amounts = Record<string, string>;
 
-/** Without a prototype: any name may come. */
+/** No prototype: any name is possible. */
 const none = (): Amounts => Object.create(null) as Amounts;
 
 function add(to: Amounts, list: JsonObject): void {
@@ -42,7 +43,7 @@ function raise(to: Amounts, list: Amounts): void {
     if (!Object.hasOwn(to, name) || compareQuantities(amount, to[name]) > 0) to[name] = amount;
 }
 
-/** What all containers need at the same time; init containers run before the others, unless they stay. */
+/** The resources that all containers need at the same time. Init containers run before the others, except sidecars. */
 function total(spec: JsonObject, list: 'requests' | 'limits'): Amounts {
   const own = (container: JsonObject) => part(part(container, 'resources'), list);
   const running: Amounts = none();

@@ -1,4 +1,4 @@
-// Probes and lifecycle hooks of containers: exactly one way to act, sane numbers.
+// Validation of probes and lifecycle hooks: exactly one handler, and valid numbers.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
@@ -6,7 +6,7 @@ import { check, nonNegative, portNumber } from '../checks.ts';
 import { portName } from '../names.ts';
 import { child, has, list, number, objects, text, value } from '../values.ts';
 
-/** A number or the name of a port. */
+/** A port number or name. */
 export const portOrName = (port: Json | undefined, path: string): FieldError[] =>
   typeof port === 'string' ? check(portName, port, path) : portNumber(Number(port ?? 0), path);
 
@@ -107,7 +107,7 @@ export function validateLifecycle(container: JsonObject, grace: Grace, path: str
 
 const SIDECAR_ONLY = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'];
 
-/** What init containers may have only when they run all along. */
+/** Fields that only sidecar init containers may have. */
 export const forbiddenForInit = (container: JsonObject, path: string): FieldError[] =>
   SIDECAR_ONLY.filter((name) => has(container, name)).map((name) =>
     forbidden(`${path}.${name}`, 'may not be set for init containers without restartPolicy=Always'),

@@ -17,7 +17,7 @@ const IDENTIFIER = /^[a-f0-9]{64}$/;
 const HUB = ['docker.io', 'index.docker.io'];
 const MAX_NAME = 255;
 
-/** Images are pulled always when their tag may move: `latest`, or none. What is no image reference is not. */
+/** Always for the tag `latest` or no tag, since it may move; not for an invalid image reference. */
 export function defaultPullPolicy(image: string): string {
   const slash = image.indexOf('/');
   const first = image.slice(0, Math.max(slash, 0));

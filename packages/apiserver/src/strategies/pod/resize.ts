@@ -1,4 +1,5 @@
-// Resizing a running pod: requests and limits of cpu and memory may change, not vanish, and not the QoS class.
+// Resizing a running Pod: requests and limits of cpu and memory may change, but not be removed, and the QoS class
+// must not change.
 
 import { type FieldError, forbidden, invalid } from '@lapse/kube/api/fieldErrors';
 import { clone, equal, type JsonObject } from '@lapse/kube/api/json';

@@ -1,4 +1,4 @@
-// Requests and limits: names, amounts, and requests that fit under their limits.
+// Validation of requests and limits: names, amounts, and requests within limits.
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { Json, JsonObject } from '@lapse/kube/api/json';
@@ -45,7 +45,7 @@ export function validateResources(
 const NANO = 1_000_000_000n;
 const ceil = (amount: bigint) => amount / NANO + (amount > 0n && amount % NANO !== 0n ? 1n : 0n);
 
-/** Huge pages come whole. */
+/** Huge pages have whole amounts. */
 function pageErrors(name: string, amount: Json, path: string): FieldError[] {
   if (!isHugePages(name)) return [];
   const size = nanos(name.slice('hugepages-'.length));

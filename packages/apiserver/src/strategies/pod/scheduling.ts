@@ -1,4 +1,4 @@
-// Where a pod may run: tolerations, affinity, topology spread, gates.
+// Validation of scheduling fields: tolerations, affinity, topology spread, gates.
 
 import {
   duplicate,
@@ -111,7 +111,7 @@ function validateTerm(term: JsonObject, path: string): FieldError[] {
   ];
 }
 
-/** matchLabelKeys and mismatchLabelKeys: need a selector, and may not repeat each other or it. */
+/** matchLabelKeys and mismatchLabelKeys need a selector, and may not repeat keys of each other or of the selector. */
 function validateLabelKeys(term: JsonObject, path: string): FieldError[] {
   const selector = child(term, 'labelSelector');
   const [match, mismatch] = [texts(term, 'matchLabelKeys'), texts(term, 'mismatchLabelKeys')];

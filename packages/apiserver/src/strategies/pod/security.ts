@@ -1,4 +1,4 @@
-// Security contexts of pods and containers: ids in range, profiles that make sense. Windows options are not checked.
+// Validation of security contexts of Pods and containers: id ranges and profiles. Windows options are not validated.
 
 import {
   duplicate,
@@ -51,7 +51,7 @@ export function validatePodSecurity(spec: JsonObject, path: string): FieldError[
     ...validateSeccomp(context, at),
     ...validateAppArmor(context, at),
     ...choice('supplementalGroupsPolicy', ['Merge', 'Strict']),
-    // The other value is behind a gate that is closed by default.
+    // The other value needs a feature gate that is disabled by default.
     ...choice('seLinuxChangePolicy', ['Recursive']),
   ];
 }
@@ -59,7 +59,7 @@ export function validatePodSecurity(spec: JsonObject, path: string): FieldError[
 const SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const SYSCTL = `^(${SEGMENT}[\\./])*${SEGMENT}$`;
 const MAX_SYSCTL = 253;
-/** Which namespace of the host a kernel parameter belongs to. */
+/** The host namespace that a kernel parameter belongs to. */
 const HOST_PARAMETERS: readonly (readonly [string, RegExp])[] = [
   ['hostNetwork', /^net\./],
   [

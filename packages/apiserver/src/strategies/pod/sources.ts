@@ -1,5 +1,5 @@
-// Sources of volumes that pods and PersistentVolumes have in common, most of them of plugins that left Kubernetes. The
-// API still knows and checks them. A source in a PersistentVolume names the namespace of its secret.
+// Validation of volume sources that Pods and PersistentVolumes share. Most belong to plugins that were removed from
+// Kubernetes, but the API still validates them. A source in a PersistentVolume names the namespace of its secret.
 
 import { type FieldError, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -93,7 +93,7 @@ export const isLongPortal = (source: JsonObject, volume: string): boolean =>
 
 export const longPortal = (path: string, shown: string): FieldError => invalid(path, shown, SHORT);
 
-/** `persistent`: in a PersistentVolume, where refusals say less. */
+/** `persistent`: in a PersistentVolume, where errors have less detail. */
 export const iscsi =
   (persistent: boolean): SourceRule =>
   (source, path) => {
@@ -141,7 +141,7 @@ function registryErrors(registry: string, tenant: string, path: string): FieldEr
   return odd.map(() => invalid(`${path}.registry`, registry, PAIRS));
 }
 
-/** One of several sources: the field, its rule, and the path in refusals where it is not the field. */
+/** One of several sources: the field, its rule, and the path in errors where it differs from the field. */
 export type SourceEntry<Rule = SourceRule> = readonly [
   string,
   Rule,
@@ -151,7 +151,7 @@ export type SourceEntry<Rule = SourceRule> = readonly [
 export const GCE = { inside: 'persistentDisk' };
 export const CEPH = { second: 'cephFS' };
 
-/** The name of a secret, and where PersistentVolumes have it also its namespace. */
+/** The name of a secret, and in PersistentVolumes its namespace. */
 const secretRef = (source: JsonObject, persistent: boolean, path: string): FieldError[] => {
   const secret = child(source, 'secretRef');
   return secret ? needs(...(persistent ? ['name', 'namespace'] : ['name']))(secret, `${path}.secretRef`) : [];

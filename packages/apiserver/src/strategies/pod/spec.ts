@@ -1,4 +1,4 @@
-// The spec of a pod, alone or in a template.
+// Validation of a Pod spec, in a Pod or in a template.
 
 import {
   type FieldError,
@@ -27,7 +27,7 @@ export const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const MAX_INT32 = 2_147_483_647;
 
-/** `podName` is undefined in a template. */
+/** `podName`: undefined in a template. */
 export function validatePodSpec(spec: JsonObject, podName: string | undefined, path: string): FieldError[] {
   const { volumes, errors } = validateVolumes(spec, `${path}.volumes`, { podName });
   const pod: PodParts = {
@@ -117,7 +117,7 @@ function validateDns(spec: JsonObject, path: string): FieldError[] {
   return errors;
 }
 
-/** A domain name whose labels may have underscores inside and one in front. */
+/** A domain name whose labels may contain underscores, also one at the start. */
 function searchPath(name: string): string[] {
   const part = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
   const complaints = name.length > 253 ? ['must be no more than 253 characters'] : [];
@@ -159,7 +159,7 @@ function validateHostname(spec: JsonObject, path: string): FieldError[] {
   ];
 }
 
-/** Variables from files need the volume the file is in. */
+/** Variables from files need the volume of the file. */
 function validateFileVolumes(spec: JsonObject, path: string): FieldError[] {
   const volumes = new Map(objects(spec, 'volumes').map((v) => [text(v, 'name'), v]));
   return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) =>

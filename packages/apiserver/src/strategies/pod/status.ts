@@ -1,4 +1,4 @@
-// The status of a Pod, as kubelets write it through /status.
+// Validation of the Pod status that kubelets write through /status.
 
 import { type FieldError, forbidden, internalError, invalid } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -26,7 +26,7 @@ export const podStatusStrategy: UpdateStrategy = {
   validateUpdate: validateStatus,
 };
 
-/** Writers that do not know about generations do not erase them. */
+/** A client that does not know observedGeneration does not remove it. */
 function keepObservedGeneration(status: JsonObject, before: JsonObject): void {
   if ((number(status, 'observedGeneration') ?? 0) === 0) copyField(status, before, 'observedGeneration');
   const old = objects(before, 'conditions');
@@ -90,7 +90,7 @@ function nominationErrors(now: string, then: string, old: KubeObject): FieldErro
 
 const isTerminated = (status: JsonObject) => child(child(status, 'state'), 'terminated');
 
-/** A container that ended stays ended, unless its restart policy would start it again. */
+/** A terminated container stays terminated, except when its restart policy restarts it. */
 function transitionErrors(status: JsonObject, before: JsonObject, spec: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   const kinds = [
@@ -141,7 +141,7 @@ function addressErrors(status: JsonObject, field: string): FieldError[] {
   const families = new Set(addresses.map((ip) => isVersion6(parseAddress(ip) ?? ip)));
   if (odd >= 0 || addresses.length > 2 || families.size < 2) {
     const why = 'may specify no more than one IP for each IP family';
-    // As the internal type prints them.
+    // As printed from the internal type.
     const shown = addresses.map((IP) => ({ IP }));
     errors.push(invalid(`status.${field}`, shown, why));
   }

@@ -1,4 +1,4 @@
-// What a kubelet reports about users of containers and about devices.
+// Validation of the container users and devices that a kubelet reports.
 
 import {
   duplicate,
@@ -17,7 +17,7 @@ const MAX_MESSAGE = 1024;
 const HEALTH = ['Healthy', 'Unhealthy', 'Unknown'];
 const STATUSES = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'];
 
-/** Behind gates that are closed by default. */
+/** Drops fields of feature gates that are disabled by default. */
 export function dropGatedStatus(status: JsonObject): void {
   delete status['nodeAllocatableResourceClaimStatuses'];
   for (const container of STATUSES.flatMap((field) => objects(status, field))) {
@@ -75,7 +75,7 @@ function extendedErrors(status: JsonObject | undefined, spec: JsonObject, path: 
       : []),
     ...mappings.flatMap((mapping, i) => [
       ...mappingErrors(mapping, containers, `${path}.requestMappings[${i}]`),
-      // The real server leaves the place in the list out here.
+      // kube-apiserver omits the index here.
       ...dnsLabel(text(mapping, 'requestName'), `${path}.requestName`),
       ...repeatErrors(mapping, seen, `${path}.requestMappings[${i}]`),
     ]),

@@ -1,4 +1,4 @@
-// Pod templates, as controllers of pods have them.
+// Validation of Pod templates.
 
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';

@@ -1,4 +1,4 @@
-// What may change in a Pod: images, the deadline, tolerations, gates, and little else.
+// Validation of Pod updates: images, the deadline, tolerations, gates, and few other fields are mutable.
 
 import { type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import { clone, equal, type JsonObject } from '@lapse/kube/api/json';
@@ -11,7 +11,7 @@ import { validateTolerations } from './scheduling.ts';
 
 const MAX_INT32 = 2_147_483_647;
 
-/** Fields named in the refusal of every other change. */
+/** Fields named in the error for every other change. */
 const UPDATABLE = [
   '`spec.containers[*].image`',
   '`spec.initContainers[*].image`',
@@ -82,7 +82,7 @@ function gateErrors(now: JsonObject[], then: JsonObject[]): FieldError[] {
   });
 }
 
-/** The wanted spec with every allowed change taken back: what still differs is refused. */
+/** The new spec with every allowed change reverted: any remaining difference is an error. */
 function withAllowedReverted(spec: JsonObject, before: JsonObject) {
   const munged = clone(spec);
   for (const list of ['containers', 'initContainers'])
@@ -97,7 +97,7 @@ function withAllowedReverted(spec: JsonObject, before: JsonObject) {
   return { munged, gateErrors };
 }
 
-/** A gated pod is not scheduled yet: where it may run can still be narrowed. */
+/** A gated Pod is not scheduled yet: its node selection can still be narrowed. */
 function revertGated(munged: JsonObject, before: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   const [now, then] = [stringMap(munged, 'nodeSelector'), stringMap(before, 'nodeSelector')];
@@ -116,7 +116,7 @@ function revertGated(munged: JsonObject, before: JsonObject): FieldError[] {
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 
-/** Required terms may get more conditions, but not fewer, and their number stays. */
+/** Required terms may get more conditions, but not fewer, and their number is fixed. */
 function narrowingErrors(now: JsonObject | undefined, then: JsonObject | undefined): FieldError[] {
   const terms = (affinity: JsonObject | undefined) => objects(child(affinity, REQUIRED), 'nodeSelectorTerms');
   const [wanted, before] = [terms(now), terms(then)];

@@ -1,4 +1,4 @@
-// Warnings about volumes: plugins that are gone, and files that would lie on top of each other.
+// Warnings about volumes: removed plugins, and files with overlapping paths.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { child, has, objects, text } from '../values.ts';
@@ -27,11 +27,11 @@ export function volumeWarnings(spec: JsonObject, path: string): string[] {
 
 interface File {
   readonly path: string;
-  /** Where it comes from, when that can differ. */
+  /** The source of the file, where sources can differ. */
   readonly source: string;
 }
 
-/** Every pair is compared, so this many are. */
+/** Limit, since every pair is compared. */
 const MAX_FILES = 1000;
 
 function overlapWarnings(volume: JsonObject): string[] {
@@ -67,7 +67,7 @@ function projectedFiles(source: JsonObject): File[] {
   return [{ path: text(token, 'path'), source: 'ServiceAccountToken' }];
 }
 
-/** Clashes with files seen before, to which these are added. */
+/** Conflicts with earlier files; adds these to them. */
 function clashes(files: File[], seen: File[]): string[] {
   const out: string[] = [];
   for (const { path: given, source } of files) {

@@ -1,4 +1,4 @@
-// Volumes of a pod: a unique name and exactly one source each.
+// Validation of the volumes of a Pod: a unique name and exactly one source each.
 
 import { duplicate, type FieldError, forbidden, invalid, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -106,7 +106,7 @@ function validateDownwardFile(file: JsonObject, path: string): FieldError[] {
   return [...errors, ...fileMode(number(file, 'mode'), `${path}.mode`)];
 }
 
-/** The real server leaves the index of the file out of the path. */
+/** kube-apiserver omits the index of the file from the path. */
 const validateDownward: SourceRule = (source, path) => [
   ...fileMode(number(source, 'defaultMode'), `${path}.defaultMode`),
   ...objects(source, 'items').flatMap((file) => validateDownwardFile(file, path)),
@@ -186,7 +186,7 @@ const validateImage: PodSourceRule = (source, path, isPod) => [
   ...validatePullPolicy(text(source, 'pullPolicy'), `${path}.pullPolicy`),
 ];
 
-/** In the order Kubernetes looks at them. */
+/** In the order of Kubernetes. */
 const SOURCES: readonly SourceEntry<PodSourceRule>[] = [
   ['emptyDir', validateEmptyDir],
   ['hostPath', hostPath],
@@ -247,7 +247,7 @@ function validateSource(volume: JsonObject, path: string, podName: string | unde
   return given === 0 ? [required(path, 'must specify a volume type')] : errors;
 }
 
-/** An ephemeral volume becomes a claim of this name. */
+/** An ephemeral volume becomes a claim with this name. */
 const claimNameErrors = (podName: string, volume: string, path: string): FieldError[] =>
   subdomainName(`${podName}-${volume}`).map((complaint) =>
     invalid(`${path}.name`, volume, `PVC name "${podName}-${volume}": ${complaint}`),

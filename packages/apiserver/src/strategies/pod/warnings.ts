@@ -1,4 +1,4 @@
-// Warnings about pod specs that are accepted but will not do what their author thinks.
+// Warnings about Pod specs that are valid but may not work as intended.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { nanos } from '../quantities.ts';
@@ -17,7 +17,7 @@ const OLD_LABELS: Readonly<Record<string, string>> = {
     'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
 };
 
-/** `prefix` is the path of the template, with a dot at the end; empty for a Pod. */
+/** `prefix`: the path of the template, with a trailing dot; empty for a Pod. */
 export const podWarnings = (spec: JsonObject, prefix = ''): string[] => specWarnings(spec, `${prefix}spec`);
 
 const specWarnings = spotless((spec: JsonObject, path: string): string[] => {
@@ -75,7 +75,7 @@ function repeated(items: JsonObject[], field: string, path: string): string[] {
   });
 }
 
-/** Every container with its path, in the order Kubernetes visits them. */
+/** Every container with its path, in the order of Kubernetes. */
 const visit = (spec: JsonObject, path: string): [JsonObject, string][] =>
   ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) =>
     objects(spec, list).map((c, i): [JsonObject, string] => [c, `${path}.${list}[${i}]`]),
@@ -109,7 +109,7 @@ function hiddenVariables(container: JsonObject, path: string): string[] {
     if (!variables.slice(0, i).some((v) => text(v, 'name') === name)) return [];
     const reference = `$(${name})`;
     const value = text(variable, 'value');
-    // A variable that extends the earlier one of its name is meant to.
+    // A variable that extends an earlier one of the same name is intended.
     if (!child(variable, 'valueFrom') && value !== reference && value.includes(reference)) return [];
     return [
       `${path}.env[${i}]: hides previous definition of "${name}", which may be dropped when using apply`,

@@ -1,4 +1,4 @@
-// PodDisruptionBudget. Its name is checked only as far as URLs need it.
+// Strategy of PodDisruptionBudget. Its name only has to be a valid path segment.
 
 import { type FieldError, invalid } from '@lapse/kube/api/fieldErrors';
 import type { KubeObject } from '@lapse/kube/api/object';

@@ -1,5 +1,5 @@
-// Roles and bindings: rules that name something, subjects of known kinds, and a roleRef that never changes. Whether the
-// writer may grant what a role grants is a matter of authorisation, not of these checks.
+// Strategies of Roles and bindings: non-empty rules, subjects of known kinds, and an immutable roleRef.
+// access/escalation.ts checks whether the user may grant the rights.
 
 import { type FieldError, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import { equal, type JsonObject } from '@lapse/kube/api/json';
@@ -88,7 +88,7 @@ function validateSubject(subject: JsonObject, namespaced: boolean, path: string)
   return errors;
 }
 
-/** Users and groups belong to the group of RBAC, service accounts to the core. */
+/** Users and groups default to the RBAC group, service accounts to the core group. */
 function defaultSubjects(binding: KubeObject): void {
   for (const subject of objects(binding, 'subjects'))
     if (['User', 'Group'].includes(text(subject, 'kind'))) defaultTo(subject, 'apiGroup', GROUP);

@@ -1,4 +1,4 @@
-// The spec of a PersistentVolumeClaim, also inside pods (ephemeral volumes) and StatefulSets.
+// Validation of the spec of a PersistentVolumeClaim, also in Pods (ephemeral volumes) and StatefulSets.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -65,7 +65,7 @@ function validateDataSources(spec: JsonObject, path: string): FieldError[] {
       : same
         ? undefined
         : 'must match dataSourceRef';
-  // The value is an empty struct: a slip of the real server that clients can see.
+  // The value is an empty struct: a bug of kube-apiserver that clients can see.
   if (why) errors.push(invalid(path, {}, why));
   return errors;
 }

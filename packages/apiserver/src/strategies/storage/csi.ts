@@ -1,4 +1,4 @@
-// CSIDriver, CSINode and VolumeAttachment: what CSI drivers and their sidecars register.
+// Strategies of CSIDriver, CSINode and VolumeAttachment.
 
 import {
   duplicate,
@@ -101,11 +101,11 @@ export const csiDriverStrategy: Strategy = {
   unconditionalUpdate: false,
   validate: validateDriver,
   warnings: driverWarnings,
-  // Behind a gate that is closed by default.
+  // Drops a field of a feature gate that is disabled by default.
   applyDefaults: (driver) => {
     delete ensure(driver, 'spec')['preventPodSchedulingIfMissing'];
   },
-  // The generation is not set on creation, but counts changes.
+  // The generation is not set on create, but counts changes.
   prepareForUpdate(next, old) {
     if (!equal(specOf(next), specOf(old))) next.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },

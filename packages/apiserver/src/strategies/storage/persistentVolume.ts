@@ -1,4 +1,4 @@
-// PersistentVolume: protected by a finalizer, its source never changes, its phase is dated.
+// Strategy of PersistentVolume: has a protection finalizer, an immutable source, and a timestamp for its phase.
 
 import { formatTime } from '@lapse/base/instant';
 import { type FieldError, forbidden } from '@lapse/kube/api/fieldErrors';
@@ -14,7 +14,7 @@ import { PERSISTENT_SOURCES, validateVolumeSpec } from './volumeSpec.ts';
 
 const PROTECTION = 'kubernetes.io/pv-protection';
 
-/** A finalizer that the admission plugin of volumes adds on creation. */
+/** Adds the protection finalizer on create, like the admission plugin. */
 export function protect({ metadata }: KubeObject, old: KubeObject | undefined, finalizer: string): void {
   if (old || metadata.finalizers?.includes(finalizer)) return;
   metadata.finalizers = [...(metadata.finalizers ?? []), finalizer];
@@ -64,7 +64,7 @@ function validateChange(next: KubeObject, old: KubeObject): FieldError[] {
   const [spec, before] = [specOf(next), specOf(old)];
   const [now, then] = [clone(sourceOf(spec)), sourceOf(before)];
   const secret = 'controllerExpandSecretRef';
-  // The one secret that may be added later.
+  // The only secret that may be added later.
   if (child(then, 'csi') && !has(part(then, 'csi'), secret)) delete child(now, 'csi')?.[secret];
   const errors: FieldError[] = [];
   if (!equal(now, then)) {
@@ -87,7 +87,7 @@ const GA_LABELS: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
 };
 
-/** The affinity stays, except that old label names may become the new ones. */
+/** The affinity is immutable, except that deprecated label names may be replaced by the new ones. */
 function affinityErrors(spec: JsonObject, before: JsonObject): FieldError[] {
   const [now, then] = [clone(child(spec, 'nodeAffinity')), clone(child(before, 'nodeAffinity'))];
   const expressions = (affinity: JsonObject | undefined) =>

@@ -1,4 +1,5 @@
-// PersistentVolumeClaim: protected by a finalizer, gets the default class, and only a bound claim may grow.
+// Strategy of PersistentVolumeClaim: has a protection finalizer, gets the default class, and can only grow when
+// bound.
 
 import { forbidden as refused } from '@lapse/kube/api/errors';
 import { type FieldError, forbidden, invalid, notSupported } from '@lapse/kube/api/fieldErrors';
@@ -20,7 +21,7 @@ const OLD_CLASS = 'volume.beta.kubernetes.io/storage-class';
 const sizeOf = (spec: JsonObject): Json | undefined =>
   value(part(part(spec, 'resources'), 'requests'), 'storage');
 
-/** The class of a claim, from its spec or from the annotation that came first. */
+/** The class of a claim, from its spec or from the older annotation. */
 const classOf = (claim: KubeObject): string =>
   claim.metadata.annotations?.[OLD_CLASS] ?? text(specOf(claim), 'storageClassName');
 
@@ -31,7 +32,7 @@ function admit(claim: KubeObject, old: KubeObject | undefined, context: Strategy
   assign(spec, 'storageClassName', defaultClass(context.list('storageclasses.storage.k8s.io')));
 }
 
-/** Claims grow only when bound, and only if their class says volumes can. */
+/** Claims can grow only when bound, and only when their class allows expansion. */
 function approve(claim: KubeObject, old: KubeObject | undefined, context: StrategyContext): void {
   if (!old || compareQuantities(sizeOf(specOf(claim)), sizeOf(specOf(old))) <= 0) return;
   const refuse = (why: string) =>
@@ -52,7 +53,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   VolumeSnapshot: 'snapshot.storage.k8s.io',
 };
 
-/** dataSource and dataSourceRef are one thing under two names; the old name takes only what it always took. */
+/** dataSource and dataSourceRef are the same value in two fields; the older field accepts only its original kinds. */
 function joinDataSources(spec: JsonObject, before: JsonObject | undefined): void {
   const crossNamespace = text(child(spec, 'dataSourceRef'), 'namespace') !== '';
   if (crossNamespace && !has(before, 'dataSourceRef')) delete spec['dataSourceRef'];
@@ -67,7 +68,7 @@ function joinDataSources(spec: JsonObject, before: JsonObject | undefined): void
   else if (ref && !from && text(ref, 'namespace') === '') spec['dataSource'] = { ...ref };
 }
 
-/** The spec as the internal type of Kubernetes prints it, for the diff in the refusal. */
+/** The spec as printed from the internal type of Kubernetes, for the diff in the error. */
 function internalSpec(spec: JsonObject): Json {
   const resources = part(spec, 'resources');
   const amounts = (name: string) => child(resources, name) ?? null;
@@ -111,7 +112,7 @@ function validateSpecChange(next: KubeObject, old: KubeObject): FieldError[] {
   return errors;
 }
 
-/** A class may be named where none was, or move from the annotation to the field. */
+/** A class may be set where there was none, or move from the annotation to the field. */
 function classErrors(next: KubeObject, old: KubeObject, now: JsonObject, then: JsonObject): FieldError[] {
   const [annotation, before] = [
     next.metadata.annotations?.[OLD_CLASS],
@@ -172,7 +173,7 @@ function validateStatus(claim: KubeObject): FieldError[] {
   ];
 }
 
-/** Only storage can be resized, and what others have put their own domain to. */
+/** Only storage and resources with their own domain can be resized. */
 function resizableName(name: string, path: string): FieldError[] {
   const odd = qualifiedName(name, path);
   const native = !name.includes('/') || name.includes('kubernetes.io/');

@@ -1,4 +1,4 @@
-// StorageClass: nothing about how volumes are made can change afterwards.
+// Strategy of StorageClass: the parameters for provisioning are immutable.
 
 import { type FieldError, invalid, required, tooLong } from '@lapse/kube/api/fieldErrors';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -50,7 +50,7 @@ const IS_DEFAULT = [
   'storageclass.beta.kubernetes.io/is-default-class',
 ];
 
-/** The class of claims that name none: the newest of those marked as default. */
+/** The class of claims without a class: the newest one marked as default. */
 export function defaultClass(classes: Iterable<KubeObject>): string | undefined {
   let best: KubeObject | undefined;
   for (const candidate of classes) {
@@ -61,7 +61,7 @@ export function defaultClass(classes: Iterable<KubeObject>): string | undefined 
   return best?.metadata.name;
 }
 
-/** Newer first; of those made in the same second, by name. */
+/** Newest first; created in the same second, by name. */
 function isBefore(a: KubeObject, b: KubeObject): boolean {
   const [made, other] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
   return made === other ? (a.metadata.name ?? '') < (b.metadata.name ?? '') : made > other;

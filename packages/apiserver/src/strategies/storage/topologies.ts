@@ -1,4 +1,4 @@
-// allowedTopologies of a StorageClass: unique terms of unique keys with unique values.
+// Validation of allowedTopologies of a StorageClass: unique terms with unique keys and unique values.
 
 import { duplicate, type FieldError, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -8,7 +8,7 @@ import { objects, text, texts } from '../values.ts';
 
 export function validateTopologies(storageClass: KubeObject, path: string): FieldError[] {
   const terms = objects(storageClass, 'allowedTopologies').map((t) => objects(t, 'matchLabelExpressions'));
-  // The real server starts with as many empty terms as there are terms: an empty one repeats them all.
+  // kube-apiserver starts with as many empty terms as there are terms, so an empty term counts as a duplicate.
   const seen = terms.map(() => '[]');
   return terms.flatMap((expressions, i) => {
     const at = `${path}[${i}].matchLabelExpressions`;

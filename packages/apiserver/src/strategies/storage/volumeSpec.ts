@@ -1,4 +1,4 @@
-// The spec of a PersistentVolume, also inline in a VolumeAttachment.
+// Validation of the spec of a PersistentVolume, also inline in a VolumeAttachment.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -68,7 +68,7 @@ const validateAzureFile: SourceRule = (source, path) => [
   ...(has(source, 'secretNamespace') ? needs('secretNamespace')(source, path) : []),
 ];
 
-/** In the order Kubernetes looks at them. */
+/** In the order of Kubernetes. */
 const SOURCES: readonly SourceEntry[] = [
   ['hostPath', hostPath],
   ['gcePersistentDisk', cloudDisk('pdName'), GCE],
@@ -160,7 +160,7 @@ function sourceErrors(spec: JsonObject, path: string): FieldError[] {
   for (const [field, validate, paths] of SOURCES) {
     const source = child(spec, field);
     if (!source) continue;
-    // The real server does not mind a flex volume beside another one.
+    // kube-apiserver accepts a flexVolume next to another source.
     if (given++ > 0 && field !== 'flexVolume') {
       const why = 'may not specify more than 1 volume type';
       errors.push(forbidden(`${path}.${paths?.second ?? field}`, why));
