@@ -30,7 +30,7 @@ async function setup() {
   return { clock, store, tokens, token: tokens.issue(account('u1'), TEN_MINUTES) };
 }
 
-test('a token is its account, with the groups of its kind', async () => {
+test('authenticates a token as its service account, with the groups of service accounts', async () => {
   const { tokens, token } = await setup();
   expect(userOf(tokens, token)).toMatchObject({
     username: 'system:serviceaccount:ci:robot',
@@ -39,7 +39,7 @@ test('a token is its account, with the groups of its kind', async () => {
   });
 });
 
-test('it is good for a minute after its end, and not a millisecond longer', async () => {
+test('accepts a token for exactly one minute after its expiry', async () => {
   const { tokens, token, clock } = await setup();
   await clock.advance(seconds(660));
   expect(userOf(tokens, token)).toBeDefined();
@@ -47,7 +47,7 @@ test('it is good for a minute after its end, and not a millisecond longer', asyn
   expect(userOf(tokens, token)).toBeUndefined();
 });
 
-test('an account that is going takes its tokens along after a minute', async () => {
+test('rejects the tokens of a terminating account after one minute', async () => {
   const { tokens, token, clock, store } = await setup();
   const head = store.getHead('serviceaccounts', 'ci/robot')!;
   const going = account('u1');
@@ -62,14 +62,14 @@ test('an account that is going takes its tokens along after a minute', async () 
   expect(tokens.judge(token, [ISSUER])).toEqual({ kind: 'refused', why });
 });
 
-test('it ends with its account, also when another of the same name comes', async () => {
+test('rejects a token when its account was replaced by one of the same name', async () => {
   const { tokens, token, store } = await setup();
   const head = store.getHead('serviceaccounts', 'ci/robot')!;
   await store.put('serviceaccounts', 'ci/robot', head.revision, account('u2'));
   expect(userOf(tokens, token)).toBeUndefined();
 });
 
-test('what was not signed here is nobody', async () => {
+test('rejects tokens that this server did not sign', async () => {
   const { tokens, token, store, clock } = await setup();
   const [header, claims, signature] = token.split('.');
   const other = new AccountTokens({ clock, store, random: seededRandom(1), key: new Uint8Array(32) });

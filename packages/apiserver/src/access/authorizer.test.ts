@@ -39,7 +39,7 @@ const consisting = (labels: JsonObject) => ({
   aggregationRule: { clusterRoleSelectors: [{ matchLabels: labels }] },
 });
 
-test('a role that consists of others allows what they allow, and nothing of its own', async () => {
+test('an aggregated role allows the rules of its roles and ignores its own', async () => {
   const { rbac, put, bind, isAllowed } = setup();
   await put('ClusterRole', 'sum', { ...consisting({ into: 'sum' }), rules: on('secrets') });
   await put('ClusterRole', 'inner', { labels: { into: 'sum' }, ...consisting({ into: 'inner' }), rules: [] });
@@ -49,7 +49,7 @@ test('a role that consists of others allows what they allow, and nothing of its 
   expect(rbac.rulesFor(ann, 'default').flatMap(({ resources }) => resources)).toEqual(['pods']);
 });
 
-test('roles that consist of each other end somewhere', async () => {
+test('roles that aggregate each other do not recurse forever', async () => {
   const { put, bind, isAllowed } = setup();
   await put('ClusterRole', 'a', { labels: { into: 'b' }, ...consisting({ into: 'a' }) });
   await put('ClusterRole', 'b', { labels: { into: 'a' }, ...consisting({ into: 'b' }) });
@@ -57,7 +57,7 @@ test('roles that consist of each other end somewhere', async () => {
   expect(isAllowed('pods')).toBe(false);
 });
 
-test('what a role or a binding says now is what counts', async () => {
+test('a change of a role or binding takes effect at once', async () => {
   const { put, bind, isAllowed } = setup();
   await put('ClusterRole', 'reader', { rules: on('pods') });
   await bind('reads', 'reader');
@@ -68,7 +68,7 @@ test('what a role or a binding says now is what counts', async () => {
   expect(isAllowed('secrets')).toBe(false);
 });
 
-test('a binding is parsed once, however many others there are', async () => {
+test('parses each binding once', async () => {
   const { store, bind, isAllowed } = setup();
   for (let i = 0; i < 40; i++) await bind(`of-others-${i}`, 'nothing', `user-${i}`);
   const first = () => store.get(`clusterrolebindings.${GROUP}`, 'of-others-0')!;

@@ -28,7 +28,7 @@ async function restarted(table: string, name: string, change: (object: KubeObjec
 const more = { apiGroups: ['toys'], resources: ['widgets'], verbs: ['get'] };
 const anns = { kind: 'User', apiGroup: GROUP, name: 'ann' };
 
-test('missing rules come back beside those that were added', async () => {
+test('restores missing rules and keeps added ones', async () => {
   const { before, after } = await restarted(ROLES, 'system:basic-user', () => ({ rules: [more] }));
   const [first, ...rest] = after.object['rules'] as JsonObject[];
   expect(first).toEqual(more);
@@ -40,7 +40,7 @@ test('missing rules come back beside those that were added', async () => {
   expect(after.object.metadata.uid).toBe(before.metadata.uid);
 });
 
-test('labels, annotations and aggregation come back', async () => {
+test('restores labels, annotations and aggregation', async () => {
   const { before, after } = await restarted(ROLES, 'edit', ({ metadata }) => ({
     metadata: { ...metadata, labels: { mine: 'yes' }, annotations: {} },
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { mine: 'yes' } }] },
@@ -55,19 +55,19 @@ test('labels, annotations and aggregation come back', async () => {
   });
 });
 
-test('a role that should not consist of others does not', async () => {
+test('removes an aggregation rule that the default role does not have', async () => {
   const { after } = await restarted(ROLES, 'cluster-admin', () => ({
     aggregationRule: { clusterRoleSelectors: [{}] },
   }));
   expect(after.object['aggregationRule']).toBeUndefined();
 });
 
-test('missing subjects come back beside those that were added', async () => {
+test('restores missing subjects and keeps added ones', async () => {
   const { before, after } = await restarted(BINDINGS, 'system:discovery', () => ({ subjects: [anns] }));
   expect(after.object['subjects']).toEqual([anns, ...(before['subjects'] as JsonObject[])]);
 });
 
-test('a binding to another role is made anew', async () => {
+test('replaces a binding that refers to another role', async () => {
   const { before, after } = await restarted(BINDINGS, 'system:discovery', () => ({
     subjects: [anns],
     roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name: 'view' },
@@ -79,7 +79,7 @@ test('a binding to another role is made anew', async () => {
 
 test.each([
   [
-    'what lacks nothing',
+    'a complete role',
     ROLES,
     'true',
     {
@@ -90,9 +90,9 @@ test.each([
       ],
     },
   ],
-  ['a role that says so', ROLES, 'false', { rules: [] }],
-  ['a binding that says so', BINDINGS, 'false', { subjects: [], roleRef: { name: 'view' } }],
-])('%s is left alone', async (_, table, autoupdate, change) => {
+  ['a role with autoupdate disabled', ROLES, 'false', { rules: [] }],
+  ['a binding with autoupdate disabled', BINDINGS, 'false', { subjects: [], roleRef: { name: 'view' } }],
+])('does not change %s', async (_, table, autoupdate, change) => {
   const { changed, after } = await restarted(table, 'cluster-admin', ({ metadata }) => ({
     metadata: { ...metadata, annotations: { [AUTOUPDATE]: autoupdate } },
     ...change,

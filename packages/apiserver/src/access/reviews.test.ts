@@ -25,19 +25,19 @@ const AUTHZ = '/apis/authorization.k8s.io/v1';
 const AUTHN = '/apis/authentication.k8s.io/v1';
 const get = { resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'default' } };
 
-test('whoever is known may do everything, and the review says so', async () => {
+test('with AlwaysAllow a review allows everything to an authenticated user', async () => {
   const { status, body } = await ask(`${AUTHZ}/selfsubjectaccessreviews`, 'SelfSubjectAccessReview', get);
   expect([status, body.status]).toEqual([201, { allowed: true }]);
 });
 
-test('a review about the anonymous user says no', async () => {
+test('a review denies the anonymous user', async () => {
   const spec = { ...get, user: 'system:anonymous' };
   expect((await ask(`${AUTHZ}/subjectaccessreviews`, 'SubjectAccessReview', spec)).body.status.allowed).toBe(
     false,
   );
 });
 
-test('nobody asks without a token', async () => {
+test('rejects a review without a token', async () => {
   expect((await ask(`${AUTHZ}/selfsubjectaccessreviews`, 'SelfSubjectAccessReview', get, '')).status).toBe(
     403,
   );
@@ -57,12 +57,12 @@ test.each([
     { ...get, user: 'x' },
     /must match metadata.namespace/,
   ],
-])('%s refuses a question that is none', async (path, kind, spec, message) => {
+])('%s rejects an invalid spec', async (path, kind, spec, message) => {
   const { status, body } = await ask(`${AUTHZ}/${path}`, kind, spec);
   expect([status, body.message]).toEqual([422, expect.stringMatching(message)]);
 });
 
-test('a token is reviewed without being shown', async () => {
+test('a TokenReview does not return the token', async () => {
   const known = await ask(`${AUTHN}/tokenreviews`, 'TokenReview', { token: 't' });
   expect(known.body.status).toEqual({
     authenticated: true,
@@ -73,7 +73,7 @@ test('a token is reviewed without being shown', async () => {
   expect(unknown.body.status.authenticated).toBeUndefined();
 });
 
-test('without users, the tokens that the server issued are still known', async () => {
+test('without an authenticator, a TokenReview still accepts tokens issued by the server', async () => {
   const server = await createServer();
   const post = async (path: string, body: object) => {
     const headers = { 'content-type': 'application/json' };
@@ -94,7 +94,7 @@ test('without users, the tokens that the server issued are still known', async (
   await server.close();
 });
 
-test('whoami', async () => {
+test('a SelfSubjectReview returns the user', async () => {
   expect((await ask(`${AUTHN}/selfsubjectreviews`, 'SelfSubjectReview', {})).body.status.userInfo).toEqual(
     ann,
   );

@@ -33,18 +33,18 @@ async function asked(spec: JsonObject, { refuses = false } = {}) {
   return { ...answer, reviewed };
 }
 
-test('what is no request is not judged', async () => {
+test('validates a token request before admission', async () => {
   const { status, reviewed } = await asked({ expirationSeconds: 10 }, { refuses: true });
   expect([status, reviewed.length]).toEqual([422, 0]);
 });
 
-test('what it should end with is looked for after the judgement', async () => {
+test('looks up the bound object after admission', async () => {
   const bound = { boundObjectRef: { apiVersion: 'v1', kind: 'Secret', name: 'missing' } };
   expect((await asked(bound, { refuses: true })).body.message).toContain('not today');
   expect((await asked(bound)).status).toBe(404);
 });
 
-test('the judge sees the request filled in, without a token', async () => {
+test('admission sees the request with defaults and without a token', async () => {
   const { body, reviewed } = await asked({});
   expect(reviewed[0]!.object).toMatchObject({
     metadata: { name: 'robot', namespace: 'default', uid: body.metadata.uid },

@@ -25,7 +25,7 @@ const USERS = new Map([
   ],
 ]);
 
-test('a registered API is asked, found available and passed on to', async () => {
+test('checks a registered API, marks it available and proxies requests to it', async () => {
   const world = await start();
   const made = await register(world);
   expect(made.status).toBe(201);
@@ -40,7 +40,7 @@ test('a registered API is asked, found available and passed on to', async () => 
   expect(await world.get(`${BASE}/other`)).toMatchObject({ status: 404, body: { message: 'theirs' } });
 });
 
-test('discovery shows it in both forms, in the place its priority gives it', async () => {
+test('both forms of discovery list an aggregated API by its priority', async () => {
   const world = await start();
   await register(world, { groupPriorityMinimum: 17450 });
   const legacy = (await world.get('/apis')).body['groups'] as JsonObject[];
@@ -78,7 +78,7 @@ test('discovery shows it in both forms, in the place its priority gives it', asy
   expect((await world.get(BASE)).status).toBe(404);
 });
 
-test('its OpenAPI document is listed and passed on; those of others are not its to list', async () => {
+test('lists and proxies the OpenAPI document of an aggregated API, but not its entries for other APIs', async () => {
   const world = await start();
   expect((await world.get(DOCUMENT)).status).toBe(404);
   await register(world);
@@ -88,7 +88,7 @@ test('its OpenAPI document is listed and passed on; those of others are not its 
   expect((await world.get(`${DOCUMENT}?hash=1`)).body).toEqual({ openapi: '3.0.0' });
 });
 
-test('one that stops answering is stale and 503 until it answers again', async () => {
+test('an aggregated API that stops responding is stale and 503 until it responds again', async () => {
   const world = await start();
   await register(world);
   const gone = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.9', port: 443 });
@@ -125,7 +125,7 @@ const slice = (endpoints: JsonObject[], ports: JsonObject[]) => ({
 });
 const SLICES = '/apis/discovery.k8s.io/v1/namespaces/apis/endpointslices';
 
-test('what is missing on the way is said, step by step', async () => {
+test('the Available condition names the missing Service, port or endpoints', async () => {
   const world = await start();
   await register(world, {}, null);
   const what = 'service/demo in "apis"';
@@ -162,7 +162,7 @@ test('what is missing on the way is said, step by step', async () => {
   expect(world.calls.at(-1)!.url).toMatch(/^https:\/\/10\.0\.0\.2:8443\//);
 });
 
-test('the user is named in headers, whatever the client claims; credentials stay here', async () => {
+test("sends the authenticated user in headers, ignores the client's own identity headers, and drops its credentials", async () => {
   const world = await start(demo, { authenticator: tokenAuthenticator(USERS) });
   await register(world);
   await world.get(`${BASE}/reports/r`, {
@@ -192,7 +192,7 @@ test('the user is named in headers, whatever the client claims; credentials stay
   expect(world.calls.at(-1)!.headers).not.toHaveProperty('impersonate-user');
 });
 
-test('rights are checked before anybody is asked', async () => {
+test('authorizes a request before it calls the aggregated API', async () => {
   const world = await start(demo, { authenticator: tokenAuthenticator(USERS), authorization: 'RBAC' });
   await register(world);
   const before = world.calls.length;
@@ -210,7 +210,7 @@ test.each([
   `${BASE}/namespaces/n/reports/.`,
   `${BASE}/namespaces/n/reports/a\\..\\b`,
   `${BASE}/namespaces/n/reports/r#x`,
-])('a path that would become another one is refused: %s', async (path) => {
+])('rejects a path that would be normalized to another one: %s', async (path) => {
   const world = await start();
   await register(world);
   const before = world.calls.length;
@@ -218,7 +218,7 @@ test.each([
   expect(world.calls.length).toBe(before);
 });
 
-test('a version with a dot in it is not the group of another', async () => {
+test('a version with a dot is not mistaken for a group', async () => {
   const world = await start();
   await register(world);
   const before = world.calls.length;
@@ -230,14 +230,14 @@ test.each([
   [BASE, 5000],
   [`${BASE}/reports/r`, 60_000],
   [`${BASE}/reports?watch=true`, undefined],
-])('nobody is waited for without end, but for watches: %s', async (path, timeout) => {
+])('limits the response time except for watches: %s', async (path, timeout) => {
   const world = await start();
   await register(world);
   await world.get(path);
   expect(world.calls.at(-1)!.timeout).toBe(timeout);
 });
 
-test('a redirect is not passed on', async () => {
+test('does not forward a redirect', async () => {
   const world = await start();
   await register(world);
   const answer = await world.get(`${BASE}/away`);
@@ -248,7 +248,7 @@ test('a redirect is not passed on', async () => {
   expect(answer.headers).not.toHaveProperty('location');
 });
 
-test('an endless answer is passed on piece by piece, unchanged, and ends when the client goes', async () => {
+test('streams a watch unchanged and ends it when the client disconnects', async () => {
   let asked = 0;
   let ended = false;
   async function* endless() {
@@ -277,23 +277,23 @@ test('an endless answer is passed on piece by piece, unchanged, and ends when th
 });
 
 test.each([
-  ['a name of its own', {}, 'v2.demo.example.com', 'metadata.name'],
+  ['a name that does not match its group version', {}, 'v2.demo.example.com', 'metadata.name'],
   ['no priority', { groupPriorityMinimum: 0 }, undefined, 'spec.groupPriorityMinimum'],
-  ['too much of it', { versionPriority: 1001 }, undefined, 'spec.versionPriority'],
+  ['a priority above the maximum', { versionPriority: 1001 }, undefined, 'spec.versionPriority'],
   [
-    'a port that is none',
+    'an invalid port',
     { service: { name: 'a', namespace: 'b', port: 70_000 } },
     undefined,
     'spec.service.port',
   ],
   ['a service without a name', { service: { namespace: 'b' } }, undefined, 'spec.service.name'],
   [
-    'trust and none',
+    'both insecureSkipTLSVerify and a caBundle',
     { insecureSkipTLSVerify: true, caBundle: 'YQ==' },
     undefined,
     'spec.insecureSkipTLSVerify',
   ],
-] as const)('a registration with %s is refused', async (_, spec, name, field) => {
+] as const)('rejects an APIService with %s', async (_, spec, name, field) => {
   const world = await start();
   const { status, body } = await world.ask('POST', SERVICES, apiService(spec, name));
   expect(status).toBe(422);
@@ -301,7 +301,7 @@ test.each([
   expect(causes.map((cause) => cause.field)).toEqual([field]);
 });
 
-test('what it answers to the questions about itself may be anything', async () => {
+test('accepts invalid discovery responses of an aggregated API', async () => {
   const world = await start(() => ({
     status: 200,
     headers: {},
@@ -312,7 +312,7 @@ test('what it answers to the questions about itself may be anything', async () =
   expect((await world.get('/apis', { accept: V2 })).status).toBe(200);
 });
 
-test('those behind it read in a ConfigMap how to know this server', async () => {
+test('publishes the front proxy CA in a ConfigMap and uses its certificate', async () => {
   const certificate = { cert: 'C', key: 'K' };
   const world = await start(demo, { frontProxy: { authority: 'PEM', name: 'proxy', certificate } });
   const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';

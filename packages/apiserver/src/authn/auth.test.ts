@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { authenticate, parseTokenFile, tokenAuthenticator } from './auth.ts';
 
 describe('token files', () => {
-  test('token, user, uid and quoted groups; blank lines are skipped', () => {
+  test('reads token, user, uid and quoted groups; skips blank lines', () => {
     const users = parseTokenFile('t1,ann,u1,"system:masters,dev"\n\nt2,bob,u2\r\n"t,3","b ""o"" b",u3,one\n');
     expect([...users]).toEqual([
       ['t1', { username: 'ann', uid: 'u1', groups: ['system:masters', 'dev', 'system:authenticated'] }],
@@ -18,12 +18,12 @@ describe('token files', () => {
       'line 2 of the token file must have at least 3 columns (token, user, uid), found an unclosed quote',
     ],
     [',ann,u', 'line 1 of the token file has an empty token or user'],
-  ])('%j is refused by line', (text, message) => {
+  ])('rejects %j with the line number', (text, message) => {
     expect(() => parseTokenFile(text)).toThrow(message);
   });
 });
 
-describe('who asks', () => {
+describe('authenticate', () => {
   const users = tokenAuthenticator(new Map([['secret', { username: 'ann', groups: [] }]]));
   const request = (authorization?: string) => ({
     method: 'GET',
@@ -48,7 +48,7 @@ describe('who asks', () => {
     expect(() => authenticate(request(header), users)).toThrow('Unauthorized');
   });
 
-  test('a token that is overlooked for a space is told', () => {
+  test('warns about a token after an extra space', () => {
     const told: string[] = [];
     authenticate(request('Bearer  secret'), users, (text) => told.push(text));
     expect(told).toEqual([

@@ -18,7 +18,7 @@ describe('names', () => {
   test.each<[string, Names, Names, Names[], Partial<Names>, string, string]>([
     ['free names are accepted', names('Pear'), NONE, [apple], {}, 'NoConflicts', 'no conflicts found'],
     [
-      'a kind of another group member is refused, the rest is kept',
+      'rejects the kind of another CRD in the group and accepts the other names',
       names('Apple', { plural: 'pears', singular: 'pear', listKind: 'PearList' }),
       NONE,
       [apple],
@@ -36,7 +36,7 @@ describe('names', () => {
       '"AppleList" is already in use',
     ],
     [
-      'a singular may not be the short name of another',
+      'rejects a singular that is the short name of another CRD',
       names('Fruit'),
       NONE,
       [apple],
@@ -45,7 +45,7 @@ describe('names', () => {
       '"fruit" is already in use',
     ],
     [
-      'short names are taken or refused together',
+      'accepts or rejects all short names together',
       names('Pear', { shortNames: ['p', 'ap', 'fruit'] }),
       names('Pear', { shortNames: ['q'] }),
       [apple],
@@ -54,7 +54,7 @@ describe('names', () => {
       '["ap" is already in use, "fruit" is already in use]',
     ],
     [
-      'what is held already stays one’s own',
+      'keeps names that the CRD already has',
       names('Apple', { shortNames: ['ap', 'new'] }),
       apple,
       [apple],
@@ -63,7 +63,7 @@ describe('names', () => {
       'no conflicts found',
     ],
     [
-      'the last conflict is the one that is told',
+      'reports the last conflict',
       names('Apple'),
       NONE,
       [apple],

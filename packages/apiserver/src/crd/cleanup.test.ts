@@ -31,13 +31,13 @@ const conditionsOf = (answer: Answer) =>
     (c) => `${c['type']}=${c['status']}/${c['reason']}`,
   );
 
-describe('the end of a definition', () => {
+describe('deletion of a CRD', () => {
   beforeEach(async () => {
     await api.post(DEFINITIONS_PATH, definition());
     await api.get(WIDGET_DEFINITION);
   });
 
-  test('takes its objects with it', async () => {
+  test('deletes its objects', async () => {
     await api.post(WIDGETS, widget('a'));
     const response = await api.send('GET', `${WIDGETS}?watch=1&resourceVersion=0`);
     const deleted = await api.delete(WIDGET_DEFINITION);
@@ -57,7 +57,7 @@ describe('the end of a definition', () => {
     expect((await api.get(WIDGETS)).body['items']).toEqual([]);
   });
 
-  test('waits for objects with finalizers, lets them be edited, and refuses new ones', async () => {
+  test('waits for objects with finalizers, accepts updates and rejects creations', async () => {
     await api.post(WIDGETS, {
       ...widget('kept'),
       metadata: { name: 'kept', finalizers: ['a.example.com/b'] },
@@ -84,7 +84,7 @@ describe('the end of a definition', () => {
     expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
   });
 
-  test('waits for its own finalizers, too, but its objects go first', async () => {
+  test('deletes the objects first and then waits for other finalizers of the CRD', async () => {
     await api.patch(WIDGET_DEFINITION, { metadata: { finalizers: ['a.example.com/b'] } });
     await api.post(WIDGETS, widget('a'));
     await api.delete(WIDGET_DEFINITION);
@@ -97,7 +97,7 @@ describe('the end of a definition', () => {
     expect((await api.get(WIDGETS)).status).toBe(404);
   });
 
-  test('can be forced by taking the finalizer away; objects then wait for the next definition', async () => {
+  test('can be forced by removing the finalizer; a new CRD then shows the remaining objects', async () => {
     await api.post(WIDGETS, {
       ...widget('kept'),
       metadata: { name: 'kept', finalizers: ['a.example.com/b'] },
@@ -111,7 +111,7 @@ describe('the end of a definition', () => {
     expect((await api.get(`${WIDGETS}/kept`)).status).toBe(200);
   });
 
-  test('of a definition that never was one is quick', async () => {
+  test('skips the clean-up of a CRD that was never Established', async () => {
     const rival = {
       ...definition({
         more: { names: { plural: 'rivals', singular: 'rival', kind: 'Widget', listKind: 'RivalList' } },
@@ -127,14 +127,14 @@ describe('the end of a definition', () => {
     );
   });
 
-  test('a dry run marks nothing', async () => {
+  test('a dry run does not mark the CRD', async () => {
     expect(conditionsOf(await api.delete(`${WIDGET_DEFINITION}?dryRun=All`))).toContain(
       'Terminating=True/InstanceDeletionPending',
     );
     expect((await api.get(WIDGET_DEFINITION)).body['metadata']).not.toHaveProperty('deletionTimestamp');
   });
 
-  test('a wrong uid or version is a conflict in the words of the definition store', async () => {
+  test('a wrong uid or resourceVersion is a conflict with the message of the CRD store', async () => {
     expect(await api.ask('DELETE', WIDGET_DEFINITION, { preconditions: { uid: 'x' } })).toMatchObject({
       status: 409,
       body: {
@@ -170,7 +170,7 @@ describe('a restart', () => {
   /** Journals commit after the current turn of the event loop. */
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-  test('serves what is stored at once', async () => {
+  test('serves the stored CRDs at once', async () => {
     const journal = new MemoryJournal();
     await restart(journal);
     await api.post(DEFINITIONS_PATH, definition());
@@ -180,7 +180,7 @@ describe('a restart', () => {
     expect((await api.get(`${WIDGETS}/a`)).body).toMatchObject({ kind: 'Widget', spec: { size: 1 } });
   });
 
-  test('goes on with a deletion', async () => {
+  test('continues a deletion', async () => {
     const journal = new MemoryJournal();
     await restart(journal);
     await api.post(DEFINITIONS_PATH, definition());
@@ -197,7 +197,7 @@ describe('a restart', () => {
     expect((await api.get(WIDGET_DEFINITION)).status).toBe(404);
   });
 
-  test('creations that race with the end of their definition leave nothing behind', async () => {
+  test('creations that race with the deletion of their CRD leave no objects', async () => {
     const journal = new MemoryJournal();
     await restart(journal);
     await api.post(DEFINITIONS_PATH, definition());
@@ -212,7 +212,7 @@ describe('a restart', () => {
   });
 });
 
-test('a creation that a webhook holds up until the definition is gone is refused', async () => {
+test('rejects a creation that a webhook delays until the CRD is deleted', async () => {
   await api.post(DEFINITIONS_PATH, definition());
   await api.get(WIDGET_DEFINITION);
   const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();

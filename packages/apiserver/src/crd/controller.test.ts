@@ -34,8 +34,8 @@ const gadget = (names: JsonObject) => ({
   metadata: { name: `gadgets.${GROUP}` },
 });
 
-describe('a new definition', () => {
-  test('is answered without conditions, and established before the next request', async () => {
+describe('a new CRD', () => {
+  test('is returned without conditions and Established before the next request', async () => {
     const created = await api.post(DEFINITIONS_PATH, definition());
     expect(created.status).toBe(201);
     expect(statusOf(created)).toEqual({
@@ -57,7 +57,7 @@ describe('a new definition', () => {
     expect((await api.get(WIDGETS)).body).toMatchObject({ kind: 'WidgetList', items: [] });
   });
 
-  test('has no history: a watch from before it is too old', async () => {
+  test('has no history: a watch from an earlier revision is too old', async () => {
     const before = (await api.get('/api/v1/namespaces')).body['metadata'] as JsonObject;
     await api.post(DEFINITIONS_PATH, definition());
     await api.get(WIDGET_DEFINITION);
@@ -65,7 +65,7 @@ describe('a new definition', () => {
     expect(watch.text).toMatch(/"type":"ERROR".*too old resource version/);
   });
 
-  test('may not take the place of a built-in resource', async () => {
+  test('cannot replace a built-in resource', async () => {
     const jobs = {
       ...definition({
         more: { group: 'storage.k8s.io', scope: 'Cluster', names: { plural: 'csinodes', kind: 'CSINode' } },
@@ -88,7 +88,7 @@ describe('a new definition', () => {
     expect((await api.get('/apis/storage.k8s.io/v1/csinodes')).status).toBe(200);
   });
 
-  test('of a community group carries a condition about its approval', async () => {
+  test('has an approval condition in a group of the Kubernetes community', async () => {
     const approved = {
       ...definition({ more: { group: 'toys.k8s.io' } }),
       metadata: {
@@ -104,7 +104,7 @@ describe('a new definition', () => {
 });
 
 describe('names', () => {
-  test('of another definition are refused, and taken over when it goes', async () => {
+  test('of another CRD are rejected, and accepted when that CRD is deleted', async () => {
     await api.post(DEFINITIONS_PATH, definition());
     await api.post(DEFINITIONS_PATH, gadget({ kind: 'Widget', listKind: 'GadgetList', singular: 'gadget' }));
     const refused = await api.get(`${DEFINITIONS_PATH}/gadgets.${GROUP}`);
@@ -123,7 +123,7 @@ describe('names', () => {
     expect((await api.get(`/apis/${GROUP}/v1/gadgets`)).status).toBe(200);
   });
 
-  test('given up by a change are free for others', async () => {
+  test('released by an update are free for other CRDs', async () => {
     await api.post(
       DEFINITIONS_PATH,
       definition({ more: { names: { plural: 'widgets', kind: 'Widget', shortNames: ['x'] } } }),
@@ -139,7 +139,7 @@ describe('names', () => {
     );
   });
 
-  test('an established definition is served under its old names while new ones are refused', async () => {
+  test('an Established CRD keeps its old names while new ones are rejected', async () => {
     await api.post(DEFINITIONS_PATH, gadget({}));
     await api.post(
       DEFINITIONS_PATH,
@@ -157,8 +157,8 @@ describe('names', () => {
   });
 });
 
-describe('a change of the definition', () => {
-  test('ends the watches, which would show objects by the old schema', async () => {
+describe('an update of a CRD', () => {
+  test('ends watches, which would use the old schema', async () => {
     await api.post(DEFINITIONS_PATH, definition());
     await api.get(WIDGET_DEFINITION);
     const response = await api.send('GET', `${WIDGETS}?watch=1`);
@@ -168,7 +168,7 @@ describe('a change of the definition', () => {
     expect(events).toEqual([]);
   });
 
-  test('of its labels leaves them alone', async () => {
+  test('of labels does not end watches', async () => {
     await api.post(DEFINITIONS_PATH, definition());
     await api.get(WIDGET_DEFINITION);
     const response = await api.send('GET', `${WIDGETS}?watch=1`);
@@ -178,7 +178,7 @@ describe('a change of the definition', () => {
     expect(String((await events[Symbol.asyncIterator]().next()).value)).toContain('"type":"ADDED"');
   });
 
-  test('that serves a version no longer makes its path unknown', async () => {
+  test('that stops serving a version removes its path', async () => {
     await api.post(DEFINITIONS_PATH, definition());
     await api.get(WIDGET_DEFINITION);
     await api.patch(

@@ -34,10 +34,10 @@ async function define(made: object): Promise<void> {
 const specOf = ({ body }: Answer) => body['spec'];
 const metaOf = ({ body }: Answer) => body['metadata'] as JsonObject;
 
-describe('what is stored and what is shown', () => {
+describe('storage and conversion', () => {
   const schemaPath = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties';
 
-  test('objects of before a change of the schema are shown by the new one, everywhere', async () => {
+  test('shows stored objects by the new schema after a schema change', async () => {
     await define(definition({ spec: object({ a: text, gone: text }) }));
     await api.post(WIDGETS, widget('old', { spec: { a: 'x', gone: 'y' } }));
     await api.patch(
@@ -63,7 +63,7 @@ describe('what is stored and what is shown', () => {
     expect(JSON.stringify(rest)).not.toContain('gone');
   });
 
-  test('a write that was on its way while the schema changed is stored by the new one', async () => {
+  test('stores a concurrent write by the new schema', async () => {
     await define(definition({ spec: object({ a: text, gone: text }) }));
     let changed = false;
     api.server.admit({
@@ -89,7 +89,7 @@ describe('what is stored and what is shown', () => {
     expect(specOf(await api.get(`${WIDGETS}/w`))).toEqual({ a: 'x', fresh: 'new' });
   });
 
-  test('versions without conversion: pruned by both schemas, defaults of the stored version', async () => {
+  test('converts between versions: pruned by both schemas, with defaults of the stored version', async () => {
     const first = object({ spec: object({ both: text, one: { ...text, default: 'd1' } }) });
     const second = object({ spec: object({ both: text, two: { ...text, default: 'd2' } }) });
     await define(definition({ versions: [version('v1', first, { storage: true }), version('v2', second)] }));
@@ -102,7 +102,7 @@ describe('what is stored and what is shown', () => {
     expect(specOf(dry)).toEqual({});
   });
 
-  test('a definition with a conversion webhook is served in its storage version, and says why in no other', async () => {
+  test('a CRD with a conversion webhook is served in its storage version; other versions return an error', async () => {
     const conversion = {
       strategy: 'Webhook',
       webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://example.com/convert' } },
@@ -121,7 +121,7 @@ describe('what is stored and what is shown', () => {
     });
   });
 
-  test('keys come in alphabetical order, whatever order they were sent in', async () => {
+  test('returns keys in alphabetical order', async () => {
     await define(definition({ spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }));
     const sent = `{"spec":{"b":{"z":1,"a":2},"a":1},"metadata":{"name":"w","labels":{"b":"1","a":"2"}},"kind":"Widget","apiVersion":"${GROUP}/v1"}`;
     await api.post(WIDGETS, sent);
@@ -131,7 +131,7 @@ describe('what is stored and what is shown', () => {
     );
   });
 
-  test('integers beyond 2^53 survive', async () => {
+  test('keeps integers above 2^53', async () => {
     await define(definition({ spec: object({ n: { type: 'integer' } }) }));
     await api.post(
       WIDGETS,
@@ -158,10 +158,10 @@ describe('generation and status', () => {
     });
 
   test.each<[string, JsonObject | undefined, string, JsonObject, number, JsonObject]>([
-    ['the spec counts', { status: {} }, '', { spec: { n: 2 } }, 2, { spec: { n: 2 } }],
-    ['labels do not', { status: {} }, '', { metadata: { labels: { a: 'b' } } }, 1, { spec: { n: 1 } }],
+    ['a change of the spec increases the generation', { status: {} }, '', { spec: { n: 2 } }, 2, { spec: { n: 2 } }],
+    ['a change of labels does not increase the generation', { status: {} }, '', { metadata: { labels: { a: 'b' } } }, 1, { spec: { n: 1 } }],
     [
-      'the status is ignored outside its endpoint',
+      'the main endpoint ignores the status',
       { status: {} },
       '',
       { status: { ok: true } },
@@ -169,7 +169,7 @@ describe('generation and status', () => {
       { spec: { n: 1 } },
     ],
     [
-      'everything else is ignored inside it',
+      'the status endpoint ignores all other fields',
       { status: {} },
       '/status',
       { spec: { n: 3 }, metadata: { labels: { a: 'b' } }, status: { ok: true } },
@@ -177,7 +177,7 @@ describe('generation and status', () => {
       { spec: { n: 1 }, status: { ok: true } },
     ],
     [
-      'without the subresource the status counts',
+      'without the subresource, a change of the status increases the generation',
       undefined,
       '',
       { status: { ok: true } },
@@ -193,7 +193,7 @@ describe('generation and status', () => {
     expect(rest).toEqual(shown);
   });
 
-  test('labels cannot come in through /status', async () => {
+  test('/status does not change labels', async () => {
     await define(withStatus({ status: {} }));
     await api.post(WIDGETS, widget('w'));
     const answer = await api.patch(`${WIDGETS}/w/status`, {
@@ -203,7 +203,7 @@ describe('generation and status', () => {
     expect(metaOf(answer)).not.toHaveProperty('labels');
   });
 
-  test('a bad status is refused where it is written', async () => {
+  test('/status rejects an invalid status', async () => {
     await define(withStatus({ status: {} }));
     await api.post(WIDGETS, widget('w'));
     expect(await api.patch(`${WIDGETS}/w/status`, { status: { ok: 'yes' } })).toMatchObject({
@@ -213,7 +213,7 @@ describe('generation and status', () => {
   });
 });
 
-describe('field selectors of a definition', () => {
+describe('field selectors of a CRD', () => {
   beforeEach(async () => {
     const spec = object({
       color: { ...text, default: 'red' },
@@ -240,14 +240,14 @@ describe('field selectors of a definition', () => {
     expect((body['items'] as JsonObject[]).map((i) => (i['metadata'] as JsonObject)['name'])).toEqual(names);
   });
 
-  test('values that a later default supplies count', async () => {
+  test('match values from defaults that were added later', async () => {
     const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/n/default';
     await api.patch(WIDGET_DEFINITION, [{ op: 'add', path, value: 7 }], 'json');
     const { body } = await api.get(`${WIDGETS}?fieldSelector=spec.n%3D7`);
     expect(body['items']).toMatchObject([{ metadata: { name: 'c' } }]);
   });
 
-  test('others are refused', async () => {
+  test('other field selectors are rejected', async () => {
     expect(await api.get(`${WIDGETS}?fieldSelector=spec.other=1`)).toMatchObject({
       status: 400,
       body: { message: 'field label not supported: spec.other' },

@@ -24,12 +24,12 @@ describe('values at a path', () => {
     else expect(read()).toBe(value);
   });
 
-  test('text is text', () => {
+  test('reads strings', () => {
     expect(stringAt(object, splitPath('.spec.s'))).toBe('x');
     expect(() => stringAt(object, splitPath('.spec.n'))).toThrow('3 is of the type int64, expected string');
   });
 
-  test('writing makes what is missing and refuses to replace what is no object', () => {
+  test('creates missing parents and rejects a parent that is not an object', () => {
     const target: JsonObject = { spec: { a: 1 } };
     setAt(target, splitPath('.spec.b.c'), 5);
     expect(target).toEqual({ spec: { a: 1, b: { c: 5 } } });
@@ -38,7 +38,7 @@ describe('values at a path', () => {
     );
   });
 
-  test('a prototype is not reachable', () => {
+  test('cannot reach a prototype', () => {
     const target: JsonObject = {};
     setAt(target, splitPath('.__proto__.polluted'), 1);
     expect(({} as JsonObject)['polluted']).toBeUndefined();
@@ -46,23 +46,23 @@ describe('values at a path', () => {
   });
 });
 
-describe('what is behind a scale', () => {
+describe('validation of scale fields', () => {
   const scale = {
     specReplicasPath: '.spec.n',
     statusReplicasPath: '.status.n',
     labelSelectorPath: '.status.s',
   };
   test.each<[string, JsonObject, string[]]>([
-    ['nothing at all', {}, []],
+    ['no fields', {}, []],
     ['the largest int32', { spec: { n: 2 ** 31 - 1 } }, []],
     [
-      'one more',
+      'more than the largest int32',
       { spec: { n: 2 ** 31 } },
       ['.spec.n: Invalid value: 2147483648: should be less than or equal to 2147483647'],
     ],
-    ['less than none', { spec: { n: -1 } }, ['.spec.n: Invalid value: -1: should be a non-negative integer']],
+    ['negative replicas', { spec: { n: -1 } }, ['.spec.n: Invalid value: -1: should be a non-negative integer']],
     [
-      'text for a number',
+      'a string for a number',
       { spec: { n: 'x' } },
       ['.spec.n: Invalid value: 0: .spec.n accessor error: x is of the type string, expected int64'],
     ],

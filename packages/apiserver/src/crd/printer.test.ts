@@ -73,16 +73,16 @@ describe('columns', () => {
   const namesOf = (...columns: ReturnType<typeof column>[]) =>
     customPrinter(columns).columns.map((c) => c.name);
 
-  test('without any there is the age', () => {
+  test('shows the age without columns', () => {
     expect(namesOf()).toEqual(['Name', 'Age']);
     expect(customPrinter([]).cells(widget, VIRTUAL_START)).toEqual(['w', '5m']);
   });
 
-  test('with some there is nothing else', () => {
+  test('shows only the columns of the CRD', () => {
     expect(namesOf(column('string', '.spec.s'))).toEqual(['Name', 'C']);
   });
 
-  test('from the first that cannot be read on, there are none', () => {
+  test('drops all columns from the first invalid path on', () => {
     const columns = ['.spec.s', '.spec[', '.spec.i'].map((path, i) => ({
       ...column('string', path),
       name: `C${i}`,
@@ -91,13 +91,13 @@ describe('columns', () => {
     expect(customPrinter(columns).cells(widget, VIRTUAL_START)).toEqual(['w', 'text']);
   });
 
-  test('a column without a description says where its values come from', () => {
+  test('describes a column without a description by its path', () => {
     expect(customPrinter([column('string', '.spec.s')]).columns[1]!.description).toBe(
       'Custom resource definition column (in JSONPath format): .spec.s',
     );
   });
 
-  test('bookmarks are rows of an empty object', () => {
+  test('prints bookmarks as rows of an empty object', () => {
     const empty = asObject({ kind: 'Widget', apiVersion: 'toys.example.com/v1', metadata: {} });
     expect(customPrinter([column('string', '.spec.s')]).cells(empty, VIRTUAL_START)).toEqual(['', null]);
   });

@@ -45,7 +45,7 @@ const named = (more: JsonObject = {}, metadata: JsonObject = {}) => ({
 });
 
 describe('reading', () => {
-  test('shows two numbers and a selector, and little metadata', async () => {
+  test('returns replicas, a selector and minimal metadata', async () => {
     await api.patch(`${WIDGETS}/w/status`, { status: { size: 2, selector: 'app=x' } });
     const { body } = await api.get(SCALE);
     expect(body).toMatchObject({
@@ -63,7 +63,7 @@ describe('reading', () => {
     ]);
   });
 
-  test('without replicas it is 500; of nothing it is 404', async () => {
+  test('is 500 without replicas and 404 for a missing object', async () => {
     await api.patch(`${WIDGETS}/w`, { spec: { size: null } });
     expect(refusalOf(await api.get(SCALE))).toBe(
       '500 Internal error occurred: the spec replicas field ".spec.size" does not exist',
@@ -71,7 +71,7 @@ describe('reading', () => {
     expect((await api.get(`${WIDGETS}/none/scale`)).status).toBe(404);
   });
 
-  test('as a table', async () => {
+  test('returns a table', async () => {
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
     const { body } = await api.ask('GET', SCALE, undefined, { accept });
     expect((body['columnDefinitions'] as JsonObject[]).map((c) => c['name'])).toEqual([
@@ -87,8 +87,8 @@ describe('reading', () => {
 describe('writing', () => {
   test.each<[string, JsonObject, JsonObject]>([
     ['a number', { spec: { replicas: 5 } }, { replicas: 5 }],
-    ['none at all', { spec: { replicas: 0 } }, {}],
-    ['nothing means none', {}, {}],
+    ['zero', { spec: { replicas: 0 } }, {}],
+    ['absent replicas are zero', {}, {}],
   ])('PUT: %s', async (_, sent, spec) => {
     expect(partsOf(await api.put(SCALE, named(sent)))).toEqual({
       status: 200,
@@ -102,7 +102,7 @@ describe('writing', () => {
     });
   });
 
-  test('PATCH, also of an object that had no replicas', async () => {
+  test('PATCH, also for an object without replicas', async () => {
     await api.patch(`${WIDGETS}/w`, { spec: { size: null } });
     expect(refusalOf(await api.patch(SCALE, { metadata: { labels: { a: 'b' } } }))).toBe(
       '400 the spec replicas field ".spec.size" cannot be empty',
@@ -112,7 +112,7 @@ describe('writing', () => {
     expect(partsOf(await api.patch(SCALE, [{ op, path, value: 6 }], 'json')).spec).toEqual({ replicas: 6 });
   });
 
-  test('a dry run shows what would be and writes nothing', async () => {
+  test('a dry run returns the result and writes nothing', async () => {
     expect(partsOf(await api.patch(`${SCALE}?dryRun=All`, { spec: { replicas: 9 } })).spec).toEqual({
       replicas: 9,
     });
@@ -124,7 +124,7 @@ describe('writing', () => {
   const unreadable = '400 no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"';
   test.each<[string, JsonObject | string, string]>([
     [
-      'an old version',
+      'an outdated resourceVersion',
       named({}, { resourceVersion: '1' }),
       `409 Operation cannot be fulfilled on widgets.${GROUP} "w": ${modified}`,
     ],
@@ -135,19 +135,19 @@ describe('writing', () => {
     ],
     ['no name', {}, '400 the name of the object (w based on URL) was undeterminable: name must be provided'],
     ['another kind', widget('w'), unreadable],
-    ['text for a number', named({ spec: { replicas: 'x' } }), unreadable],
-    ['no JSON', '{"metadata":', unreadable],
+    ['a string for a number', named({ spec: { replicas: 'x' } }), unreadable],
+    ['invalid JSON', '{"metadata":', unreadable],
     [
-      'less than none',
+      'negative replicas',
       named({ spec: { replicas: -1 } }),
       `422 Widget.${GROUP} "w" is invalid: .spec.size: Invalid value: -1: should be a non-negative integer`,
     ],
-  ])('%s is refused', async (_, sent, refusal) => {
+  ])('rejects %s', async (_, sent, refusal) => {
     expect(refusalOf(await api.put(SCALE, sent))).toBe(refusal);
     expect(partsOf(await api.get(SCALE)).spec).toEqual({ replicas: 3 });
   });
 
-  test('unknown fields are warned of', async () => {
+  test('warns about unknown fields', async () => {
     const answer = await api.put(SCALE, named({ spec: { replicas: 1, foo: 2 } }));
     expect(answer.warnings).toEqual(['299 - "unknown field \\"spec.foo\\""']);
   });

@@ -64,10 +64,10 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['x: y\n  z: 1\n', 'yaml: line 2: mapping values are not allowed in this context'],
 ];
 
-test.each(REFUSED)('%j is refused: %s', (text, message) => {
+test.each(REFUSED)('%j is rejected: %s', (text, message) => {
   expect(() => parseYaml(text, 100)).toThrow(new Error(message));
 });
 
-test.each(['[1 2]', 'a: !', 'a: 1\n---\nb: 2'])('%j is not', (text) => {
+test.each(['[1 2]', 'a: !', 'a: 1\n---\nb: 2'])('%j is accepted', (text) => {
   expect(() => parseYaml(text, 100)).not.toThrow();
 });

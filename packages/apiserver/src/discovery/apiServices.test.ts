@@ -19,14 +19,14 @@ const names = async () =>
     (item) => (item['metadata'] as JsonObject)['name'],
   );
 
-test('every group version that is served has a local APIService', async () => {
+test('every served group version has a local APIService', async () => {
   const groups = (await api.get('/apis')).body['groups'] as { versions: { groupVersion: string }[] }[];
   const served = groups.flatMap((g) => g.versions).map((v) => v.groupVersion.split('/').reverse().join('.'));
   const listed = await names();
   expect(listed).toEqual([...served.filter((name) => name !== 'v1.apiregistration.k8s.io'), 'v1.'].sort());
 });
 
-test('one is described as the real server does', async () => {
+test('a local APIService equals that of kube-apiserver', async () => {
   const { body } = await api.get(`${SERVICES}/v1.batch`);
   expect(body).toMatchObject({
     metadata: { labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
@@ -38,7 +38,7 @@ test('one is described as the real server does', async () => {
   expect(row!['cells']).toEqual(['v1.batch', 'Local', 'True', '0s']);
 });
 
-test('a custom group comes and goes with its definition', async () => {
+test('the APIService of a custom group is created and deleted with its CRD', async () => {
   await api.post(DEFINITIONS_PATH, definition());
   await api.settle();
   expect(await names()).toContain(`v1.${GROUP}`);
@@ -50,7 +50,7 @@ test('a custom group comes and goes with its definition', async () => {
   expect(await names()).not.toContain(`v1.${GROUP}`);
 });
 
-test('one that somebody deletes comes back', async () => {
+test('restores a deleted local APIService', async () => {
   const uid = async () => ((await api.get(`${SERVICES}/v1.batch`)).body['metadata'] as JsonObject)?.['uid'];
   const before = await uid();
   await api.delete(`${SERVICES}/v1.batch`);

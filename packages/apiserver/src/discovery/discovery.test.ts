@@ -36,7 +36,7 @@ const get = (path: string, accept?: string) => api.ask('GET', path, undefined, a
 const list = (value: unknown) => value as JsonObject[];
 
 describe('groups', () => {
-  test('come in the order of the real server, custom ones last', async () => {
+  test('are in the order of kube-apiserver, custom groups last', async () => {
     const { body } = await get('/apis');
     const names = list(body['groups']).map((group) => group['name']);
     expect(names.at(-1)).toBe(GROUP);
@@ -50,7 +50,7 @@ describe('groups', () => {
     expect(body['preferredVersion']).toEqual({ groupVersion: `${GROUP}/v1`, version: 'v1' });
   });
 
-  test('say nothing of groups that are served by nobody', async () => {
+  test('do not include groups that are not served', async () => {
     const { body } = await get('/apis');
     for (const group of list(body['groups'])) {
       const answer = await get(`/apis/${group['name']}/v1`);
@@ -61,7 +61,7 @@ describe('groups', () => {
 });
 
 describe('resources of a version', () => {
-  test('of the core group come without apiVersion, those of others with it', async () => {
+  test('have no apiVersion in the core group and one in other groups', async () => {
     expect((await get('/api/v1')).body).toMatchObject({ kind: 'APIResourceList', groupVersion: 'v1' });
     expect((await get('/api/v1')).body).not.toHaveProperty('apiVersion');
     expect((await get('/apis/batch/v1')).body).toMatchObject({ apiVersion: 'v1', groupVersion: 'batch/v1' });
@@ -77,7 +77,7 @@ describe('resources of a version', () => {
     expect(list(body['resources'])[0]).toMatchObject({ shortNames: ['wg'], categories: ['all'] });
   });
 
-  test('are the same as the real server has, resource by resource', async () => {
+  test('equal those of kube-apiserver', async () => {
     const { body } = await get('/apis/apps/v1');
     const recorded = servedData().resources.filter((r) => r.group === 'apps');
     const mains = list(body['resources']).filter((r) => !String(r['name']).includes('/'));
@@ -87,13 +87,13 @@ describe('resources of a version', () => {
   });
 });
 
-test('the storage version hash is that of the real server', () => {
+test('the storage version hash equals that of kube-apiserver', () => {
   expect(storageVersionHash({ group: '', version: 'v1', kind: 'ConfigMap' })).toBe('qFsyl6wFWjQ=');
   expect(storageVersionHash({ group: 'batch', version: 'v1', kind: 'Job' })).toBe('mudhfqk/qZY=');
 });
 
 describe('aggregated discovery', () => {
-  test('has every group with versions and resources in one answer', async () => {
+  test('returns every group with versions and resources in one document', async () => {
     const { body } = await get('/apis', V2);
     expect(body).toMatchObject({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' });
     const items = list(body['items']);
@@ -112,13 +112,13 @@ describe('aggregated discovery', () => {
     );
   });
 
-  test('of the core group has no name', async () => {
+  test('has no name for the core group', async () => {
     const items = list((await get('/api', V2)).body['items']);
     expect(items).toHaveLength(1);
     expect(items[0]!['metadata']).toEqual({});
   });
 
-  test('answers 304 to those who have it, until something changes', async () => {
+  test('returns 304 for a matching ETag until the resources change', async () => {
     const fresh = async () => api.send('GET', '/apis', undefined, { accept: V2 });
     const first = await fresh();
     expect(first.headers).toMatchObject({ vary: 'Accept', 'cache-control': 'public', 'content-type': V2 });
@@ -144,7 +144,7 @@ describe('aggregated discovery', () => {
     ['application/json', 'application/json'],
     ['*/*', 'application/json'],
     ['application/yaml', 'application/yaml'],
-  ])('Accept %s is answered as %s', async (accept, type) => {
+  ])('Accept %s returns %s', async (accept, type) => {
     const { status, headers } = await api.send('GET', '/apis', undefined, { accept });
     expect([status, headers['content-type']]).toEqual([200, type]);
   });
@@ -153,7 +153,7 @@ describe('aggregated discovery', () => {
     'text/html',
     'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList',
     'application/json;g=apidiscovery.k8s.io;v=v2;as=Nope',
-  ])('Accept %s is 406', async (accept) => {
+  ])('Accept %s returns 406', async (accept) => {
     expect((await get('/apis', accept)).body).toMatchObject({ code: 406, reason: 'NotAcceptable' });
   });
 });

@@ -28,13 +28,13 @@ describe('a healthy server', () => {
   });
 
   test.each(['/livez/nope', '/livez/', '/healthz/shutdown', '/readyz/pin', '/healthzz'])(
-    '%s is no check',
+    '%s is not a health check',
     async (path) => {
       expect(await api.get(path)).toMatchObject({ status: 404, text: '404 page not found\n' });
     },
   );
 
-  test('verbose names every check, in order, and the verdict', async () => {
+  test('verbose lists every check in order, and the result', async () => {
     const lines = (await api.get('/readyz?verbose')).text.split('\n');
     expect(lines.slice(0, 5)).toEqual([
       '[+]ping ok',
@@ -46,7 +46,7 @@ describe('a healthy server', () => {
     expect(lines.slice(-3)).toEqual(['[+]shutdown ok', 'readyz check passed', '']);
   });
 
-  test('what is excluded is not checked; what cannot be is said', async () => {
+  test('skips excluded checks and warns about unknown ones', async () => {
     const { text } = await api.get('/livez?verbose&exclude=etcd&exclude=nope&exclude=bar');
     expect(text).toContain('[+]etcd excluded: ok\n');
     expect(text).toContain(
@@ -54,7 +54,7 @@ describe('a healthy server', () => {
     );
   });
 
-  test('any method will do', async () => {
+  test('accepts any method', async () => {
     expect((await api.ask('POST', '/healthz')).text).toBe('ok');
     const head = await api.send('HEAD', '/healthz');
     expect([head.status, head.body.toString(), head.headers['content-length']]).toEqual([200, '', '2']);
@@ -65,7 +65,7 @@ describe('a server whose store cannot write', () => {
   let broken: TestServer;
   afterEach(() => broken?.close());
 
-  test('is unhealthy, without saying why to everybody', async () => {
+  test('is unhealthy and withholds the reason', async () => {
     const append = vi.fn(async () => {});
     const journal: Journal = {
       load: async () => ({ revision: 1, records: [] }),
@@ -87,7 +87,7 @@ describe('a server whose store cannot write', () => {
   });
 });
 
-test('a server that is being closed is alive and not ready', async () => {
+test('a closing server is live but not ready', async () => {
   const closing = await startServer();
   await closing.close();
   expect((await closing.get('/livez')).status).toBe(200);

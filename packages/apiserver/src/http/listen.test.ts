@@ -43,20 +43,20 @@ async function headersSent(...lines: string[]): Promise<HttpRequest['headers']> 
   return seen;
 }
 
-describe('headers', () => {
-  test('are UTF-8', async () => {
+describe('request headers', () => {
+  test('are decoded as UTF-8', async () => {
     const headers = await headersSent('Impersonate-User: müller', 'Impersonate-Group: Größe, 名');
     expect(headers['impersonate-user']).toBe('müller');
     expect(headers['impersonate-group']).toBe('Größe, 名');
   });
 
-  test('that are sent twice are two, whatever is in them', async () => {
+  test('keep repeated values separate', async () => {
     const headers = await headersSent('Impersonate-Group: CN=a, OU=b', 'impersonate-group: c', 'X-One: d, e');
     expect(headers['impersonate-group']).toEqual(['CN=a, OU=b', 'c']);
     expect(headers['x-one']).toBe('d, e');
   });
 
-  test('that can only count once count once', async () => {
+  test('keep one value for headers that cannot be repeated', async () => {
     const headers = await headersSent('Impersonate-User: jane', 'Impersonate-User: john');
     expect(headers['impersonate-user']).toBe('jane');
   });
@@ -71,15 +71,15 @@ describe('headers', () => {
     );
   });
 
-  test('and the URL may be as long as Go lets them be', async () => {
+  test('and the URL have the size limit of Go', async () => {
     const { url } = await start(async ({ path }) => answer(String(path.length)));
     const path = `/?labelSelector=${'x'.repeat(500_000)}`;
     expect(await (await fetch(url + path)).text()).toBe(String(path.length));
   });
 });
 
-describe('a stop', () => {
-  test('lets requests in flight end', async () => {
+describe('closing the listener', () => {
+  test('waits for requests in flight', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     const listener = await start(async () => {
@@ -105,7 +105,7 @@ describe('a stop', () => {
     expect(await ended).toBe('cut');
   });
 
-  test('does not wait for ever', async () => {
+  test('does not wait longer than the drain time', async () => {
     const arrived = Promise.withResolvers<void>();
     const handle: HttpHandler = () => {
       arrived.resolve();
@@ -119,7 +119,7 @@ describe('a stop', () => {
     await expect(asked).rejects.toThrow();
   });
 
-  test('of the server lets writes be stored before the store is closed', async () => {
+  test('closing the server stores pending writes before it closes the store', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lapse-stop-'));
     const store = await Store.open(realClock, await openSqliteJournal(join(folder, 'lapse.db')));
     const server = await createServer({ store });

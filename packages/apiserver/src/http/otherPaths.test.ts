@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('/ lists every path, and every path it lists is answered', async () => {
+test('/ lists every path, and every listed path is served', async () => {
   const paths = (await api.get('/')).body['paths'] as string[];
   expect(paths).toEqual([...paths].sort());
   expect(new Set(paths).size).toBe(paths.length);
@@ -20,7 +20,7 @@ test('/ lists every path, and every path it lists is answered', async () => {
 });
 
 describe('/version', () => {
-  test('says which Kubernetes this behaves like, and who is speaking', async () => {
+  test('returns the emulated Kubernetes version with the build metadata of Lapse', async () => {
     const { body } = await api.get('/version');
     expect(body).toMatchObject({ major: '1', minor: '36', compiler: 'v8' });
     expect(body['gitVersion']).toMatch(/^v1\.36\.\d+\+lapse$/);
@@ -39,7 +39,7 @@ describe('/version', () => {
 });
 
 test.each(['/nope', '/openapi', '/openapi/v4', '/metricsx', '//', '/version/x', '/%2e%2e/etc'])(
-  '%s is no path',
+  '%s is not found',
   async (path) => {
     const { status, headers, body } = await api.send('GET', path);
     expect([status, body.toString()]).toEqual([404, '404 page not found\n']);

@@ -11,7 +11,7 @@ test.each([
   ['watch=0', false],
   ['watch=False', false],
   ['watch=false&watch=true', false],
-])('%s is read as %s', (text, expected) => {
+])('parses %s as %s', (text, expected) => {
   expect(booleanParam(parseQuery(text), 'watch')).toBe(expected);
 });
 
@@ -21,7 +21,7 @@ test.each([
   ['limit=%2B5', 5],
   ['limit=-1', -1],
   ['limit=9223372036854775807', 2 ** 63],
-])('%s is the number %s', (text, expected) => {
+])('parses %s as the number %s', (text, expected) => {
   expect(integerParam(parseQuery(text), 'limit')).toBe(expected);
 });
 
@@ -29,6 +29,6 @@ test.each([
   ['limit=', 'strconv.ParseInt: parsing "": invalid syntax'],
   ['limit=1e3', 'strconv.ParseInt: parsing "1e3": invalid syntax'],
   ['limit=9223372036854775808', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
-])('%s is no number', (text, message) => {
+])('rejects %s as a number', (text, message) => {
   expect(() => integerParam(parseQuery(text), 'limit')).toThrow(message);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readToken, writeToken } from './continueToken.ts';
 
-test.each([42, undefined])('a token comes back as it was', (revision) => {
+test.each([42, undefined])('decodes an encoded token', (revision) => {
   expect(readToken(writeToken({ revision, after: 'ns/name' }))).toEqual({ revision, after: 'ns/name' });
 });
 
@@ -19,6 +19,6 @@ test.each([
   ['AAAAA', /illegal base64 data at input byte 4/],
   ['none!', /illegal base64 data at input byte 4/],
   [encode([]), /does not recognize/],
-])('%s is refused with 400', (token, message) => {
+])('rejects %s with 400', (token, message) => {
   expect(() => readToken(token)).toThrow(message);
 });

@@ -3,7 +3,7 @@ import { startServer, type TestServer } from '../crd/testkit.ts';
 import { expose, Histogram } from './exposition.ts';
 
 describe('the text format', () => {
-  test('escapes what would break it', () => {
+  test('escapes special characters', () => {
     const sample = { labels: { path: 'a"b\\c\nd' }, value: 1 };
     expect(expose([{ name: 'm', help: 'one\ntwo\\', type: 'gauge', samples: [sample] }])).toBe(
       '# HELP m one\\ntwo\\\\\n# TYPE m gauge\nm{path="a\\"b\\\\c\\nd"} 1\n',
@@ -21,7 +21,7 @@ describe('the text format', () => {
     expect(names).toEqual(['a -0.5', 'b +Inf']);
   });
 
-  test('of a histogram counts each observation in every bucket that holds it', () => {
+  test('counts each observation of a histogram in every bucket that includes it', () => {
     const histogram = new Histogram([0.1, 1]);
     for (const value of [0.05, 0.1, 0.5, 7]) histogram.observe(value);
     expect([...histogram.samples({})].map((s) => [s.suffix, s.labels?.['le'], s.value])).toEqual([
@@ -77,7 +77,7 @@ describe('a server', () => {
     expect(await sample('apiserver_request_duration_seconds_count', { verb: 'LIST', ...map })).toBe(1);
   });
 
-  test('does not remember what clients make up', async () => {
+  test('does not create labels for unknown resources', async () => {
     for (const path of [
       '/apis/x.example.com/v1/things',
       '/api/v1/nonsense',
@@ -92,7 +92,7 @@ describe('a server', () => {
     expect(await requests('other')).toBe(3);
   });
 
-  test('says how many objects it holds, in the new words and the old', async () => {
+  test('reports the number of objects under the new and the old metric name', async () => {
     await api.post(MAPS, configMap('a'));
     expect(await sample('apiserver_resource_objects', { group: '', resource: 'configmaps' })).toBe(1);
     expect(await sample('apiserver_storage_objects', { resource: 'configmaps' })).toBe(1);
@@ -113,12 +113,12 @@ describe('a server', () => {
     expect(await watchers()).toBe(0);
   });
 
-  test('knows what is being answered: this very request', async () => {
+  test('counts the current request as in flight', async () => {
     expect(await sample('apiserver_current_inflight_requests', { request_kind: 'readOnly' })).toBe(1);
     expect(await sample('apiserver_current_inflight_requests', { request_kind: 'mutating' })).toBe(0);
   });
 
-  test('tells of its process', async () => {
+  test('reports process metrics', async () => {
     expect(await sample('process_resident_memory_bytes')).toBeGreaterThan(1e6);
     expect(await sample('process_cpu_seconds_total')).toBeGreaterThan(0);
     expect(await sample('kubernetes_build_info', { major: '1', minor: '36' })).toBe(1);
@@ -126,7 +126,7 @@ describe('a server', () => {
     expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
   });
 
-  test('every line is a comment or a sample, and every family is described once', async () => {
+  test('writes only comments and samples, and describes every family once', async () => {
     const lines = (await api.get('/metrics')).text.trimEnd().split('\n');
     const names = lines.filter((line) => line.startsWith('# TYPE')).map((line) => line.split(' ')[2]);
     expect(new Set(names).size).toBe(names.length);

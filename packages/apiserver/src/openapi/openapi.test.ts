@@ -39,7 +39,7 @@ const schema = (name: string, type: string) => at(documents.get(name), 'componen
 const jobPath = '/apis/batch/v1/namespaces/{namespace}/jobs';
 
 describe('the index', () => {
-  test('is text, and names a document for each group version and each place of discovery', async () => {
+  test('is text and lists a document for each group version and each discovery path', async () => {
     const { headers } = await api.send('GET', '/openapi/v3');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(Object.keys(index)).toEqual([...Object.keys(index)].sort());
@@ -57,7 +57,7 @@ describe('the index', () => {
     expect(Object.keys(index)).not.toContain(`apis/${GROUP}`);
   });
 
-  test('leads to each document by its hash, which may be cached for ever', async () => {
+  test('links each document by its hash, which clients may cache forever', async () => {
     for (const { serverRelativeURL } of Object.values(index)) {
       expect(serverRelativeURL).toMatch(/^\/openapi\/v3\/[\w./-]+\?hash=[0-9A-F]{128}$/);
       const { status, headers } = await api.send('GET', serverRelativeURL);
@@ -72,7 +72,7 @@ describe('the index', () => {
 describe('a document', () => {
   const path = '/openapi/v3/apis/batch/v1';
 
-  test('under a hash that is not its own is elsewhere', async () => {
+  test('redirects from an outdated hash', async () => {
     const { status, headers, body } = await api.send('GET', `${path}?hash=ABC`);
     expect([status, headers['location'], body.toString()]).toEqual([
       301,
@@ -81,7 +81,7 @@ describe('a document', () => {
     ]);
   });
 
-  test('without a hash is not to be cached, but can be asked whether it changed', async () => {
+  test('must be revalidated without a hash', async () => {
     const first = await api.send('GET', path);
     expect(first.headers).toMatchObject({ 'cache-control': 'no-cache, private', vary: 'Accept' });
     const known = { 'if-none-match': `"x", W/${first.headers['etag']}` };
@@ -113,7 +113,7 @@ describe('a document', () => {
     expect(await api.get(missing)).toMatchObject({ status: 404, text: '' });
   });
 
-  test('refers to nothing that it does not hold', () => {
+  test('contains all schemas that it refers to', () => {
     for (const [name, document] of documents) {
       const schemas = at(document, 'components', 'schemas');
       const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g);
@@ -122,14 +122,14 @@ describe('a document', () => {
     }
   });
 
-  test('gives no two operations one name', () => {
+  test('has unique operation names', () => {
     const ids = [...documents.values()].flatMap((d) => [
       ...JSON.stringify(d).matchAll(/"operationId":"(\w+)"/g),
     ]);
     expect(new Set(ids.map(([, id]) => id)).size).toBe(ids.length);
   });
 
-  test('changes when a definition does, and only then', async () => {
+  test('changes only with its CRDs', async () => {
     const etag = async (name: string) => (await api.send('GET', `/openapi/v3/${name}`)).headers['etag'];
     const [custom, batch] = [await etag(`apis/${GROUP}/v1`), await etag('apis/batch/v1')];
     const change = [
@@ -200,7 +200,7 @@ describe('a built-in type', () => {
     expect(at(schema('apis/batch/v1', type), 'properties', field)).toEqual(expected);
   });
 
-  test('that is a kind in every group is one in its document', () => {
+  test('that is a kind in every group is listed as the kind of the document', () => {
     const kinds = schema('apis/batch/v1', `${META}DeleteOptions`)['x-kubernetes-group-version-kind'];
     expect(kinds).toEqual([
       { group: '', kind: 'DeleteOptions', version: 'v1' },
@@ -212,7 +212,7 @@ describe('a built-in type', () => {
 describe('operations', () => {
   const names = (parameters: unknown) => (parameters as JsonObject[]).map((p) => p['name']);
 
-  test('carry what kubectl looks for: the action, the kind and fieldValidation', () => {
+  test('have the fields that kubectl reads: the action, the kind and fieldValidation', () => {
     const patch = at(documents.get('apis/batch/v1'), 'paths', `${jobPath}/{name}`, 'patch');
     expect(patch).toMatchObject({
       operationId: 'patchBatchV1NamespacedJob',
@@ -224,7 +224,7 @@ describe('operations', () => {
     expect(types).toContain('application/strategic-merge-patch+json');
   });
 
-  test('share the parameters that all of them have', () => {
+  test('list common parameters once', () => {
     const paths = at(documents.get('apis/batch/v1'), 'paths');
     expect(names(at(paths, `${jobPath}/{name}`, 'parameters'))).toEqual(['name', 'namespace', 'pretty']);
     expect(names(at(paths, '/apis/batch/v1/jobs', 'parameters'))).toEqual([
@@ -243,7 +243,7 @@ describe('operations', () => {
     ]);
   });
 
-  test('of subresources answer with the kind of the subresource', () => {
+  test('of subresources return the kind of the subresource', () => {
     const scale = at(
       documents.get('apis/apps/v1'),
       'paths',
@@ -266,7 +266,7 @@ describe('operations', () => {
 
 describe('a custom resource', () => {
   const name = `com.example.toys.v1.Widget`;
-  test('has its schema, with the fields that every object has', () => {
+  test('has its schema with the fields of every object', () => {
     const widget = schema(`apis/${GROUP}/v1`, name);
     expect(Object.keys(at(widget, 'properties'))).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
     expect(widget['x-kubernetes-group-version-kind']).toEqual([
@@ -280,7 +280,7 @@ describe('a custom resource', () => {
     });
   });
 
-  test('has what its extensions imply spelt out', () => {
+  test('has the meaning of its extensions spelled out', () => {
     const fields = at(schema(`apis/${GROUP}/v1`, name), 'properties', 'spec', 'properties');
     expect(fields['either']).toMatchObject({ anyOf: [{ type: 'integer' }, { type: 'string' }] });
     expect(fields['pod']).toMatchObject({ required: ['kind', 'apiVersion'] });

@@ -34,8 +34,8 @@ const jobPath = '/apis/batch/v1/namespaces/{namespace}/jobs';
 
 const SCHEMA_TYPE = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
 
-describe('version 2', () => {
-  test('has all definitions in one document, without words it does not know', () => {
+describe('OpenAPI v2', () => {
+  test('has all definitions in one document, without v3 keywords', () => {
     expect(swagger).toMatchObject({ swagger: '2.0', info: { title: 'Kubernetes', version: '1.36' } });
     const text = JSON.stringify(swagger);
     // The type of schemas itself has fields with these names.
@@ -50,7 +50,7 @@ describe('version 2', () => {
       expect(Object.hasOwn(at(swagger, 'definitions'), type!)).toBe(true);
   });
 
-  test('leaves untyped what kubectl could not judge', () => {
+  test('omits types that kubectl cannot validate', () => {
     const spec = at(swagger, 'definitions', 'com.example.toys.v1.Widget', 'properties', 'spec');
     expect(at(spec, 'properties')).toMatchObject({ note: {}, free: {}, pod: {} });
     for (const field of ['note', 'free', 'pod'])
@@ -68,7 +68,7 @@ describe('version 2', () => {
     });
   });
 
-  test.each(['.', '@'])('is served as protobuf, which Go clients ask for (%s)', async (sign) => {
+  test.each(['.', '@'])('is served as protobuf for Go clients (%s)', async (sign) => {
     const accept = `application/com.github.proto-openapi.spec.v2${sign}v1.0+protobuf`;
     const { status, headers, body } = await api.send('GET', '/openapi/v2', undefined, { accept });
     expect([status, headers['content-type']]).toEqual([
@@ -79,7 +79,7 @@ describe('version 2', () => {
     expect(Buffer.from(body as Uint8Array).subarray(0, 5)).toEqual(Buffer.from([0x0a, 3, 0x32, 0x2e, 0x30]));
   });
 
-  test('any other form is refused', async () => {
+  test('rejects any other media type', async () => {
     const accept = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
     expect((await api.send('GET', '/openapi/v2', undefined, { accept })).status).toBe(406);
   });

@@ -4,7 +4,7 @@ import { isPrettyWanted, prettified } from './pretty.ts';
 
 const request = (path: string, headers: Record<string, string> = {}) => ({ method: 'GET', path, headers });
 
-describe('indented JSON is for', () => {
+describe('indented JSON', () => {
   test.each([
     ['/api', {}, false],
     ['/api?pretty=true', {}, true],
@@ -30,7 +30,7 @@ const answer = (text: string, headers: Record<string, string> = {}): HttpRespons
 });
 const shown = (response: HttpResponse) => prettified(request('/x?pretty=1'), response).body.toString();
 
-test('numbers keep their digits', () => {
+test('keeps the digits of numbers', () => {
   expect(shown(answer('{"a":9007199254740993,"b":1.0,"c":{"d":[]}}'))).toBe(
     '{\n  "a": 9007199254740993,\n  "b": 1.0,\n  "c": {\n    "d": []\n  }\n}',
   );
@@ -38,11 +38,11 @@ test('numbers keep their digits', () => {
 
 test.each([
   ['text', answer('{"a":1}', { 'content-type': 'text/plain' })],
-  ['what is cached', answer('{"a":1}', { etag: '"x"' })],
-])('%s stays as it is', (_what, response) => {
+  ['a response with an ETag', answer('{"a":1}', { etag: '"x"' })],
+])('does not change %s', (_what, response) => {
   expect(shown(response)).toBe('{"a":1}');
 });
 
-test('an empty body stays empty', () => {
+test('does not change an empty body', () => {
   expect(shown(answer(''))).toBe('');
 });

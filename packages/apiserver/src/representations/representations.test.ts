@@ -48,7 +48,7 @@ describe('a table', () => {
     ['Metadata', { kind: 'PartialObjectMetadata', metadata: { name: 'a' } }],
     ['Object', { kind: 'ConfigMap', apiVersion: 'v1', data: { x: '1' } }],
     ['None', null],
-  ])('with includeObject=%s carries %o', async (include, object) => {
+  ])('with includeObject=%s includes %o', async (include, object) => {
     const [row] = rows(await get(`${MAPS}/a?includeObject=${include}`, TABLE));
     if (object === null) expect(row!['object']).toBeNull();
     else expect(row!['object']).toMatchObject(object);
@@ -65,13 +65,13 @@ describe('a table', () => {
     },
   );
 
-  test('of the old version has partial objects of the old version', async () => {
+  test('of v1beta1 has partial objects of v1beta1', async () => {
     const table = await get(MAPS, accept('Table', 'v1beta1'));
     expect(table['apiVersion']).toBe('meta.k8s.io/v1beta1');
     expect(rows(table)[0]!['object']).toMatchObject({ apiVersion: 'meta.k8s.io/v1beta1' });
   });
 
-  test('pages as the list does', async () => {
+  test('has the same pages as the list', async () => {
     await api.post(MAPS, configMap('b'));
     const first = await get(`${MAPS}?limit=1`, TABLE);
     const { continue: token, remainingItemCount } = first['metadata'] as JsonObject;
@@ -80,7 +80,7 @@ describe('a table', () => {
     expect(rows(second)).toMatchObject([{ cells: ['b', 0, '0s'] }]);
   });
 
-  test('of thousands is streamed, and the same as one that is not', async () => {
+  test('with thousands of rows is streamed with the same content', async () => {
     for (let i = 0; i < 1200; i++) await api.post(MAPS, configMap(`m${String(i).padStart(4, '0')}`));
     const response = await api.send('GET', MAPS, undefined, { accept: TABLE });
     expect(response.body).not.toBeInstanceOf(Uint8Array);
@@ -90,7 +90,7 @@ describe('a table', () => {
     expect((partial['items'] as unknown[]).length).toBe(1201);
   });
 
-  test('is the answer to writes, too, and a Status stays a Status', async () => {
+  test('is also returned for writes, except for a Status', async () => {
     const headers = { accept: TABLE };
     const created = await api.ask('POST', MAPS, configMap('b'), headers);
     expect(created.status).toBe(201);
@@ -104,7 +104,7 @@ describe('a table', () => {
 });
 
 describe('partial metadata', () => {
-  test('is the metadata and nothing else', async () => {
+  test('contains only the metadata', async () => {
     const object = await get(`${MAPS}/a`, PARTIAL);
     expect(Object.keys(object)).toEqual(['kind', 'apiVersion', 'metadata']);
     const list = await get(MAPS, PARTIAL_LIST);
@@ -132,7 +132,7 @@ describe('partial metadata', () => {
       PARTIAL,
       'you requested PartialObjectMetadata, but the requested object is a list (*core.EventList)',
     ],
-  ])('of %s must fit', async (path, as, message) => {
+  ])('of %s must match the kind of the response', async (path, as, message) => {
     expect(await get(path, as)).toMatchObject({ code: 406, reason: 'NotAcceptable', message });
   });
 });
@@ -159,7 +159,7 @@ describe('a watch', () => {
     expect(second).toMatchObject({ type: 'MODIFIED', object: { columnDefinitions: null } });
   });
 
-  test('of tables marks the end of the initial events with a row without a name, whatever is included', async () => {
+  test('of tables marks the end of the initial events with a row without a name, for every includeObject', async () => {
     const query =
       'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&includeObject=None';
     const [added, bookmark] = await events(query, TABLE);
@@ -184,7 +184,7 @@ describe('a watch', () => {
     expect(first!['object']).not.toHaveProperty('data');
   });
 
-  test('has no YAML form', async () => {
+  test('does not support YAML', async () => {
     const { status, text } = await api.ask('GET', `${MAPS}?watch=1`, undefined, {
       accept: 'application/yaml',
     });
@@ -193,7 +193,7 @@ describe('a watch', () => {
   });
 });
 
-test('a finished Pod carries the condition that it is completed', async () => {
+test('the row of a finished Pod has the condition Completed', async () => {
   const pods = '/api/v1/namespaces/default/pods';
   const spec = { containers: [{ name: 'main', image: 'busybox' }] };
   await api.post(pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec });

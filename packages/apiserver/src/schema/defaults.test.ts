@@ -31,15 +31,15 @@ const applied = (value: JsonObject): JsonObject => {
 
 describe('applyDefaults', () => {
   test.each<[string, JsonObject, JsonObject]>([
-    ['absent fields get their value, also below defaults', {}, { mode: 'Auto', limit: 3, part: { size: 7 } }],
+    ['sets absent fields, also inside defaults', {}, { mode: 'Auto', limit: 3, part: { size: 7 } }],
     [
-      'an empty value that Go cannot see is absent',
+      'treats an empty value as absent where Go cannot distinguish them',
       { mode: '', part: { size: 0 } },
       { mode: 'Auto', limit: 3, part: { size: 7 } },
     ],
-    ['a pointer to zero is not', { limit: 0 }, { mode: 'Auto', limit: 0, part: { size: 7 } }],
+    ['keeps a pointer to zero', { limit: 0 }, { mode: 'Auto', limit: 0, part: { size: 7 } }],
     [
-      'lists and maps are walked',
+      'sets defaults inside lists and maps',
       { parts: [{}, { size: 1 }], byName: { a: {} } },
       {
         mode: 'Auto',
@@ -50,7 +50,7 @@ describe('applyDefaults', () => {
       },
     ],
     [
-      'a struct inside itself too',
+      'sets defaults in recursive structs',
       { self: { mode: 'X' } },
       { mode: 'Auto', limit: 3, part: { size: 7 }, self: { mode: 'X', limit: 3, part: { size: 7 } } },
     ],
@@ -58,13 +58,13 @@ describe('applyDefaults', () => {
     expect(applied(value)).toEqual(expected);
   });
 
-  test('defaults are copies', () => {
+  test('copies default values', () => {
     const first = applied({});
     (first.part as JsonObject).size = 1;
     expect(applied({}).part).toEqual({ size: 7 });
   });
 
-  test('a Pod of the real table', () => {
+  test('sets the defaults of a Pod', () => {
     const pod = decodeTyped(builtins, typeOf('v1/Pod'), {
       spec: { containers: [{ name: 'a', image: 'i' }] },
     }).value;

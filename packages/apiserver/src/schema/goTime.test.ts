@@ -28,7 +28,7 @@ describe('times', () => {
     expect(formatGoTime(RFC3339_MICRO, time)).toBe('2023-12-31T23:00:00.123456Z');
   });
 
-  test('the year one is no time at all', () => {
+  test('the zero time is null', () => {
     expect(isZeroTime(parseGoTime(RFC3339, '0001-01-01T00:00:00Z'))).toBe(true);
     expect(isZeroTime(parseGoTime(RFC3339, '0001-01-01T00:00:01Z'))).toBe(false);
   });
@@ -103,7 +103,7 @@ describe('base64', () => {
     ['aGVsbG8=', 'aGVsbG8='],
     ['aGVs\nbG8=\n', 'aGVsbG8='],
     ['YR==', 'YQ=='],
-  ])('%j is read', (text, canonical) => {
+  ])('accepts %j', (text, canonical) => {
     expect(checkBase64(text)).toEqual({ ok: true, text: canonical });
   });
   test.each([

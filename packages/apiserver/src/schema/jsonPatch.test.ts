@@ -46,12 +46,12 @@ describe('operations', () => {
     ],
     ['escapes', { 'a/b': { '~': 1 } }, [{ op: 'remove', path: '/a~1b/~0' }], { 'a/b': {} }],
     ['~01 is ~1', { '~1': 1 }, [{ op: 'remove', path: '/~01' }], {}],
-    ['what stands before the first slash is ignored', { a: 1 }, [{ op: 'remove', path: 'x/a' }], {}],
+    ['ignores text before the first slash', { a: 1 }, [{ op: 'remove', path: 'x/a' }], {}],
   ])('%s', (_, document, operations, expected) => {
     expect(patch(document, operations)).toEqual(expected);
   });
 
-  test('a copy and its origin are edited apart', () => {
+  test('a copy is independent of its source', () => {
     const operations = [
       { op: 'add', path: '/a/x', value: 1 },
       { op: 'copy', from: '/a', path: '/b' },
@@ -70,7 +70,7 @@ describe('operations', () => {
   });
 });
 
-describe('refusals', () => {
+describe('errors', () => {
   test.each<[Json]>([
     [[{ op: 'remove', path: '/missing' }]],
     [[{ op: 'add', path: '/missing/a', value: 1 }]],
@@ -101,22 +101,22 @@ describe('refusals', () => {
     [['x'], 'json: cannot unmarshal string into Go value of type handlers.jsonPatchOp'],
     [[{ op: 1 }], 'json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string'],
     [[{ path: [] }], 'json: cannot unmarshal array into Go struct field jsonPatchOp.path of type string'],
-  ])('%j is no patch', (value, message) => {
+  ])('%j is not a valid patch', (value, message) => {
     expect(() => parseJsonPatch(value)).toThrow(new JsonPatchError('malformed', message));
   });
 
-  test('10,000 operations are enough', () => {
+  test('limits a patch to 10,000 operations', () => {
     const operations = Array(10_001).fill({ op: 'test', path: '/a' });
     expect(() => parseJsonPatch(operations)).toThrow(/^Request entity too large: The allowed maximum/);
     expect(parseJsonPatch(operations.slice(1)).operations).toHaveLength(10_000);
   });
 
-  test('copies cannot blow up the document', () => {
+  test('limits the size of copies', () => {
     const doubling = Array.from({ length: 40 }, () => ({ op: 'copy', from: '/a', path: '/a/-' }));
     expect(kindOf(() => patch({ a: ['x'.repeat(1000)] }, doubling))).toBe('inapplicable');
   });
 
-  test('strict decoding names unknown and repeated fields', () => {
+  test('strict decoding reports unknown and duplicate fields', () => {
     const text = '[{"op":"test","path":"/a"},{"op":"add","op":"add","path":"/b","valeu":1}]';
     const { value, notes } = parseJson(text, { notes: true });
     expect(parseJsonPatch(value, notes).problems).toEqual([
@@ -172,7 +172,7 @@ describe('properties', () => {
     return result as Json;
   }
 
-  test('what applies by the RFC gives the same here, and nothing passed in changes', () => {
+  test('applies patches like the RFC and does not modify its arguments', () => {
     fc.assert(
       fc.property(document, fc.array(operation, { minLength: 1, maxLength: 4 }), (doc, operations) => {
         const before = JSON.stringify([doc, operations]);
@@ -190,10 +190,10 @@ describe('merge patch', () => {
   test.each<[string, Json, Json, Json]>([
     ['maps merge and null removes', { a: { b: 1, c: 2 } }, { a: { b: null, d: 3 } }, { a: { c: 2, d: 3 } }],
     ['lists are replaced', { a: [1, 2] }, { a: [3] }, { a: [3] }],
-    ['nulls in new maps vanish', {}, { a: { b: null, c: { d: null } } }, { a: { c: {} } }],
-    ['also inside lists', { a: 1 }, { a: [{ b: null }, null] }, { a: [{}, null] }],
-    ['but not where a list replaces a map', { a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
-    ['null on a missing key is nothing', { a: 1 }, { b: null }, { a: 1 }],
+    ['removes nulls in new maps', {}, { a: { b: null, c: { d: null } } }, { a: { c: {} } }],
+    ['removes nulls in maps inside lists', { a: 1 }, { a: [{ b: null }, null] }, { a: [{}, null] }],
+    ['keeps nulls where a list replaces a map', { a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
+    ['null for a missing key changes nothing', { a: 1 }, { b: null }, { a: 1 }],
   ])('%s', (_, document, change, expected) => {
     const before = JSON.stringify([document, change]);
     expect(applyMergePatch(document, change)).toEqual(expected);

@@ -53,7 +53,7 @@ describe('values at a path', () => {
     else expect(run()).toEqual(values);
   });
 
-  test('the first value, or none where the path does not fit', () => {
+  test('returns the first value, or undefined when the path does not match', () => {
     expect(parseJsonPath('.spec.ports[*].port').first(object)).toBe(80);
     for (const path of [
       '.spec.replicas[0]',
@@ -79,7 +79,7 @@ test.each([
   ['.a\n.b', 'unclosed action'],
   ['1.2.3', 'cannot parse number 1.2.3'],
   ['.a[99999999999999999999]', 'array index 99999999999999999999 is not a number'],
-])('%j is no path', (path, message) => {
+])('%j is not a valid path', (path, message) => {
   expect(() => parseJsonPath(path)).toThrow(new JsonPathError(message));
 });
 
@@ -94,7 +94,7 @@ test.each<[Json, string]>([
   expect(printPathValue(value)).toBe(text);
 });
 
-test('hostile paths end soon', () => {
+test('parses and evaluates hostile paths quickly', () => {
   for (const path of [
     '[?('.repeat(20_000),
     '.a'.repeat(100_000),

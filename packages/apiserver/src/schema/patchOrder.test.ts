@@ -14,22 +14,22 @@ describe('JSON patch', () => {
   test.each<[string, JsonObject[], string]>([
     ['nothing', [], '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"y":1,"x":{"b":1,"a":2}}}'],
     [
-      'the way to a change, and not what lies beside it',
+      'sorts the path to a change, but not its siblings',
       [{ op: 'add', path: '/z/new', value: { q: 1, p: 2 } }],
       '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"new":{"q":1,"p":2},"x":{"b":1,"a":2},"y":1}}',
     ],
     [
-      'a copy, written after the way to its place was looked at',
+      'sorts a copy, which is written after its target path was accessed',
       [{ op: 'copy', from: '/z', path: '/z/copy' }],
       '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"copy":{"x":{"b":1,"a":2},"y":1},"x":{"b":1,"a":2},"y":1}}',
     ],
     [
-      'everything that was tested',
+      'sorts all tested values',
       [{ op: 'test', path: '/z', value: { y: 1, x: { b: 1, a: 2 } } }],
       '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"x":{"a":2,"b":1},"y":1}}',
     ],
     [
-      'what was tested in a list',
+      'sorts tested values in a list',
       [{ op: 'test', path: '/list/0', value: { d: 1, c: 2 } }],
       '{"k":"x < y","list":[{"c":2,"d":1}],"z":{"y":1,"x":{"b":1,"a":2}}}',
     ],
@@ -40,7 +40,7 @@ describe('JSON patch', () => {
   test.each([
     [undefined, true],
     [true, false],
-  ])('texts with markup are compared as they are spelled', (escapes, fails) => {
+  ])('compares strings with markup in escaped form', (escapes, fails) => {
     const patch = parseJsonPatch([{ op: 'test', path: '/k', value: 'x < y' }]);
     const apply = () => applyJsonPatchInOrder(DOCUMENT, escapes ? { ...patch, escapes } : patch);
     if (fails) expect(apply).toThrow('testing value /k failed');
@@ -49,10 +49,10 @@ describe('JSON patch', () => {
 });
 
 test.each<[string, Json, string]>([
-  ['nothing but the top', {}, '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"y":1,"x":{"b":1,"a":2}}}'],
-  ['what is merged', { z: { y: null } }, '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"x":{"b":1,"a":2}}}'],
+  ['sorts only the root', {}, '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"y":1,"x":{"b":1,"a":2}}}'],
+  ['sorts merged maps', { z: { y: null } }, '{"k":"x < y","list":[{"d":1,"c":2}],"z":{"x":{"b":1,"a":2}}}'],
   [
-    'what takes the place of something else',
+    'sorts replaced values',
     { list: [{ f: 1, e: null, d: 2 }] },
     '{"k":"x < y","list":[{"d":2,"f":1}],"z":{"y":1,"x":{"b":1,"a":2}}}',
   ],
@@ -60,7 +60,7 @@ test.each<[string, Json, string]>([
   expect(JSON.stringify(applyMergePatchInOrder(DOCUMENT, patch))).toBe(expected);
 });
 
-test('structs are written as they are declared, maps by their keys', () => {
+test('writes struct fields as declared and map entries by key', () => {
   const pod = {
     spec: { restartPolicy: 'Never', containers: [{ image: 'i', name: 'c' }] },
     metadata: { labels: { b: '1', a: '2' }, name: 'x' },

@@ -85,7 +85,7 @@ describe('bodies of Go clients', () => {
     expect(decode(base64)).toEqual(object);
   });
 
-  test('a Job: times, quantities, ports by name, embedded volumes, explicit zeros', () => {
+  test('decodes a Job: times, quantities, ports by name, embedded volumes, explicit zeros', () => {
     expect(decode(JOB)).toEqual({
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -116,7 +116,7 @@ describe('bodies of Go clients', () => {
     });
   });
 
-  test('a definition: schemas, raw JSON, floats', () => {
+  test('decodes a CRD: schemas, raw JSON, floats', () => {
     expect(decode(DEFINITION)).toMatchObject({
       spec: {
         versions: [
@@ -141,14 +141,14 @@ describe('bodies of Go clients', () => {
 describe('hand-made messages', () => {
   const podSpec = (...bytes: number[]) =>
     decodeMessage(builtins, 'io.k8s.api.core.v1.PodSecurityContext', Buffer.from(bytes));
-  test('packed and single integers mean the same', () => {
+  test('decodes packed and single integers', () => {
     expect(podSpec(0x20, 1, 0x20, 2)).toEqual({ supplementalGroups: [1, 2] });
     expect(podSpec(0x22, 2, 1, 2)).toEqual({ supplementalGroups: [1, 2] });
   });
-  test('negative integers', () => {
+  test('decodes negative integers', () => {
     expect(podSpec(0x10, ...Array(9).fill(0xff), 1)).toEqual({ runAsUser: -1 });
   });
-  test('unknown fields of any wire type are skipped, groups too', () => {
+  test('skips unknown fields of any wire type, including groups', () => {
     const unknown = [
       0xfa, 0x06, 2, 9, 9, 0xfb, 0x06, 0x08, 1, 0xfc, 0x06, 0xf9, 0x06, 1, 2, 3, 4, 5, 6, 7, 8,
     ];
@@ -179,14 +179,14 @@ describe('hostile bytes', () => {
     expect(envelope(bytes)).toThrow(new EnvelopeError(message));
   });
 
-  test('invalid values inside are refused in the words of their type', () => {
+  test('rejects invalid values with the error of their type', () => {
     const limits = Buffer.from([0x0a, 9, 0x0a, 1, 0x61, 0x12, 4, 0x0a, 2, 0x31, 0x78]);
     expect(() => decodeMessage(builtins, 'io.k8s.api.core.v1.ResourceRequirements', limits)).toThrow(
       /quantities must match the regular expression/,
     );
   });
 
-  test('schemas nested beyond reason are refused', () => {
+  test('rejects schemas that are nested too deeply', () => {
     let message = Buffer.alloc(0);
     // JSONSchemaProps.not (28), nested in itself.
     for (let i = 0; i < 3000; i++)
@@ -195,7 +195,7 @@ describe('hostile bytes', () => {
     expect(() => decodeMessage(builtins, type, message)).toThrow(DecodeError);
   });
 
-  test('random damage never throws anything but DecodeError', () => {
+  test('throws only DecodeError for random damage', () => {
     const bodies = [JOB, CONFIG_MAP, LEASE, DEFINITION].map((b) => Buffer.from(b, 'base64'));
     const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 5 });
     fc.assert(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalQuantity, canonicalResource, QuantityError } from './quantity.ts';
 
-describe('what comes back for a quantity', () => {
+describe('canonical quantities', () => {
   test.each([
     ['0', '0'],
     ['00', '0'],
@@ -58,7 +58,7 @@ test.each([
   expect(() => canonicalQuantity(text)).toThrow(new QuantityError(message));
 });
 
-test('megabytes of digits do not stall', () => {
+test('parses megabytes of digits quickly', () => {
   expect(canonicalQuantity(`1${'0'.repeat(1_000_002)}`)).toHaveLength(1);
   expect(canonicalQuantity(`${'0'.repeat(1_000_000)}1000`)).toBe('1k');
   expect(canonicalQuantity(`0.${'9'.repeat(1_000_000)}Ki`)).toBe('1Ki');

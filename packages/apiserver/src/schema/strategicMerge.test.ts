@@ -49,7 +49,7 @@ describe('maps', () => {
       { spec: { securityContext: { sysctls: [{ name: 'y' }] } } },
     ],
     [
-      'another kind of value replaces',
+      'a value of another type replaces',
       { spec: { nodeSelector: { a: 'b' } } },
       { spec: { nodeSelector: 'x' } },
       { spec: { nodeSelector: 'x' } },
@@ -60,7 +60,7 @@ describe('maps', () => {
 });
 
 describe('lists of maps', () => {
-  test('merge by key', () => {
+  test('lists of maps merge by key', () => {
     expect(
       merge(containers('one', 'two'), { spec: { containers: [{ name: 'two', image: 'x:2' }] } }),
     ).toEqual({
@@ -77,7 +77,7 @@ describe('lists of maps', () => {
     ['elements of the patch follow its order', { containers: [{ name: 'b' }, { name: 'a' }] }, ['b', 'a']],
     ['$patch delete', { containers: [{ name: 'a', $patch: 'delete' }] }, ['b']],
     [
-      'an empty order orders nothing',
+      'an empty order changes nothing',
       { '$setElementOrder/containers': [], containers: [{ name: 'b' }] },
       ['a', 'b'],
     ],
@@ -106,7 +106,7 @@ describe('lists of maps', () => {
       spec: { volumes: [{ name: 'v', configMap: { name: 'c' } }] },
     });
   });
-  test('owner references go by uid', () => {
+  test('owner references merge by uid', () => {
     const original = { metadata: { ownerReferences: [{ uid: '1' }, { uid: '2' }] } };
     const patch = { metadata: { ownerReferences: [{ $patch: 'delete', uid: '1' }] } };
     expect(merge(original, patch)).toEqual({ metadata: { ownerReferences: [{ uid: '2' }] } });
@@ -126,7 +126,7 @@ describe('lists of scalars', () => {
   });
 });
 
-describe('refusals', () => {
+describe('errors', () => {
   test.each<[string, JsonObject, JsonObject, StrategicMergeError]>([
     [
       'an unknown directive',
@@ -153,7 +153,7 @@ describe('refusals', () => {
       new StrategicMergeError('list element types are not identical: [[map[image:x:1 name:a]] [x]]'),
     ],
     [
-      'a field nobody knows',
+      'an unknown field',
       { spec: { bogus: {} } },
       { spec: { bogus: {} } },
       new StrategicMergeError('unable to find api field in struct PodSpec for the json field "bogus"'),
@@ -173,7 +173,7 @@ describe('refusals', () => {
       new StrategicMergeError('list element types are not identical: [[a] [[a]]]'),
     ],
     [
-      'only lists in lists',
+      'lists that contain only lists',
       { metadata: { finalizers: [] } },
       { metadata: { finalizers: [['a']] } },
       new StrategicMergeError('lists of lists are not supported', 'unprocessable'),
@@ -210,10 +210,10 @@ test.each<[string, JsonObject, JsonObject]>([
     { metadata: { labels: { b: '2' } } },
   ],
   ['retained keys', { metadata: { $retainKeys: ['labels'], labels: {} } }, { metadata: { labels: {} } }],
-  ['nulls of what is new', { spec: { a: null, b: { c: null } } }, { spec: { b: {} } }],
-  ['removals inside what is new', { spec: { b: { c: { $patch: 'delete' } } } }, { spec: { b: {} } }],
+  ['nulls in new maps', { spec: { a: null, b: { c: null } } }, { spec: { b: {} } }],
+  ['deletions in new maps', { spec: { b: { c: { $patch: 'delete' } } } }, { spec: { b: {} } }],
   [
-    'an order, and the list it is about',
+    'an order and its list',
     { metadata: { finalizers: ['b/b'], '$setElementOrder/finalizers': ['b/b', 'a/a'] } },
     { metadata: {} },
   ],
@@ -222,7 +222,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { metadata: { labels: { a: null } } },
     { metadata: { labels: { a: null } } },
   ],
-])('the patch loses %s', (_, patch, rest) => {
+])('removes %s from the patch', (_, patch, rest) => {
   applyStrategicMerge(
     builtins,
     typeOf('v1/Pod'),

@@ -44,16 +44,16 @@ const decode = (text: string) => {
   return decodeTyped(table, 'Thing', value, notes);
 };
 
-describe('what Go writes back', () => {
-  test('the zero value', () => {
+describe('encoding like Go', () => {
+  test('encodes the zero value', () => {
     expect(zeroTyped(table, 'Thing')).toEqual(empty);
     expect(decode('{}').value).toEqual(empty);
   });
   test.each<[string, string, Record<string, Json>]>([
-    ['null is the same as absence', '{"text":null,"count":null,"list":null,"part":null,"port":null}', {}],
+    ['treats null as absent', '{"text":null,"count":null,"list":null,"part":null,"port":null}', {}],
     ['omitempty leaves out zero values', '{"phase":"","size":0,"list":[],"labels":{},"blob":""}', {}],
     ['a pointer keeps an explicit zero', '{"count":0,"maybe":{}}', { count: 0, maybe: { name: '' } }],
-    ['an empty list without omitempty is stored as none', '{"bare":[]}', { bare: null }],
+    ['writes an empty list without omitempty as null', '{"bare":[]}', { bare: null }],
     [
       'null in a map or list is the zero value',
       '{"labels":{"a":null},"parts":[null]}',
@@ -77,7 +77,7 @@ describe('what Go writes back', () => {
 });
 
 describe('strict decoding', () => {
-  test('names unknown and duplicate fields in the order of the text', () => {
+  test('reports unknown and duplicate fields in the order of the text', () => {
     const text =
       '{"oops":1,"parts":[{"name":"a","x":{"y":1}},{"name":"b","name":"c"}],"Text":"","labels":{"k":"1","k":"2"},"text":"a","text":"b"}';
     const { value, unknown, strict } = decode(text);
@@ -92,19 +92,19 @@ describe('strict decoding', () => {
     expect(unknown).toEqual(['oops', 'parts[0].x', 'Text']);
     expect(value).toMatchObject({ text: 'b', parts: [{ name: 'a' }, { name: 'c' }], labels: { k: '2' } });
   });
-  test('duplicates inside an unknown field are nobody’s business, and __proto__ is an unknown field', () => {
+  test('ignores duplicates inside an unknown field, and reports __proto__ as unknown', () => {
     expect(decode('{"oops":{"a":1,"a":2},"__proto__":{"text":"x"}}').strict).toEqual([
       'unknown field "oops"',
       'unknown field "__proto__"',
     ]);
   });
-  test('at most 100 complaints', () => {
+  test('reports at most 100 errors', () => {
     const fields = Array.from({ length: 500 }, (_, i) => `"f${i}":1`).join(',');
     expect(decode(`{${fields}}`).strict).toHaveLength(100);
   });
 });
 
-describe('refusals', () => {
+describe('errors', () => {
   test.each([
     ['[]', 'json: cannot unmarshal array into Go value of type v1.Thing'],
     ['{"text":1}', 'json: cannot unmarshal number into Go struct field Thing.text of type string'],
@@ -166,20 +166,20 @@ describe('converting the result of a strategic merge patch', () => {
     ['a text for a struct', { part: 'x' }, 'cannot restore struct from: string'],
     ['a number for a time', { when: 5 }, 'json: cannot unmarshal number into Go value of type string'],
     ['a bool for int or string', { port: true }, 'json: cannot unmarshal bool into Go value of type int32'],
-    ['bytes that are none', { blob: '*' }, 'error decoding from json: illegal base64 data at input byte 0'],
+    ['invalid base64', { blob: '*' }, 'error decoding from json: illegal base64 data at input byte 0'],
   ])('%s', (_, json, message) => {
     expect(() => convertTyped(table, 'Thing', json)).toThrow(new DecodeError(message));
   });
-  test('integers are cut, unknown fields are named', () => {
+  test('truncates integers and reports unknown fields', () => {
     const { value, unknown } = convertTyped(table, 'Thing', { count: 3_000_000_000, oops: 1 });
     expect(value).toEqual({ ...empty, count: -1_294_967_296 });
     expect(unknown).toEqual(['oops']);
   });
 });
 
-describe('with the real table', () => {
+describe('with the generated table', () => {
   const decodeKind = (kind: string, json: Json) => decodeTyped(builtins, typeOf(kind), json).value;
-  test('a Pod is canonical', () => {
+  test('canonicalizes a Pod', () => {
     const limits = { cpu: '0.5', memory: '1024Mi', 'nvidia.com/gpu': 1, small: '0.0001' };
     const pod = decodeKind('v1/Pod', { spec: { containers: [{ name: 'a', resources: { limits } }] } });
     expect(pod).toEqual({
@@ -195,7 +195,7 @@ describe('with the real table', () => {
       status: {},
     });
   });
-  test('a volume of the wrong type names the embedded struct', () => {
+  test('the error for a volume of the wrong type names the embedded struct', () => {
     const volumes = [{ name: 'v', emptyDir: { sizeLimit: true, medium: 1 } }];
     expect(() => decodeKind('v1/Pod', { spec: { volumes: [{ name: 'v', emptyDir: 'x' }] } })).toThrow(
       'json: cannot unmarshal string into Go struct field Volume.spec.volumes.VolumeSource.emptyDir of type v1.EmptyDirVolumeSource',
@@ -204,7 +204,7 @@ describe('with the real table', () => {
       'quantities must match the regular expression',
     );
   });
-  test('schemas of definitions: unions and raw defaults', () => {
+  test('decodes CRD schemas with unions and raw defaults', () => {
     const schema = {
       type: 'object',
       default: { a: [1, null] },
@@ -230,13 +230,13 @@ describe('with the real table', () => {
     const type = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
     expect(decodeTyped(builtins, type, schema)).toMatchObject({ value: expected, unknown: [] });
   });
-  test('what is neither bool nor schema is refused', () => {
+  test('rejects a value that is neither a bool nor a schema', () => {
     const type = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
     expect(() => decodeTyped(builtins, type, { additionalProperties: 'x' })).toThrow(
       'boolean or JSON schema expected',
     );
   });
-  test('schemas nested too deeply are refused, not fatal', () => {
+  test('rejects schemas that are nested too deeply', () => {
     let schema: Json = { type: 'object' };
     for (let i = 0; i < 5000; i++) schema = { properties: { a: schema } };
     const versions = [{ schema: { openAPIV3Schema: schema } }];

@@ -21,15 +21,15 @@ const object = (...managedFields: object[]) => ({
 
 const CASES: readonly [name: string, text: string][] = [
   ['nothing', ''],
-  ['an object that nobody manages', '{"kind":"Thing"}'],
-  ['short words', JSON.stringify(object(entry(1)))],
+  ['an object without managers', '{"kind":"Thing"}'],
+  ['fieldsV1 below the minimum size', JSON.stringify(object(entry(1)))],
   ['one manager', JSON.stringify(object(entry(30)))],
-  ['two managers, the same words', JSON.stringify(object(entry(30), entry(30, 'other')))],
+  ['two managers with equal fieldsV1', JSON.stringify(object(entry(30), entry(30, 'other')))],
   ['several managers', JSON.stringify(object(entry(30), entry(1), entry(40, 'ändert'), entry(50)))],
-  ['more words than are shared', JSON.stringify(object(entry(2000), entry(30)))],
-  ['the name inside a text', JSON.stringify({ a: JSON.stringify(object(entry(30))) })],
-  ['words that do not end', `{"fieldsV1":{${'"f:a":{},'.repeat(50)}`],
-  ['words that end in a backslash', `{"fieldsV1":{${'"f:a":{},'.repeat(50)}\\`],
+  ['fieldsV1 above the maximum size', JSON.stringify(object(entry(2000), entry(30)))],
+  ['fieldsV1 inside a string', JSON.stringify({ a: JSON.stringify(object(entry(30))) })],
+  ['fieldsV1 that is not closed', `{"fieldsV1":{${'"f:a":{},'.repeat(50)}`],
+  ['fieldsV1 that ends in a backslash', `{"fieldsV1":{${'"f:a":{},'.repeat(50)}\\`],
 ];
 
 describe('content', () => {
@@ -40,7 +40,7 @@ describe('content', () => {
     expect(content.size).toBe(bytes.length);
   });
 
-  test('does not change with the bytes it was made from', () => {
+  test('does not change when the original bytes change', () => {
     const bytes = Buffer.from(JSON.stringify(object(entry(30))));
     const content = new Content(bytes);
     const text = bytes.toString();
@@ -48,7 +48,7 @@ describe('content', () => {
     expect(Buffer.from(content.bytes).toString()).toBe(text);
   });
 
-  test('of any bytes', () => {
+  test('restores arbitrary bytes', () => {
     const piece = fc.oneof(
       fc.constantFrom('"fieldsV1":{', '{', '}', '"', '\\', 'ä', '"f:spec":{},'.repeat(30)),
       fc.string({ unit: 'binary', maxLength: 5 }),

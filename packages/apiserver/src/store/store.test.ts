@@ -41,10 +41,10 @@ describe('writing', () => {
   });
 
   test.each([
-    ['creating what exists', 'a', 0],
-    ['updating what is missing', 'b', 5],
-    ['updating from an old version', 'a', 1],
-  ])('%s is refused', async (_, key, expected) => {
+    ['creating an existing object', 'a', 0],
+    ['updating a missing object', 'b', 5],
+    ['updating from an outdated revision', 'a', 1],
+  ])('rejects %s', async (_, key, expected) => {
     const store = Store.inMemory(realClock);
     await store.put('things', 'a', 0, thing('a', 1));
     expect(() => store.put('things', key, expected, thing(key, 2))).toThrow(RevisionMismatch);
@@ -67,7 +67,7 @@ describe('durability', () => {
     expect([store.get('things', 'a')!.object['value'], seen.length]).toEqual([1, 1]);
   });
 
-  test('what arrives during a commit goes into the next one, together', async () => {
+  test('writes that arrive during a commit are committed together in the next one', async () => {
     const journal = new ManualJournal();
     const store = await Store.open(realClock, journal);
     const first = store.put('things', 'a', 0, thing('a', 1));
@@ -80,7 +80,7 @@ describe('durability', () => {
     await Promise.all(rest);
   });
 
-  test('a failed commit fails its batch and what was built on it, and leaves nothing behind', async () => {
+  test('a failed commit fails its batch and the writes based on it, and stores nothing', async () => {
     const journal = new ManualJournal();
     const store = await Store.open(realClock, journal);
     const create = store.put('things', 'a', 0, thing('a', 1));
@@ -109,8 +109,8 @@ describe('durability', () => {
   });
 });
 
-describe('the past', () => {
-  test('at every revision the view is what the store held then (random histories)', async () => {
+describe('history', () => {
+  test('a view equals the state of the store at its revision (random histories)', async () => {
     const step = fc.record({
       key: fc.constantFrom('a', 'b', 'c', 'ns/a', 'ns/b', 'ns-2/a'),
       remove: fc.boolean(),
@@ -144,7 +144,7 @@ describe('the past', () => {
     );
   });
 
-  test('keys are in byte order of namespace/name, whatever the order of creation', async () => {
+  test('lists keys in byte order of namespace/name', async () => {
     const store = Store.inMemory(realClock);
     for (const key of ['b/x', 'a/z', 'a-b/y', 'a/a', 'a.b/q'])
       await store.put('things', key, 0, thing(key, 0));
@@ -170,7 +170,7 @@ describe('the past', () => {
     expect(store.floor('things')).toBe(store.revision - 1);
   });
 
-  test('history is bounded by size, whatever is forgotten otherwise', async () => {
+  test('history is bounded by size', async () => {
     const store = Store.inMemory(realClock, { revisions: 1e6, age: seconds(1e6), bytes: 10_000 });
     const large = (i: number) => ({ ...thing('a', i), text: 'x'.repeat(4000) });
     const { revision } = await store.put('things', 'a', 0, large(0));
@@ -180,7 +180,7 @@ describe('the past', () => {
     expect(store.floor('things')).toBe(store.revision - 2);
   });
 
-  test('compaction forgets everything before now', async () => {
+  test('compaction discards all earlier revisions', async () => {
     const store = Store.inMemory(realClock);
     await store.put('things', 'a', 0, thing('a', 1));
     const before = store.revision - 1;
@@ -189,7 +189,7 @@ describe('the past', () => {
   });
 });
 
-test('integers beyond 2^53 survive being stored and read', async () => {
+test('stores integers above 2^53 exactly', async () => {
   const store = Store.inMemory(realClock);
   await store.put('things', 'big', 0, { ...thing('big', 1), huge: 9_223_372_036_854_775_807n });
   const { bytes } = store.get('things', 'big')!;

@@ -41,7 +41,7 @@ test.each<[JsonObject, string[]]>([
   expect(validateLabelSelector(selector, 'x').map((e) => e.field)).toEqual(fields);
 });
 
-test('as Go prints it', () => {
+test('prints a selector like Go', () => {
   const selector = {
     matchExpressions: [{ operator: 'Exists', values: [], key: 'k' }],
     matchLabels: { b: '', a: '' },

@@ -56,7 +56,7 @@ test.each([
   expect(complaints(quantityValue(name, amount, 'x'))).toEqual(expected);
 });
 
-test('negative amounts are rounded away from zero where they are printed whole', () => {
+test('rounds negative amounts away from zero when it prints whole numbers', () => {
   expect(complaints(basicQuantity('-1500m', 'x'))).toEqual([
     'Invalid value: -2: must be a valid resource quantity',
   ]);
@@ -75,7 +75,7 @@ test.each([
   expect(quotaResourceName(name, 'x')).toHaveLength(inQuota);
 });
 
-test('names that only look extended are not', () => {
+test('rejects names that only resemble extended resources', () => {
   expect(['ex.com/a', 'a', 'kubernetes.io/a', 'requests.ex.com/a'].map(isExtended)).toEqual([
     true,
     false,
@@ -84,7 +84,7 @@ test('names that only look extended are not', () => {
   ]);
 });
 
-test('what is missing comes from the other list, whatever its name', () => {
+test('takes missing entries from the other list, with any name', () => {
   const from = JSON.parse('{"cpu":"1","__proto__":"2","toString":"3"}');
   const filled = withMissing({ cpu: '5' }, from);
   expect(filled['cpu']).toBe('5');

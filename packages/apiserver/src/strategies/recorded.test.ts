@@ -46,6 +46,6 @@ describe.each(families())('%s', (family) => {
   });
 });
 
-test('nothing went wrong inside', () => {
+test('the server reported no unexpected errors', () => {
   expect(target.unexpected).toEqual([]);
 });

@@ -4,7 +4,7 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import { expect, test } from 'vitest';
 import { spotless } from './spotless.ts';
 
-test('faults are found every time, and values without any only once', () => {
+test('validates values with errors every time, and values without errors once', () => {
   const looked: JsonObject[] = [];
   const check = spotless((value: JsonObject, path: string) => {
     looked.push(value);
@@ -15,7 +15,7 @@ test('faults are found every time, and values without any only once', () => {
   expect(looked).toEqual([{ bad: true }, { bad: true }, { n: 1 }, { n: 2 }]);
 });
 
-test('integers that a double cannot hold are told apart', () => {
+test('distinguishes integers that a double cannot represent', () => {
   const check = spotless((value: JsonObject) => (value['n'] === 9007199254740993n ? ['odd'] : []));
   expect([check({ n: 9007199254740992n }, ''), check({ n: 9007199254740993n }, '')]).toEqual([[], ['odd']]);
 });

@@ -14,7 +14,7 @@ test.each([
   expect(unifiedDiff(before, after)).toBe(diff);
 });
 
-test('three lines of context, and hunks of their own for what is far apart', () => {
+test('prints three lines of context, and separate hunks for distant changes', () => {
   const before = lines(20);
   const after = before.with(2, 'x').with(17, 'y');
   expect(unifiedDiff(before.join('\n'), after.join('\n'))).toBe(
@@ -28,7 +28,7 @@ test('a popular line starts no match in a long text', () => {
   expect(diff).toBe('@@ -1,5 +1,4 @@\n l0\n-}\n l1\n }\n l2\n');
 });
 
-test('very long texts that share nothing take no time', () => {
+test('compares very long texts without common lines quickly', () => {
   const [a, b] = [lines(50_000, 'a').join('\n'), lines(50_000, 'b').join('\n')];
   expect(unifiedDiff(`x\n${a}\ny`, `x\n${b}\ny`)).toMatch(/^@@ -1,50002 \+1,50002 @@\n x\n-a0\n/);
 });

@@ -22,7 +22,7 @@ interface RecordedRow {
 const recorded = parseJson(readFileSync(new URL('./recordedRows.json', import.meta.url)))
   .value as unknown as RecordedRow[];
 
-describe('rows as the real server prints them', () => {
+describe('rows as printed by kube-apiserver', () => {
   test.each(recorded.map((row) => [row.storage, row.object.metadata.name, row] as const))(
     '%s %s',
     (storage, _name, row) => {
@@ -38,11 +38,11 @@ describe('rows as the real server prints them', () => {
   );
 });
 
-test('every kind with columns of its own is among the recorded rows', () => {
+test('the recorded rows include every kind with its own columns', () => {
   expect([...new Set(recorded.map((row) => row.storage))].sort()).toEqual(Object.keys(columnsData()).sort());
 });
 
-describe('an empty object, as bookmarks are, has a cell for every column', () => {
+describe('an empty object (a bookmark) has a cell for every column', () => {
   test.each(Object.keys(columnsData()))('%s', (storage) => {
     const printer = builtinPrinter(storage);
     const cells = printer.cells({ kind: '', apiVersion: '', metadata: {} }, instant(0));
@@ -51,7 +51,7 @@ describe('an empty object, as bookmarks are, has a cell for every column', () =>
   });
 });
 
-describe('values of the wrong shape are printed as nothing, not thrown', () => {
+describe('values of the wrong type are printed as empty and do not throw', () => {
   const hostile: Json[] = [
     null,
     7,

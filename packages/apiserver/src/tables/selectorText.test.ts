@@ -40,7 +40,7 @@ test.each<[Json | undefined, string]>([
   expect(labelsText(labels)).toBe(text);
 });
 
-test('a selector as Go prints its struct', () => {
+test('prints a selector struct like Go', () => {
   expect(selectorStruct({ matchLabels: { a: '1' }, ...where('k', 'In', ['x', 'y']) })).toBe(
     '&LabelSelector{MatchLabels:map[string]string{a: 1,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}',
   );

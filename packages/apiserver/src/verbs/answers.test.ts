@@ -69,7 +69,7 @@ const hooks = (expression: string) => ({
 type Row = readonly [rule: string, method: string, path: string, body: unknown, type: string, answer: object];
 
 const ROWS: readonly Row[] = [
-  ['a patch of nothing is not read', 'PATCH', `${MAPS}/none`, '{', MERGE, { code: 404 }],
+  ['does not parse the patch for a missing object', 'PATCH', `${MAPS}/none`, '{', MERGE, { code: 404 }],
   [
     'a merge patch that is null',
     'PATCH',
@@ -87,7 +87,7 @@ const ROWS: readonly Row[] = [
     { code: 400, message: 'json: cannot unmarshal array into Go value of type map[string]interface {}' },
   ],
   [
-    'a strategic patch of a wrong type is quoted itself',
+    'the error for a strategic patch of a wrong type quotes the patch',
     'PATCH',
     `${MAPS}/a`,
     { metadata: { labels: [] } },
@@ -128,7 +128,7 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
-    'an int-or-string may be anything for an apply, and is judged by its schema',
+    'an apply accepts any value for int-or-string, and the schema rejects it',
     'PATCH',
     `${WIDGETS}/b?fieldManager=x`,
     widget('b', { spec: { either: ['a'] } }),
@@ -136,7 +136,7 @@ const ROWS: readonly Row[] = [
     { code: 422 },
   ],
   [
-    'a text of a format is any scalar for an apply',
+    'an apply accepts any scalar for a string with a format',
     'PATCH',
     `${WIDGETS}/b?fieldManager=x`,
     widget('b', { spec: { text: { a: 1 } } }),
@@ -148,7 +148,7 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
-    'a PUT that would create does not fit a uid',
+    'a PUT that would create rejects a uid',
     'PUT',
     `${LEASES}/l`,
     lease({ uid: UID }),
@@ -159,7 +159,7 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
-    'a PUT of what cannot be created so does not care',
+    'a PUT of a kind that it cannot create ignores the uid',
     'PUT',
     `${MAPS}/n`,
     map('n', { uid: UID }),
@@ -167,7 +167,7 @@ const ROWS: readonly Row[] = [
     { code: 404 },
   ],
   [
-    'a taken name, where another could have been made',
+    'an existing name together with generateName',
     'POST',
     MAPS,
     map('a', { generateName: 'g-' }),
@@ -204,7 +204,7 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
-    'a condition about rights is left to the real server',
+    'accepts a match condition about authorization',
     'POST',
     `${HOOKS}?dryRun=All`,
     hooks("authorizer.path('/').check('get').allowed()"),
@@ -212,7 +212,7 @@ const ROWS: readonly Row[] = [
     { kind: 'ValidatingWebhookConfiguration' },
   ],
   [
-    'a selector that cannot be read comes before options that cannot be together',
+    'reports an invalid selector before incompatible options',
     'GET',
     `${MAPS}?labelSelector=a%20b&resourceVersionMatch=Odd`,
     undefined,
@@ -220,7 +220,7 @@ const ROWS: readonly Row[] = [
     { code: 400 },
   ],
   [
-    'a character out of place in a selector is named by its number',
+    'names an unexpected character in a selector by its number',
     'GET',
     `${MAPS}?fieldSelector=a%3Db%3Dc`,
     undefined,
@@ -228,7 +228,7 @@ const ROWS: readonly Row[] = [
     { code: 400, message: 'invalid field selector: unescaped character in value: 61' },
   ],
   [
-    'nothing compared with nothing selects everything',
+    'an empty key compared with an empty value selects everything',
     'GET',
     `${MAPS}?fieldSelector=%3D`,
     undefined,
@@ -236,7 +236,7 @@ const ROWS: readonly Row[] = [
     { kind: 'ConfigMapList' },
   ],
   [
-    'every option of a patch that is wrong is named',
+    'reports every invalid option of a patch',
     'PATCH',
     `${MAPS}/a?force=true&fieldValidation=Odd`,
     {},
@@ -244,7 +244,7 @@ const ROWS: readonly Row[] = [
     { code: 422, details: { causes: [{ field: 'fieldValidation' }, { field: 'force' }] } },
   ],
   [
-    'both things that are wrong with a propagation policy',
+    'reports both errors of a propagation policy',
     'DELETE',
     `${MAPS}/a`,
     { propagationPolicy: 'Odd', orphanDependents: true },
@@ -255,7 +255,7 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
-    'what follows a subresource of a custom resource says nothing',
+    'ignores path segments after a subresource of a custom resource',
     'GET',
     `${WIDGETS}/a/status/more`,
     undefined,
@@ -263,7 +263,7 @@ const ROWS: readonly Row[] = [
     { kind: 'Widget' },
   ],
   [
-    'rules are not run over an object without a name',
+    'does not evaluate rules for an object without a name',
     'POST',
     WIDGETS,
     { ...widget(''), metadata: {}, spec: {} },
@@ -272,13 +272,13 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-describe('like the real server', () => {
+describe('responses equal to kube-apiserver', () => {
   test.each(ROWS)('%s', async (_, method, path, body, type, answer) => {
     const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
     expect((await api.ask(method, path, body, headers)).body).toMatchObject(answer);
   });
 
-  test('what a POST may not say, an apply that creates may', async () => {
+  test('a creating apply may set deletion fields that a POST may not', async () => {
     const gone = { deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 5 };
     const posted = await api.post(MAPS, map('posted', gone));
     expect(posted.body['metadata']).not.toHaveProperty('deletionTimestamp');
@@ -287,7 +287,7 @@ describe('like the real server', () => {
     expect(applied.body['metadata']).toMatchObject(gone);
   });
 
-  test('an empty list that Go writes as null is owned by who wrote it', async () => {
+  test('the writer owns an empty list that Go writes as null', async () => {
     const role = {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'Role',
@@ -301,7 +301,7 @@ describe('like the real server', () => {
     });
   });
 
-  test('a deleted object that is shown has the version of its deletion', async () => {
+  test('a deleted object in a response has the resourceVersion of its deletion', async () => {
     const path = '/apis/storage.k8s.io/v1/storageclasses';
     const made = {
       apiVersion: 'storage.k8s.io/v1',
@@ -315,7 +315,7 @@ describe('like the real server', () => {
     expect(version(await api.delete(`${path}/s`))).toBeGreaterThan(created);
   });
 
-  test('a default that its own rule refuses is refused with its definition', async () => {
+  test('rejects a CRD with a default that violates its own rule', async () => {
     const size = { type: 'integer', default: 9, 'x-kubernetes-validations': [{ rule: 'self < 6' }] };
     const { body } = await api.post(`${DEFINITIONS_PATH}?dryRun=All`, definition({ spec: object({ size }) }));
     expect(body).toMatchObject({
@@ -331,7 +331,7 @@ describe('like the real server', () => {
     });
   });
 
-  test('and so is one with something inside that its rule refuses', async () => {
+  test('rejects a CRD with a default that violates a nested rule', async () => {
     const inner = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self < 6' }] };
     const size = object({ inner }, { default: { inner: 9 } });
     const { body } = await api.post(`${DEFINITIONS_PATH}?dryRun=All`, definition({ spec: object({ size }) }));
@@ -347,7 +347,7 @@ describe('like the real server', () => {
     expect(body).toMatchObject({ metadata: { finalizers: ['foregroundDeletion'] } });
   });
 
-  test('a dry run of an Event of the newer group loses nothing', async () => {
+  test('a dry run of an events.k8s.io Event keeps all fields', async () => {
     const path = '/apis/events.k8s.io/v1/namespaces/default/events';
     const event = {
       apiVersion: 'events.k8s.io/v1',

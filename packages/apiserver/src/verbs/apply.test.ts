@@ -12,7 +12,7 @@ import {
 const PATH = '/api/v1/namespaces/default/configmaps/a';
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 
-test('of two that apply what is not there, one creates it and the other adds to it', async () => {
+test('of two concurrent applies of a missing object, one creates it and the other merges into it', async () => {
   const api = await startServer();
   const apply = (key: string) =>
     api.ask(
@@ -27,7 +27,7 @@ test('of two that apply what is not there, one creates it and the other adds to 
   await api.close();
 });
 
-test('of two that put a Lease that is not there, the second has to say which one it means', async () => {
+test('of two concurrent PUTs of a missing Lease, the second needs a resourceVersion', async () => {
   const api = await startServer();
   const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases/l';
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' } };
@@ -50,7 +50,7 @@ const paths = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.siz
 test.each([
   ['of a built-in kind', SETS, replicaSet, 'replicas'],
   ['of a custom resource', WIDGETS, widget('a', { spec: { size: 1 } }), 'size'],
-])('the Scale %s is applied: its replicas come to be owned through it', async (_, path, body, field) => {
+])('an apply to the Scale %s takes ownership of the replicas', async (_, path, body, field) => {
   const api: TestServer = await startServer();
   const status = object({ size: { type: 'integer' } });
   const schema = object({ spec: object({ size: { type: 'integer' } }), status });

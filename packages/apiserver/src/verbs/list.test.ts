@@ -3,7 +3,7 @@ import { startServer } from '../crd/testkit.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
-test('a page of a past that is forgotten is refused with the way to go on', async () => {
+test('an expired continue token returns 410 with a token to continue', async () => {
   const api = await startServer();
   const create = (name: string) => api.post(MAPS, { metadata: { name } });
   for (const name of ['a', 'c']) await create(name);

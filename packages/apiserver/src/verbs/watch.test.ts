@@ -36,7 +36,7 @@ async function stocked(count: number) {
   return { api, before, watched };
 }
 
-test('neither what is there nor what was missed is too long to begin with', async () => {
+test('the queue limit does not apply to initial and missed events', async () => {
   const count = STREAM_LIMITS.events + 1;
   const { api, before, watched } = await stocked(count);
   const all = await watched(`sendInitialEvents=true&allowWatchBookmarks=true&${FRESH}`);
@@ -50,7 +50,7 @@ test('neither what is there nor what was missed is too long to begin with', asyn
 test.each([
   ['without a version', ''],
   ['from any version', 'resourceVersion=0&'],
-])('%s, whoever wants no initial events sees what happens from now on', async (_, version) => {
+])('%s, a watch without initial events starts with the next change', async (_, version) => {
   const { api, watched } = await stocked(2);
   const change = async () => {
     await api.delete(`${MAPS}/m0`);
@@ -60,7 +60,7 @@ test.each([
   await api.close();
 });
 
-test('what changes while the beginning is read comes after it, each change once', async () => {
+test('sends changes during the initial events after them, each once', async () => {
   const { api, before, watched } = await stocked(2);
   const change = async () => {
     await api.post(MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'late' } });

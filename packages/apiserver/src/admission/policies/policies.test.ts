@@ -35,7 +35,7 @@ const validations = (...expressions: string[]) => ({
   validations: expressions.map((expression) => ({ expression })),
 });
 
-test('a policy sees the object as mutating webhooks left it, and validating webhooks are not asked about what it denies', async () => {
+test('a policy sees the object after mutating webhooks, and its denial skips validating webhooks', async () => {
   const value = Buffer.from(JSON.stringify([{ op: 'add', path: '/data', value: { k: 'v' } }]));
   const patch = { allowed: true, patchType: 'JSONPatch', patch: value.toString('base64') };
   const { api, asked } = await withHooks(
@@ -57,7 +57,7 @@ describe('custom resources', () => {
     return api;
   };
 
-  test('are parameters', async () => {
+  test('custom resources can be parameters', async () => {
     const api = await withWidgets();
     await enforce(
       api,
@@ -71,7 +71,7 @@ describe('custom resources', () => {
     expect((await api.post(MAPS, map('bb'))).status).toBe(422);
   });
 
-  test('are decided about', async () => {
+  test('policies apply to custom resources', async () => {
     const api = await withWidgets();
     const rule = { ...RULE, apiGroups: [TOYS], resources: ['widgets'] };
     await enforce(api, {
@@ -94,7 +94,7 @@ describe('hostile policies', () => {
     expect((await api.delete(`${GROUP}/validatingadmissionpolicies/p`)).status).toBe(200);
   });
 
-  test('variables with the names of prototypes are variables', async () => {
+  test('variables can have the names of prototype properties', async () => {
     const api = await startServer();
     const names = ['constructor', 'toString', '__proto__', 'opaqueType'];
     await enforce(api, {
@@ -104,7 +104,7 @@ describe('hostile policies', () => {
     expect((await api.post(MAPS, map('a'))).status).toBe(201);
   });
 
-  test('other requests have their turn while a policy is evaluated for many parameters', async () => {
+  test('other requests run while a policy is evaluated for many parameters', async () => {
     const api = await startServer();
     for (let i = 0; i < 5; i++) await api.post(MAPS, map(`p${i}`, { labels: { param: 'yes' } }));
     await enforce(

@@ -70,7 +70,7 @@ async function called(reference: JsonObject, ...objects: [string, JsonObject][])
 }
 
 test.each<[string, string, JsonObject, ...[string, JsonObject][]]>([
-  ['the port of that name', 'https://10.0.0.1:9443/x?timeout=10s', {}, service({ ports: PORTS }), endpoints],
+  ['the port with the name of the Service port', 'https://10.0.0.1:9443/x?timeout=10s', {}, service({ ports: PORTS }), endpoints],
   [
     'a ready endpoint of a slice',
     'https://10.0.0.9:9443/x?timeout=10s',
@@ -79,27 +79,27 @@ test.each<[string, string, JsonObject, ...[string, JsonObject][]]>([
     slice,
   ],
   [
-    'the port that is asked for',
+    'the requested port',
     'https://10.0.0.1:8080/x?timeout=10s',
     { port: 8080 },
     service({ ports: PORTS }),
     endpoints,
   ],
   [
-    'another host',
+    'the host of an ExternalName',
     'https://elsewhere.example.com:443/x?timeout=10s',
     {},
     service({ type: 'ExternalName', externalName: 'elsewhere.example.com' }),
   ],
   [
-    'nothing on a port it does not have',
+    'an error for an unknown port',
     'no service port 8443 found for service "svc"',
     { port: 8443 },
     service({ ports: PORTS }),
     endpoints,
   ],
-  ['nothing without endpoints', 'no endpoints available for service "svc"', {}, service({ ports: PORTS })],
-  ['nothing when it is not there', 'service "svc" not found', {}],
-])('a Service stands for %s', async (_, expected, reference, ...objects) => {
+  ['an error without endpoints', 'no endpoints available for service "svc"', {}, service({ ports: PORTS })],
+  ['an error for a missing Service', 'service "svc" not found', {}],
+])('a Service reference resolves to %s', async (_, expected, reference, ...objects) => {
   expect(await called(reference, ...objects)).toBe(expected);
 });

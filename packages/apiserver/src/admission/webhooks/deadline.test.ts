@@ -30,7 +30,7 @@ async function wait(n: number): Promise<void> {
   await world.api.settle();
 }
 
-test('a request ends after the time that its client gave it, and writes nothing', async () => {
+test('a request times out after the timeout of its client and writes nothing', async () => {
   world = await withHooks(SILENT, slow, slow);
   const answered = post(`${MAPS}?timeout=1500ms`);
   await wait(1.499);
@@ -43,7 +43,7 @@ test('a request ends after the time that its client gave it, and writes nothing'
   expect(world.asked).toHaveLength(1);
 });
 
-test.each(['', '?timeout=0', '?timeout=1h'])('and at the latest after 34 seconds (%s)', async (query) => {
+test.each(['', '?timeout=0', '?timeout=1h'])('a request times out after 34 seconds at the latest (%s)', async (query) => {
   world = await withHooks(SILENT, slow, slow);
   const answered = post(MAPS + query);
   await wait(33.999);
@@ -54,7 +54,7 @@ test.each(['', '?timeout=0', '?timeout=1h'])('and at the latest after 34 seconds
   expect((await world.api.get(`${MAPS}/a`)).status).toBe(404);
 });
 
-test('validating webhooks share the time', async () => {
+test('validating webhooks share the deadline of the request', async () => {
   const validating = { ...slow, phase: 'Validating' };
   world = await withHooks(SILENT, validating, validating);
   const answered = post(`${MAPS}?timeout=1s`);
@@ -62,7 +62,7 @@ test('validating webhooks share the time', async () => {
   expect(answered()).toMatchObject(TIMED_OUT);
 });
 
-test('functions in this process, too', async () => {
+test('the deadline also applies to in-process admission functions', async () => {
   world = await withHooks({});
   const never = new Promise<never>(() => {});
   const review = () => never;
@@ -72,7 +72,7 @@ test('functions in this process, too', async () => {
   expect(answered()).toMatchObject(TIMED_OUT);
 });
 
-test('a webhook that may be ignored is, while there is time', async () => {
+test('ignores a failed webhook with failurePolicy Ignore while there is time', async () => {
   world = await withHooks(SILENT, { ...slow, timeoutSeconds: 2 });
   const answered = post(`${MAPS}?timeout=10s`);
   await wait(2);

@@ -25,28 +25,28 @@ const INVALID = `${FAILED}received invalid webhook response: `;
 
 test.each<[string, string, JsonObject, JsonObject, object]>([
   [
-    'a refusal without a message shows its reason',
+    'a denial without a message shows its reason',
     'Validating',
     {},
     { allowed: false, status: { reason: 'TooPurple', code: 409 } },
     { code: 409, message: 'admission webhook "hook-0.example.com" denied the request: TooPurple' },
   ],
   [
-    'a type of patch without a patch is no answer',
+    'a patchType without a patch is an invalid response',
     'Mutating',
     {},
     { allowed: true, patchType: 'JSONPatch' },
     { code: 500, message: `${INVALID}webhook returned response.patchType but not response.patch` },
   ],
   [
-    'a type of patch is nothing for a validating webhook',
+    'a validating webhook may not return a patchType',
     'Validating',
     {},
     { allowed: true, patchType: 'JSONPatch' },
     { code: 500, message: `${INVALID}validating webhook may not return response.patchType` },
   ],
   [
-    'a patch that cannot be read is a failure',
+    'an invalid patch is a failure',
     'Mutating',
     {},
     { allowed: true, patchType: 'JSONPatch', patch: 'e30=' },
@@ -56,35 +56,35 @@ test.each<[string, string, JsonObject, JsonObject, object]>([
     },
   ],
   [
-    'and failures may be ignored',
+    'failurePolicy Ignore ignores failures',
     'Mutating',
     { failurePolicy: 'Ignore' },
     { allowed: true, patchType: 'JSONPatch', patch: 'e30=' },
     { kind: 'ConfigMap' },
   ],
   [
-    'a patch that does not fit may not',
+    'failurePolicy Ignore does not apply to a patch that does not apply',
     'Mutating',
     { failurePolicy: 'Ignore' },
     patch({ op: 'remove', path: '/nothing' }),
     { code: 500, reason: 'InternalError' },
   ],
   [
-    'an object stays in its namespace',
+    'a patch cannot move the object to another namespace',
     'Mutating',
     {},
     patch({ op: 'replace', path: '/metadata/namespace', value: 'other' }),
     { code: 400, message: expect.stringContaining('does not match the namespace sent on the request') },
   ],
   [
-    'any status of success will do',
+    'any 2xx status is a success',
     'Validating',
     {},
     { status: 201, response: { allowed: true } },
     { kind: 'ConfigMap' },
   ],
   [
-    'a condition that cannot be evaluated forbids',
+    'a match condition with an evaluation error rejects the request',
     'Validating',
     { matchConditions: [{ name: 'x', expression: 'object.data.missing == "x"' }] },
     { allowed: true },
@@ -97,7 +97,7 @@ test.each<[string, string, JsonObject, JsonObject, object]>([
     },
   ],
   [
-    'unless failures are ignored: then nobody asks',
+    'with failurePolicy Ignore, an evaluation error skips the webhook',
     'Validating',
     { matchConditions: [{ name: 'x', expression: 'object.data.missing == "x"' }], failurePolicy: 'Ignore' },
     { allowed: false },
@@ -110,7 +110,7 @@ test.each<[string, string, JsonObject, JsonObject, object]>([
   await api.close();
 });
 
-test('a webhook may not take longer than it may, even while it answers', async () => {
+test('the timeout of a webhook includes reading its response', async () => {
   const { api } = await withHooks({ '/': 'silence' }, { at: '/', timeoutSeconds: 3 });
   const answer = api.post(MAPS, map('a'));
   await api.settle();
@@ -121,7 +121,7 @@ test('a webhook may not take longer than it may, even while it answers', async (
   await api.close();
 });
 
-test('nobody patches what is deleted', async () => {
+test('a webhook cannot patch a DELETE', async () => {
   const { api } = await withHooks(
     { '/': label('x') },
     { at: '/', rules: [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['*'] }] },
@@ -147,8 +147,8 @@ test.each<[string, JsonObject, JsonObject, string[]]>([
     ['/first', '/second'],
   ],
   ['not when it was not called before', { ...IF_NEEDED, ...LABELLED }, label('late'), ['/second']],
-  ['not when it did not ask for it', {}, label('late'), ['/first', '/second']],
-])('a webhook is called again: %s', async (_, first, second, expected) => {
+  ['not with reinvocationPolicy Never', {}, label('late'), ['/first', '/second']],
+])('reinvocation of a webhook: %s', async (_, first, second, expected) => {
   const { api, asked } = await withHooks(
     { '/first': { allowed: true }, '/second': second },
     { at: '/first', ...first },
@@ -159,7 +159,7 @@ test.each<[string, JsonObject, JsonObject, string[]]>([
   await api.close();
 });
 
-test('what the server fills in is looked at again when a webhook changed the object', async () => {
+test('built-in admission runs again when a webhook changed the object', async () => {
   const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
   const critical = { op: 'add', path: '/spec/priorityClassName', value: 'system-cluster-critical' };
   const { api } = await withHooks({ '/': patch(critical) }, { at: '/', rules });
@@ -170,7 +170,7 @@ test('what the server fills in is looked at again when a webhook changed the obj
   await api.close();
 });
 
-test('a webhook is told the options of the request', async () => {
+test('a webhook gets the options of the request', async () => {
   const { api, asked } = await withHooks({ '/': { allowed: true } }, { at: '/', phase: 'Validating' });
   const { body } = await api.post(`${MAPS}?fieldManager=me&fieldValidation=Strict`, map('a'));
   const { resourceVersion } = body['metadata'] as { resourceVersion: string };
@@ -218,7 +218,7 @@ test('a webhook for scales sees a Scale and may change it', async () => {
   await api.close();
 });
 
-test('a webhook for another version sees the object in that version, and its patch comes back', async () => {
+test('a webhook for another version sees the object in that version, and its patch is converted back', async () => {
   const rules = [{ operations: ['*'], apiGroups: [GROUP], apiVersions: ['v2'], resources: ['widgets'] }];
   const { api, asked } = await withHooks(
     { '/': patch({ op: 'replace', path: '/spec/size', value: 7 }), '/exact': { allowed: false } },
@@ -260,7 +260,7 @@ const named = (kind: string, apiVersion: string, more = {}) => ({
 test.each([
   ['binding', named('Binding', 'v1', { target: { name: 'n' } }), { group: '', version: 'v1' }],
   ['eviction', named('Eviction', 'policy/v1'), { group: 'policy', version: 'v1' }],
-])('whoever guards pods/%s is asked about it, and about nothing else', async (what, body, gv) => {
+])('a webhook for pods/%s is called for that subresource only', async (what, body, gv) => {
   const rules = [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: [`pods/${what}`] }];
   const { api, asked } = await withHooks({ '/': { allowed: true } }, { at: '/', phase: 'Validating', rules });
   await api.post(PODS, pod);
@@ -285,7 +285,7 @@ test.each([
     { kind: 'ConfigMap', apiVersion: 'v1', metadata: { generateName: 'g-' } },
     'configmaps "g-"',
   ],
-])('a namespace that is going takes no %s', async (path, body, who) => {
+])('a terminating namespace rejects %s', async (path, body, who) => {
   const { api } = await withHooks({});
   await api.post('/api/v1/namespaces', { metadata: { name: 'leaving' } });
   await api.post('/api/v1/namespaces/leaving/pods', pod);

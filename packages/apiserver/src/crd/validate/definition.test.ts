@@ -4,11 +4,11 @@ import { definition, object, version } from '../testkit.ts';
 import { validateDefinitionUpdate } from './definition.ts';
 import { prepared, refusals, short, withA } from './testkit.ts';
 
-describe('everything around the schema', () => {
+describe('fields other than the schema', () => {
   const spec = (more: JsonObject) => definition({ more });
   test.each<[string, object, string[]]>([
     [
-      'a name of its own',
+      'a name that does not match plural and group',
       { ...definition(), metadata: { name: 'foo' } },
       ['metadata.name: Invalid value: "foo": must be spec.names.plural+"."+spec.group'],
     ],
@@ -27,7 +27,7 @@ describe('everything around the schema', () => {
       ['spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"'],
     ],
     [
-      'kind and list kind alike',
+      'equal kind and list kind',
       spec({ names: { plural: 'widgets', kind: 'Widget', listKind: 'Widget' } }),
       ['spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same'],
     ],
@@ -61,19 +61,19 @@ describe('everything around the schema', () => {
       ],
     ],
     [
-      'a warning without deprecation',
+      'a deprecation warning for a version that is not deprecated',
       definition({ v1: { deprecationWarning: 'x' } }),
       ['spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions'],
     ],
     [
-      'a warning that would break a header',
+      'a deprecation warning with a line break',
       definition({ v1: { deprecated: true, deprecationWarning: 'ab\nc' } }),
       [
         'spec.versions[0].deprecationWarning: Invalid value: "ab\\nc": must only contain printable UTF-8 characters; non-printable character found at index 2',
       ],
     ],
     [
-      'a column without anything',
+      'an empty column',
       definition({ v1: { additionalPrinterColumns: [{}] } }),
       [
         'spec.additionalPrinterColumns[0].name: Required value',
@@ -97,7 +97,7 @@ describe('everything around the schema', () => {
       ],
     ],
     [
-      'a selectable field twice',
+      'a duplicate selectable field',
       definition({ v1: { selectableFields: [{ jsonPath: '.spec.size' }, { jsonPath: '.spec.size' }] } }),
       ['spec.selectableFields[1].jsonPath: Duplicate value: ".spec.size"'],
     ],
@@ -142,7 +142,7 @@ describe('everything around the schema', () => {
     expect(refusals(made)).toEqual(errors);
   });
 
-  test('two storage versions are shown as Go structs', () => {
+  test('prints two storage versions as Go structs', () => {
     const versions = [version('v1', object(), { storage: true }), version('v2', object(), { storage: true })];
     expect(refusals(definition({ versions }))).toEqual([
       'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v2","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version',
@@ -160,7 +160,7 @@ describe('updates', () => {
   };
   test.each<[string, object, object, string[]]>([
     [
-      'group and plural never change',
+      'group and plural are immutable',
       definition(),
       definition({ more: { group: 'other.example.com', names: { plural: 'gadgets', kind: 'Widget' } } }),
       [
@@ -169,7 +169,7 @@ describe('updates', () => {
       ],
     ],
     [
-      'scope and kind do not change any more',
+      'scope and kind are immutable once Established',
       definition(),
       definition({ more: { scope: 'Cluster', names: { plural: 'widgets', kind: 'Gadget' } } }),
       [
@@ -178,7 +178,7 @@ describe('updates', () => {
       ],
     ],
     [
-      'a version with objects in it stays',
+      'a stored version cannot be removed',
       definition(),
       definition({ versions: [version('v2', object(), { storage: true })] }),
       [
@@ -186,15 +186,15 @@ describe('updates', () => {
         'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
       ],
     ],
-    ['a type that was wrong before may stay wrong', withA({ type: 'foo' }), withA({ type: 'bar' }), []],
+    ['an invalid type may stay invalid', withA({ type: 'foo' }), withA({ type: 'bar' }), []],
     [
-      'a set that was wrong before may stay wrong',
+      'an invalid set may stay invalid',
       withA({ type: 'array', items: object(), 'x-kubernetes-list-type': 'set' }),
       withA({ type: 'array', items: object({}, { description: 'x' }), 'x-kubernetes-list-type': 'set' }),
       [],
     ],
     [
-      'a schema that was missing before may stay missing on versions that are not served',
+      'a missing schema may stay missing for versions that are not served',
       definition({ v1: { schema: {}, served: false } }),
       definition({ v1: { schema: {}, served: false } }),
       [],

@@ -22,7 +22,7 @@ describe('paths into a schema', () => {
     ['.labels.app', 'labels[app]'],
     ['.anything.at', 'anything[at]'],
     [".labels['it\\'s']", "labels[it's]"],
-  ])('%s leads to %s', (path, found) => {
+  ])('%s resolves to %s', (path, found) => {
     expect(findField(path, schema).path).toBe(found);
   });
 

@@ -7,9 +7,9 @@ describe('schemas', () => {
   const items = object({ k: { type: 'string' } }, { required: ['k'] });
   const list = (more: JsonObject, of: JsonObject = items) => withA({ type: 'array', items: of, ...more });
   test.each<[string, object, string[]]>([
-    ['a plain schema is fine', definition(), []],
+    ['accepts a plain schema', definition(), []],
     [
-      'a type nobody knows',
+      'an unknown type',
       withA({ type: 'foo' }),
       [
         'A.type: Unsupported value: "foo": supported values: "array", "boolean", "integer", "number", "object", "string"',
@@ -45,7 +45,7 @@ describe('schemas', () => {
     ],
     ['$ref', withA({ type: 'string', $ref: '#/x' }), ['A.$ref: Forbidden: $ref is not supported']],
     [
-      '$schema is refused for the whole',
+      '$schema',
       withA({ type: 'string', $schema: 'x' }),
       [`S: Invalid value: "": OpenAPIV3Schema 'schema' is not supported`],
     ],
@@ -55,7 +55,7 @@ describe('schemas', () => {
       ['A.x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined'],
     ],
     [
-      'properties beside additionalProperties',
+      'properties together with additionalProperties',
       withA({
         type: 'object',
         properties: { x: { type: 'string' } },
@@ -74,7 +74,7 @@ describe('schemas', () => {
       ['A.anyOf[0].type: Forbidden: must be empty to be structural'],
     ],
     [
-      'the one pattern in which it may be',
+      'a type in the int-or-string pattern',
       withA({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }),
       [],
     ],
@@ -91,7 +91,7 @@ describe('schemas', () => {
       ['A.x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map'],
     ],
     [
-      'keys that are no properties, or come twice',
+      'keys that are not properties, or duplicate',
       list({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['q', 'k', 'k'] }),
       [
         'A.x-kubernetes-list-map-keys: Invalid value: ["q","k","k"]: entries must all be names of item properties',
@@ -129,12 +129,12 @@ describe('schemas', () => {
       ],
     ],
     [
-      'a list type on no list',
+      'a list type on a field that is not a list',
       withA({ type: 'object', 'x-kubernetes-list-type': 'set' }),
       ['A.type: Invalid value: "object": must be array if x-kubernetes-list-type is specified'],
     ],
     [
-      'a map type nobody knows',
+      'an unknown map type',
       withA({ type: 'object', 'x-kubernetes-map-type': 'x' }),
       ['A.x-kubernetes-map-type: Unsupported value: "x": supported values: "atomic", "granular"'],
     ],
@@ -144,7 +144,7 @@ describe('schemas', () => {
       ['A.default: Invalid value: "string":  in body must be of type integer: "string"'],
     ],
     [
-      'a default that does not fit inside',
+      'a default with an invalid field',
       withA({ type: 'object', properties: { x: { type: 'integer' } }, default: { x: 'a', y: 1 } }),
       [
         'A.default: Invalid value: {"x":"a","y":1}: must not have unknown fields',
@@ -164,7 +164,7 @@ describe('schemas', () => {
       ],
     ],
     [
-      'a pattern that is none',
+      'an invalid pattern',
       withA({ type: 'string', pattern: '(' }),
       [
         'A.pattern: Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(`',
@@ -174,7 +174,7 @@ describe('schemas', () => {
     expect(refusals(made)).toEqual(errors);
   });
 
-  test('with a status subresource, nothing at the root may speak about the status', () => {
+  test('with a status subresource, no keyword at the root may constrain the status', () => {
     const [error] = refusals(
       withRoot(object({ spec: { type: 'object' } }, { maxProperties: 3 }), { subresources: { status: {} } }),
     );
@@ -183,7 +183,7 @@ describe('schemas', () => {
     );
   });
 
-  test('schemas that differ between versions are named by version', () => {
+  test('errors of schemas that differ between versions name the version', () => {
     const versions = [version('v1', object({ x: {} }), { storage: true }), version('v2', object({ y: {} }))];
     expect(refusals(definition({ versions }))).toEqual([
       'spec.versions[0].schema.openAPIV3Schema.properties[x].type: Required value: must not be empty for specified object fields',
@@ -192,8 +192,8 @@ describe('schemas', () => {
   });
 });
 
-describe('hostile definitions', () => {
-  test('prototype names are property names like any other', () => {
+describe('hostile CRDs', () => {
+  test('prototype names are valid property names', () => {
     const schema = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"foo"},"constructor":{"type":"string"}}}',
     ) as JsonObject;
@@ -202,13 +202,13 @@ describe('hostile definitions', () => {
     ]);
   });
 
-  test('a schema as deep as a body may be is walked', () => {
+  test('validates a schema of the maximum depth', () => {
     let schema: JsonObject = { type: 'string' };
     for (let i = 0; i < 490; i++) schema = object({ p: schema });
     expect(refusals(withA(schema))).toEqual([]);
   });
 
-  test('a default at every level of a deep schema does not make the check explode', () => {
+  test('validates a deep schema with a default at every level in reasonable time', () => {
     let schema: JsonObject = object(
       Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f${i}`, { type: 'string' }])),
     );
@@ -216,7 +216,7 @@ describe('hostile definitions', () => {
     expect(refusals(withA(schema))).toEqual([]);
   });
 
-  test('a schema as large as a body may be is checked in reasonable time', () => {
+  test('validates a schema of the maximum size in reasonable time', () => {
     const fields = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, i) => [
         `field${i}`,

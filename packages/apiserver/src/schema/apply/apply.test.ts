@@ -87,26 +87,26 @@ const conflicts = (run: () => unknown): string[] => {
 describe('apply', () => {
   const first = apply(undefined, 'alpha', thing({ size: 1, note: 'n' }));
 
-  test('the applier owns what it sent and nothing else', () => {
+  test('the applier owns exactly the fields that it sent', () => {
     expect(managers(first)).toEqual(['alpha Apply .spec.note .spec.size']);
   });
 
-  test('what it sends no more is removed', () => {
+  test('removes fields that the applier no longer sends', () => {
     const second = apply(first, 'alpha', thing({ size: 1 }));
     expect(second['spec']).toEqual({ size: 1 });
     expect(managers(second)).toEqual(['alpha Apply .spec.size']);
   });
 
-  test('what somebody else applies as well stays', () => {
+  test('keeps fields that another manager also applies', () => {
     const shared = apply(first, 'beta', thing({ note: 'n' }));
     expect(apply(shared, 'alpha', thing({ size: 1 }))['spec']).toEqual({ size: 1, note: 'n' });
   });
 
-  test('an applier that changes nothing has no time', () => {
+  test('an applier that changes no value has an entry without a time', () => {
     expect(managers(apply(first, 'beta', thing({ note: 'n' })))).toContain('beta Apply .spec.note (no time)');
   });
 
-  test('a value of somebody else is a conflict, and is taken by force', () => {
+  test('a value of another manager is a conflict, and force takes it over', () => {
     const config = thing({ size: 2, note: 'm' });
     expect(conflicts(() => apply(first, 'beta', config))).toEqual(['alpha: .spec.note .spec.size']);
     const taken = apply(first, 'beta', config, true);
@@ -114,14 +114,14 @@ describe('apply', () => {
     expect(managers(taken)).toEqual(['beta Apply .spec.note .spec.size']);
   });
 
-  test('the applied object is not edited, and shares nothing that is edited later', () => {
+  test('does not modify the configuration or share mutable parts with it', () => {
     const config = thing({ free: { a: '1' } });
     const result = apply(undefined, 'alpha', config);
     (result['spec'] as { free: JsonObject }).free['a'] = '2';
     expect(config['spec']).toEqual({ free: { a: '1' } });
   });
 
-  test('before the first apply everything belongs to whoever was there', () => {
+  test('assigns untracked fields to before-first-apply', () => {
     const old = thing({ size: 1, note: 'n' });
     expect(conflicts(() => apply(old, 'alpha', thing({ size: 2 })))).toEqual([
       'before-first-apply: .spec.size',
@@ -135,10 +135,10 @@ describe('lists', () => {
     ((object['spec'] as JsonObject)['ports'] as { name: string }[]).map(({ name }) => name).join('');
 
   test.each([
-    ['new items come after the ones they follow', 'abc', 'xb', 'axbc'],
+    ['new items follow their predecessors', 'abc', 'xb', 'axbc'],
     ['the order of the configuration wins', 'abc', 'ca', 'bca'],
-    ['items of others stay where they were', 'abcd', 'bd', 'abcd'],
-    ['nothing in common: old ones first', 'ab', 'xy', 'abxy'],
+    ['items of other managers keep their position', 'abcd', 'bd', 'abcd'],
+    ['without common items the old ones come first', 'ab', 'xy', 'abxy'],
   ])('%s: %s + %s = %s', (_, before, applied, after) => {
     const live = apply(undefined, 'alpha', ports(...before));
     expect(names(apply(live, 'beta', ports(...applied)))).toBe(after);
@@ -149,20 +149,20 @@ describe('lists', () => {
     expect(names(apply(both, 'alpha', thing({ ports: [] })))).toBe('b');
   });
 
-  test('sets are merged by value, atomic lists are one value', () => {
+  test('merges sets by value and replaces atomic lists', () => {
     const live = apply(undefined, 'alpha', thing({ tags: ['a'], atoms: ['a'] }));
     expect(apply(live, 'beta', thing({ tags: ['b'] }))['spec']).toEqual({ tags: ['a', 'b'], atoms: ['a'] });
     expect(conflicts(() => apply(live, 'beta', thing({ atoms: ['b'] })))).toEqual(['alpha: .spec.atoms']);
   });
 });
 
-describe('what is refused', () => {
+describe('errors', () => {
   test.each([
     ['an unknown field', { colour: 'red' }, '.spec.colour: field not declared in schema'],
     ['a wrong type', { note: 1 }, '.spec.note: expected string, got &value.valueUnstructured{Value:1}'],
     ['a map for a list', { tags: {} }, '.spec.tags: expected list, got &{map[]}'],
     [
-      'two items of one key',
+      'two items with the same key',
       { ports: [{ name: 'a' }, { name: 'a' }] },
       '.spec.ports: duplicate entries for key [name="a"]',
     ],
@@ -180,7 +180,7 @@ describe('what is refused', () => {
     expect(() => apply(undefined, 'alpha', thing(spec as JsonObject))).toThrow(new ApplyError(problem));
   });
 
-  test('names of prototypes are ordinary names', () => {
+  test('prototype names are ordinary field names', () => {
     const config = thing({ free: JSON.parse('{"__proto__":"1","constructor":"2"}') as JsonObject });
     const result = apply(apply(undefined, 'alpha', config), 'alpha', config);
     expect(Object.keys((result['spec'] as { free: JsonObject }).free)).toEqual(['__proto__', 'constructor']);
@@ -189,25 +189,25 @@ describe('what is refused', () => {
 });
 
 describe('updates', () => {
-  test('whoever creates owns what is there, maps included, and not the status', () => {
+  test('a create owns all fields including maps, except the status', () => {
     const made = update(undefined, 'maker', thing({ free: { a: '1' } }, { status: { phase: 'New' } }));
     expect(managers(made)).toEqual(['maker Update .spec .spec.free .spec.free.a']);
   });
 
-  test('whoever changes a value takes it, and nothing else', () => {
+  test('an update owns exactly the changed values', () => {
     const made = apply(undefined, 'alpha', thing({ size: 1, note: 'n' }));
     const next = update(made, 'editor', { ...made, spec: { size: 2, note: 'n' } });
     expect(managers(next)).toEqual(['alpha Apply .spec.note', 'editor Update .spec.size']);
   });
 
-  test('an empty list of managers forgets them all, and they stay forgotten', () => {
+  test('an empty managedFields list resets all managers permanently', () => {
     const made = apply(undefined, 'alpha', thing({ size: 1 }));
     const reset = update(made, 'editor', { ...made, metadata: { name: 'x', managedFields: [] } });
     expect(managers(reset)).toEqual([]);
     expect(managers(update(reset, 'editor', { ...reset, spec: { size: 2 } }))).toEqual([]);
   });
 
-  test('what cannot be read as managers is what it was before', () => {
+  test('keeps the previous managers when managedFields is invalid', () => {
     const made = apply(undefined, 'alpha', thing({ size: 1 }));
     const bad = {
       manager: 'x',
@@ -220,7 +220,7 @@ describe('updates', () => {
     expect(managers(next)).toEqual(['alpha Apply .spec.size']);
   });
 
-  test('the eleventh updater makes the oldest two one', () => {
+  test('merges the two oldest entries at the eleventh updater', () => {
     let object = update(undefined, 'm0', thing({ free: { k0: '1' } }));
     for (let i = 1; i <= 10; i++) {
       const free = { ...((object['spec'] as JsonObject)['free'] as JsonObject), [`k${i}`]: '1' };

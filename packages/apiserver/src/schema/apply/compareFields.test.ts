@@ -20,13 +20,13 @@ const CASES: readonly [
   ['one of each', { a: 1, b: 1 }, { b: 2, c: 1 }, { added: ['.c'], modified: ['.b'], removed: ['.a'] }],
   ['two fields', {}, { a: 1, b: 1 }, { added: ['.a', '.b'], modified: [], removed: [] }],
   [
-    'one field that is spelled like the text of two',
+    'one field whose name looks like the text of two',
     {},
     { 'a+0,f:b': 1 },
     { added: ['.a+0,f:b'], modified: [], removed: [] },
   ],
   ['a field below another', { a: {} }, { a: { b: 1 } }, { added: ['.a.b'], modified: [], removed: [] }],
-  ['a field beside another', { a: {} }, { a: {}, b: 1 }, { added: ['.b'], modified: [], removed: [] }],
+  ['a field next to another', { a: {} }, { a: {}, b: 1 }, { added: ['.b'], modified: [], removed: [] }],
   [
     'a prototype name',
     {},
@@ -35,13 +35,13 @@ const CASES: readonly [
   ],
 ];
 
-describe('what differs', () => {
+describe('differences', () => {
   // Twice: the second result comes from the cache.
   test.each([...CASES, ...CASES])('%s', (_name, left, right, expected) => {
     expect(paths(left, right)).toEqual(expected);
   });
 
-  test('the same paths are the same difference, whatever the values', () => {
+  test('returns the identical difference for the same paths', () => {
     expect(compareFields(UNTYPED, { a: 1 }, { a: 2, b: 'x' })).toBe(
       compareFields(UNTYPED, { a: 'p' }, { a: 'q', b: 3 }),
     );

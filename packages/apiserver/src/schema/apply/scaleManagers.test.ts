@@ -25,10 +25,10 @@ const untimed = ({ time: _, ...rest }: JsonObject): JsonObject => rest;
 
 describe('managers of a Scale', () => {
   test.each<[string, JsonObject[], JsonObject[] | undefined]>([
-    ['whoever owns the replicas', [entry('a', {}, BOTH)], [entry('a', SCALE, IN_SCALE)]],
-    ['nobody who owns something else', [entry('a', {}, NOTE)], undefined],
-    ['nobody of a version without a scale', [entry('a', { apiVersion: 'g/v2' }, SIZE)], undefined],
-    ['nobody of a version that is not served', [entry('a', { apiVersion: 'g/v9' }, SIZE)], undefined],
+    ['the owner of the replicas', [entry('a', {}, BOTH)], [entry('a', SCALE, IN_SCALE)]],
+    ['not an owner of other fields', [entry('a', {}, NOTE)], undefined],
+    ['not a manager of a version without a scale', [entry('a', { apiVersion: 'g/v2' }, SIZE)], undefined],
+    ['not a manager of a version that is not served', [entry('a', { apiVersion: 'g/v9' }, SIZE)], undefined],
   ])('%s', (_, entries, expected) => {
     expect(managersOfScale(entries, PATHS)).toEqual(expected);
   });
@@ -39,37 +39,37 @@ describe('managers of an object whose Scale was written', () => {
   const through = { ...SCALE, subresource: 'scale' };
   test.each<[string, JsonObject[], JsonObject[], JsonObject[] | undefined]>([
     [
-      'the writer takes the replicas from who had them',
+      'the writer takes the replicas from the previous owner',
       [entry('a', {}, BOTH)],
       [entry('b', through, IN_SCALE)],
       [untimed(entry('b', { subresource: 'scale' }, SIZE)), entry('a', {}, NOTE)],
     ],
     [
-      'an updater who keeps them gets an entry of its own, without a time',
+      'an updater that keeps them gets its own entry without a time',
       [entry('a', {}, BOTH)],
       [entry('a', SCALE, IN_SCALE)],
       [untimed(entry('a', {}, SIZE)), entry('a', {}, NOTE)],
     ],
     [
-      'an applier who keeps them is who it was',
+      'an applier that keeps them keeps its entry',
       [entry('a', applied, BOTH)],
       [entry('a', { ...applied, ...SCALE }, IN_SCALE)],
       [entry('a', applied, BOTH)],
     ],
     [
-      'who owned nothing else is gone',
+      'a manager without other fields is removed',
       [entry('a', {}, SIZE)],
       [entry('b', through, IN_SCALE)],
       [untimed(entry('b', { subresource: 'scale' }, SIZE))],
     ],
     [
-      'other fields of the Scale are nobody’s',
+      'other fields of the Scale have no owner',
       [entry('a', {}, NOTE)],
       [entry('b', through, { 'f:status': { 'f:replicas': {} } })],
       [entry('a', {}, NOTE)],
     ],
     [
-      'managers of versions that are not served are forgotten',
+      'managers of versions that are not served are removed',
       [entry('a', { apiVersion: 'g/v9' }, NOTE), entry('a', { apiVersion: 'g/v2' }, SIZE)],
       [],
       [entry('a', { apiVersion: 'g/v2' }, SIZE)],

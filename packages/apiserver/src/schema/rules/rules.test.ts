@@ -37,31 +37,31 @@ describe('evaluating', () => {
   };
 
   test.each<[string, JsonObject, JsonObject, JsonObject | undefined, string[]]>([
-    ['a rule that holds says nothing', ordered, { spec: { a: 1, b: 2 } }, undefined, []],
+    ['a satisfied rule reports nothing', ordered, { spec: { a: 1, b: 2 } }, undefined, []],
     [
-      'a broken rule names its node, not the value',
+      'a violated rule names its node, not the value',
       ordered,
       { spec: { a: 2, b: 1 } },
       undefined,
       ['spec: Invalid value: order'],
     ],
     [
-      'an error of evaluation is a refusal',
+      'an evaluation error rejects the object',
       ordered,
       { spec: { a: 2 } },
       undefined,
       ['spec: Invalid value: "object": no such key: b evaluating rule: order'],
     ],
-    ['an absent node has no rules to break', ordered, {}, undefined, []],
-    ['null is not looked at', ordered, { spec: null }, undefined, []],
+    ['rules of an absent node do not run', ordered, {}, undefined, []],
+    ['rules do not run on null', ordered, { spec: null }, undefined, []],
     [
-      'a property that is null is not there',
+      'a null property is absent',
       spec({ a: { type: 'string', nullable: true } }, { rule: 'has(self.a)' }),
       { spec: { a: null } },
       undefined,
       ['spec: Invalid value: failed rule: has(self.a)'],
     ],
-    ['transition rules wait for an old value', immutable, { a: 'x' }, undefined, []],
+    ['transition rules need an old value', immutable, { a: 'x' }, undefined, []],
     [
       'transition rules compare',
       immutable,
@@ -71,13 +71,13 @@ describe('evaluating', () => {
     ],
     ['a new field has no old value', immutable, { a: 'x' }, {}, []],
     [
-      'what was broken before and did not change is a warning',
+      'a violation of an unchanged value is a warning',
       bounded,
       { n: 9, x: 1 },
       { n: 9 },
       ['warning n: Invalid value: 9: big'],
     ],
-    ['what changes must hold', bounded, { n: 8 }, { n: 9 }, ['n: Invalid value: 8: big']],
+    ['a changed value must satisfy the rule', bounded, { n: 8 }, { n: 9 }, ['n: Invalid value: 8: big']],
     [
       'prototype names are ordinary properties',
       spec({ constructor: int }, { rule: 'self.constructor == 1' }),
@@ -89,7 +89,7 @@ describe('evaluating', () => {
     expect(run(schema, object, old)).toEqual(expected);
   });
 
-  test('rules share one budget, and the one that exceeds it ends them all', () => {
+  test('rules share one budget, and exceeding it stops the evaluation', () => {
     const list = { type: 'array', items: { type: 'string' } };
     const costly = { rule: 'self.l.all(x, self.l.all(y, self.l.all(z, size(x + y + z) > 0)))' };
     const l = Array.from({ length: 300 }, (_, i) => String(i));
@@ -98,24 +98,24 @@ describe('evaluating', () => {
     expect(errors[0]).toMatch(/no further validation rules will be run/);
   });
 
-  test('a schema without rules costs nothing', () => {
+  test('a schema without rules compiles to undefined', () => {
     expect(compileSchemaRules({ type: 'object', properties: { a: int } })).toBeUndefined();
   });
 });
 
-describe('checking a definition', () => {
+describe('checking a CRD', () => {
   const at = 'schema.properties[spec].x-kubernetes-validations[0]';
 
   test.each<[string, JsonObject, RegExp[]]>([
-    ['a rule that compiles is fine', spec({ a: int }, { rule: 'self.a > 1' }), []],
+    ['accepts a rule that compiles', spec({ a: int }, { rule: 'self.a > 1' }), []],
     [
       'an unknown field',
       spec({ a: int }, { rule: 'self.b > 1' }),
       [/\.rule: Invalid value: .*undefined field 'b'/s],
     ],
-    ['not a boolean', spec({ a: int }, { rule: 'self.a' }), [/must evaluate to a bool/]],
+    ['a rule that is not a boolean', spec({ a: int }, { rule: 'self.a' }), [/must evaluate to a bool/]],
     [
-      'a message that is no text',
+      'a messageExpression that is not a string',
       spec({ a: int }, { rule: 'self.a > 1', messageExpression: 'self.a' }),
       [/\.messageExpression: .*must evaluate to a string/],
     ],
@@ -125,7 +125,7 @@ describe('checking a definition', () => {
       [/may not be set if oldSelf is not used/],
     ],
     [
-      'unknown fields of unknown shape are invisible',
+      'untyped fields are not visible',
       spec({ a: { 'x-kubernetes-preserve-unknown-fields': true } }, { rule: 'has(self.a)' }),
       [/undefined field 'a'/],
     ],
@@ -144,7 +144,7 @@ describe('checking a definition', () => {
     { rule: 'self.l.all(x, self.l.all(y, x == y))' },
   );
 
-  test('a rule that may cost too much is refused, and so is the schema', () => {
+  test('rejects a rule and a schema above the cost limit', () => {
     const errors = check(nested);
     expect(errors[0]).toMatch(
       /\.rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x/,
@@ -152,11 +152,11 @@ describe('checking a definition', () => {
     expect(errors.at(-1)).toMatch(/^schema: Forbidden: x-kubernetes-validations estimated rule cost total/);
   });
 
-  test('the same rule on an unchanged schema counts only towards the total', () => {
+  test('on an unchanged schema only the total cost limit applies', () => {
     expect(check(nested, true).some((e) => e.includes('estimated rule cost exceeds'))).toBe(false);
   });
 
-  test('limits make it affordable', () => {
+  test('limits in the schema reduce the estimated cost', () => {
     const small = { type: 'array', maxItems: 10, items: { ...text, maxLength: 10 } };
     expect(check(spec({ l: small }, { rule: 'self.l.all(x, self.l.all(y, x == y))' }))).toEqual([]);
   });
@@ -171,6 +171,6 @@ test.each([
   ['1a', undefined],
   ['a b', undefined],
   ['', undefined],
-])('the property %j is written %s', (name, expected) => {
+])('escapes the property %j as %s', (name, expected) => {
   expect(escapeName(name)).toBe(expected);
 });

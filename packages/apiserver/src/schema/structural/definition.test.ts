@@ -12,7 +12,7 @@ const errorsOf = (schema: JsonObject): string[] =>
 const root = (a: JsonObject): JsonObject => ({ type: 'object', properties: { a } });
 const A = 'S.properties[a]';
 
-describe('what makes a schema structural', () => {
+describe('structural schema rules', () => {
   test.each<[string, JsonObject, string[]]>([
     [
       'the root is an object',
@@ -38,12 +38,12 @@ describe('what makes a schema structural', () => {
     ],
     ['int-or-string needs no type', root({ 'x-kubernetes-int-or-string': true }), []],
     [
-      'its two patterns are excused',
+      'the two int-or-string patterns may have types in junctors',
       root({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }),
       [],
     ],
     [
-      'in allOf as well',
+      'the int-or-string patterns may be in allOf',
       root({
         'x-kubernetes-int-or-string': true,
         allOf: [{ anyOf: [{ type: 'integer' }, { type: 'string' }] }, { pattern: 'x' }],
@@ -51,20 +51,20 @@ describe('what makes a schema structural', () => {
       [],
     ],
     [
-      'but not elsewhere',
+      'other junctors may not have types',
       root({ type: 'object', anyOf: [{ type: 'object' }] }),
       [`${A}.anyOf[0].type: Forbidden: must be empty to be structural`],
     ],
     ['preserving needs no type', root({ 'x-kubernetes-preserve-unknown-fields': true }), []],
     [
-      'int-or-string is nothing else',
+      'int-or-string excludes preserve-unknown-fields',
       root({ 'x-kubernetes-int-or-string': true, 'x-kubernetes-preserve-unknown-fields': true }),
       [
         `${A}.x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true`,
       ],
     ],
     [
-      'junctors only constrain',
+      'junctors may only contain constraints',
       root({ type: 'string', not: { title: 't', default: 'x', nullable: true } }),
       [
         `${A}.not.default: Forbidden: must be undefined to be structural`,
@@ -73,22 +73,22 @@ describe('what makes a schema structural', () => {
       ],
     ],
     [
-      'junctors speak of known fields',
+      'junctors may only refer to declared fields',
       { type: 'object', oneOf: [{ properties: { b: {} } }] },
       ['S.properties[b]: Required value: because it is defined in S.oneOf[0].properties[b]'],
     ],
     [
-      'and of known items',
+      'junctors may only refer to declared items',
       { type: 'object', anyOf: [{ items: {} }] },
       ['S.items: Required value: because it is defined in S.anyOf[0].items'],
     ],
     [
-      'which upstream asks of the root only',
+      'junctors below the root are not checked, as upstream',
       root({ type: 'object', oneOf: [{ properties: { b: {} } }] }),
       [],
     ],
     [
-      'never of metadata',
+      'junctors may not refer to metadata',
       {
         type: 'object',
         properties: { metadata: { type: 'object' } },
@@ -97,7 +97,7 @@ describe('what makes a schema structural', () => {
       ['S.anyOf[0].properties[metadata]: Forbidden: must not be specified in a nested context'],
     ],
     [
-      'metadata may restrict names',
+      'metadata may constrain name and generateName',
       {
         type: 'object',
         properties: { metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 9 } } } },
@@ -105,7 +105,7 @@ describe('what makes a schema structural', () => {
       [],
     ],
     [
-      'and nothing else',
+      'metadata may not constrain other fields',
       {
         type: 'object',
         properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } },
@@ -168,7 +168,7 @@ describe('what makes a schema structural', () => {
       { type: 'string', allOf: [{ definitions: { a: {} } }] },
       "OpenAPIV3Schema 'definitions' is not supported",
     ],
-  ])('%j cannot be read', (schema, message) => {
+  ])('%j has no structural form', (schema, message) => {
     const { errors, unreadable, checked } = verdict(root(schema));
     expect([errors, checked]).toEqual([[], false]);
     expect(unreadable).toEqual([
@@ -177,30 +177,30 @@ describe('what makes a schema structural', () => {
   });
 });
 
-describe('defaults', () => {
+describe('defaults of a schema', () => {
   test.each<[string, JsonObject, string[]]>([
     [
-      'fit their type',
+      'must match their type',
       root({ type: 'integer', default: 'x' }),
       [`${A}.default: Invalid value: "string":  in body must be of type integer: "string"`],
     ],
     [
-      'fit below, too',
+      'must be valid at every depth',
       root({ type: 'object', properties: { b: { type: 'integer' } }, default: { b: 'x' } }),
       [`${A}.default.b: Invalid value: "string": b in body must be of type integer: "string"`],
     ],
     [
-      'have no unknown fields',
+      'must not have unknown fields',
       root({ type: 'object', properties: {}, default: { b: 1 } }),
       [`${A}.default: Invalid value: {"b":1}: must not have unknown fields`],
     ],
     [
-      'inside items',
+      'are checked inside items',
       root({ type: 'array', items: { type: 'string', maxLength: 1, default: 'ab' } }),
       [`${A}.items.default: Too long: may not be more than 1 byte`],
     ],
     [
-      'are sound resources',
+      'must be valid embedded resources',
       root({
         type: 'object',
         'x-kubernetes-embedded-resource': true,
@@ -210,7 +210,7 @@ describe('defaults', () => {
       [`${A}.default.apiVersion: Required value`],
     ],
     [
-      'result in sound metadata',
+      'must result in valid metadata',
       root({
         type: 'object',
         'x-kubernetes-embedded-resource': true,
@@ -221,7 +221,7 @@ describe('defaults', () => {
       ],
     ],
     [
-      'may be anything where anything goes',
+      'may be any value where the schema allows any',
       root({ 'x-kubernetes-preserve-unknown-fields': true, default: { a: [1, null] } }),
       [],
     ],
@@ -229,14 +229,14 @@ describe('defaults', () => {
     expect(errorsOf(schema)).toEqual(errors);
   });
 
-  test('unknown fields may be tolerated', () => {
+  test('unknown fields in defaults can be allowed', () => {
     const schema = root({ type: 'object', properties: {}, default: { b: 1 } });
     expect(validateStructural(schema, 'S', { prunedDefaults: false, metadata }).checked).toBe(true);
     expect(hasUnprunedDefaults(schema)).toBe(true);
     expect(hasUnprunedDefaults(root({ type: 'object', properties: {}, default: {} }))).toBe(false);
   });
 
-  test('rules see defaults that are otherwise fine', () => {
+  test('rules run on otherwise valid defaults', () => {
     const seen: string[] = [];
     const rules = (_: JsonObject, value: unknown, path: string) => {
       seen.push(`${path}=${JSON.stringify(value)}`);

@@ -27,7 +27,7 @@ const texts = (schema: JsonObject, value: Json, old?: Json): string[] =>
     .map((e) => `${e.reason.replace('FieldValue', '')} ${e.field}: ${e.message}`);
 const props = (properties: JsonObject): JsonObject => ({ type: 'object', properties });
 
-describe('values, in the words of the real server', () => {
+describe('validation with the messages of kube-apiserver', () => {
   const cases: [string, JsonObject, Json, string[]][] = [
     [
       'type',
@@ -70,7 +70,7 @@ describe('values, in the words of the real server', () => {
       ['NotSupported spec: Unsupported value: "blue": supported values: "red", "green"'],
     ],
     [
-      'enum of other things',
+      'enum of values that are not strings',
       { type: 'integer', enum: [1, 2] },
       3,
       ['NotSupported spec: Unsupported value: 3: supported values: "1", "2"'],
@@ -160,7 +160,7 @@ describe('values, in the words of the real server', () => {
       'yesterday',
       ['TypeInvalid spec: Invalid value: "yesterday": spec in body must be of type date-time: "yesterday"'],
     ],
-    ['additional properties of any kind', { type: 'object', additionalProperties: true }, { a: 'x' }, []],
+    ['additional properties of any type', { type: 'object', additionalProperties: true }, { a: 'x' }, []],
     [
       'no additional properties',
       { type: 'object', additionalProperties: false },
@@ -169,7 +169,7 @@ describe('values, in the words of the real server', () => {
     ],
     ['a fraction that is a multiple', { type: 'number', multipleOf: 0.1 }, 0.30000000000000004, []],
     [
-      'a fraction that is none',
+      'a fraction that is not a multiple',
       { type: 'number', multipleOf: 0.5 },
       0.75,
       ['Invalid spec: Invalid value: 0.75: spec in body should be a multiple of 0.5'],
@@ -191,7 +191,7 @@ describe('values, in the words of the real server', () => {
       ],
     ],
     [
-      'oneOf, none',
+      'oneOf without a match',
       {
         ...props({ a: { type: 'string' }, b: { type: 'string' } }),
         oneOf: [{ required: ['a'] }, { required: ['b'] }],
@@ -203,7 +203,7 @@ describe('values, in the words of the real server', () => {
       ],
     ],
     [
-      'oneOf, both',
+      'oneOf with two matches',
       {
         ...props({ a: { type: 'string' }, b: { type: 'string' } }),
         oneOf: [{ required: ['a'] }, { required: ['b'] }],
@@ -266,7 +266,7 @@ describe('values, in the words of the real server', () => {
       ],
     ],
     [
-      'a property named like one of Object',
+      'a property with the name of an Object member',
       { ...props({ toString: { type: 'string' } } as JsonObject), required: ['toString'] },
       {},
       ['Required spec.toString: Required value'],
@@ -290,7 +290,7 @@ test.each<[JsonObject, Json]>([
   [{ type: 'integer', format: 'int32' }, -2_147_483_648],
   [{ type: 'integer' }, 9223372036854775807n],
   [{ type: 'number', format: 'float' }, 3.4e38],
-])('exactly on the bound is fine: row %#', (schema, value) => {
+])('accepts a value that equals the bound: row %#', (schema, value) => {
   expect(texts(schema, value)).toEqual([]);
 });
 
@@ -307,13 +307,13 @@ describe('ratcheting', () => {
     },
   });
   test.each<[string, Json, Json, string[]]>([
-    ['an unchanged value may stay wrong', { a: 'long', n: 1 }, { a: 'long', n: 2 }, []],
-    ['a changed one may not', { a: 'long' }, { a: 'longer' }, ['spec.a']],
-    ['a new one may not', {}, { a: 'long' }, ['spec.a']],
-    ['a list stays as a whole', { list: ['ab'] }, { list: ['ab'], n: 1 }, []],
-    ['but not its elements', { list: ['ab'] }, { list: ['ab', 'c'] }, ['spec.list[0]']],
+    ['an unchanged value may stay invalid', { a: 'long', n: 1 }, { a: 'long', n: 2 }, []],
+    ['a changed value must be valid', { a: 'long' }, { a: 'longer' }, ['spec.a']],
+    ['a new value must be valid', {}, { a: 'long' }, ['spec.a']],
+    ['an unchanged list may stay invalid', { list: ['ab'] }, { list: ['ab'], n: 1 }, []],
+    ['elements of a changed list must be valid', { list: ['ab'] }, { list: ['ab', 'c'] }, ['spec.list[0]']],
     [
-      'elements of a map list stay',
+      'unchanged elements of a map list may stay invalid',
       { map: [{ k: 'x', v: 'long' }] },
       { map: [{ k: 'y' }, { k: 'x', v: 'long' }] },
       [],
@@ -326,13 +326,13 @@ describe('ratcheting', () => {
     ).toEqual(fields);
   });
 
-  test('duplicates of sets stay while the old object has some', () => {
+  test('duplicates in a set may stay while the old object has some', () => {
     const set = { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' };
     expect(texts(set, ['a', 'a', 'b'], ['a', 'a'])).toEqual([]);
     expect(texts(set, ['a', 'a'], ['a'])).toHaveLength(1);
   });
 
-  test('the status alone', () => {
+  test('validates only the status', () => {
     const structure = compile({ type: 'object' });
     const object = { ...wrap({ bogus: 1 }), status: { n: 9 } };
     expect(structure.validateStatus(object, wrap({}))).toEqual([
@@ -357,42 +357,42 @@ describe('pruning', () => {
   };
   test.each<[string, JsonObject, Json, Json, string[]]>([
     [
-      'unknown fields go, sorted',
+      'removes unknown fields and returns them sorted',
       props({ a: { type: 'string' } }),
       { z: 1, b: { c: 2 }, a: 'x' },
       { a: 'x' },
       ['spec.b', 'spec.z'],
     ],
     [
-      'an object without properties keeps nothing',
+      'removes all fields of an object without properties',
       props({ o: { type: 'object' } }),
       { o: { a: 1 } },
       { o: {} },
       ['spec.o.a'],
     ],
     [
-      'inside lists, with the index',
+      'removes fields inside lists and reports the index',
       { type: 'array', items: props({}) },
       [{}, { x: 1 }],
       [{}, {}],
       ['spec[1].x'],
     ],
     [
-      'preserved where the schema says so',
+      'keeps fields with x-kubernetes-preserve-unknown-fields',
       { ...props({ a: props({}) }), 'x-kubernetes-preserve-unknown-fields': true },
       { o: { p: 1 }, a: { q: 1 } },
       { o: { p: 1 }, a: {} },
       ['spec.a.q'],
     ],
     [
-      'additional properties of any kind lose what is in them',
+      'removes all fields inside additional properties of any type',
       { type: 'object', additionalProperties: true },
       { a: { b: 1 } },
       { a: {} },
       ['spec.a.b'],
     ],
     [
-      'null goes where it is not allowed',
+      'removes null where it is not allowed',
       props({
         a: { type: 'string' },
         b: { type: 'string', nullable: true },
@@ -405,7 +405,7 @@ describe('pruning', () => {
   ])('%s', (_, schema, value, expected, unknown) => {
     expect(pruned(schema, value)).toEqual([expected, unknown]);
   });
-  test('apiVersion, kind and metadata of the root are left alone, other fields are not', () => {
+  test('does not prune apiVersion, kind and metadata of the root', () => {
     const object: JsonObject = { ...wrap({}), extra: true };
     expect(compile({ type: 'object' }).prune(object)).toEqual(['extra']);
     expect(object).toEqual(wrap({}));
@@ -430,16 +430,16 @@ describe('defaults', () => {
   });
   test.each<[string, Json, Json]>([
     [
-      'into what is there',
+      'sets defaults in existing objects',
       { o: {}, l: [{}, { c: false }], m: { k: {} } },
       { a: 'x', o: { b: 3 }, p: { b: 4 }, l: [{ c: true }, { c: false }], m: { k: { d: 'y' } }, n: 'z' },
     ],
-    ['not into what is missing', {}, { a: 'x', p: { b: 4 }, n: 'z' }],
-    ['null is missing unless it is allowed', { a: null, n: null }, { a: 'x', p: { b: 4 }, n: null }],
+    ['does not set defaults in missing objects', {}, { a: 'x', p: { b: 4 }, n: 'z' }],
+    ['treats null as missing where it is not allowed', { a: null, n: null }, { a: 'x', p: { b: 4 }, n: null }],
   ])('%s', (_, value, expected) => {
     expect(defaulted(schema, value)).toEqual(expected);
   });
-  test('null elements of lists and maps become the default', () => {
+  test('replaces null elements of lists and maps by the default', () => {
     const items = { type: 'integer', default: 7 };
     const lists = props({ l: { type: 'array', items }, m: { type: 'object', additionalProperties: items } });
     expect(defaulted(lists, { l: [null, 1], m: { a: null, b: 2 } })).toEqual({
@@ -447,7 +447,7 @@ describe('defaults', () => {
       m: { a: 7, b: 2 },
     });
   });
-  test('each object gets a copy of its own', () => {
+  test('gives each object its own copy of a default', () => {
     const structure = compile(schema);
     const [first, second] = [wrap({}), wrap({})];
     structure.applyDefaults(first);
@@ -465,7 +465,7 @@ describe('embedded resources', () => {
       'x-kubernetes-preserve-unknown-fields': true,
     },
   });
-  test('metadata is read as metadata', () => {
+  test('decodes embedded metadata as ObjectMeta', () => {
     const object = wrap({
       tpl: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', oops: 1 }, data: { k: 'v' } },
     });
@@ -474,7 +474,7 @@ describe('embedded resources', () => {
       tpl: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { k: 'v' } },
     });
   });
-  test('inside maps and lists as well', () => {
+  test('decodes metadata inside maps and lists', () => {
     const inMap = {
       type: 'object',
       additionalProperties: { type: 'array', items: (schema.properties as JsonObject).tpl! },
@@ -506,7 +506,7 @@ describe('embedded resources', () => {
   });
 });
 
-test('without a schema everything is valid and nothing is known', () => {
+test('without a schema every value is valid and every field is unknown', () => {
   const structure = compileStructural(undefined, { metadata });
   const object = wrap({ a: 1 });
   expect(structure.validate(object)).toEqual([]);

@@ -51,7 +51,7 @@ describe('overlap', () => {
     expect(firstOverlap(a, b, 10)).toBe(first);
   });
 
-  test('long lists take linear time', () => {
+  test('processes long lists in linear time', () => {
     const even = Array.from({ length: 50_000 }, (_, i) => 2 * i).join(',');
     const odd = Array.from({ length: 50_000 }, (_, i) => 2 * i + 1).join(',');
     expect(firstOverlap(even, odd, 100_000)).toBeUndefined();

@@ -17,7 +17,7 @@ test.each([
   '@every 1h30m',
   'TZ=UTC 0 0 * * *',
   'CRON_TZ=Europe/Berlin @daily',
-])('%j is one', (schedule) => {
+])('accepts %j', (schedule) => {
   expect(() => checkSchedule(schedule, isZone)).not.toThrow();
 });
 
@@ -42,6 +42,6 @@ test.each([
   ['@every soon', 'failed to parse duration @every soon: time: invalid duration "soon"'],
   ['TZ=Nowhere/Land * * * * *', 'provided bad location Nowhere/Land: unknown time zone Nowhere/Land'],
   ['TZ=UTC', 'invalid schedule format: runtime error: slice bounds out of range [:-1]'],
-])('%j is none', (schedule, why) => {
+])('rejects %j', (schedule, why) => {
   expect(() => checkSchedule(schedule, isZone)).toThrow(new ScheduleError(why));
 });

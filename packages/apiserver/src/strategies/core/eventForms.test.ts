@@ -24,11 +24,11 @@ const MODERN = {
   deprecatedCount: 7,
 } as unknown as KubeObject;
 
-test('nothing is lost on the way there and back', () => {
+test('a round trip between both forms loses nothing', () => {
   expect(toModern(toCore(MODERN))).toEqual(MODERN);
 });
 
-test('the names of v1', () => {
+test('converts to the field names of v1', () => {
   expect(toCore(MODERN)).toEqual({
     kind: 'Event',
     apiVersion: 'v1',
@@ -50,7 +50,7 @@ test('the names of v1', () => {
   });
 });
 
-test('what Go always writes is written for an empty event', () => {
+test('adds the fields that Go always writes to an empty event', () => {
   const empty = { metadata: { name: 'e' } } as KubeObject;
   expect(toCore(empty)).toEqual({
     kind: 'Event',

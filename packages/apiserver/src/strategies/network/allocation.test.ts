@@ -11,7 +11,7 @@ const service = (uid: string, ips: string[], ...ports: number[]): KubeObject =>
     spec: { clusterIPs: ips, ports: ports.map((nodePort) => ({ nodePort })) },
   }) as unknown as KubeObject;
 
-test('every address is given once, then the range is full', () => {
+test('allocates every address once, until the range is full', () => {
   const random = seededRandom(1);
   const addresses = new Set<string>();
   const taken = { addresses, ports: new Set<number>() };
@@ -21,7 +21,7 @@ test('every address is given once, then the range is full', () => {
   expect(() => nextAddress(taken, random)).toThrow(new AllocationError('range is full'));
 });
 
-test('every port is given once, then the range is full', () => {
+test('allocates every port once, until the range is full', () => {
   const random = seededRandom(2);
   const ports = new Set<number>();
   for (let i = 30_000; i <= 32_767; i++) ports.add(nextPort(ports, random));
@@ -29,7 +29,7 @@ test('every port is given once, then the range is full', () => {
   expect(() => nextPort(ports, random)).toThrow(new AllocationError('range is full'));
 });
 
-test('addresses and ports that clients choose themselves are kept free while there are others', () => {
+test('allocates from the static range only when the rest is used up', () => {
   const random = seededRandom(3);
   const addresses = new Set<string>();
   const ports = new Set<number>();
@@ -45,7 +45,7 @@ test('addresses and ports that clients choose themselves are kept free while the
   expect(nextPort(ports, random)).toBeLessThan(30_086);
 });
 
-test('what others hold is taken, what the service itself holds is not', () => {
+test('addresses of other Services are in use, those of the Service itself are free', () => {
   const all = [service('a', ['10.0.0.5'], 30_001), service('b', ['10.0.0.6'], 30_002)];
   const taken = takenBy(all, 'b');
   expect(() => claimAddress('10.0.0.5', taken)).toThrow('provided IP is already allocated');
@@ -55,14 +55,14 @@ test('what others hold is taken, what the service itself holds is not', () => {
 });
 
 test.each(['10.0.1.1', '9.255.255.255', '10.0.0.0', '10.0.0.255', '::1', 'nonsense'])(
-  '%s is outside',
+  '%s is outside the range',
   (ip) => {
     const taken = takenBy([], undefined);
     expect(() => claimAddress(ip, taken)).toThrow('the provided network does not match the current range');
   },
 );
 
-test.each([29_999, 32_768, 0, -1])('%d is no node port', (port) => {
+test.each([29_999, 32_768, 0, -1])('%d is outside the node port range', (port) => {
   expect(() => claimPort(port, new Set())).toThrow(
     'provided port is not in the valid range. The range of valid ports is 30000-32767',
   );
