@@ -13,8 +13,8 @@ const account = (uid: string) => ({
 
 const TEN_MINUTES = { lengthSeconds: 600, audiences: [ISSUER] };
 const userOf = (tokens: AccountTokens, token: string) => {
-  const verdict = tokens.judge(token, [ISSUER]);
-  return verdict.kind === 'user' ? verdict.user : undefined;
+  const result = tokens.authenticate(token, [ISSUER]);
+  return result.kind === 'user' ? result.user : undefined;
 };
 
 async function setup() {
@@ -50,16 +50,16 @@ test('accepts a token for exactly one minute after its expiry', async () => {
 test('rejects the tokens of a terminating account after one minute', async () => {
   const { tokens, token, clock, store } = await setup();
   const head = store.getHead('serviceaccounts', 'ci/robot')!;
-  const going = account('u1');
+  const terminating = account('u1');
   await store.put('serviceaccounts', 'ci/robot', head.revision, {
-    ...going,
-    metadata: { ...going.metadata, deletionTimestamp: formatTime(clock.now()) },
+    ...terminating,
+    metadata: { ...terminating.metadata, deletionTimestamp: formatTime(clock.now()) },
   });
   await clock.advance(seconds(60));
   expect(userOf(tokens, token)).toBeDefined();
   await clock.advance(seconds(2));
   const why = 'service account ci/robot has been deleted';
-  expect(tokens.judge(token, [ISSUER])).toEqual({ kind: 'refused', why });
+  expect(tokens.authenticate(token, [ISSUER])).toEqual({ kind: 'refused', why });
 });
 
 test('rejects a token when its account was replaced by one of the same name', async () => {

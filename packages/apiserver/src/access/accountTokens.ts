@@ -21,7 +21,7 @@ export interface TokenSource {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: Store;
-  /** Secret: whoever has the key can impersonate every account. */
+  /** Secret: a holder of the key can impersonate every account. */
   readonly key: Uint8Array;
 }
 
@@ -41,7 +41,7 @@ export interface Issued {
 }
 
 /** `foreign`: not signed by this server, so another authenticator may know the token. */
-export type Verdict =
+export type TokenResult =
   | { readonly kind: 'user'; readonly user: UserInfo; readonly audiences: readonly string[] }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'foreign' };
@@ -72,7 +72,7 @@ export class AccountTokens {
   }
 
   /** Authenticates a token for any of these audiences. */
-  judge(token: string, audiences: readonly string[]): Verdict {
+  authenticate(token: string, audiences: readonly string[]): TokenResult {
     const claims = this.#verified(token);
     if (claims === undefined) return { kind: 'foreign' };
     const meant = texts(claims['aud']);

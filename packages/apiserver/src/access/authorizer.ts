@@ -7,7 +7,7 @@ import { type Attributes, isPath } from './attributes.ts';
 import { allows, EVERYTHING, type PolicyRule } from './policyRule.ts';
 import { type Binding, type Role, type RoleRef, readBinding, readRole, type Subject } from './storedRules.ts';
 
-export interface Verdict {
+export interface Authorization {
   readonly allowed: boolean;
   /** For humans; may be empty. */
   readonly reason: string;
@@ -15,7 +15,7 @@ export interface Verdict {
 
 export interface Authorizer {
   readonly mode: 'AlwaysAllow' | 'RBAC';
-  authorize(user: UserInfo, attributes: Attributes): Verdict;
+  authorize(user: UserInfo, attributes: Attributes): Authorization;
   /** The rules that apply to the user in a namespace, including cluster-wide ones; superusers need none. */
   rulesFor(user: UserInfo, namespace: string): PolicyRule[];
   /** Describes roles that bindings of the user refer to but that do not exist; empty when all exist. */
@@ -62,7 +62,7 @@ export class Rbac implements Authorizer {
     this.#store = store;
   }
 
-  authorize(user: UserInfo, attributes: Attributes): Verdict {
+  authorize(user: UserInfo, attributes: Attributes): Authorization {
     if (user.groups.includes(SUPERUSERS)) return { allowed: true, reason: '' };
     const namespace = isPath(attributes) ? '' : attributes.namespace;
     const missing: string[] = [];
@@ -110,7 +110,7 @@ export class Rbac implements Authorizer {
   *#granted(user: UserInfo, namespace: string, missing: string[]): Generator<Granted> {
     for (const stored of this.#store.heads(CLUSTER_BINDINGS)) {
       const binding = readBinding(stored);
-      const subject = binding.subjects.find((candidate) => isMeant(user, candidate, ''));
+      const subject = binding.subjects.find((candidate) => matchesSubject(user, candidate, ''));
       if (subject) yield* this.#binding(binding, subject, '', missing);
     }
     if (namespace === '') return;
@@ -118,7 +118,7 @@ export class Rbac implements Authorizer {
     for (const stored of this.#store.heads(BINDINGS)) {
       if (!stored.key.startsWith(here)) continue;
       const binding = readBinding(stored);
-      const subject = binding.subjects.find((candidate) => isMeant(user, candidate, namespace));
+      const subject = binding.subjects.find((candidate) => matchesSubject(user, candidate, namespace));
       if (subject) yield* this.#binding(binding, subject, namespace, missing);
     }
   }
@@ -135,7 +135,7 @@ export class Rbac implements Authorizer {
   }
 }
 
-function isMeant(user: UserInfo, subject: Subject, namespace: string): boolean {
+function matchesSubject(user: UserInfo, subject: Subject, namespace: string): boolean {
   switch (subject.kind) {
     case 'User':
       return user.username === subject.name;

@@ -14,11 +14,11 @@ import { type Demand, demandsOf, MODES, type Mode, type Wanted, wantedGroups } f
 const EXTRA = 'impersonate-extra-';
 
 /** Number of callers for which the last mode is remembered. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 const lastModes = new WeakMap<object, Map<string, Mode>>();
 
 /** Also the key of the remembered modes, which live as long as this object. */
-export interface Deciding {
+export interface ImpersonationContext {
   readonly authorizer: Authorizer;
 }
 
@@ -27,7 +27,7 @@ export function impersonated(
   headers: RequestHeaders,
   caller: UserInfo,
   attributes: Attributes,
-  server: Deciding,
+  server: ImpersonationContext,
 ): UserInfo {
   const wanted = wantedUser(headers);
   if (wanted === undefined) return caller;
@@ -47,7 +47,7 @@ export function impersonated(
   throw first!;
 }
 
-function lastModesOf(server: Deciding): Map<string, Mode> {
+function lastModesOf(server: ImpersonationContext): Map<string, Mode> {
   let last = lastModes.get(server);
   if (last === undefined) {
     last = new Map();
@@ -58,7 +58,7 @@ function lastModesOf(server: Deciding): Map<string, Mode> {
 
 function remember(last: Map<string, Mode>, username: string, mode: Mode): void {
   last.delete(username);
-  if (last.size >= MOST_REMEMBERED) last.delete(last.keys().next().value!);
+  if (last.size >= MAX_REMEMBERED) last.delete(last.keys().next().value!);
   last.set(username, mode);
 }
 
@@ -67,7 +67,7 @@ function userOf(wanted: Wanted, mode: Mode): UserInfo {
   return {
     username: user,
     ...(uid === '' ? {} : { uid }),
-    groups: withEverybody(user, wantedGroups(mode, wanted)),
+    groups: withAuthenticationGroup(user, wantedGroups(mode, wanted)),
     // Object.fromEntries sets any key, including `__proto__`.
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
   };
@@ -143,8 +143,8 @@ function describe({ uid, groups, extra }: Wanted): string {
 }
 
 /** Adds system:authenticated (system:unauthenticated for the anonymous user). Never adds it to system:unauthenticated. */
-function withEverybody(user: string, groups: readonly string[]): readonly string[] {
+function withAuthenticationGroup(user: string, groups: readonly string[]): readonly string[] {
   const unknown = 'system:unauthenticated';
-  const everybody = user === 'system:anonymous' ? unknown : 'system:authenticated';
-  return groups.includes(everybody) || groups.includes(unknown) ? groups : [...groups, everybody];
+  const group = user === 'system:anonymous' ? unknown : 'system:authenticated';
+  return groups.includes(group) || groups.includes(unknown) ? groups : [...groups, group];
 }

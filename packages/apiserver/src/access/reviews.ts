@@ -27,7 +27,7 @@ type Review = (
   review: KubeObject,
 ) => { status: JsonObject } | { errors: FieldError[] };
 
-function judged({ core }: Call, user: UserInfo, spec: JsonObject): JsonObject {
+function accessStatus({ core }: Call, user: UserInfo, spec: JsonObject): JsonObject {
   const { resourceAttributes, nonResourceAttributes } = spec;
   const attributes = isObject(resourceAttributes)
     ? resourceAttributesOf(resourceAttributes)
@@ -51,12 +51,12 @@ const answered = (errors: FieldError[], status: () => JsonObject) =>
 
 const selfSubjectAccess: Review = (call, spec, review) =>
   answered([...checkSpec(spec, { self: true }), ...checkEmptyMeta(review, { local: false })], () =>
-    judged(call, call.user, spec),
+    accessStatus(call, call.user, spec),
   );
 
 const subjectAccess: Review = (call, spec, review) =>
   answered([...checkSpec(spec, { self: false }), ...checkEmptyMeta(review, { local: false })], () =>
-    judged(call, subjectOf(spec), spec),
+    accessStatus(call, subjectOf(spec), spec),
   );
 
 const localSubjectAccess: Review = (call, spec, review) => {
@@ -65,7 +65,7 @@ const localSubjectAccess: Review = (call, spec, review) => {
     ...checkEmptyMeta(review, { local: true }),
     ...checkLocal(spec, call.namespace),
   ];
-  return answered(errors, () => judged(call, subjectOf(spec), spec));
+  return answered(errors, () => accessStatus(call, subjectOf(spec), spec));
 };
 
 const selfSubjectRules: Review = (call, spec) => {
@@ -89,14 +89,14 @@ const tokenReview: Review = (call, spec) => {
   const named = Array.isArray(audiences) ? audiences.filter((name) => typeof name === 'string') : [];
   // Without an authenticator, tokens of service accounts are still valid.
   const { authenticator, tokens } = call.core;
-  const verdict = (authenticator ?? tokens).judge(String(token), audiencesOf(named));
-  switch (verdict.kind) {
+  const result = (authenticator ?? tokens).authenticate(String(token), audiencesOf(named));
+  switch (result.kind) {
     case 'user':
       return {
-        status: { authenticated: true, user: userJson(verdict.user), audiences: [...verdict.audiences] },
+        status: { authenticated: true, user: userJson(result.user), audiences: [...result.audiences] },
       };
     case 'refused':
-      return { status: { user: {}, error: `[${NO_TOKEN}, ${verdict.why}]` } };
+      return { status: { user: {}, error: `[${NO_TOKEN}, ${result.why}]` } };
     case 'foreign':
       return { status: { user: {}, error: NO_TOKEN } };
   }

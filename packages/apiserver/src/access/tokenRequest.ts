@@ -16,7 +16,7 @@ import { has, list, number, part, text } from '../strategies/values.ts';
 import { type Bound, ISSUER, type ObjectClaim } from './accountTokens.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
-const LEAST = 600;
+const MIN_SECONDS = 600;
 const MOST = 2 ** 32;
 
 export async function requestToken(call: Call): Promise<HttpResponse> {
@@ -97,7 +97,7 @@ function accountOf(call: Call, { metadata }: KubeObject): KubeObject {
 
 function checkLength(length: number): FieldError[] {
   const path = 'spec.expirationSeconds';
-  if (length < LEAST) return [invalid(path, length, 'may not specify a duration less than 10 minutes')];
+  if (length < MIN_SECONDS) return [invalid(path, length, 'may not specify a duration less than 10 minutes')];
   return length > MOST ? [invalid(path, length, 'may not specify a duration larger than 2^32 seconds')] : [];
 }
 

@@ -7,7 +7,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
 import { type Call, namespaceOf, strategyContext } from '../context.ts';
 import type { DeleteOptions } from '../decode/deleteOptions.ts';
-import { checkDeadline, inTime } from '../http/deadline.ts';
+import { checkDeadline, withinDeadline } from '../http/deadline.ts';
 import { restoreManagers } from '../metadata/managedFields.ts';
 import type { Codec } from '../resources/resource.ts';
 import type { Gvk } from '../strategies/subresource.ts';
@@ -75,7 +75,7 @@ export class Admission {
     for (const fn of this.#functions) {
       if (fn.phase !== phase || !fn.resources.includes(target)) continue;
       const said = fn.review(reviewOf(call, { ...write, object }));
-      const answer = said instanceof Promise ? await inTime(call, said) : said;
+      const answer = said instanceof Promise ? await withinDeadline(call, said) : said;
       call.warnings.push(...(answer.warnings ?? []));
       if (!answer.allowed) throw denied(fn.name, answer);
       if (phase === 'mutating' && answer.object) object = answer.object;

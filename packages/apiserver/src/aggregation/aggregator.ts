@@ -7,15 +7,15 @@ import { wakeAfter } from '@lapse/base/monotonic';
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { Path } from '../http/path.ts';
 import type { Change } from '../store/history.ts';
-import { checkAvailability, withVerdict } from './availability.ts';
-import type { Wires } from './call.ts';
+import { checkAvailability, withAvailability } from './availability.ts';
+import type { RemoteTransport } from './call.ts';
 import { API_SERVICES, parseRegistration, type Registration } from './registration.ts';
 import { documentName, fetchDocumentUrl, fetchVersion } from './remoteDiscovery.ts';
 
-const LOOK_EVERY = seconds(30);
+const CHECK_INTERVAL = seconds(30);
 const FIRST_RETRY = millis(100);
 // The resources that determine the address of a Service.
-const PLACES = new Set(['services', 'endpoints', 'endpointslices.discovery.k8s.io']);
+const ADDRESS_RESOURCES = new Set(['services', 'endpoints', 'endpointslices.discovery.k8s.io']);
 
 interface Remote {
   registration: Registration;
@@ -24,7 +24,7 @@ interface Remote {
   /** URL of its OpenAPI document; undefined when it has none. */
   documentUrl: string | undefined;
   failures: number;
-  looking: Promise<void> | undefined;
+  checking: Promise<void> | undefined;
   again: boolean;
   cancel: Cancel | undefined;
 }
@@ -32,20 +32,20 @@ interface Remote {
 export class Aggregator {
   /** Increases with every change of the aggregated part of discovery. */
   generation = 0;
-  readonly wires: Wires;
+  readonly transport: RemoteTransport;
   readonly #clock: Clock;
   /** By the name of the APIService. */
   readonly #remotes = new Map<string, Remote>();
   #unlisten: (() => void) | undefined;
   #stopped = false;
 
-  constructor(wires: Wires, clock: Clock) {
-    this.wires = wires;
+  constructor(transport: RemoteTransport, clock: Clock) {
+    this.transport = transport;
     this.#clock = clock;
   }
 
   start(): void {
-    const { store } = this.wires;
+    const { store } = this.transport;
     for (const { object } of store.view(API_SERVICES)!.entries('')) {
       const registration = parseRegistration(object);
       if (registration) this.#add(registration);
@@ -59,7 +59,7 @@ export class Aggregator {
     this.#unlisten?.();
     const remotes = [...this.#remotes.values()];
     for (const remote of remotes) remote.cancel?.();
-    await Promise.all(remotes.map((remote) => remote.looking));
+    await Promise.all(remotes.map((remote) => remote.checking));
   }
 
   /** The aggregated API that serves the path; undefined when this server serves it. */
@@ -103,10 +103,10 @@ export class Aggregator {
   }
 
   #observe(change: Change): void {
-    if (PLACES.has(change.resource)) {
+    if (ADDRESS_RESOURCES.has(change.resource)) {
       const namespace = change.key.slice(0, change.key.indexOf('/'));
       for (const remote of this.#remotes.values())
-        if (remote.registration.service.namespace === namespace) this.#look(remote);
+        if (remote.registration.service.namespace === namespace) this.#check(remote);
       return;
     }
     if (change.resource !== API_SERVICES) return;
@@ -123,13 +123,13 @@ export class Aggregator {
       entry: undefined,
       documentUrl: undefined,
       failures: 0,
-      looking: undefined,
+      checking: undefined,
       again: false,
       cancel: undefined,
     };
     this.#remotes.set(registration.name, remote);
     this.generation++;
-    this.#look(remote);
+    this.#check(remote);
   }
 
   #replace(remote: Remote, registration: Registration): void {
@@ -140,7 +140,7 @@ export class Aggregator {
     if (
       JSON.stringify({ ...before, available: true }) !== JSON.stringify({ ...registration, available: true })
     )
-      this.#look(remote);
+      this.#check(remote);
   }
 
   #drop(name: string): void {
@@ -151,36 +151,36 @@ export class Aggregator {
     this.generation++;
   }
 
-  #look(remote: Remote): void {
+  #check(remote: Remote): void {
     if (this.#stopped) return;
     remote.again = true;
-    remote.looking ??= this.#lookUntilQuiet(remote);
+    remote.checking ??= this.#checkUntilUnchanged(remote);
   }
 
-  async #lookUntilQuiet(remote: Remote): Promise<void> {
+  async #checkUntilUnchanged(remote: Remote): Promise<void> {
     // Not inside the current commit: its other listeners have not seen it yet.
     await Promise.resolve();
     while (remote.again && this.#isCurrent(remote)) {
       remote.again = false;
       remote.cancel?.();
-      const isFine = await this.#lookOnce(remote);
+      const isFine = await this.#checkOnce(remote);
       remote.failures = isFine ? 0 : remote.failures + 1;
     }
-    remote.looking = undefined;
+    remote.checking = undefined;
     if (!this.#isCurrent(remote)) return;
-    remote.cancel = wakeAfter(this.#clock, pauseAfter(remote.failures), () => this.#look(remote));
+    remote.cancel = wakeAfter(this.#clock, pauseAfter(remote.failures), () => this.#check(remote));
   }
 
   #isCurrent(remote: Remote): boolean {
     return !this.#stopped && this.#remotes.get(remote.registration.name) === remote;
   }
 
-  async #lookOnce(remote: Remote): Promise<boolean> {
+  async #checkOnce(remote: Remote): Promise<boolean> {
     const { registration } = remote;
-    const [verdict, entry, documentUrl] = await Promise.all([
-      checkAvailability(this.wires, registration),
-      fetchVersion(this.wires, registration).catch(() => undefined),
-      fetchDocumentUrl(this.wires, registration).catch(() => remote.documentUrl),
+    const [availability, entry, documentUrl] = await Promise.all([
+      checkAvailability(this.transport, registration),
+      fetchVersion(this.transport, registration).catch(() => undefined),
+      fetchDocumentUrl(this.transport, registration).catch(() => remote.documentUrl),
     ]);
     if (!this.#isCurrent(remote)) return true;
     remote.documentUrl = documentUrl;
@@ -190,15 +190,15 @@ export class Aggregator {
       remote.entry = next;
       this.generation++;
     }
-    const isWritten = await this.#write(registration.name, verdict);
-    return isWritten && verdict.status === 'True' && entry !== undefined;
+    const isWritten = await this.#write(registration.name, availability);
+    return isWritten && availability.status === 'True' && entry !== undefined;
   }
 
   /** False after a conflict or a store failure: the caller tries again. */
-  async #write(name: string, verdict: Parameters<typeof withVerdict>[1]): Promise<boolean> {
-    const { store } = this.wires;
+  async #write(name: string, availability: Parameters<typeof withAvailability>[1]): Promise<boolean> {
+    const { store } = this.transport;
     const stored = store.getHead(API_SERVICES, name);
-    const next = stored && withVerdict(stored.object, verdict, this.#clock.now());
+    const next = stored && withAvailability(stored.object, availability, this.#clock.now());
     if (next === undefined) return true;
     try {
       await store.put(API_SERVICES, name, stored!.revision, next);
@@ -210,4 +210,4 @@ export class Aggregator {
 }
 
 const pauseAfter = (failures: number): Millis =>
-  failures === 0 ? LOOK_EVERY : millis(Math.min(LOOK_EVERY, FIRST_RETRY * 2 ** (failures - 1)));
+  failures === 0 ? CHECK_INTERVAL : millis(Math.min(CHECK_INTERVAL, FIRST_RETRY * 2 ** (failures - 1)));

@@ -7,39 +7,42 @@ import { clone } from '@lapse/kube/api/json';
 import { asJson, asObject, type KubeObject } from '@lapse/kube/api/object';
 import { discard } from '../admission/webhooks/outbound.ts';
 import { objects, part } from '../strategies/values.ts';
-import { callRemote, urlOf, type Wires } from './call.ts';
+import { callRemote, type RemoteTransport, urlOf } from './call.ts';
 import { AGGREGATOR } from './identity.ts';
 import { whyUnreachable } from './reach.ts';
 import { availableCondition, type Registration } from './registration.ts';
 import { resolveService } from './resolve.ts';
 
-export interface Verdict {
+export interface Availability {
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
 }
 
-export const LOCAL: Verdict = {
+export const LOCAL: Availability = {
   status: 'True',
   reason: 'Local',
   message: 'Local APIServices are always available',
 };
-const PASSED: Verdict = { status: 'True', reason: 'Passed', message: 'all checks passed' };
+const PASSED: Availability = { status: 'True', reason: 'Passed', message: 'all checks passed' };
 const TIMEOUT = seconds(5);
 
-export async function checkAvailability(wires: Wires, registration: Registration): Promise<Verdict> {
-  const where = resolveService(wires.store, registration.service);
+export async function checkAvailability(
+  transport: RemoteTransport,
+  registration: Registration,
+): Promise<Availability> {
+  const where = resolveService(transport.store, registration.service);
   if (where.kind === 'missing') return { status: 'False', reason: where.reason, message: where.message };
   const { group, version } = registration;
   const path = `/apis/${group}/${version}`;
   const url = urlOf(where, path);
-  const failed = (why: string): Verdict => ({
+  const failed = (why: string): Availability => ({
     status: 'False',
     reason: 'FailedDiscoveryCheck',
     message: `failing or missing response from ${url}: ${why}`,
   });
   try {
-    const { status, body } = await callRemote(wires, registration, where, {
+    const { status, body } = await callRemote(transport, registration, where, {
       method: 'GET',
       path,
       user: AGGREGATOR,
@@ -54,15 +57,20 @@ export async function checkAvailability(wires: Wires, registration: Registration
 }
 
 /** The object with the condition in its status; undefined when it does not change. */
-export function withVerdict(object: KubeObject, verdict: Verdict, now: Instant): KubeObject | undefined {
+export function withAvailability(
+  object: KubeObject,
+  availability: Availability,
+  now: Instant,
+): KubeObject | undefined {
   const old = availableCondition(object);
-  if (old !== undefined && isSaid(old, verdict)) return undefined;
+  if (old !== undefined && isCurrent(old, availability)) return undefined;
   const condition: JsonObject = {
     type: 'Available',
-    status: verdict.status,
-    lastTransitionTime: old?.['status'] === verdict.status ? old['lastTransitionTime']! : formatTime(now),
-    reason: verdict.reason,
-    message: verdict.message,
+    status: availability.status,
+    lastTransitionTime:
+      old?.['status'] === availability.status ? old['lastTransitionTime']! : formatTime(now),
+    reason: availability.reason,
+    message: availability.message,
   };
   const others = objects(part(object, 'status'), 'conditions').filter((other) => other !== old);
   const next = clone(asJson(object)) as JsonObject;
@@ -70,5 +78,5 @@ export function withVerdict(object: KubeObject, verdict: Verdict, now: Instant):
   return asObject(next);
 }
 
-const isSaid = (condition: JsonObject, { status, reason, message }: Verdict): boolean =>
+const isCurrent = (condition: JsonObject, { status, reason, message }: Availability): boolean =>
   condition['status'] === status && condition['reason'] === reason && condition['message'] === message;

@@ -9,7 +9,7 @@ import { type Headers, identityHeaders } from './identity.ts';
 import type { Registration } from './registration.ts';
 import type { Resolved } from './resolve.ts';
 
-export interface Wires {
+export interface RemoteTransport {
   readonly store: Store;
   readonly outbound: Outbound;
   /** The front proxy client certificate; undefined when there is none. */
@@ -34,7 +34,7 @@ export const urlOf = ({ host, port }: Found, path: string): string =>
   `https://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 
 export function callRemote(
-  { outbound, certificate }: Wires,
+  { outbound, certificate }: RemoteTransport,
   { service, ca, insecure }: Registration,
   where: Found,
   { method, path, user, headers, body, timeout, signal }: Question,

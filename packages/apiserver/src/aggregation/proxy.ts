@@ -9,7 +9,7 @@ import type { Path } from '../http/path.ts';
 import { booleanParam, parseQuery } from '../http/query.ts';
 import { textResponse } from '../http/respond.ts';
 import type { UserInfo } from '../resources/resource.ts';
-import { callRemote, type Wires } from './call.ts';
+import { callRemote, type RemoteTransport } from './call.ts';
 import { answeredHeaders, forwardedHeaders, type Headers } from './identity.ts';
 import { whyUnreachable } from './reach.ts';
 import type { Registration } from './registration.ts';
@@ -28,21 +28,21 @@ export interface Asked {
 }
 
 export async function proxy(
-  wires: Wires,
+  transport: RemoteTransport,
   registration: Registration,
   { request, path, user }: Asked,
 ): Promise<HttpResponse> {
   if (!registration.available) return unavailable('service unavailable');
-  const where = resolveService(wires.store, registration.service);
+  const where = resolveService(transport.store, registration.service);
   if (where.kind === 'missing') return unavailable('service unavailable');
   checkPath(request.path);
   const { method, body, signal } = request;
   try {
-    const answer = await callRemote(wires, registration, where, {
+    const answer = await callRemote(transport, registration, where, {
       method,
       path: request.path,
       user,
-      headers: onTheWay(request),
+      headers: proxyHeaders(request),
       ...timeoutOf(path, request),
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
@@ -68,7 +68,7 @@ function checkPath(path: string): void {
     throw badRequest('the path must not contain ".", "..", "\\" or "#"');
 }
 
-function onTheWay({ path, headers, body }: HttpRequest): Headers {
+function proxyHeaders({ path, headers, body }: HttpRequest): Headers {
   const { host } = headers;
   return {
     ...forwardedHeaders(headers),

@@ -2,11 +2,11 @@
 
 const VERIFICATION = 'tls: failed to verify certificate: x509: ';
 
-type Words = (
+type FormatError = (
   cause: NodeJS.ErrnoException & { address?: string; port?: number; hostname?: string },
 ) => string;
 
-const WORDS: Readonly<Record<string, Words>> = {
+const MESSAGES: Readonly<Record<string, FormatError>> = {
   ECONNREFUSED: ({ address, port }) => `dial tcp ${address}:${port}: connect: connection refused`,
   ENOTFOUND: ({ hostname }) => `dial tcp: lookup ${hostname}: no such host`,
   ECONNRESET: () => 'EOF',
@@ -23,5 +23,5 @@ export function whyUnreachable(cause: unknown): string {
   const error = cause instanceof AggregateError ? cause.errors.at(-1) : cause;
   if (!(error instanceof Error)) return String(error);
   const { code = '' } = error as NodeJS.ErrnoException;
-  return (Object.hasOwn(WORDS, code) ? WORDS[code] : undefined)?.(error) ?? error.message;
+  return (Object.hasOwn(MESSAGES, code) ? MESSAGES[code] : undefined)?.(error) ?? error.message;
 }

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { parseJson } from '@lapse/kube/api/jsonParse';
 import { collect, type OutboundResponse } from '../admission/webhooks/outbound.ts';
 import { objects, part, text, texts } from '../strategies/values.ts';
-import { callRemote, type Wires } from './call.ts';
+import { callRemote, type RemoteTransport } from './call.ts';
 import { AGGREGATOR } from './identity.ts';
 import type { Registration } from './registration.ts';
 import { resolveService } from './resolve.ts';
@@ -20,9 +20,12 @@ const MOST_BYTES = 10 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
 /** An APIVersionDiscovery. Throws when it cannot be fetched. */
-export async function fetchVersion(wires: Wires, registration: Registration): Promise<JsonObject> {
+export async function fetchVersion(
+  transport: RemoteTransport,
+  registration: Registration,
+): Promise<JsonObject> {
   const { group, version } = registration;
-  const all = await ask(wires, registration, '/apis', WANTED);
+  const all = await ask(transport, registration, '/apis', WANTED);
   if (all.status === 503) throw new Error('non-success response code: 503');
   const document = await parsed(all);
   if (all.status === 200 && AGGREGATED.test(String(all.headers['content-type'] ?? ''))) {
@@ -31,7 +34,7 @@ export async function fetchVersion(wires: Wires, registration: Registration): Pr
     return { version, ...(entry === undefined ? {} : { resources: entryResources(entry) }) };
   }
   const path = `/apis/${group}/${version}`;
-  const legacy = await ask(wires, registration, path, 'application/json');
+  const legacy = await ask(transport, registration, path, 'application/json');
   const list = await parsed(legacy);
   if (legacy.status !== 200) throw new Error(`failed to download legacy discovery for ${path}`);
   return { version, resources: fromLegacy(objects(list, 'resources')) };
@@ -39,10 +42,10 @@ export async function fetchVersion(wires: Wires, registration: Registration): Pr
 
 /** The URL of its OpenAPI document, also valid on servers in front of it; undefined when it has none. */
 export async function fetchDocumentUrl(
-  wires: Wires,
+  transport: RemoteTransport,
   registration: Registration,
 ): Promise<string | undefined> {
-  const index = await ask(wires, registration, '/openapi/v3', 'application/json');
+  const index = await ask(transport, registration, '/openapi/v3', 'application/json');
   const paths = part(await parsed(index), 'paths');
   const url = text(part(paths, documentName(registration)), 'serverRelativeURL');
   return index.status === 200 && url.startsWith('/openapi/v3/') ? url : undefined;
@@ -53,14 +56,14 @@ export const documentName = ({ group, version }: { group: string; version: strin
   `apis/${group}/${version}`;
 
 async function ask(
-  wires: Wires,
+  transport: RemoteTransport,
   registration: Registration,
   path: string,
   accept: string,
 ): Promise<OutboundResponse> {
-  const where = resolveService(wires.store, registration.service);
+  const where = resolveService(transport.store, registration.service);
   if (where.kind === 'missing') throw new Error(where.message);
-  return callRemote(wires, registration, where, {
+  return callRemote(transport, registration, where, {
     method: 'GET',
     path,
     user: AGGREGATOR,

@@ -8,7 +8,7 @@ import { check, dnsSubdomain, inRange, metaOf, metaUpdate, oneOf } from '../stra
 import { label1035Name, pathSegmentName } from '../strategies/names.ts';
 import { keepMeta } from '../strategies/statusMeta.ts';
 import { child, copyField, defaultTo, flag, number, objects, text } from '../strategies/values.ts';
-import { LOCAL, withVerdict } from './availability.ts';
+import { LOCAL, withAvailability } from './availability.ts';
 
 const nameRuleOf =
   (object: KubeObject) =>
@@ -75,7 +75,7 @@ export const apiServiceStrategy: Strategy = {
   prepareForCreate: (object, { now }) => {
     object['status'] = {};
     if (child(specOf(object), 'service') !== undefined) return;
-    const local = withVerdict(object, LOCAL, now);
+    const local = withAvailability(object, LOCAL, now);
     if (local) copyField(object, local, 'status');
   },
   validate: (object) => [...nameErrors(object), ...validateSpec(object)],

@@ -49,9 +49,9 @@ describe('authenticate', () => {
   });
 
   test('warns about a token after an extra space', () => {
-    const told: string[] = [];
-    authenticate(request('Bearer  secret'), users, (text) => told.push(text));
-    expect(told).toEqual([
+    const warnings: string[] = [];
+    authenticate(request('Bearer  secret'), users, (text) => warnings.push(text));
+    expect(warnings).toEqual([
       'the provided Authorization header contains extra space before the bearer token, and is ignored',
     ]);
   });

@@ -72,9 +72,9 @@ describe('names', () => {
       '"AppleList" is already in use',
     ],
   ])('%s', (_, wished, held, others, refused, reason, message) => {
-    const verdict = computeNames(wished, held, others);
-    expect(verdict.names).toEqual({ ...wished, ...refused });
-    expect(verdict.accepted).toEqual({
+    const result = computeNames(wished, held, others);
+    expect(result.names).toEqual({ ...wished, ...refused });
+    expect(result.accepted).toEqual({
       type: 'NamesAccepted',
       status: reason === 'NoConflicts' ? 'True' : 'False',
       reason,

@@ -8,14 +8,14 @@ import { approvalOf, isProtectedGroup } from './validate/approval.ts';
 import { isCaBundle } from './validate/conversion.ts';
 import { structuralViolations } from './validate/structure.ts';
 
-export interface NamesVerdict {
+export interface NamesResult {
   /** The requested names where they are free, the previous ones otherwise. */
   readonly names: Names;
   readonly accepted: Condition;
 }
 
 /** Plurals, singulars and short names share one namespace in a group; kinds and list kinds another. */
-export function computeNames(wished: Names, held: Names, others: readonly Names[]): NamesVerdict {
+export function computeNames(requested: Names, previous: Names, others: readonly Names[]): NamesResult {
   const resources = new Set(others.flatMap((n) => [n.plural, n.singular, ...n.shortNames]));
   const kinds = new Set(others.flatMap((n) => [n.kind, n.listKind]));
   let conflict: { reason: string; message: string } | undefined;
@@ -24,14 +24,14 @@ export function computeNames(wished: Names, held: Names, others: readonly Names[
     used: ReadonlySet<string>,
     reason: string,
   ) => {
-    const name = wished[field];
-    if (name === held[field] || !used.has(name)) return name;
+    const name = requested[field];
+    if (name === previous[field] || !used.has(name)) return name;
     conflict = { reason, message: inUse(name) };
-    return held[field];
+    return previous[field];
   };
   const plural = choose('plural', resources, 'PluralConflict');
   const singular = choose('singular', resources, 'SingularConflict');
-  const taken = wished.shortNames.filter((n) => !held.shortNames.includes(n) && resources.has(n));
+  const taken = requested.shortNames.filter((n) => !previous.shortNames.includes(n) && resources.has(n));
   if (taken.length > 0) conflict = { reason: 'ShortNamesConflict', message: aggregate(taken.map(inUse)) };
   const kind = choose('kind', kinds, 'KindConflict');
   const listKind = choose('listKind', kinds, 'ListKindConflict');
@@ -41,8 +41,8 @@ export function computeNames(wished: Names, held: Names, others: readonly Names[
       singular,
       kind,
       listKind,
-      shortNames: taken.length > 0 ? held.shortNames : wished.shortNames,
-      categories: wished.categories,
+      shortNames: taken.length > 0 ? previous.shortNames : requested.shortNames,
+      categories: requested.categories,
     },
     accepted: conflict
       ? { type: 'NamesAccepted', status: 'False', ...conflict }

@@ -112,13 +112,13 @@ describe('deletion of a CRD', () => {
   });
 
   test('skips the clean-up of a CRD that was never Established', async () => {
-    const rival = {
+    const conflicting = {
       ...definition({
-        more: { names: { plural: 'rivals', singular: 'rival', kind: 'Widget', listKind: 'RivalList' } },
+        more: { names: { plural: 'rivals', singular: 'conflicting', kind: 'Widget', listKind: 'RivalList' } },
       }),
       metadata: { name: `rivals.${GROUP}`, finalizers: ['a.example.com/b'] },
     };
-    await api.post(DEFINITIONS_PATH, rival);
+    await api.post(DEFINITIONS_PATH, conflicting);
     await api.settle();
     await api.delete(`${DEFINITIONS_PATH}/rivals.${GROUP}`);
     await api.settle();

@@ -16,7 +16,7 @@ import { DEFINITIONS, readDefinition } from './definition.ts';
 import { CLEANUP_FINALIZER } from './definitionStrategy.ts';
 
 // As upstream: after this time, the condition reports remaining objects.
-const PATIENCE = seconds(60);
+const REPORT_AFTER = seconds(60);
 
 const terminating = (status: 'True' | 'False', reason: string, message: string): Condition => ({
   type: 'Terminating',
@@ -30,7 +30,7 @@ const IN_PROGRESS = terminating(
   'InstanceDeletionInProgress',
   'CustomResource deletion is in progress',
 );
-const STILL_THERE = terminating(
+const OBJECTS_REMAIN = terminating(
   'True',
   'InstanceDeletionCheck',
   'could not confirm zero CustomResources remaining: context deadline exceeded',
@@ -85,15 +85,16 @@ export class Cleaner {
     const { object } = head;
     const { spec } = readDefinition(object);
     const table = storageName(spec.group, spec.names.plural);
-    const said = findCondition(object, 'Terminating');
-    if (!sameCondition(IN_PROGRESS, said) && !sameCondition(STILL_THERE, said)) {
-      return this.#say(head, IN_PROGRESS);
+    const current = findCondition(object, 'Terminating');
+    if (!sameCondition(IN_PROGRESS, current) && !sameCondition(OBJECTS_REMAIN, current)) {
+      return this.#writeCondition(head, IN_PROGRESS);
     }
     if (!isConditionTrue(object, 'Established')) return this.#release(head, NEVER, table);
     await this.#deleteObjects(table, head.key);
     if (this.#core.store.table(table).size === 0) return this.#release(head, COMPLETED, table);
     const wait = this.#waitFor(table, head.key);
-    if (wait.overdue && !sameCondition(STILL_THERE, said)) await this.#say(head, STILL_THERE);
+    if (wait.overdue && !sameCondition(OBJECTS_REMAIN, current))
+      await this.#writeCondition(head, OBJECTS_REMAIN);
   }
 
   #waitFor(table: string, name: string): Wait {
@@ -103,7 +104,7 @@ export class Cleaner {
     const wait: Wait = {
       name,
       overdue: false,
-      cancel: clock.wakeAt(plus(clock.now(), PATIENCE), () => {
+      cancel: clock.wakeAt(plus(clock.now(), REPORT_AFTER), () => {
         wait.overdue = true;
         this.#hooks.wake(name);
       }),
@@ -112,7 +113,7 @@ export class Cleaner {
     return wait;
   }
 
-  async #say(head: Stored, condition: Condition): Promise<void> {
+  async #writeCondition(head: Stored, condition: Condition): Promise<void> {
     const next = asObject(clone(asJson(head.object)));
     setCondition(next, condition, this.#core.clock.now());
     await this.#core.store.put(DEFINITIONS, head.key, head.revision, next);

@@ -158,8 +158,22 @@ describe('generation and status', () => {
     });
 
   test.each<[string, JsonObject | undefined, string, JsonObject, number, JsonObject]>([
-    ['a change of the spec increases the generation', { status: {} }, '', { spec: { n: 2 } }, 2, { spec: { n: 2 } }],
-    ['a change of labels does not increase the generation', { status: {} }, '', { metadata: { labels: { a: 'b' } } }, 1, { spec: { n: 1 } }],
+    [
+      'a change of the spec increases the generation',
+      { status: {} },
+      '',
+      { spec: { n: 2 } },
+      2,
+      { spec: { n: 2 } },
+    ],
+    [
+      'a change of labels does not increase the generation',
+      { status: {} },
+      '',
+      { metadata: { labels: { a: 'b' } } },
+      1,
+      { spec: { n: 1 } },
+    ],
     [
       'the main endpoint ignores the status',
       { status: {} },

@@ -62,7 +62,7 @@ function applyDefaults(object: KubeObject): void {
   if (kind !== '' && textAt(names, 'singular') === '') names['singular'] = kind.toLowerCase();
   if (kind !== '' && textAt(names, 'listKind') === '') names['listKind'] = `${kind}List`;
   spec['conversion'] ??= { strategy: 'None' };
-  dropBareWebhook(objectAt(spec, 'conversion'));
+  dropEmptyWebhook(objectAt(spec, 'conversion'));
   const status = objectAt(json, 'status');
   if (textsAt(status, 'storedVersions').length > 0) return;
   const stored = objectsAt(spec, 'versions').find((v) => v['storage'] === true);
@@ -70,7 +70,7 @@ function applyDefaults(object: KubeObject): void {
 }
 
 /** An empty webhook is dropped: the internal type has its fields inline. */
-function dropBareWebhook(conversion: JsonObject): void {
+function dropEmptyWebhook(conversion: JsonObject): void {
   const { webhook } = conversion;
   if (!isObject(webhook) || webhook['clientConfig']) return;
   if (textsAt(webhook, 'conversionReviewVersions').length > 0) return;

@@ -60,7 +60,11 @@ describe('validation of scale fields', () => {
       { spec: { n: 2 ** 31 } },
       ['.spec.n: Invalid value: 2147483648: should be less than or equal to 2147483647'],
     ],
-    ['negative replicas', { spec: { n: -1 } }, ['.spec.n: Invalid value: -1: should be a non-negative integer']],
+    [
+      'negative replicas',
+      { spec: { n: -1 } },
+      ['.spec.n: Invalid value: -1: should be a non-negative integer'],
+    ],
     [
       'a string for a number',
       { spec: { n: 'x' } },

@@ -13,7 +13,7 @@ import { missingKind, unrecognised } from './body.ts';
 const SCHEME = 'pkg/runtime/scheme.go:111';
 
 /** A missing kind or apiVersion defaults to that of the URL, except for custom resources. */
-export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => ApiError): void {
+export function checkGvk(call: Call, value: JsonObject, toError?: (why: string) => ApiError): void {
   if (call.resource.custom) {
     checkCustom(call, value);
     return;
@@ -28,10 +28,11 @@ export function checkGvk(call: Call, value: JsonObject, say?: (why: string) => A
   const gv = parseApiVersion(apiVersion);
   const version = gv?.version ?? '';
   const refuse = (why: string) =>
-    say?.(why) ?? badRequest(`${kind} in version "${version}" cannot be handled as a ${wanted.kind}: ${why}`);
+    toError?.(why) ??
+    badRequest(`${kind} in version "${version}" cannot be handled as a ${wanted.kind}: ${why}`);
   if (!gv) {
     const why = `unexpected GroupVersion string: ${apiVersion}`;
-    throw say?.(why) ?? unrecognised(wanted.kind, why, call.request.body ?? new Uint8Array());
+    throw toError?.(why) ?? unrecognised(wanted.kind, why, call.request.body ?? new Uint8Array());
   }
   // CRDs have their own scheme, which has no List kind.
   const isList = kind === 'List' && apiVersion === 'v1' && call.resource.group !== 'apiextensions.k8s.io';
@@ -51,7 +52,7 @@ function checkCustom(call: Call, value: JsonObject): void {
   const bytes = request.body ?? new Uint8Array();
   const kind = typeof value['kind'] === 'string' ? value['kind'] : '';
   const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';
-  if (kind === '') throw withoutKind(call, bytes);
+  if (kind === '') throw missingKindError(call, bytes);
   if (apiVersion !== '' && !parseApiVersion(apiVersion)) {
     throw unrecognised(resource.kind, `unexpected GroupVersion string: ${apiVersion}`, bytes);
   }
@@ -77,7 +78,7 @@ function checkMetadata({ resource }: Call, { metadata }: JsonObject, kind: strin
 }
 
 /** Without field validation another decoder reports the missing kind, and it knows the expected one. */
-function withoutKind({ resource, query }: Call, bytes: Uint8Array): ApiError {
+function missingKindError({ resource, query }: Call, bytes: Uint8Array): ApiError {
   if (query.get('fieldValidation') !== 'Ignore') return missingKind(resource.kind, bytes);
   const { kind, version } = resource;
   const why = `Object 'Kind' is missing in '${Buffer.from(bytes).toString('utf8')}'`;

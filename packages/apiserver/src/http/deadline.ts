@@ -6,9 +6,9 @@ import { ApiError } from '@lapse/kube/api/status';
 import type { Call } from '../context.ts';
 import { type Query, timeoutParam } from './query.ts';
 
-const MOST = seconds(34);
+const MAX_TIMEOUT = seconds(34);
 /** Limit for deletecollection. */
-const MOST_OF_ALL = seconds(60);
+const MAX_COLLECTION_TIMEOUT = seconds(60);
 
 // Keyed by the query object, which is created once per request.
 const deadlines = new WeakMap<Query, Instant>();
@@ -25,9 +25,9 @@ function deadlineOf(call: Call): Instant {
 }
 
 function timeLimit({ query, request, name }: Call): Millis {
-  const most = request.method === 'DELETE' && name === undefined ? MOST_OF_ALL : MOST;
+  const limit = request.method === 'DELETE' && name === undefined ? MAX_COLLECTION_TIMEOUT : MAX_TIMEOUT;
   const wanted = timeoutParam(query);
-  return wanted !== undefined && wanted > 0 && wanted < most ? wanted : most;
+  return wanted !== undefined && wanted > 0 && wanted < limit ? wanted : limit;
 }
 
 export const timeLeft = (call: Call): Millis => minus(deadlineOf(call), call.core.clock.now());
@@ -38,7 +38,7 @@ export function checkDeadline(call: Call): void {
 }
 
 /** Resolves like `run`, or rejects with 504 at the deadline. */
-export function inTime<T>(call: Call, run: Promise<T>): Promise<T> {
+export function withinDeadline<T>(call: Call, run: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const cancel = call.core.clock.wakeAt(deadlineOf(call), () => reject(timedOut()));
   run.then(resolve, reject);

@@ -116,7 +116,7 @@ async function dispatch(
   const { allowed, reason } = core.authorizer.authorize(user, attributes);
   if (!allowed) throw refused(user, attributes, reason);
   const remote = core.aggregator.find(path);
-  if (remote) return proxy(core.aggregator.wires, remote, { request, path, user });
+  if (remote) return proxy(core.aggregator.transport, remote, { request, path, user });
   switch (path.kind) {
     case 'bad':
       return textResponse(400, '400 Bad Request');

@@ -46,9 +46,9 @@ const MAX_HEADER_BYTES = 1 << 20;
 const DRAIN = seconds(15);
 
 export async function listen(handle: HttpHandler, options: ListenOptions = {}): Promise<Listener> {
-  const desk = new Desk(handle, new Gate(options.maxInFlight ?? MAX_IN_FLIGHT));
+  const handler = new RequestHandler(handle, new ConcurrencyLimit(options.maxInFlight ?? MAX_IN_FLIGHT));
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
-    desk.serve(req, res).catch(() => res.destroy());
+    handler.serve(req, res).catch(() => res.destroy());
   };
   const limits = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -72,23 +72,23 @@ export async function listen(handle: HttpHandler, options: ListenOptions = {}): 
   return {
     url: `${options.tls ? 'https' : 'http'}://${shown}:${port}`,
     port,
-    close: () => closeServer(server, desk, options.drain ?? DRAIN),
+    close: () => closeServer(server, handler, options.drain ?? DRAIN),
   };
 }
 
 /** A static import would evaluate all exports of the module at every start, including a WebSocket client. */
 const plainHttp = () => process.getBuiltinModule('node:http');
 
-async function closeServer(server: Server, desk: Desk, drain: Millis): Promise<void> {
+async function closeServer(server: Server, handler: RequestHandler, drain: Millis): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  await desk.close(drain);
+  await handler.close(drain);
   server.closeAllConnections();
   await closed;
 }
 
 /** Bounded concurrency: above the limit a client gets 429 instead of waiting in a queue. */
-class Gate {
+class ConcurrencyLimit {
   #free: number;
   constructor(size: number) {
     this.#free = size;
@@ -108,15 +108,15 @@ const TOO_MANY = new ApiError(429, 'TooManyRequests', 'Too many requests, please
 });
 
 /** Serves requests and tracks those in flight. */
-class Desk {
+class RequestHandler {
   readonly #handle: HttpHandler;
-  readonly #gate: Gate;
+  readonly #limit: ConcurrencyLimit;
   readonly #answering = new InFlight();
   #closing = false;
 
-  constructor(handle: HttpHandler, gate: Gate) {
+  constructor(handle: HttpHandler, limit: ConcurrencyLimit) {
     this.#handle = handle;
-    this.#gate = gate;
+    this.#limit = limit;
   }
 
   async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -132,7 +132,7 @@ class Desk {
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<HttpResponse> {
-    if (!this.#gate.enter()) {
+    if (!this.#limit.enter()) {
       req.resume();
       return errorResponse(TOO_MANY);
     }
@@ -142,7 +142,7 @@ class Desk {
       res.setHeader('connection', 'close');
       return errorResponse(tooLarge());
     } finally {
-      this.#gate.leave();
+      this.#limit.leave();
     }
   }
 

@@ -27,14 +27,14 @@ export function parseAccept(header: string): MediaRange[] {
     const range = parseRange(entry.trim());
     if (!range) continue;
     let at = sorted.length;
-    while (at > 0 && goesBefore(range, sorted[at - 1]!)) at--;
+    while (at > 0 && precedes(range, sorted[at - 1]!)) at--;
     sorted.splice(at, 0, range);
   }
   return sorted;
 }
 
 // The rule of kube-apiserver, which is no strict order: a concrete type precedes a wildcard regardless of quality.
-function goesBefore(a: MediaRange, b: MediaRange): boolean {
+function precedes(a: MediaRange, b: MediaRange): boolean {
   if (a.quality > b.quality) return true;
   const wildcards = (range: MediaRange) => range.type.split('*').length - 1;
   return wildcards(a) < wildcards(b);

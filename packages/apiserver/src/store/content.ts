@@ -7,17 +7,17 @@ const BACKSLASH = 92;
 const OPEN = 123;
 const CLOSE = 125;
 // Shorter values cost more to reference than to store; longer ones are rare and too large to keep in the cache.
-const SHORTEST = 256;
-const LONGEST = 16_384;
+const MIN_SHARED_SIZE = 256;
+const MAX_SHARED_SIZE = 16_384;
 
-const known = new Map<string, Uint8Array>();
-const MOST_KNOWN = 500;
+const sharedParts = new Map<string, Uint8Array>();
+const MAX_SHARED_PARTS = 500;
 
 /** A shared part and its position in a version. */
 interface Cut {
   /** Offset in the original bytes. */
   readonly at: number;
-  readonly words: Uint8Array;
+  readonly shared: Uint8Array;
 }
 
 export class Content {
@@ -43,10 +43,10 @@ export class Content {
     const parts: Uint8Array[] = [];
     let from = 0;
     let to = 0;
-    for (const { at, words } of this.#cuts) {
-      parts.push(this.#own.subarray(from, from + at - to), words);
+    for (const { at, shared } of this.#cuts) {
+      parts.push(this.#own.subarray(from, from + at - to), shared);
       from += at - to;
-      to = at + words.length;
+      to = at + shared.length;
     }
     parts.push(this.#own.subarray(from));
     return parts;
@@ -60,7 +60,8 @@ function findCuts(bytes: Uint8Array): Cut[] {
     const at = from + NAME.length - 1;
     from = endOf(text, at);
     const length = from - at;
-    if (length >= SHORTEST && length <= LONGEST) cuts.push({ at, words: sharedWords(text, at, from) });
+    if (length >= MIN_SHARED_SIZE && length <= MAX_SHARED_SIZE)
+      cuts.push({ at, shared: sharedPart(text, at, from) });
   }
   return cuts;
 }
@@ -80,29 +81,29 @@ function endOf(text: Uint8Array, at: number): number {
   return text.length;
 }
 
-function sharedWords(text: Buffer, at: number, end: number): Uint8Array {
+function sharedPart(text: Buffer, at: number, end: number): Uint8Array {
   const key = text.toString('latin1', at, end);
-  let words = known.get(key);
-  if (words === undefined) {
-    words = Uint8Array.prototype.slice.call(text, at, end);
+  let shared = sharedParts.get(key);
+  if (shared === undefined) {
+    shared = Uint8Array.prototype.slice.call(text, at, end);
     // Existing versions keep their parts; only later versions are compared with fewer.
-    if (known.size >= MOST_KNOWN) known.clear();
-    known.set(key, words);
+    if (sharedParts.size >= MAX_SHARED_PARTS) sharedParts.clear();
+    sharedParts.set(key, shared);
   }
-  return words;
+  return shared;
 }
 
 function without(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array {
   let size = bytes.length;
-  for (const { words } of cuts) size -= words.length;
+  for (const { shared } of cuts) size -= shared.length;
   // Not from the shared buffer pool: one version would keep its neighbours in the pool alive.
   const out = Buffer.allocUnsafeSlow(size);
   let from = 0;
   let to = 0;
-  for (const { at, words } of cuts) {
+  for (const { at, shared } of cuts) {
     out.set(bytes.subarray(from, at), to);
     to += at - from;
-    from = at + words.length;
+    from = at + shared.length;
   }
   out.set(bytes.subarray(from), to);
   return out;

@@ -125,7 +125,7 @@ function result(call: Call, request: ApplyRequest, old: KubeObject | undefined):
   try {
     const { codec } = call.resource;
     const object = codec.complete?.(value) ?? (codec.convert?.(value) ?? codec.decode(value)).object;
-    if (old === undefined) matchNothing(call, object);
+    if (old === undefined) rejectUid(call, object);
     matchNamespace(call, object);
     matchName(call, object);
     return object;
@@ -135,7 +135,7 @@ function result(call: Call, request: ApplyRequest, old: KubeObject | undefined):
 }
 
 /** An apply with a uid refers to an existing object. */
-function matchNothing(call: Call, { metadata }: KubeObject): void {
+function rejectUid(call: Call, { metadata }: KubeObject): void {
   if (!metadata.uid) return;
   const why = `uid mismatch: the provided object specified uid ${metadata.uid}, and no existing object was found`;
   throw conflict(call.resource, call.name!, why);

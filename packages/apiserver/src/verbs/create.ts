@@ -69,14 +69,14 @@ export async function createObject(
       return await createOnce(call, generated ? asObject(clone(asJson(object))) : object, options);
     } catch (cause) {
       if (!(cause instanceof RevisionMismatch) || options.mayExist) throw cause;
-      if (!generated || attempt === NAME_ATTEMPTS) throw taken(call, cause.message, object);
+      if (!generated || attempt === NAME_ATTEMPTS) throw nameInUse(call, cause.message, object);
     }
   }
 }
 
 /** AlreadyExists; the existing object may be terminating. */
-function taken(call: Call, name: string, { metadata }: KubeObject): ApiError {
-  const error = metadata.generateName ? ungenerated(call, name) : alreadyExists(call.resource, name);
+function nameInUse(call: Call, name: string, { metadata }: KubeObject): ApiError {
+  const error = metadata.generateName ? generatedNameInUse(call, name) : alreadyExists(call.resource, name);
   const holder = call.core.store.getHead(call.resource.storage, keyOf(call.namespace, name));
   if (holder?.object.metadata.deletionTimestamp) {
     error.status.message = `object is being deleted: ${error.status.message}`;
@@ -88,7 +88,7 @@ function taken(call: Call, name: string, { metadata }: KubeObject): ApiError {
  * With generateName the client is asked to retry, even when the object had a name as well. The message names the
  * internal kind: Events are served in two groups but have one internal group.
  */
-function ungenerated({ resource }: Call, name: string): ApiError {
+function generatedNameInUse({ resource }: Call, name: string): ApiError {
   const { group } = refusedKind(resource);
   const { message, details } = alreadyExists({ group, plural: resource.plural }, name).status;
   const text = `${message}, the server was not able to generate a unique name for the object`;

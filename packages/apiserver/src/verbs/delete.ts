@@ -71,13 +71,13 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
   const write = { operation: 'DELETE' as const, object: undefined, old, name, dryRun, deletion: options };
   checkPreconditions(call, old, options);
   const next = editable(call, old);
-  const fate = decideFate(call, next, options);
-  if (fate !== 'pending') await admit(call, write);
-  if (fate === 'pending' || fate === 'unchanged') {
+  const result = decideDeletion(call, next, options);
+  if (result !== 'pending') await admit(call, write);
+  if (result === 'pending' || result === 'unchanged') {
     await core.store.committed(head);
     return { kind: 'kept', object: old };
   }
-  if (fate === 'kept') {
+  if (result === 'kept') {
     if (options.dryRun) return { kind: 'kept', object: next };
     const change = await core.store.put(
       resource.storage,
@@ -88,7 +88,7 @@ async function deleteOnce(call: Call, head: Stored, options: DeleteOptions): Pro
     return { kind: 'kept', object: resource.codec.show(change.next!) };
   }
   if (!options.dryRun) {
-    const atOnce = goesAtOnce(call, old, next);
+    const atOnce = isRemovedAtOnce(call, old, next);
     if (atOnce) checkReleased(call, head, old, options);
     const last = atOnce || resource.strategy.markDeleted ? head : await endGrace(call, head, next);
     if (isUpdatedFirst(call, old, next)) await admit(call, { ...write, old: resource.codec.show(last) });
@@ -114,7 +114,7 @@ async function admit(call: Call, write: Write): Promise<void> {
  * kube-apiserver takes two steps.
  */
 const isUpdatedFirst = (call: Call, old: KubeObject, next: KubeObject): boolean =>
-  !call.resource.strategy.markDeleted && (!goesAtOnce(call, old, next) || finalizersOf(old).length > 0);
+  !call.resource.strategy.markDeleted && (!isRemovedAtOnce(call, old, next) || finalizersOf(old).length > 0);
 
 /** Watchers see the end of the grace period before the object is deleted. */
 async function endGrace({ core, resource }: Call, head: Stored, next: KubeObject): Promise<Stored> {
@@ -123,7 +123,11 @@ async function endGrace({ core, resource }: Call, head: Stored, next: KubeObject
 }
 
 /** The removal needs no prior write: no grace period started or was shortened. */
-function goesAtOnce({ resource }: Call, { metadata: old }: KubeObject, { metadata }: KubeObject): boolean {
+function isRemovedAtOnce(
+  { resource }: Call,
+  { metadata: old }: KubeObject,
+  { metadata }: KubeObject,
+): boolean {
   return (
     !resource.strategy.markDeleted &&
     metadata.deletionTimestamp === old.deletionTimestamp &&
@@ -172,10 +176,10 @@ function checkPreconditions(call: Call, old: KubeObject, { uid, resourceVersion 
 }
 
 /** `pending`: the object is already terminating, and this DELETE changes nothing. */
-type Fate = 'removed' | 'kept' | 'unchanged' | 'pending';
+type Deletion = 'removed' | 'kept' | 'unchanged' | 'pending';
 
 /** Modifies `next` to its state after the DELETE and returns the outcome. */
-function decideFate(call: Call, next: KubeObject, options: DeleteOptions): Fate {
+function decideDeletion(call: Call, next: KubeObject, options: DeleteOptions): Deletion {
   const { strategy } = call.resource;
   const context = strategyContext(call, options.dryRun);
   if (strategy.markDeleted) {

@@ -10,7 +10,7 @@ const MAPS = '/api/v1/namespaces/default/configmaps';
 const FRESH = 'resourceVersionMatch=NotOlderThan';
 
 /** A server with `count` ConfigMaps, written directly to the store. */
-async function stocked(count: number) {
+async function serverWith(count: number) {
   const clock = new VirtualClock();
   const store = Store.inMemory(clock);
   const api = await startServer({ store, clock });
@@ -38,7 +38,7 @@ async function stocked(count: number) {
 
 test('the queue limit does not apply to initial and missed events', async () => {
   const count = STREAM_LIMITS.events + 1;
-  const { api, before, watched } = await stocked(count);
+  const { api, before, watched } = await serverWith(count);
   const all = await watched(`sendInitialEvents=true&allowWatchBookmarks=true&${FRESH}`);
   // The first one marks the end of the initial events, the second one precedes the end of the watch.
   expect(all.slice(count)).toEqual(['BOOKMARK ', 'BOOKMARK ']);
@@ -51,7 +51,7 @@ test.each([
   ['without a version', ''],
   ['from any version', 'resourceVersion=0&'],
 ])('%s, a watch without initial events starts with the next change', async (_, version) => {
-  const { api, watched } = await stocked(2);
+  const { api, watched } = await serverWith(2);
   const change = async () => {
     await api.delete(`${MAPS}/m0`);
   };
@@ -61,7 +61,7 @@ test.each([
 });
 
 test('sends changes during the initial events after them, each once', async () => {
-  const { api, before, watched } = await stocked(2);
+  const { api, before, watched } = await serverWith(2);
   const change = async () => {
     await api.post(MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'late' } });
   };

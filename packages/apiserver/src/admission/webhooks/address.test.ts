@@ -70,7 +70,13 @@ async function called(reference: JsonObject, ...objects: [string, JsonObject][])
 }
 
 test.each<[string, string, JsonObject, ...[string, JsonObject][]]>([
-  ['the port with the name of the Service port', 'https://10.0.0.1:9443/x?timeout=10s', {}, service({ ports: PORTS }), endpoints],
+  [
+    'the port with the name of the Service port',
+    'https://10.0.0.1:9443/x?timeout=10s',
+    {},
+    service({ ports: PORTS }),
+    endpoints,
+  ],
   [
     'a ready endpoint of a slice',
     'https://10.0.0.9:9443/x?timeout=10s',

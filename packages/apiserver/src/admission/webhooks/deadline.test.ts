@@ -43,16 +43,19 @@ test('a request times out after the timeout of its client and writes nothing', a
   expect(world.asked).toHaveLength(1);
 });
 
-test.each(['', '?timeout=0', '?timeout=1h'])('a request times out after 34 seconds at the latest (%s)', async (query) => {
-  world = await withHooks(SILENT, slow, slow);
-  const answered = post(MAPS + query);
-  await wait(33.999);
-  expect(answered()).toBe('nothing yet');
-  await wait(0.001);
-  expect(answered()).toMatchObject(TIMED_OUT);
-  await wait(120);
-  expect((await world.api.get(`${MAPS}/a`)).status).toBe(404);
-});
+test.each(['', '?timeout=0', '?timeout=1h'])(
+  'a request times out after 34 seconds at the latest (%s)',
+  async (query) => {
+    world = await withHooks(SILENT, slow, slow);
+    const answered = post(MAPS + query);
+    await wait(33.999);
+    expect(answered()).toBe('nothing yet');
+    await wait(0.001);
+    expect(answered()).toMatchObject(TIMED_OUT);
+    await wait(120);
+    expect((await world.api.get(`${MAPS}/a`)).status).toBe(404);
+  },
+);
 
 test('validating webhooks share the deadline of the request', async () => {
   const validating = { ...slow, phase: 'Validating' };

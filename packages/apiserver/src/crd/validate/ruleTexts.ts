@@ -54,11 +54,11 @@ function validateFieldPath(entry: JsonObject, at: string, schema: JsonObject): F
   const complain = (text: string) => errors.push(invalid(`${at}.fieldPath`, fieldPath, text));
   if (fieldPath.trim() === '') complain('must be non-empty if specified');
   if (LINE_BREAK.test(fieldPath)) complain('must not contain line breaks');
-  if (!leadsSomewhere(fieldPath, schema)) complain('must be a valid path');
+  if (!isResolvable(fieldPath, schema)) complain('must be a valid path');
   return errors;
 }
 
-function leadsSomewhere(fieldPath: string, schema: JsonObject): boolean {
+function isResolvable(fieldPath: string, schema: JsonObject): boolean {
   try {
     findField(fieldPath, schema);
     return true;

@@ -2,7 +2,7 @@
 
 import type { FieldError } from '@lapse/kube/api/fieldErrors';
 import type { JsonObject } from '@lapse/kube/api/json';
-import { isStructural, type StructureVerdict, validateStructural } from '#schema/structural/structural';
+import { isStructural, type StructuralResult, validateStructural } from '#schema/structural/structural';
 import { metadataRules } from '../metadata.ts';
 import { ruleEngine } from '../rules.ts';
 
@@ -12,7 +12,7 @@ export const validateStructure = (
   schema: JsonObject,
   path: string,
   { prunedDefaults }: { readonly prunedDefaults: boolean },
-): StructureVerdict =>
+): StructuralResult =>
   validateStructural(schema, path, {
     prunedDefaults,
     metadata: metadataRules,

@@ -13,13 +13,13 @@ import {
   isReset,
   type Managed,
   type Manager,
-  NOBODY,
+  NO_MANAGERS,
 } from './managedFields.ts';
-import { applyConfig, type Ground, type Managers, updateManagers } from './managers.ts';
+import { applyConfig, type FieldScope, type Managers, updateManagers } from './managers.ts';
 import { fieldElement } from './pathElement.ts';
 import { remember } from './remember.ts';
 
-export interface Endpoint extends Ground {
+export interface Endpoint extends FieldScope {
   readonly apiVersion: string;
   /** Empty for the main resource. */
   readonly subresource: string;
@@ -68,10 +68,10 @@ export function trackUpdate(endpoint: Endpoint, write: Write, next: JsonObject):
 }
 
 function liveOrNew({ subresource }: Endpoint, live: JsonObject | undefined, next: JsonObject): Managed {
-  const before = () => decodeManagedFields(entriesOf(live)) ?? NOBODY;
+  const before = () => decodeManagedFields(entriesOf(live)) ?? NO_MANAGERS;
   if (subresource !== '') return before();
   const sent = entriesOf(next);
-  if (isReset(sent)) return NOBODY;
+  if (isReset(sent)) return NO_MANAGERS;
   const managed = decodeManagedFields(sent);
   return managed === undefined || managed.fields.size === 0 ? before() : managed;
 }
@@ -122,9 +122,9 @@ export function applyObject(endpoint: Endpoint, apply: Apply): JsonObject {
   const { config, live } = apply;
   const problems = checkFields(endpoint.type, config);
   if (problems.length > 0) throw new ApplyError(describeProblems(problems));
-  let managed = decodeManagedFields(entriesOf(live)) ?? NOBODY;
+  let managed = decodeManagedFields(entriesOf(live)) ?? NO_MANAGERS;
   if (managed.fields.size === 0 && live !== undefined)
-    managed = updated(endpoint, { manager: FIRST_APPLY, now: apply.now }, NOBODY, live);
+    managed = updated(endpoint, { manager: FIRST_APPLY, now: apply.now }, NO_MANAGERS, live);
   const result = applied(endpoint, apply, managed);
   const object = clone(result.object);
   if (apply.manager === 'kubectl' && hasLastApplied(object)) withLastApplied(object, config);
@@ -146,7 +146,7 @@ function applied(
   const application = { live, config: apply.config, manager: id, force: apply.force };
   let result = applyConfig(endpoint, application, managed.fields);
   if (result.kind === 'conflicts') {
-    const rest = unforgiven(endpoint, apply, live, result.conflicts);
+    const rest = remainingConflicts(endpoint, apply, live, result.conflicts);
     if (rest.size > 0) throw conflictOf(managed, rest);
     result = applyConfig(endpoint, { ...application, force: true }, managed.fields);
     if (result.kind === 'conflicts') throw conflictOf(managed, result.conflicts);
@@ -167,7 +167,7 @@ function stripManager(managers: Managers, id: string): Managers {
 }
 
 /** kubectl takes over the fields of its earlier client-side apply. */
-function unforgiven(
+function remainingConflicts(
   { type, apiVersion }: Endpoint,
   { manager }: Apply,
   live: JsonObject,

@@ -19,7 +19,7 @@ export interface Managed {
   readonly times: ReadonlyMap<string, string>;
 }
 
-export const NOBODY: Managed = { fields: new Map(), managers: new Map(), times: new Map() };
+export const NO_MANAGERS: Managed = { fields: new Map(), managers: new Map(), times: new Map() };
 
 /** Entries with the same identity are one manager. An applier is the same in every version. */
 export function identityOf({ manager, operation, apiVersion, subresource }: Manager): string {
@@ -31,7 +31,7 @@ const decoded = new WeakMap<object, FieldSet>();
 
 /** Undefined when any entry is invalid. */
 export function decodeManagedFields(entries: Json | undefined): Managed | undefined {
-  if (entries === undefined || entries === null) return NOBODY;
+  if (entries === undefined || entries === null) return NO_MANAGERS;
   if (!Array.isArray(entries)) return undefined;
   const fields = new Map<string, FieldSet>();
   const managers = new Map<string, Manager>();

@@ -13,7 +13,7 @@ import { removeFields } from './removeFields.ts';
 /** Managers by identity (managedFields.ts), each with its fields. */
 export type Managers = ReadonlyMap<string, FieldSet>;
 
-export interface Ground {
+export interface FieldScope {
   readonly type: FieldType;
   /** Fields that cannot be owned through this endpoint. */
   readonly ignored: FieldSet;
@@ -25,15 +25,15 @@ export type Applied =
 
 /** The managers after a write other than apply. */
 export function updateManagers(
-  ground: Ground,
+  scope: FieldScope,
   values: { readonly live: Json; readonly next: Json },
   managers: Managers,
   manager: string,
 ): Managers {
-  const comparison = compareFields(ground.type, values.live, values.next);
-  const out = new Map(yieldFields(ground, managers, manager, comparison).managers);
+  const comparison = compareFields(scope.type, values.live, values.next);
+  const out = new Map(removeLostFields(scope, managers, manager, comparison).managers);
   const before = out.get(manager) ?? FieldSet.EMPTY;
-  const owned = without(takenBy(before, comparison), ground.ignored);
+  const owned = without(takenBy(before, comparison), scope.ignored);
   if (owned.isEmpty) out.delete(manager);
   else out.set(manager, owned);
   return out;
@@ -52,17 +52,17 @@ export interface Application {
   readonly force: boolean;
 }
 
-export function applyConfig(ground: Ground, application: Application, managers: Managers): Applied {
+export function applyConfig(scope: FieldScope, application: Application, managers: Managers): Applied {
   const { live, config, manager, force } = application;
-  const { type } = ground;
-  const owned = ownedFields(type, config).without(ground.ignored);
+  const { type } = scope;
+  const owned = ownedFields(type, config).without(scope.ignored);
   const before = managers.get(manager);
   const all = new Map(managers);
   all.set(manager, owned);
   const merged = mergeFields(type, live, config) ?? {};
   const value = prune(type, merged, all, before);
   const comparison = compareFields(type, live, value);
-  const yielded = yieldFields(ground, all, manager, comparison);
+  const yielded = removeLostFields(scope, all, manager, comparison);
   if (!force && yielded.conflicts.size > 0) return { kind: 'conflicts', conflicts: yielded.conflicts };
   const out = new Map(yielded.managers);
   if (owned.isEmpty) out.delete(manager);
@@ -70,8 +70,8 @@ export function applyConfig(ground: Ground, application: Application, managers: 
 }
 
 /** All managers except `manager` lose changed fields, and all lose removed fields. */
-function yieldFields(
-  { ignored }: Ground,
+function removeLostFields(
+  { ignored }: FieldScope,
   managers: Managers,
   manager: string,
   comparison: Comparison,

@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from '@lapse/kube/api/json';
 import { FieldSet } from './fieldSet.ts';
-import { decodeManagedFields, encodeManagedFields, type Manager, NOBODY } from './managedFields.ts';
+import { decodeManagedFields, encodeManagedFields, type Manager, NO_MANAGERS } from './managedFields.ts';
 import { fieldElement, type PathElement } from './pathElement.ts';
 
 export const SCALE_VERSION = 'autoscaling/v1';
@@ -13,7 +13,7 @@ export type ReplicasPaths = ReadonlyMap<string, readonly PathElement[] | undefin
 
 const IN_SCALE = [fieldElement('spec'), fieldElement('replicas')];
 
-const decode = (entries: Json | undefined) => decodeManagedFields(entries) ?? NOBODY;
+const decode = (entries: Json | undefined) => decodeManagedFields(entries) ?? NO_MANAGERS;
 
 /** The managedFields of the Scale for an object with these entries. */
 export function managersOfScale(entries: Json | undefined, paths: ReplicasPaths): JsonObject[] | undefined {

@@ -43,10 +43,10 @@ export function compileSchemaRules(schema: JsonObject): ((input: RuleInput) => R
 export function checkDefault(schema: JsonObject, value: Json, path: string): FieldError[] {
   const root = nodeOf(schema, schema['x-kubernetes-embedded-resource'] === true);
   if (!root) return [];
-  const judge = (old: Json | undefined) =>
+  const evaluate = (old: Json | undefined) =>
     new Evaluation().runAt(root, { path, value, old, unchanged: false });
-  const errors = judge(value);
-  return errors.length > 0 ? errors : judge(undefined);
+  const errors = evaluate(value);
+  return errors.length > 0 ? errors : evaluate(undefined);
 }
 
 function nodeOf(schema: unknown, isResource: boolean): RuleNode | undefined {
@@ -149,7 +149,7 @@ class Evaluation {
   #runRule(node: RuleNode, rule: RuleNode['rules'][number], place: Place): boolean {
     const at = place.path === '' ? '<nil>' : place.path;
     if (rule.problem !== undefined)
-      return this.#say(invalid(at, node.type, `rule compile error: ${rule.problem}`));
+      return this.#report(invalid(at, node.type, `rule compile error: ${rule.problem}`));
     const { program, source } = rule;
     if (!program) return true;
     const hasOld = place.old !== undefined && place.old !== null;
@@ -164,7 +164,8 @@ class Evaluation {
       const why = `'${result.message}': no further validation rules will be run due to call cost exceeds limit for rule`;
       return this.#exhausted(at, node, `${why}: ${shown}`);
     }
-    if (result.kind === 'error') return this.#say(invalid(at, node.type, errorText(result.message, shown)));
+    if (result.kind === 'error')
+      return this.#report(invalid(at, node.type, errorText(result.message, shown)));
     if (result.value === true) return true;
     return this.#refuse(node, rule, place, bindings);
   }
@@ -213,7 +214,7 @@ class Evaluation {
     return { kind: 'text', text: result.kind === 'value' ? usable(result.value) : undefined };
   }
 
-  #say(error: FieldError): true {
+  #report(error: FieldError): true {
     this.#errors.push(error);
     return true;
   }

@@ -6,9 +6,9 @@ import { hasUnprunedDefaults, isStructural, type MetadataRules, validateStructur
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 const metadata: MetadataRules = { decode: (json) => decodeTyped(builtins, META, json), validate: () => [] };
-const verdict = (schema: JsonObject) => validateStructural(schema, 'S', { prunedDefaults: true, metadata });
+const validated = (schema: JsonObject) => validateStructural(schema, 'S', { prunedDefaults: true, metadata });
 const errorsOf = (schema: JsonObject): string[] =>
-  verdict(schema).errors.map((e) => `${e.field}: ${e.message}`);
+  validated(schema).errors.map((e) => `${e.field}: ${e.message}`);
 const root = (a: JsonObject): JsonObject => ({ type: 'object', properties: { a } });
 const A = 'S.properties[a]';
 
@@ -169,7 +169,7 @@ describe('structural schema rules', () => {
       "OpenAPIV3Schema 'definitions' is not supported",
     ],
   ])('%j has no structural form', (schema, message) => {
-    const { errors, unreadable, checked } = verdict(root(schema));
+    const { errors, unreadable, checked } = validated(root(schema));
     expect([errors, checked]).toEqual([[], false]);
     expect(unreadable).toEqual([
       { reason: 'FieldValueInvalid', field: 'S', message: `Invalid value: "": ${message}` },

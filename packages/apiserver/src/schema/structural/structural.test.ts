@@ -435,7 +435,11 @@ describe('defaults', () => {
       { a: 'x', o: { b: 3 }, p: { b: 4 }, l: [{ c: true }, { c: false }], m: { k: { d: 'y' } }, n: 'z' },
     ],
     ['does not set defaults in missing objects', {}, { a: 'x', p: { b: 4 }, n: 'z' }],
-    ['treats null as missing where it is not allowed', { a: null, n: null }, { a: 'x', p: { b: 4 }, n: null }],
+    [
+      'treats null as missing where it is not allowed',
+      { a: null, n: null },
+      { a: 'x', p: { b: 4 }, n: null },
+    ],
   ])('%s', (_, value, expected) => {
     expect(defaulted(schema, value)).toEqual(expected);
   });

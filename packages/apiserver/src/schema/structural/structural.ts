@@ -17,7 +17,7 @@ import { compileValidator, type Validate, validateInside } from './validator.ts'
 export type { DefaultsOptions } from './defaultsCheck.ts';
 export type { MetadataRules } from './embedded.ts';
 
-export interface StructureVerdict {
+export interface StructuralResult {
   readonly errors: FieldError[];
   /** The schema has no structural form. Reported only when no other check failed. */
   readonly unreadable: FieldError[];
@@ -30,7 +30,7 @@ export function validateStructural(
   schema: JsonObject,
   path: string,
   options: DefaultsOptions,
-): StructureVerdict {
+): StructuralResult {
   const problem = findUnsupported(schema);
   if (problem !== undefined) return { errors: [], unreadable: [invalid(path, '', problem)], checked: false };
   const errors = validateInvariants(schema, path);

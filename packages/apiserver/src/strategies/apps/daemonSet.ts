@@ -11,7 +11,7 @@ import { subdomainName } from '../names.ts';
 import { defaultPodSpec } from '../pod/defaults.ts';
 import { validatePodTemplate } from '../pod/template.ts';
 import { child, copyField, defaultTo, ensure, number, part, text, value } from '../values.ts';
-import { collisionErrors, endlessErrors, mismatchErrors, templateOf, templateWarnings } from './workload.ts';
+import { collisionErrors, mismatchErrors, restartErrors, templateOf, templateWarnings } from './workload.ts';
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
@@ -44,7 +44,7 @@ function validate(set: KubeObject): FieldError[] {
       ? [invalid('spec.selector', sortedSelector(selector), 'empty selector is invalid for daemonset')]
       : []),
     ...validatePodTemplate(templateOf(spec), 'spec.template'),
-    ...endlessErrors(spec, 'DaemonSet'),
+    ...restartErrors(spec, 'DaemonSet'),
     ...nonNegative(number(spec, 'minReadySeconds'), 'spec.minReadySeconds'),
     ...strategyErrors(part(spec, 'updateStrategy')),
     ...nonNegative(number(spec, 'revisionHistoryLimit'), 'spec.revisionHistoryLimit'),

@@ -16,9 +16,9 @@ import {
   availableErrors,
   collisionErrors,
   countErrors,
-  endlessErrors,
   mismatchErrors,
   namedWarnings,
+  restartErrors,
   selectorErrors,
   templateOf,
   templateWarnings,
@@ -35,7 +35,7 @@ function validateTemplate(spec: JsonObject): FieldError[] {
       : [
           ...mismatchErrors(spec, true),
           ...validatePodTemplate(templateOf(spec), 'spec.template'),
-          ...endlessErrors(spec, 'ReplicaSet'),
+          ...restartErrors(spec, 'ReplicaSet'),
         ]),
   ];
 }

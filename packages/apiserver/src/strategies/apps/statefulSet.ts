@@ -30,8 +30,8 @@ import {
   availableErrors,
   collisionErrors,
   countErrors,
-  endlessErrors,
   mismatchErrors,
+  restartErrors,
   selectorErrors,
   templateOf,
   templateWarnings,
@@ -75,7 +75,7 @@ function validateSpec(spec: JsonObject, { stored }: Leniency): FieldError[] {
     ...(stored || service === '' ? [] : dnsLabel(service, 'spec.serviceName')),
     ...selectorErrors(spec, 'statefulset'),
     ...templateErrors(spec),
-    ...endlessErrors(spec, 'StatefulSet'),
+    ...restartErrors(spec, 'StatefulSet'),
   ];
 }
 

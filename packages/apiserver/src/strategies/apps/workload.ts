@@ -36,7 +36,7 @@ export function mismatchErrors(spec: JsonObject, allowEmpty: boolean): FieldErro
 }
 
 /** Pods of these kinds have restartPolicy Always and no deadline. */
-export function endlessErrors(spec: JsonObject, noun: string): FieldError[] {
+export function restartErrors(spec: JsonObject, noun: string): FieldError[] {
   const pod = part(templateOf(spec), 'spec');
   const path = 'spec.template.spec';
   const policy = text(pod, 'restartPolicy');

@@ -61,7 +61,7 @@ function prepareForCreate(job: KubeObject): void {
 }
 
 /** A Job without labels gets those of its template. */
-function labelLikeTemplate(job: KubeObject): void {
+function copyTemplateLabels(job: KubeObject): void {
   const labels = templateLabels(job);
   if (Object.keys(job.metadata.labels ?? {}).length === 0 && Object.keys(labels).length > 0)
     job.metadata.labels = { ...labels };
@@ -204,7 +204,7 @@ export const jobStrategy: Strategy = {
   defaultPropagation: 'Orphan',
   applyDefaults,
   prepareForCreate,
-  canonicalize: labelLikeTemplate,
+  canonicalize: copyTemplateLabels,
   validate: (job) => validateJob(job, true),
   prepareForUpdate: (next, old) => copyField(next, old, 'status'),
   validatesMeta: true,
@@ -215,5 +215,5 @@ export const jobStrategy: Strategy = {
   },
   deleteWarnings: ({ propagationPolicy, orphanDependents }) =>
     propagationPolicy === undefined && orphanDependents === undefined ? [ORPHANING] : [],
-  subresources: { status: { ...jobStatusStrategy, canonicalize: labelLikeTemplate } },
+  subresources: { status: { ...jobStatusStrategy, canonicalize: copyTemplateLabels } },
 };

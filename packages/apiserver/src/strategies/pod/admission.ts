@@ -26,7 +26,7 @@ export function admitPod(pod: KubeObject, old: KubeObject | undefined): void {
     setPriority(spec, refuse);
     if (has(spec, 'runtimeClassName')) throw noRuntimeClass(text(spec, 'runtimeClassName'), refuse);
   }
-  tolerateNodeTrouble(spec);
+  tolerateUnavailableNodes(spec);
 }
 
 /** Generated names are not known yet. */
@@ -68,17 +68,17 @@ function setPriority(spec: JsonObject, refuse: (why: string) => Error): void {
   spec['preemptionPolicy'] = PREEMPTION;
 }
 
-const TROUBLE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+const NODE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const PATIENCE_SECONDS = 300;
 
 /** Tolerates a node that is not ready or unreachable for five minutes, except when the Pod has such a toleration. */
-function tolerateNodeTrouble(spec: JsonObject): void {
+function tolerateUnavailableNodes(spec: JsonObject): void {
   const present = objects(spec, 'tolerations');
   const tolerated = (taint: string) =>
     present.some(
       (t) => [taint, ''].includes(text(t, 'key')) && ['NoExecute', ''].includes(text(t, 'effect')),
     );
-  const missing = TROUBLE.filter((taint) => !tolerated(taint));
+  const missing = NODE_TAINTS.filter((taint) => !tolerated(taint));
   if (missing.length === 0) return;
   const added = missing.map((key) => ({
     key,
