@@ -1,5 +1,5 @@
-// What a group of controllers has to say about itself so that commands can put it together: its name, the kinds it
-// brings, its gates, its part of the configuration file, and the controllers and admission functions it is made of.
+// The interface of a family of controllers, from which commands assemble a manager: its name, kinds, feature gates,
+// sections of the configuration file, controllers and admission functions.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Log } from '@lapse/base/log';
@@ -16,32 +16,32 @@ import type { SkewGuard } from '#deletion/skewGuard';
 import type { Foresight } from './foresight.ts';
 import type { ObjectCheck } from './objectCheck.ts';
 
-/** What controllers are given beside their passes. */
+/** What controllers receive besides their reconcile argument. */
 export interface Services {
   readonly clock: Clock;
   readonly random: Random;
   readonly registry: Registry;
   readonly log: Log;
   readonly guard: SkewGuard;
-  /** For reviews of rights, outside of passes. Passes write through `pass.client`. */
+  /** For access reviews outside of reconciles. Reconciles write through `pass.client`. */
   readonly client: Client;
   /**
-   * For writes to kinds that are known only at run time, which no declared right covers: ended with the leadership, as
-   * `pass.client` and `impersonate` are. Unset: `client`.
+   * For writes to kinds that are known only at run time, which no declared right covers. Aborted when leadership is
+   * lost, like `pass.client` and `impersonate`. Default: `client`.
    */
   readonly acting?: Client;
   /** A client that acts as this service account. */
   readonly impersonate: (account: { namespace: string; name: string }) => Client;
   /** Set (`actAs: impersonate-author`): a client that acts as this author. Unset: deletes for authors are sent as Lapse. */
   readonly impersonateAuthor?: (author: Subject) => Client;
-  /** Whose rights count where somebody acts for an author. */
+  /** Whose rights count when a controller acts for an author. */
   readonly actAs: 'author' | 'controller';
-  /** Set: nothing outside this namespace is watched or touched. */
+  /** If set, nothing outside this namespace is watched or changed. */
   readonly namespace?: string;
   isEnabled(gate: string): boolean;
   /**
-   * What the operator asks of every deletion of a controller (`--max-deletions-per-second`, `--paranoid-reread`). Spread
-   * it into the options: `new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(name) })`.
+   * The operator's options for every deletion of a controller (`--max-deletions-per-second`, `--paranoid-reread`).
+   * Spread it into the options: `new GuardedDeletes({ clock, guard, metrics, ...services.deletion?.(name) })`.
    */
   deletion?(controller: string): Pick<GuardedDeletesOptions, 'budget' | 'rereadFirst'>;
 }
@@ -62,29 +62,32 @@ export interface Gate {
   readonly policies?: readonly AdmissionPolicy[];
 }
 
-/** A right in one namespace: a Secret of the operator's, say. */
+/** A right in one namespace, for example to a Secret of the operator. */
 export interface LocalRight extends Right {
   readonly namespace: string;
-  /** Only to objects of these names; unset: to all. A verb that knows no name (create, list, …) is not narrowed. */
+  /**
+   * Restricts the right to objects of these names. Default: all. Verbs without a name (create, list, …) are not
+   * restricted.
+   */
   readonly names?: readonly string[];
 }
 
 export interface Parts {
   readonly controllers: readonly ControllerDefinition[];
   readonly admission: readonly AdmissionFunction[];
-  /** What is needed beyond what the controllers declare: for `services.client`, and in one namespace only. */
+  /** Rights beyond those that the controllers declare: for `services.client`, and in one namespace only. */
   readonly rights?: readonly LocalRight[];
   /** What `lapse doctor` checks about each object of a kind. */
   readonly checks?: readonly ObjectCheck[];
 }
 
 export interface Family {
-  /** As in `--controllers`. */
+  /** The name in `--controllers`. */
   readonly name: string;
   readonly description: string;
-  /** Storage families are off until asked for, in a cluster. */
+  /** Storage families are disabled by default in a cluster. */
   readonly defaultOn: boolean;
-  /** Kinds of ours that must be served. */
+  /** CustomResourceDefinitions of Lapse that must be served. */
   readonly kinds: readonly CustomKind[];
   readonly gates: readonly Gate[];
   /** Its sections of the configuration: an OpenAPI v3 schema each, with defaults. */
@@ -93,8 +96,8 @@ export interface Family {
   readonly environment?: Readonly<Record<string, string>>;
   /** Flags of `lapse run` and the field each of them sets, without the dashes: `{ 'job-propagation': … }`. */
   readonly flags?: Readonly<Record<string, { readonly field: string; readonly description: string }>>;
-  /** `configuration` has the sections, complete with defaults and valid. */
+  /** `configuration` contains the family's sections, valid and with defaults applied. */
   create(services: Services, configuration: Readonly<Record<string, JsonObject>>): Parts;
-  /** What it can say beforehand, for `lapse plan` and `lapse explain`. */
+  /** The forecast of the family, for `lapse plan` and `lapse explain`. */
   readonly foresight?: Foresight;
 }

@@ -1,5 +1,5 @@
-// What can be said beforehand about a fire-and-forget request that has ended: the same for every kind of request, by the
-// rules of #requests.
+// The forecast for a finished fire-and-forget request. It is the same for every kind of request and follows the rules
+// of #requests.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { RequestObject } from '#api/storage/request';
@@ -8,7 +8,7 @@ import { readyOf } from '#requests/terminal';
 import { computeRequestTtl, computeScannedExpiry } from '#requests/ttl';
 import { describeLingering, isServed, nameOf, type Outlook, type Statement } from './foresight.ts';
 
-/** Requests of one kind, each with what its TTL means for it; undefined where it has not ended. */
+/** Requests of one kind, each with the forecast of its TTL. Undefined for a request that has not finished. */
 export async function* eachRequest<T extends RequestObject>(
   { snapshot, namespace }: Outlook,
   { kind }: RequestRules<T>,
@@ -18,7 +18,7 @@ export async function* eachRequest<T extends RequestObject>(
   for await (const page of snapshot.each(source)) yield* page;
 }
 
-/** Of a request, by the TTL it lives under. */
+/** The statement about a request with a TTL. */
 export function statementOnTtl(
   request: RequestObject,
   rules: RequestRules,
@@ -48,7 +48,7 @@ export function statementOnTtl(
   }
 }
 
-/** Why a TTL says nothing about a request. */
+/** Why a request has no TTL deadline yet. */
 function describeUnended(request: RequestObject, { ttl, annotationKey }: RequestRules): string {
   const ready = readyOf(request);
   if (ready === undefined) return 'it has not ended: there is no Ready condition';

@@ -1,6 +1,6 @@
-// What a family can say beforehand: given what a cluster looks like and a time, what will become of each object by its
-// rules. `lapse plan` and `lapse explain` ask this. Answers come from the family's compute functions, the same that its
-// controllers act on; nothing here or in a foresee.ts knows a rule of its own.
+// The interface of forecasts: given a snapshot of a cluster and a time, what the rules of a family will do with each
+// object. Used by `lapse plan` and `lapse explain`. Forecasts call the same compute functions as the controllers.
+// Neither this file nor a foresee.ts defines a rule of its own.
 
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -18,18 +18,18 @@ export interface ObjectName {
   readonly uid: string;
 }
 
-/** Something could not be read; `message` says what and why. Whoever asked goes on without it, and says so. */
+/** Something could not be read. `message` says what and why. The caller continues without it and reports it. */
 export class Unreadable extends Error {}
 
-/** A cluster, or some manifests, to be read and never written. Throws Unreadable for what cannot be read. */
+/** A cluster or a set of manifests, read-only. Throws Unreadable for what cannot be read. */
 export interface Snapshot {
   /** Preferred versions first. */
   readonly served: readonly ServedKind[];
-  /** Everything of a source. Sources of the same projection are read once, however often they are asked for. */
+  /** All objects of a source. Sources with the same projection are read once. */
   list<T extends KubeObject>(source: Source<T>): Promise<readonly T[]>;
   /**
-   * The objects that a rule is asked about, page by page. Not kept, and whoever asks about few objects may be given
-   * only those: what a rule reads beside them must come from `list`.
+   * The objects that a rule is evaluated for, page by page. Not cached. The caller may restrict them to a few
+   * objects, so everything else that a rule reads must come from `list`.
    */
   each<T extends KubeObject>(source: Source<T>): AsyncIterable<readonly T[]>;
 }
@@ -37,18 +37,18 @@ export interface Snapshot {
 export interface Outlook {
   readonly snapshot: Snapshot;
   readonly now: Instant;
-  /** How far a finish may lie in the future and still be believed. */
+  /** How far a finish time may be in the future and still be accepted. */
   readonly tolerance: Millis;
-  /** Whose rights count where somebody acts for an author. */
+  /** Whose rights count when a controller acts for an author. */
   readonly actAs: 'author' | 'controller';
-  /** Set: nothing outside this namespace is watched or touched. */
+  /** If set, nothing outside this namespace is watched or changed. */
   readonly namespace?: string;
   isEnabled(gate: string): boolean;
-  /** The sections of the family, complete with defaults and valid. */
+  /** The sections of the family, valid and with defaults applied. */
   readonly configuration: Readonly<Record<string, JsonObject>>;
-  /** When nothing will be left of the object with this uid, by any rule or with its owner. */
+  /** When the object with this uid is deleted completely, by any rule or with its owner. */
   endOf(uid: string): Instant | undefined;
-  /** When it may go already: which of two things is first is chance. */
+  /** The earliest time at which it may be deleted, where the order of two events is not determined. */
   mayEndAt?(uid: string): Instant | undefined;
 }
 
@@ -56,34 +56,34 @@ interface About {
   readonly object: ObjectName;
   /** `spec.ttlSecondsAfterFinished`, `TTLPolicy ci/tekton`, `Cleaner ns/x`. */
   readonly rule: string;
-  /** One sentence, without the final dot. */
+  /** One sentence, without the full stop. */
   readonly because: string;
 }
 
-/** It is deleted at this time (in the past: as soon as the controller runs) unless something changes. */
+/** The object is deleted at this time if nothing changes. A time in the past means: as soon as the controller runs. */
 export interface Ends extends About {
   readonly kind: 'ends';
   readonly at: Instant;
-  /** Unset: what the object itself asks for with its finalizers, as the API server does. */
+  /** Default: according to the finalizers of the object, as the API server does. */
   readonly propagation?: Propagation;
-  /** The deletion names only the uid: the decision was written down before. */
+  /** The DELETE has only the uid as a precondition: the decision was recorded before. */
   readonly anyVersion?: boolean;
-  /** It rests on something that is chance. */
+  /** The result depends on an undetermined order of events. */
   readonly perhaps?: boolean;
 }
 
-/** A rule means it, and something keeps the rule from acting. `until`: when that is looked at again, or ends. */
+/** A rule would delete the object, but something blocks it. `until`: when that is checked again, or ends. */
 export interface Holds extends About {
   readonly kind: 'held';
   readonly until?: Instant;
 }
 
-/** A rule looked at it and leaves it alone; `because` says why, and so what would change that. */
+/** A rule was evaluated and keeps the object. `because` says why, and thus what would change the result. */
 export interface Stays extends About {
   readonly kind: 'stays';
 }
 
-/** It stays, and time alone changes what is said about it. */
+/** The object is kept, but its statement changes with time alone. */
 export interface Changes extends About {
   readonly kind: 'changes';
   readonly at: Instant;
@@ -92,30 +92,33 @@ export interface Changes extends About {
 export type Statement = Ends | Holds | Stays | Changes;
 
 export interface Foresight {
-  /** Its answers depend on when other objects go (`endOf`): it is asked again when more of that is known. */
+  /**
+   * The statements depend on when other objects are deleted (`endOf`). The forecast is repeated when more of that
+   * is known.
+   */
   readonly followsOthers?: boolean;
   foresee(outlook: Outlook): AsyncIterable<Statement>;
 }
 
-/** How an object is called in statements. Metadata that was read without the rest does not know its kind. */
+/** The name of an object in statements. Takes the kind separately, because metadata-only objects lack it. */
 export function nameOf(kind: Kind, { metadata }: KubeObject): ObjectName {
   const { namespace, name = '', uid = '' } = metadata;
   const home = namespace === undefined || namespace === '' ? {} : { namespace };
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...home, name, uid };
 }
 
-/** `, being deleted since …` in words: who keeps an object that was deleted already. */
+/** `, being deleted since …`: the finalizers that keep a terminating object. */
 export function describeLingering({ metadata }: KubeObject): string {
   const { deletionTimestamp = '', finalizers = [] } = metadata;
   const kept = finalizers.length === 0 ? '' : `, kept by the finalizer ${finalizers.join(', ')}`;
   return `being deleted since ${deletionTimestamp}${kept}`;
 }
 
-/** Whether the server has the kind, in this version. */
+/** Whether the API server serves the kind in this version. */
 export const isServed = ({ served }: Snapshot, { group, version, resource }: Kind): boolean =>
   served.some((kind) => kind.group === group && kind.version === version && kind.resource === resource);
 
-/** One part after the other; what one of them cannot read does not keep the others from speaking. */
+/** Yields the parts one after the other. An unreadable part does not prevent the others. */
 export async function* inTurn(parts: readonly AsyncIterable<Statement>[]): AsyncGenerator<Statement> {
   const problems: string[] = [];
   for (const part of parts)

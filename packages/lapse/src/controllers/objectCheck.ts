@@ -1,15 +1,19 @@
-// What `lapse doctor` asks a family about each of its objects. Checks read and review rights; they change nothing.
+// The checks of `lapse doctor` for each object of a family. Checks read objects and review rights. They change
+// nothing.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
 import { asError } from '@lapse/runtime/outcome';
 import { describeNeeds, type Need } from '#deletion/rights';
 
-/** Which of `needs` Lapse itself may not do. */
+/** Returns those of `needs` that Lapse itself may not do. */
 export type ReviewNeeds = (needs: readonly Need[]) => Promise<Need[]>;
 
 export interface ObjectProblem {
-  /** `problem`: the operator has to act. `warning`: the author of the object. `note`: could not be checked. */
+  /**
+   * `problem`: the operator has to act. `warning`: the author of the object has to act. `note`: could not be
+   * checked.
+   */
   readonly level: 'problem' | 'warning' | 'note';
   readonly message: string;
   readonly hint?: string;
@@ -25,7 +29,7 @@ const describeRules = (needs: readonly Need[]): string =>
     .map(([what, some]) => `{${what}, verbs: [${[...new Set(some.map(({ verb }) => verb))].join(', ')}]}`)
     .join(', ');
 
-/** What Lapse itself lacks, and the ClusterRole that grants it. */
+/** The rights that Lapse itself lacks, and the ClusterRole that grants them. */
 const describeLack = (missing: readonly Need[]): { message: string; hint: string } => ({
   message: `Lapse may not ${describeNeeds(missing)}`,
   hint: `create a ClusterRole labelled lapse.dev/aggregate-to-cleaner: "true" with the rules [${describeRules(missing)}]`,
@@ -34,7 +38,7 @@ const describeLack = (missing: readonly Need[]): { message: string; hint: string
 export const lackOf = (missing: readonly Need[]): ObjectProblem[] =>
   missing.length === 0 ? [] : [{ level: 'problem', ...describeLack(missing) }];
 
-/** The author's key may be hidden, or not exist: this is reported, and does not end the check. */
+/** The Secret with the author key may be unreadable or missing. This is reported and does not abort the check. */
 export async function checkAuthor(find: () => Promise<string | undefined>): Promise<ObjectProblem[]> {
   try {
     const message = await find();

@@ -1,4 +1,4 @@
-// Every family of controllers there is, in the order in which people meet them.
+// All families of controllers, in the order of the documentation.
 
 import { cleanerFamily } from './cleaner/family.ts';
 import type { Family } from './family.ts';

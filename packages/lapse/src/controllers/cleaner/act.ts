@@ -1,4 +1,5 @@
-// What follows when all conditions are true: one more look at the server, and then a decision, or the reason why not.
+// Runs when all conditions are true in the caches: reads everything from the API server once more and returns a
+// decision, or the reason why there is none.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { isDue, type Millis, seconds } from '@lapse/base/instant';
@@ -24,7 +25,7 @@ export interface Act {
   readonly meaning: Meaning;
   readonly actor: Acting;
   readonly gathered: Gathered;
-  /** The server knows of a condition that is not true. */
+  /** Called when a condition is not true for the objects read from the API server. */
   readonly notTrue: (verdict: Verdict, found: readonly Found[]) => Promise<Outcome>;
 }
 
@@ -32,13 +33,14 @@ const HOLD: Millis = seconds(30);
 const CLOCK_UNKNOWN =
   "nothing is deleted: the API server's clock is unknown, or further away than maxClockSkew allows";
 
-/** True as far as the caches know: now it must be true at the server, and may be decided. */
+/** The conditions are true for the cached objects. Checks them against the API server before a decision is made. */
 export async function act(acting: Act): Promise<Outcome> {
   const { reporter, meaning, gathered, actor } = acting;
   const { pass, context, cleaner } = reporter;
   const clock = await context.guard.check();
   if (clock.kind !== 'good') return reporter.unavailable('ClockUnknown', CLOCK_UNKNOWN, HOLD);
-  // The server's clock may have been unknown when the pass began: then its TTL and its conditions were asked too early.
+  // The API server's clock may have been unknown when the reconcile began. In that case TTL and conditions were
+  // evaluated too early.
   if (!isDue(pass.now, context.guard.now())) return waitUntil(pass.now, 'clock ahead');
   const { resolved } = gathered;
   const decision = await decide({ pass, context, cleaner, meaning, resolved, actor });
@@ -67,7 +69,7 @@ function notNow(
 
 const isDry = ({ reporter, meaning }: Act): boolean => meaning.dryRun || reporter.pass.dryRun;
 
-/** The records of a release that is installed may be where Lapse cannot read them. */
+/** A release may be installed although Lapse cannot read its records. */
 const releaseNote = ({ meaning: { release } }: Act): string =>
   release === undefined
     ? ''
@@ -94,7 +96,7 @@ async function nothingToDelete(acting: Act, decision: Of<'nothing'>): Promise<Ou
   return outcomeOf(deletion, () => again('changed while deciding'));
 }
 
-/** Written down first, then done. */
+/** Records the decision in status first, then deletes. */
 async function carryOut(acting: Act, decision: Of<'delete'>): Promise<Outcome> {
   const { record, found, verdict } = decision;
   const what = describeDecision(record);

@@ -1,4 +1,5 @@
-// Whose rights a Cleaner is carried out with: a service account's, its author's, or ours where an operator says so.
+// Determines whose rights a Cleaner is carried out with: those of a service account, of its author, or of Lapse where
+// the operator configures it.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
@@ -30,11 +31,11 @@ export type Actor =
   | {
       readonly kind: 'actor';
       readonly client: Client;
-      /** Whose rights are reviewed; unset: nobody's, we act as ourselves. */
+      /** The subject whose rights are reviewed. Undefined: no review, Lapse acts as itself. */
       readonly subject?: Subject;
-      /** Who named the account, and must be allowed to act as it. */
+      /** The user who set `serviceAccountName`. This user must be allowed to impersonate the account. */
       readonly author?: Subject;
-      /** The requests themselves carry the subject's name: the server judges each of them. */
+      /** Requests are sent with the subject's name, so the API server authorizes each of them. */
       readonly impersonates: boolean;
       readonly account?: string;
     }
@@ -42,31 +43,31 @@ export type Actor =
 
 export type Acting = Extract<Actor, { kind: 'actor' }>;
 
-/** User name of the author who answers for what the actor does; undefined where no author takes part. */
+/** User name of the author on whose behalf the actor works. Undefined where no author is involved. */
 export const authorOf = ({ account, author, subject }: Acting): string | undefined =>
   (account === undefined ? subject : author)?.username;
 
 export interface ActorServices {
   readonly clock: Clock;
-  /** For reviews. */
+  /** Used for access reviews. */
   readonly client: Client;
-  /** For what is done as ourselves. */
+  /** Used for requests that Lapse sends as itself. */
   readonly acting: Client;
   readonly impersonate: (account: Account) => Client;
-  /** Where accounts may be impersonated. */
+  /** The namespaces in which service accounts may be impersonated. */
   readonly impersonation: ImpersonationScope;
-  /** Set: what is done for an author without an account is sent as that author. */
+  /** If set, requests for an author without an account are sent as that author. */
   readonly impersonateAuthor?: (author: Subject) => Client;
   readonly actAs: 'author' | 'controller';
-  /** Used where a Cleaner names none. An operator chose it, so nobody is asked whether they may use it. */
+  /** Used where a Cleaner sets no account. The operator chose it, so the author's right to use it is not reviewed. */
   readonly defaultAccount?: string;
-  /** An account that a Cleaner names counts only with an author who may act as it. */
+  /** If true, an account in a Cleaner is used only if a verified author may impersonate it. */
   readonly requireAuthor: boolean;
-  /** Unset: nobody reviews authors here. */
+  /** Undefined: authors are not verified in this installation. */
   readonly seal?: Pick<AuthorSeal, 'authorOf'>;
 }
 
-/** What the author of a Cleaner answers for: all of its spec. */
+/** The part of a Cleaner that its author signs: the whole spec. */
 export const signedOf = ({ metadata: { namespace, name = '' }, spec }: Cleaner): Signed => ({
   kind: 'Cleaner.cleaner.vtex.dev',
   ...(namespace === undefined ? {} : { namespace }),
@@ -74,11 +75,11 @@ export const signedOf = ({ metadata: { namespace, name = '' }, spec }: Cleaner):
   asked: spec as unknown as Json,
 });
 
-/** A yes of the server holds this long for looking; for deleting it is asked anew. */
+/** How long a positive access review is reused for reads. Deletes always request a new review. */
 const BELIEVED: Millis = seconds(30);
 const MOST_BELIEVED = 10_000;
 
-/** Whether somebody answers for a Cleaner that names this account, or none. */
+/** Whether a Cleaner with this account (or without one) has a verified author. */
 export function computeStanding(
   { actAs, defaultAccount, requireAuthor }: Pick<ActorServices, 'actAs' | 'defaultAccount' | 'requireAuthor'>,
   account: string | undefined,
@@ -97,7 +98,10 @@ export class Actors {
     this.#services = services;
   }
 
-  /** With the account of a record, whatever the spec says by now. The default one is still the operator's choice. */
+  /**
+   * Uses the account of a record, even if the spec changed since. The default account remains the operator's
+   * choice.
+   */
   ofRecord(cleaner: Cleaner, account: string | undefined): Promise<Actor> {
     const isDefault = account === this.#services.defaultAccount && !cleaner.spec.serviceAccountName;
     return isDefault ? this.of(cleaner) : this.of(cleaner, account);
@@ -125,7 +129,7 @@ export class Actors {
     return spec.serviceAccountName || this.#services.defaultAccount;
   }
 
-  /** Why the actor may not do all of this, if so. `fresh`: no earlier answer counts. */
+  /** Returns why the actor may not do all of this, or undefined. `fresh`: do not use cached reviews. */
   async refusal(actor: Acting, needs: readonly Need[], fresh: boolean): Promise<string | undefined> {
     const { subject, author, account } = actor;
     if (subject === undefined) return undefined;
@@ -142,8 +146,8 @@ export class Actors {
   }
 
   /**
-   * Why one request may not be sent for the actor, if so. Where the server judges every request by itself, it need not
-   * be asked first.
+   * Returns why one request may not be sent for the actor, or undefined. No review is needed where the request
+   * impersonates the subject: the API server authorizes it.
    */
   async refusalTo(
     actor: Acting,
@@ -152,14 +156,17 @@ export class Actors {
     { namespace, name }: ObjectKey,
   ): Promise<string | undefined> {
     if (actor.impersonates || actor.subject === undefined) return undefined;
-    // Of what is created the server does not know the name when it judges. Without a namespace it is the whole cluster's,
-    // and no right in a namespace is enough.
+    // For a create, the API server does not know the name when it authorizes the request. Without a namespace the
+    // request is cluster-scoped, and rights in a namespace are not enough.
     const named = verb === 'create' ? {} : { name };
     const need = { verb, group, resource, ...named, ...(namespace ? { namespace } : {}) };
     return this.refusal(actor, [need], false);
   }
 
-  /** Why an object of this kind could not be created for the actor, if so: the actor may not, or Lapse itself. */
+  /**
+   * Returns why an object of this kind cannot be created for the actor, or undefined: the actor or Lapse itself
+   * lacks the right.
+   */
   async refusalToCreate(
     actor: Acting,
     { group, resource }: Kind,
@@ -173,8 +180,8 @@ export class Actors {
   }
 
   /**
-   * Why the actor may not carry out a record that was found in status, if so: the author's right to act as the account,
-   * and the right to delete every target and every Helm record, none of them from memory.
+   * Returns why the actor may not carry out a record found in status, or undefined. Reviews the author's right to
+   * impersonate the account and the right to delete every target and every Helm record, without cached reviews.
    */
   async refusalOfRecord(
     actor: Acting,
@@ -184,7 +191,7 @@ export class Actors {
     for (const objects of byResource(record).values()) {
       const [{ group, resource }] = objects as [Deletable];
       const need: Need = { verb: 'delete', group, resource, namespace };
-      // One review per kind where the right covers all names.
+      // One review per kind is enough where the right covers all names.
       if ((await this.refusal(actor, [need], true)) === undefined) continue;
       const named = objects.map(({ name }) => ({ ...need, name }));
       const refusal = await this.refusal(actor, named, true);
@@ -193,13 +200,16 @@ export class Actors {
     return undefined;
   }
 
-  /** Whether a target may be shown to the actor: what the server does not judge by itself is asked. */
+  /** Whether a target may be shown to the actor. Sends a review where requests do not impersonate the subject. */
   async maySee(actor: Acting, target: Target, kind: ServedKind, namespace: string): Promise<boolean> {
     if (actor.impersonates) return true;
     return (await this.refusal(actor, [needToFind(target, kind, namespace)], false)) === undefined;
   }
 
-  /** Why the actor may not list a kind, if so: asked only where the server does not judge by itself. */
+  /**
+   * Returns why the actor may not list a kind, or undefined. Sends a review only where requests do not impersonate
+   * the subject.
+   */
   async refusalToList(
     actor: Acting,
     { group, resource }: Kind,

@@ -21,7 +21,7 @@ interface Review extends KubeObject {
   spec: { resourceAttributes: { verb: string; resource: string } };
 }
 
-/** Users may do everything; Lapse itself only what is listed. */
+/** Users may do everything. Lapse itself may do only what is listed. */
 const clientOf = (lapse: readonly string[]) =>
   ({
     discovery: { all: async () => [CONFIG_MAPS] },
@@ -62,18 +62,18 @@ const warningsOf = async (
   return answer.warnings;
 };
 
-describe('what Lapse itself lacks for a Cleaner is said when it is applied', () => {
-  test('with the ClusterRole to create', async () => {
+describe('a warning at admission reports the rights that Lapse itself lacks for a Cleaner', () => {
+  test('contains the ClusterRole to create', async () => {
     const [warning, ...more] = (await warningsOf(['get configmaps'])) ?? [];
     expect(more).toEqual([]);
     expect(warning).toContain('Lapse may not delete configmaps a in namespace default');
     expect(warning).toContain('lapse.dev/aggregate-to-cleaner: "true"');
     expect(warning).toContain('{apiGroups: [""], resources: [configmaps], verbs: [delete]}');
   });
-  test('nothing where it lacks nothing', async () => {
+  test('is absent where no right is missing', async () => {
     expect(await warningsOf(['get configmaps', 'delete configmaps'])).toEqual([]);
   });
-  test('of a release also the right to mark its record, with rights to one of the two places', async () => {
+  test('includes the right to mark the record of a release, for one of the two storage kinds', async () => {
     const release = cleaner({ helm: { release: 'shop', delete: true } });
     const asked = { ...request, object: release } as unknown as AdmissionRequest;
     const [warning] = (await warningsOf(['list secrets', 'delete secrets'], {}, asked)) ?? [];
@@ -81,7 +81,7 @@ describe('what Lapse itself lacks for a Cleaner is said when it is applied', () 
     const rights = ['list', 'delete', 'patch'].map((verb) => `${verb} configmaps`);
     expect(await warningsOf(rights, {}, asked)).toEqual([]);
   });
-  test('nothing about deletes that are sent as the author', async () => {
+  test('ignores deletes that are sent as the author', async () => {
     expect(await warningsOf([], { asAuthor: true })).toEqual([]);
   });
 });

@@ -51,7 +51,10 @@ export interface AdmissionOptions {
 export const cleanerAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
   authorAdmission<Cleaner>({ name: 'cleaner-author', resources: RESOURCES, seal, signedOf });
 
-/** Refuses what could not be evaluated, what may not be touched, and what the author may not do. */
+/**
+ * Rejects Cleaners that cannot be evaluated, that name kinds no Cleaner may touch, or that exceed the rights of the
+ * author.
+ */
 export const cleanerRules = (options: AdmissionOptions): AdmissionFunction => ({
   name: 'cleaner',
   resources: RESOURCES,
@@ -73,7 +76,7 @@ export const cleanerRules = (options: AdmissionOptions): AdmissionFunction => ({
   },
 });
 
-/** What stands at `spec.targets[0].name`. */
+/** The value at a field path such as `spec.targets[0].name`. */
 const valueAt = (cleaner: Cleaner, field: string): Json | undefined =>
   field
     .split(/[.[\]]+/)
@@ -122,7 +125,10 @@ async function reviewKinds(
   return { allowed: true, warnings: [...warnings, ...restored] };
 }
 
-/** Why the Cleaner may not name its account, if so: the operator has not enabled impersonation there. */
+/**
+ * Returns why the Cleaner may not set its account, or undefined: the operator has not enabled impersonation in the
+ * namespace.
+ */
 function computeDisabled(
   { account: name }: Meaning,
   { namespace = '' }: AdmissionRequest,
@@ -132,7 +138,7 @@ function computeDisabled(
   return forbidden('spec.serviceAccountName', describeImpersonationOff({ namespace, name }, 'cleaner'));
 }
 
-/** What is missing of the author's needs, and of those for the records of a release. */
+/** The rights that the author lacks, including those for the records of a release. */
 async function missingOf(
   meaning: Meaning,
   needs: readonly Need[],
@@ -144,10 +150,13 @@ async function missingOf(
   return asksForHelm ? [...missing, ...(await missingForHelm(namespace, review))] : missing;
 }
 
-/** No author is asked. */
+/** The author's rights are not reviewed. */
 const NO_NEEDS: readonly Need[] = [];
 
-/** With a service account, the author must be allowed to impersonate it; with the operator's default one, nothing. */
+/**
+ * With a service account, the author must be allowed to impersonate it. With the operator's default account, no
+ * right is needed.
+ */
 function authorNeeds(
   meaning: Meaning,
   resolved: readonly Resolved[],
@@ -160,7 +169,7 @@ function authorNeeds(
   return needsOf(resolved, namespace);
 }
 
-/** What Lapse itself lacks to carry the Cleaner out, and the ClusterRole that grants it. */
+/** The rights that Lapse itself lacks to carry out the Cleaner, and the ClusterRole that grants them. */
 async function selfWarnings(
   meaning: Meaning,
   resolved: readonly Resolved[],

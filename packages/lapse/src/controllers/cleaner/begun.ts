@@ -1,5 +1,5 @@
-// Whether a recorded decision has led to a deletion. It is noted after the first one; what was deleted just before a
-// crash was not, so what is missing counts too.
+// Determines whether a recorded decision has led to a deletion. The record notes the first deletion. A deletion just
+// before a crash may not be noted, so a missing target counts too.
 
 import type { DeletionRecord } from '#api/cleaner';
 import { getMetadata, type Hands } from './hands.ts';

@@ -1,4 +1,4 @@
-// For tests: Cleaners, the seed's own YAML, and revisions as Knative has them.
+// For tests: Cleaners, the YAML of the seed, and revisions in the form Knative writes them.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Cleaner, CleanerSpec } from '#api/cleaner';
@@ -13,7 +13,7 @@ export const cleaner = (
   spec: { ttl: '1h', ...spec },
 });
 
-/** The proposal's condition, word for word. */
+/** The condition of the proposal, verbatim. */
 export const SEED_CONDITION = `!revisions.items.exists(r,
   r.metadata.annotations["serving.knative.dev/routes"]
     .split(",")
@@ -25,7 +25,7 @@ export const SEED_CONDITION = `!revisions.items.exists(r,
 )
 `;
 
-/** The same, for revisions that lost their annotation with their last route. */
+/** The same, for revisions that lost the annotation with their last route. */
 export const GUARDED_CONDITION = `!revisions.items.exists(r,
   has(r.metadata.annotations) && "serving.knative.dev/routes" in r.metadata.annotations &&
   r.metadata.annotations["serving.knative.dev/routes"]
@@ -41,7 +41,7 @@ export const GUARDED_CONDITION = `!revisions.items.exists(r,
 export interface RevisionGiven {
   readonly routes?: string;
   readonly active?: 'True' | 'False' | 'Unknown';
-  /** When Active changed. */
+  /** When the condition Active last changed. */
   readonly since: string;
   readonly labels?: Record<string, string>;
   readonly namespace?: string;

@@ -33,19 +33,19 @@ describe('the TTL', () => {
     computeGate(cleaner({}, { creationTimestamp: at }), millis(ttl), NOW);
   test.each<[string, ReturnType<typeof computeGate>, object]>([
     [
-      'one millisecond early, it waits',
+      'waits one millisecond before the end of the TTL',
       created(ago(3_599_000), 3_599_001),
       { kind: 'waiting', until: NOW + 1 },
     ],
-    ['exactly on time, it is over', created(ago(3_600_000), 3_600_000), { kind: 'open', since: NOW }],
+    ['is open exactly at the end of the TTL', created(ago(3_600_000), 3_600_000), { kind: 'open', since: NOW }],
     ['long over', created(ago(10 * DAY), 0), { kind: 'open', since: NOW - 10 * DAY }],
     [
-      'thirty days, which a timer of Node cannot count',
+      'waits for thirty days, which exceeds the longest Node.js timer',
       created(ago(0), 30 * DAY),
       { kind: 'waiting', until: NOW + 30 * DAY },
     ],
     [
-      'an object without a time began now',
+      'counts a Cleaner without a creation time as created now',
       computeGate(cleaner(), hours(1), NOW),
       { kind: 'waiting', until: NOW + 3_600_000 },
     ],
@@ -63,17 +63,17 @@ describe('the condition of the proposal', () => {
   const bare: RevisionGiven = { since: ago(361 * 3_600_000) };
   const bareRecent: RevisionGiven = { since: ago(1 * 3_600_000) };
   const rows: [string, RevisionGiven[], string, string][] = [
-    ['no revisions at all', [], 'true', 'true'],
-    ['idle for long', [idle], 'true', 'true'],
-    ['idle for exactly 360h', [edge], 'true', 'true'],
-    ['idle since lately', [recent], 'false', 'false'],
-    ['routed by somebody else', [routed], 'false', 'false'],
-    ['active', [active], 'false', 'false'],
-    ['one of many is routed', [idle, idle, routed, idle], 'false', 'false'],
-    ['one of many is active', [idle, active], 'false', 'false'],
-    ['the routes annotation is gone, idle for long', [bare], 'error', 'true'],
-    ['the routes annotation is gone, idle since lately', [bareRecent], 'false', 'false'],
-    ['one error, and one that decides', [bare, routed], 'false', 'false'],
+    ['is true without revisions', [], 'true', 'true'],
+    ['is true for a revision that has been idle for long', [idle], 'true', 'true'],
+    ['is true for a revision that has been idle for exactly 360h', [edge], 'true', 'true'],
+    ['is false for a revision that became idle recently', [recent], 'false', 'false'],
+    ['is false for a revision with a route of another service', [routed], 'false', 'false'],
+    ['is false for an active revision', [active], 'false', 'false'],
+    ['is false when one of many revisions has a route', [idle, idle, routed, idle], 'false', 'false'],
+    ['is false when one of many revisions is active', [idle, active], 'false', 'false'],
+    ['needs the guard for an idle revision without the routes annotation', [bare], 'error', 'true'],
+    ['is false for a recently idle revision without the routes annotation', [bareRecent], 'false', 'false'],
+    ['ignores an error in one revision when another decides the result', [bare, routed], 'false', 'false'],
   ];
   test.each(rows)('%s', async (_, given, raw, guarded) => {
     const revisions = { items: given.map((g, i) => revision(`r${i}`, g)) };
@@ -84,7 +84,7 @@ describe('the condition of the proposal', () => {
   });
 });
 
-describe('evaluation', () => {
+describe('evaluation of conditions', () => {
   const judge = (texts: string[], bindings = {}) =>
     evaluate(
       texts.map((text) => program(text, ...Object.keys(bindings))),
@@ -92,10 +92,10 @@ describe('evaluation', () => {
       NOW,
     );
 
-  test('no conditions are all true', async () => {
+  test('is true without conditions', async () => {
     expect(await judge([])).toEqual({ outcomes: [], result: 'true' });
   });
-  test('every condition is reported, whatever the others are; an error is never a yes', async () => {
+  test('reports every condition independently, and never treats an error as true', async () => {
     expect(await judge(['true', '[1][5] == 1', 'false', 'o.x'], { o: { x: 5 } })).toEqual({
       result: 'error',
       outcomes: [
@@ -106,20 +106,20 @@ describe('evaluation', () => {
       ],
     });
   });
-  test('whole numbers of JSON are whole numbers', async () => {
+  test('reads integers in JSON as CEL ints', async () => {
     expect((await judge(['o.spec.replicas + 1 == 3'], { o: { spec: { replicas: 2 } } })).result).toBe('true');
   });
-  test('time is one instant for all conditions', async () => {
+  test('uses the same time for all conditions', async () => {
     expect((await judge([`time == timestamp("2026-03-01T00:00:00Z")`, 'time == time'])).result).toBe('true');
   });
-  test('a condition beyond its budget is an error, told as such, and others are still evaluated', async () => {
+  test('reports a condition that exceeds its cost budget as an error and still evaluates the others', async () => {
     const items = Array.from({ length: 10_000 }, (_, i) => i);
     const nested = 'l.all(a, l.all(b, l.all(c, a + b + c >= 0)))';
     const verdict = await judge([nested, 'true'], { l: items });
     expect(verdict.result).toBe('budget');
     expect(verdict.outcomes.map(({ outcome }) => outcome)).toEqual(['error', 'true']);
   });
-  test('sixteen runaway conditions let others have their turn in between', async () => {
+  test('yields to other work between sixteen expensive conditions', async () => {
     const items = Array.from({ length: 10_000 }, (_, i) => i);
     const nested = Array.from({ length: 16 }, (_, i) => `l.all(a, l.all(b, a + b + ${i} >= 0))`);
     let turns = 0;
@@ -135,7 +135,7 @@ describe('evaluation', () => {
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
-  test('data of an object never reaches a message', async () => {
+  test('never includes data of an object in a message', async () => {
     const secret = { a: 'hunter2', n: '4815.5' };
     const conditions = [
       'timestamp(s.a) == time',
@@ -182,7 +182,7 @@ describe('evaluation', () => {
   });
 });
 
-describe('the next look', () => {
+describe('the next evaluation', () => {
   const PERIOD = hours(5);
   const look = (text: string, bindings: Record<string, unknown> = {}, more = {}) =>
     computeNextLook([program(text, ...Object.keys(bindings))], bindings, NOW, {
@@ -192,32 +192,32 @@ describe('the next look', () => {
     });
   const at = (length: number): Instant => plus(NOW, millis(length));
 
-  test('without the assertion: a period from now', () => {
+  test('is one period from now when the conditions are not declared monotonic', () => {
     expect(look('false', {}, { monotonic: false })).toEqual({
       at: at(PERIOD),
       why: 'period',
       evaluations: 0,
     });
   });
-  test('a flip in fifteen days is found exactly', () => {
+  test('is exactly at a change in fifteen days', () => {
     const found = look(`time > timestamp("${ago(-15 * DAY)}")`);
     expect(found).toMatchObject({ why: 'found', at: at(15 * DAY + 1) });
   });
-  test('the condition of the proposal: found exactly, for the last of the revisions', () => {
+  test('is exact for the condition of the proposal, for the last of the revisions', () => {
     const revisions = {
       items: [300, 100, 359].map((h, i) => revision(`r${i}`, { routes: 'sfj-a', since: ago(h * 3_600_000) })),
     };
     const found = look(SEED_CONDITION, { revisions });
     expect(found).toMatchObject({ why: 'found', at: at(260 * 3_600_000) });
   });
-  test('what never turns true, or ends in an error: the period', () => {
+  test('is one period from now when the condition never becomes true or fails', () => {
     expect(look('time < time')).toMatchObject({ why: 'period', at: at(PERIOD) });
     expect(look('time > timestamp("2026-03-05T00:00:00Z") && [1][5] == 1')).toMatchObject({
       why: 'period',
       at: at(PERIOD),
     });
   });
-  test('the sleep limit', () => {
+  test('is not later than the sleep limit', () => {
     const flip = `time > timestamp("${ago(-15 * DAY)}")`;
     expect(look(flip, {}, { maxSleep: hours(24) })).toMatchObject({
       why: 'sleep limit',
@@ -228,19 +228,22 @@ describe('the next look', () => {
     expect(look(flip, {}, { maxSleep: millis(15 * DAY + 1) })).toMatchObject({ why: 'found' });
     expect(look(flip, {}, { maxSleep: millis(15 * DAY) })).toMatchObject({ why: 'sleep limit' });
   });
-  test('a flip within the second is not hurried', () => {
+  test('is not hurried for a change within the second', () => {
     expect(look(`time > timestamp("2026-03-01T00:00:00.2Z")`)).toMatchObject({ at: at(1000), why: 'found' });
   });
-  test('a budget that runs out: the period', () => {
+  test('is one period from now when the evaluation budget is exhausted', () => {
     const l = Array.from({ length: 10_000 }, () => 1);
     const found = look(`l.all(x, x > 0) && time.getFullYear() >= 2030`, { l });
     expect(found).toMatchObject({ why: 'period', at: at(PERIOD) });
   });
 
-  /** Opaque to the engine's analysis of time, so that the search itself is tested: seconds since the epoch as a number. */
+  /**
+   * Hides the time from the analysis of the CEL engine, so that the search itself is tested: seconds since the
+   * epoch.
+   */
   const SECOND = 'int(time)';
 
-  test('the assertion checked: a window and then always', () => {
+  test('finds the final change of a condition that is also true in an earlier window', () => {
     const start = NOW / 1000;
     const window = `(${SECOND} > ${start + 3600} && ${SECOND} < ${start + 1_400_000}) || ${SECOND} > ${start + 200_000_000}`;
     const found = look(window);
@@ -248,7 +251,7 @@ describe('the next look', () => {
     expect(found.evaluations).toBeLessThanOrEqual(64);
   });
 
-  test('random conditions that stay true: found within a second after the flip, in at most 64 evaluations', () => {
+  test('is within a second after the change for random monotonic conditions, in at most 64 evaluations', () => {
     const tenYears = 10 * 365 * 86_400;
     fc.assert(
       fc.property(
@@ -269,7 +272,7 @@ describe('the next look', () => {
     );
   });
 
-  test('whatever a condition does, the look is later than now, and nothing is decided by it', () => {
+  test('is later than now for every condition', () => {
     const comparison = fc.tuple(
       fc.constantFrom('<', '>=', '==', '!='),
       fc.integer({ min: -100_000, max: 400_000_000 }),
@@ -283,7 +286,7 @@ describe('the next look', () => {
         const found = look(text, {}, { period: seconds(period) });
         expect(found.at).toBeGreaterThanOrEqual(NOW + Math.min(1000, period * 1000));
         expect(found.evaluations).toBeLessThanOrEqual(64);
-        // Never later than the period unless the condition is really true there.
+        // Later than the period only if the condition is true at that time.
         if (found.at > plus(NOW, seconds(period))) {
           const [p] = [program(text)];
           const there = p!.evaluate({ time: timestampOf(found.at) });
@@ -294,7 +297,7 @@ describe('the next look', () => {
     );
   });
 
-  test('minutes and instants agree with the engine', () => {
+  test('minutes and instants agree with the CEL engine', () => {
     expect(millisFromTimestamp(timestampOf(plus(NOW, minutes(1))))).toBe(NOW + 60_000);
   });
 });
@@ -307,7 +310,7 @@ describe('the message about conditions that are not all true', () => {
       ...(outcome === 'error' ? { message: 'no such key' } : {}),
     }));
   test.each<[string, ConditionOutcome[], 'false' | 'error' | 'budget', string]>([
-    ['speaks of the condition when there is one', outcomes('false'), 'false', 'its condition is not true'],
+    ['describes a single condition', outcomes('false'), 'false', 'its condition is not true'],
     [
       'counts the conditions that are not true',
       outcomes('true', 'false', 'false', 'true', 'false'),
@@ -321,7 +324,7 @@ describe('the message about conditions that are not all true', () => {
       'budget',
       'condition 0: no such key',
     ],
-    ['speaks of an error without a message', [{ index: 0, outcome: 'error' }], 'error', 'condition 0: error'],
+    ['describes an error without a message', [{ index: 0, outcome: 'error' }], 'error', 'condition 0: error'],
     [
       'counts an error like the others when the result is false',
       outcomes('error', 'true'),

@@ -1,5 +1,5 @@
-// Every decision of a Cleaner, as functions of objects and a time: whether its TTL is over, what its conditions say, and
-// when to look again. Nothing here reads or writes anything.
+// The decisions of a Cleaner as pure functions of objects and a time: whether its TTL has expired, what its
+// conditions evaluate to, and when to evaluate again.
 
 import {
   type Instant,
@@ -31,24 +31,24 @@ export type Gate =
 /** Open from `creationTimestamp + ttl` on. */
 export function computeGate(cleaner: Cleaner, ttl: Millis, now: Instant): Gate {
   const created = parseTime(cleaner.metadata.creationTimestamp ?? '');
-  // Without a time of its own it began now: it cannot be overdue.
+  // A Cleaner without a valid creation time counts as created now, so it cannot be overdue.
   const until = plus(Number.isFinite(created) ? created : now, ttl);
   return isDue(until, now) ? { kind: 'open', since: until } : { kind: 'waiting', until };
 }
 
 export interface Verdict {
   readonly outcomes: readonly ConditionOutcome[];
-  /** `true` only when every single condition is. */
+  /** `true` only if every condition is true. */
   readonly result: 'true' | 'false' | 'error' | 'budget';
 }
 
-/** Cost of one condition, and of all together. */
+/** CEL cost limit of one condition, and of all conditions together. */
 const COST_EACH = 1_000_000;
 const COST_ALL = 10_000_000;
-/** After this much cost others get their turn: a million units are less than 50 ms. */
+/** After this cost the evaluation yields to the event loop. A million units take less than 50 ms. */
 const COST_BEFORE_TURN = 500_000;
 
-/** All conditions at one time, each on its own: an error in one does not hide the others. */
+/** Evaluates all conditions at the same time, each on its own: an error in one does not hide the others. */
 export async function evaluate(
   conditions: readonly Program[],
   bindings: Bindings,
@@ -95,7 +95,7 @@ function outcomeOf(evaluation: Evaluation, program: Program): Omit<ConditionOutc
   }
 }
 
-/** What a look came to when not all is true, for people. */
+/** The message about an evaluation in which not all conditions are true. */
 export function describeOutcomes(outcomes: readonly ConditionOutcome[], result: Verdict['result']): string {
   const untrue = outcomes.filter(({ outcome }) => outcome !== 'true').length;
   const first = outcomes.find(({ outcome }) => outcome === 'error');
@@ -108,31 +108,31 @@ export function describeOutcomes(outcomes: readonly ConditionOutcome[], result: 
 
 export interface LookOptions {
   readonly period: Millis;
-  /** The author says that conditions stay true, and what they look at is watched. */
+  /** The author declares that conditions stay true once they are, and the objects they read are watched. */
   readonly monotonic: boolean;
-  /** Longest sleep after a search; undefined: no limit. */
+  /** Longest wait after a search. Undefined: no limit. */
   readonly maxSleep?: Millis;
 }
 
 export interface NextLook {
   readonly at: Instant;
-  /** Constants of the program, for logs and tests. */
+  /** For logs and tests. */
   readonly why: 'period' | 'found' | 'sleep limit' | 'not monotonic';
   readonly evaluations: number;
-  /** When the conditions become true, as far as the search can tell. */
+  /** When the conditions become true, as far as the search can determine. */
   readonly trueAt?: Instant;
 }
 
 const TEN_YEARS: Millis = millis(10 * 365.25 * 86_400_000);
-/** Beyond this CEL has no times. */
+/** The last timestamp that CEL supports. */
 const LAST = instant(253_402_300_799_000);
 const MOST_EVALUATIONS = 64;
-/** Where the search starts to gallop, at least: from one second it would need more evaluations than it has. */
+/** The smallest first step of the galloping search. Steps from one second on would exceed the evaluation limit. */
 const SHORTEST_STEP = minutes(1);
 
 /**
- * When to look again at conditions that are not all true. It only says when to look: whatever is found here, deletion
- * needs an evaluation at the real time.
+ * When to evaluate conditions again that are not all true. The result is only a time: a deletion requires an
+ * evaluation at the real time.
  */
 export function computeNextLook(
   conditions: readonly Program[],
@@ -159,19 +159,19 @@ export function computeNextLook(
   return { at: plus(now, maxSleep), why: 'sleep limit', evaluations, trueAt: at };
 }
 
-/** Of looks ahead; between two of them there may be years. */
+/** Limit of evaluations ahead of time. There may be years between two of them. */
 const MOST_LOOKS = 64;
 
 export type Ahead =
   | { readonly kind: 'true'; readonly at: Instant }
-  /** A condition cannot be evaluated then. */
+  /** A condition cannot be evaluated at that time. */
   | { readonly kind: 'broken'; readonly verdict: Verdict }
-  /** No time is known at which all of them are true. */
+  /** No time is known at which all conditions are true. */
   | { readonly kind: 'unknown'; readonly verdict: Verdict };
 
 /**
- * When a look will find all conditions true, if nothing but the time changes: look after look from `from` on, as they
- * will be made. A condition that is true only now and then may be found true earlier than is said here.
+ * The first evaluation that finds all conditions true, if only time passes. Simulates the evaluations from `from`
+ * on. A condition that is true only from time to time may be found true earlier than the result.
  */
 export async function computeFirstTrue(
   conditions: readonly Program[],
@@ -192,7 +192,7 @@ export async function computeFirstTrue(
   return { kind: 'unknown', verdict };
 }
 
-/** The first look that may come to something else; undefined when no time is known at which it would. */
+/** The next evaluation whose result may differ. Undefined when no such time is known. */
 function nextUseful(
   conditions: readonly Program[],
   bindings: Bindings,

@@ -1,4 +1,4 @@
-// What all passes of the controller share.
+// State and dependencies that all reconciles of the controller share.
 
 import type { Instant, Millis } from '@lapse/base/instant';
 import type { Client } from '@lapse/kube/client/client';
@@ -11,44 +11,50 @@ import type { CleanerMetrics } from './metrics.ts';
 import type { RecordSeal } from './recordSeal.ts';
 
 export interface CleanerOptions {
-  /** Conditions may see the data of Secrets. */
+  /** Conditions may read the data of Secrets. */
   readonly bindSecretData: boolean;
-  /** The longest sleep after a search for the time; unset: no limit. */
+  /** Longest wait after a search for the time. Undefined: no limit. */
   readonly maxSleep?: Millis;
-  /** Whether pre-delete and post-delete hooks are run. They create what the release record says. */
+  /** Whether pre-delete and post-delete hooks are run. Hooks create the objects that the release record contains. */
   readonly helmHooks: 'run' | 'skip';
   readonly helmHookTimeout: Millis;
-  /** The records of a release are purged even if objects of it are left. */
+  /** Purge the records of a release even if objects of it are left. */
   readonly helmPurgeIncomplete: boolean;
 }
 
-/** What the last look came to. It holds until then as long as nothing that was looked at changes. */
+/** The result of the last evaluation. It is valid until then, provided that none of the objects it read changes. */
 export interface Memo {
-  /** Of the Cleaner. */
+  /** UID of the Cleaner. */
   readonly uid: string;
   readonly key: string;
   readonly next: Instant;
-  /** From when it was made. A longer one means that the clock was put back, and it holds no more. */
+  /**
+   * Duration from its creation. A longer remaining time means that the clock was set back, and the memo is
+   * discarded.
+   */
   readonly wait: Millis;
   readonly why: string;
 }
 
-/** Something a person has to put right: until then nothing is tried again, unless the spec changes. */
+/**
+ * A problem that the user has to fix. The Cleaner is not retried before the time in it, except when the spec
+ * changes.
+ */
 export interface Hold {
   readonly uid: string;
   readonly generation: number;
   readonly until: Instant;
-  /** Like a memo's. */
+  /** As in `Memo`. */
   readonly wait: Millis;
   readonly why: string;
 }
 
 export interface Done {
-  /** Of the decision. */
+  /** `evaluatedAt` of the decision. */
   readonly evaluatedAt: string;
-  /** What need not be asked for again. */
+  /** UIDs for which no further DELETE is needed. */
   readonly uids: Set<string>;
-  /** People know that the release is uninstalled. */
+  /** The Event about the uninstalled release has been emitted. */
   told: boolean;
 }
 
@@ -57,18 +63,18 @@ export interface Context {
   readonly deletes: GuardedDeletes;
   readonly actors: Actors;
   readonly records: RecordSeal;
-  /** Ours, for discovery. */
+  /** Lapse's own client, for discovery. */
   readonly client: Client;
   readonly interests: Interests;
-  /** By key of the Cleaner. Lost with the process, and then everything is looked at once more. */
+  /** By key of the Cleaner. In memory only: after a restart every Cleaner is evaluated once. */
   readonly memos: Map<string, Memo>;
-  /** By key of the Cleaner, like memos. */
+  /** By key of the Cleaner. In memory only. */
   readonly holds: Map<string, Hold>;
-  /** Definitions that were there when a group was last found not to be served. */
+  /** The CRDs that existed when a group was last found not to be served. */
   readonly definitions: Map<string, { readonly text: string; readonly since: Instant }>;
-  /** What this process has done of a decision, by key of the Cleaner. */
+  /** What this process has already done for a decision, by key of the Cleaner. */
   readonly done: Map<string, Done>;
-  /** How fast an operator allows us to delete. */
+  /** The operator's limit of deletions per second. */
   readonly budget?: Budget;
   readonly metrics: CleanerMetrics;
   readonly options: CleanerOptions;

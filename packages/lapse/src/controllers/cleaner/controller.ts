@@ -1,5 +1,5 @@
-// Wiring as data: Cleaners in one queue; what their conditions look at is watched from their TTL on, for as long as
-// somebody looks at it.
+// The declaration of the controller: one queue of Cleaners. The objects that conditions read are watched from the end
+// of the TTL on, as long as a Cleaner reads them.
 
 import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
 import { Cleaner } from '#api/cleaner';
@@ -18,7 +18,7 @@ import { RecordSeal } from './recordSeal.ts';
 
 const NAME = 'cleaner';
 
-/** What it does as itself. Targets and releases are touched with the rights of accounts and authors. */
+/** The rights of Lapse itself. Targets and releases are read and deleted with the rights of accounts and authors. */
 const RIGHTS: readonly Right[] = [
   { group: Cleaner.group, resource: 'cleaners', verbs: ['get', 'delete'] },
   { group: Cleaner.group, resource: 'cleaners/status', verbs: ['patch'] },
@@ -45,7 +45,7 @@ export function cleanerController(options: CleanerControllerOptions): Controller
     concurrency,
     projection: cleanerProjection,
     facts: cleanerFacts,
-    // After a restart a Cleaner whose status reports its deadline goes straight to the timers.
+    // After a restart, a Cleaner whose status reports its deadline is added to the timers without a reconcile.
     firstLook: waitOf,
     dynamic: { to: (object, source) => context.interests.concerned(object, source) },
     rights: [
@@ -107,8 +107,9 @@ function createContext(options: CleanerControllerOptions): Context {
 }
 
 /**
- * What wakes a Cleaner. Each change of its spec changes the generation. Only Lapse writes its status: the reconcile that
- * writes a decision follows it, or the first one after a restart, so progress in status wakes nothing.
+ * The fields whose change triggers a reconcile. Every change of the spec changes the generation. Only Lapse writes
+ * the status, and the reconcile that writes a decision continues with it (or the first one after a restart), so
+ * status changes trigger nothing.
  */
 const cleanerFacts = ({ metadata }: Cleaner) => ({
   generation: metadata.generation,

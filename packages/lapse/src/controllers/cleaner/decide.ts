@@ -1,5 +1,5 @@
-// From "all conditions are true, as far as the caches know" to a decision that is written down: everything is read once
-// more from the server with the rights that will be used, evaluated again, and only then recorded.
+// Turns "all conditions are true in the caches" into a recorded decision: reads everything again from the API server
+// with the rights that will be used, evaluates again, and only then records the decision.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
@@ -21,9 +21,9 @@ import type { Reason } from './status.ts';
 import { fromServer } from './targets.ts';
 
 export type Decision =
-  /** Not now: what to say, and, if known, when to look again. */
+  /** No decision: the reason to report and, if known, when to evaluate again. */
   | { readonly kind: 'not'; readonly reason: Reason; readonly message: string; readonly until?: Instant }
-  /** The server knows better than the caches: at least one condition is not true. */
+  /** The cache was stale: at least one condition is not true for the objects on the API server. */
   | { readonly kind: 'notTrue'; readonly verdict: Verdict; readonly found: readonly Found[] }
   | { readonly kind: 'nothing'; readonly found: readonly Found[]; readonly verdict: Verdict }
   | {
@@ -85,7 +85,7 @@ export async function decide(deciding: Deciding): Promise<Decision> {
   return { kind: 'delete', record: buildRecord(cleaner, parts, pass.now), found, verdict };
 }
 
-/** Whose decision it is, as the record says it. */
+/** The account or author in the record. */
 function decidedFor(actor: Acting): Pick<DecisionParts, 'account' | 'author'> {
   const { account } = actor;
   const author = authorOf(actor);
@@ -95,7 +95,7 @@ function decidedFor(actor: Acting): Pick<DecisionParts, 'account' | 'author'> {
   };
 }
 
-/** Asked anew: rights may have been taken away since the Cleaner was made. */
+/** Without cached reviews: rights may have been revoked since the Cleaner was created. */
 async function reviewRights(deciding: Deciding): Promise<Decision | undefined> {
   const { context, cleaner, meaning, resolved, actor } = deciding;
   const namespace = cleaner.metadata.namespace ?? '';
@@ -110,7 +110,7 @@ async function reviewRights(deciding: Deciding): Promise<Decision | undefined> {
   return refusal === undefined ? undefined : not('Forbidden', refusal);
 }
 
-/** Everything that is looked at or deleted, as the server has it now. */
+/** All objects that conditions read or that are to be deleted, read from the API server. */
 async function readTargets(deciding: Deciding): Promise<Found[] | Decision> {
   const { resolved, context } = deciding;
   const found: Found[] = [];

@@ -1,5 +1,5 @@
-// Carrying out a decision that was recorded: the targets by uid, the Helm release, and last the Cleaner itself. It starts
-// from the record each time, so a crash anywhere is followed by the same steps; what is gone already stays gone.
+// Carries out a recorded decision: deletes the targets by uid, uninstalls the Helm release, and deletes the Cleaner
+// last. Every reconcile starts from the record, so after a crash the same steps are repeated. They are idempotent.
 
 import { assertNever } from '@lapse/base/assertNever';
 import {
@@ -35,7 +35,7 @@ const HOLD: Millis = seconds(30);
 const CLOCK_UNKNOWN =
   "nothing more is deleted: the API server's clock is unknown, or further away than maxClockSkew allows";
 
-/** When to try again what somebody has to put right. */
+/** When to retry a problem that the user has to fix. */
 function retryOf(cleaner: Cleaner): Millis {
   const understood = understand(cleaner);
   const period = understood.kind === 'meaning' ? understood.meaning.period : undefined;
@@ -67,7 +67,7 @@ export class Deletion {
     return this.#progress.record;
   }
 
-  /** A record that was found in status: who wrote it, and the rights to carry it out, are checked first. */
+  /** Continues with a record found in status. Checks first that Lapse wrote it and that the actor has the rights. */
   async resume(): Promise<Outcome> {
     const { actors, records } = this.#context;
     if (this.#pass.dryRun) return waitUntil(plus(this.#pass.now, DEFAULT_RETRY), 'dry run');
@@ -93,19 +93,19 @@ export class Deletion {
     return refusal === undefined ? this.carryOut(actor) : this.#stuck('Forbidden', refusal);
   }
 
-  /** A record that this pass has written, or that `resume` has checked. */
+  /** Carries out a record that this reconcile has written or `resume` has checked. */
   async carryOut(actor: Acting): Promise<Outcome> {
     this.#actor = actor;
     return (await this.#deleteTargets(actor)) ?? (await this.#uninstall(actor)) ?? this.#deleteSelf();
   }
 
-  /** Gives the decision up; the Cleaner is evaluated again. */
+  /** Discards the decision. The Cleaner is evaluated again. */
   #discard(because: DiscardedBecause, why: string): Promise<Outcome> {
     const note = `the decision to delete ${describeDecision(this.#record)} was given up: ${why}`;
     return this.#giveUp(because, 'Normal', note);
   }
 
-  /** Nothing of the record's content is repeated: it is not ours. */
+  /** The message repeats nothing from the record: Lapse did not write it. */
   #discardForged(): Promise<Outcome> {
     const { uid } = this.#cleaner.metadata;
     this.#pass.log.warn({ uid }, 'discarded a deletion record that is not authenticated');
@@ -142,7 +142,7 @@ export class Deletion {
           await this.#progress.noteDeleted('target');
           break;
         case 'gone':
-          // By an earlier request of ours, perhaps, that was not answered or not noted.
+          // The object may have been deleted by an earlier request of Lapse that was not answered or not noted.
           await this.#progress.noteStart();
           break;
         case 'forbidden':
@@ -209,7 +209,7 @@ export class Deletion {
     }
   }
 
-  /** Somebody wants the release: it is theirs, and a new decision is needed to delete it. */
+  /** The release was changed meanwhile. It is kept, and a new decision is needed to delete it. */
   async #giveRelease(release: string, why: string): Promise<Outcome | undefined> {
     const message = `the release ${release} was left: ${why}`;
     if (isLastDecision(this.#record, targetsOf(this.#cleaner))) return this.#goWithoutRelease(message);
@@ -219,7 +219,10 @@ export class Deletion {
     return written.kind === 'lost' ? again('changed while deleting') : this.#hold(until, 'release changed');
   }
 
-  /** What conditions look at is gone: no decision could follow, so this one ends with what is left of it. */
+  /**
+   * The objects that conditions read are deleted, so no new decision is possible. The rest of this decision is
+   * carried out without the release.
+   */
   async #goWithoutRelease(message: string): Promise<Outcome | undefined> {
     const note = `${message}; what the conditions look at is deleted, so the Cleaner goes without it`;
     this.#pass.event(this.#cleaner, { type: 'Warning', reason: 'HelmReleaseLeft', action: 'Delete', note });
@@ -228,8 +231,8 @@ export class Deletion {
   }
 
   /**
-   * Something that a person has to put right. While nothing has been deleted the decision is given up with it: by the time
-   * it is right, the conditions may be false again.
+   * A problem that the user has to fix. If nothing has been deleted yet, the decision is discarded: the conditions
+   * may be false again by the time the problem is fixed.
    */
   async #stuck(reason: Report['reason'], message: string, at?: Instant): Promise<Outcome> {
     const until = at ?? plus(this.#pass.now, retryOf(this.#cleaner));
@@ -258,7 +261,10 @@ export class Deletion {
     return waitUntil(until, why);
   }
 
-  /** The last step, guarded like every deletion: if the Cleaner changed meanwhile, it is read and judged again. */
+  /**
+   * The last step, with preconditions like every deletion: if the Cleaner changed meanwhile, it is read and
+   * evaluated again.
+   */
   async #deleteSelf(): Promise<Outcome> {
     const { evaluatedAt } = this.#record;
     const since = parseTime(evaluatedAt);

@@ -1,4 +1,4 @@
-// The family as commands see it: one kind, one section of configuration, one controller, two admission functions.
+// Registers the Cleaner family: one kind, one section of the configuration, one controller, two admission functions.
 
 import { parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
@@ -134,7 +134,7 @@ export const cleanerFamily: Family = {
       controllers: [cleanerController(options) as ControllerDefinition],
       checks: [cleanerCheck(admission, createActors(options))],
       admission: [...(actAs === 'author' ? [cleanerAuthor(admission)] : []), cleanerRules(admission)],
-      // Whoever acts: the key authenticates decision records too.
+      // Needed with every `actAs`: the key authenticates decision records too.
       rights: [
         {
           namespace: section.authorKeySecret.namespace,

@@ -1,6 +1,6 @@
-// What this family can say beforehand: for every Cleaner when a look will find its conditions true, and what goes then.
-// Objects are taken as they are now. No access review is sent (that would be a write): rights are known from what
-// admission and the last evaluation wrote down, and for objects of a release from roles and bindings.
+// The forecast for Cleaners: when an evaluation will find the conditions of each Cleaner true, and what is deleted
+// then. Objects are taken as they are now. The forecast sends no access reviews, because a review is a write. Rights
+// come from what admission and the last evaluation recorded, and for objects of a release from roles and bindings.
 
 import { type Instant, parseTime } from '@lapse/base/instant';
 import { Cleaner } from '#api/cleaner';
@@ -25,7 +25,7 @@ import { bindingsOf, boundCount, type Found, MOST_BOUND, missingOf } from './sna
 import { type Meaning, understand } from './spec.ts';
 import { readyOf } from './status.ts';
 
-/** What a Cleaner comes to. */
+/** The forecast of one Cleaner. */
 type Finding =
   | { readonly kind: 'ends'; readonly at: Instant; readonly because: string }
   | { readonly kind: 'held'; readonly because: string; readonly until?: Instant };
@@ -36,7 +36,7 @@ export async function* foreseeCleaners(outlook: Outlook, rules: CleanerRules): A
   const { snapshot, namespace } = outlook;
   if (!isServed(snapshot, Cleaner)) return;
   const source = { kind: Cleaner, ...(namespace === undefined ? {} : { namespace }) };
-  // Not `each`: of an object that a Cleaner deletes, the Cleaner is asked.
+  // Uses `list`, not `each`: `each` may return only the objects in question, but any Cleaner may delete them.
   for (const cleaner of await snapshot.list(source))
     try {
       yield* foreseeOne({ outlook, rules, cleaner });
@@ -72,7 +72,7 @@ async function* foreseeOne(looking: Around): AsyncGenerator<Statement> {
   yield* tellAll(looking, settle(finding, meaning, doomed), doomed);
 }
 
-/** An uninstall that left objects is tried again at the next evaluation. */
+/** An uninstall that left objects is retried at the next evaluation. */
 function incompleteRelease(cleaner: Cleaner): Finding | undefined {
   const ready = readyOf(cleaner);
   if (ready?.reason !== 'HelmUninstallIncomplete') return undefined;
@@ -80,7 +80,10 @@ function incompleteRelease(cleaner: Cleaner): Finding | undefined {
   return { kind: 'held', because: ready.message ?? '', ...(next === undefined ? {} : { until: next }) };
 }
 
-/** Objects of the release that are left keep its records and the Cleaner, unless the operator chose otherwise. */
+/**
+ * Objects of the release that are left keep its records and the Cleaner, except where the operator configures
+ * otherwise.
+ */
 function* tellAll(
   { cleaner, rules }: Around,
   finding: Finding,
@@ -103,7 +106,7 @@ function* tellAll(
 
 const MOST_NAMED = 5;
 
-/** What stands in the way of a decision after all conditions are true. */
+/** The obstacles to a decision after all conditions are true. */
 function settle(finding: Finding, meaning: Meaning, doomed: Awaited<ReturnType<typeof findDoomed>>): Finding {
   if (finding.kind === 'held') return finding;
   const { at, because } = finding;
@@ -170,7 +173,10 @@ function describeTrue(conditions: number): string {
   return conditions === 1 ? 'its condition is true then' : `all ${conditions} conditions are true then`;
 }
 
-/** An open Cleaner is looked at when its status says so; without conditions or word of a look, at once. */
+/**
+ * An open Cleaner is evaluated when its status says so. Without conditions or an evaluation in status it is
+ * evaluated at once.
+ */
 function firstLook(cleaner: Cleaner, since: Instant, now: Instant): Instant {
   if ((cleaner.spec.conditions ?? []).length === 0) return since;
   const next = nextLook(cleaner);
@@ -178,7 +184,7 @@ function firstLook(cleaner: Cleaner, since: Instant, now: Instant): Instant {
   return next !== undefined && isCurrent && next > now ? next : now;
 }
 
-/** The same about everything that goes, and about the Cleaner, which goes last. */
+/** The same statement about every object to be deleted, and about the Cleaner, which is deleted last. */
 function* tell(cleaner: Cleaner, finding: Finding, doomed: readonly Doomed[]): Generator<Statement> {
   const rule = ruleOf(cleaner);
   const self = nameOf(Cleaner, cleaner);

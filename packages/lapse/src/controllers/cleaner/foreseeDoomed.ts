@@ -1,4 +1,4 @@
-// What goes when a Cleaner acts: the objects of its targets, and those of its Helm release with Helm's own records.
+// Finds what a Cleaner deletes: the objects of its targets, and those of its Helm release including Helm's records.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Instant } from '@lapse/base/instant';
@@ -27,21 +27,21 @@ export interface Doomed {
 
 /** An object of the release that is not deleted with it. */
 export interface Left extends Doomed {
-  /** `kept`: the chart asks for it. `forbidden`: the actor may not delete it. */
+  /** `kept`: the chart sets the resource policy. `forbidden`: the actor may not delete it. */
   readonly as: 'kept' | 'notOwned' | 'forbidden';
 }
 
 export interface DoomedObjects {
   readonly objects: readonly Doomed[];
-  /** Of the release. */
+  /** Helm's records of the release. */
   readonly records: readonly Doomed[];
   readonly left: readonly Left[];
   readonly parts: DecisionParts;
-  /** The release cannot be uninstalled. */
+  /** Set if the release cannot be uninstalled. */
   readonly problem?: { readonly because: string; readonly until?: Instant };
 }
 
-/** At the time of the decision. */
+/** Evaluated at the time of the decision. */
 export async function findDoomed(
   around: Around,
   meaning: Meaning,
@@ -103,7 +103,7 @@ async function addRelease(
   }
 }
 
-/** Helm's records of a release: in Secrets, or, where there are none, in ConfigMaps. */
+/** Helm's records of a release: in Secrets or, if no Secret exists, in ConfigMaps. */
 async function readRecords(
   snapshot: Snapshot,
   { name, namespace }: ReleaseKey,
@@ -163,7 +163,7 @@ async function findLive(
   return all.find(({ metadata }) => metadata.name === object.name);
 }
 
-/** What a decision that is carried out has written down. */
+/** The objects in the record of a decision that is being carried out. */
 export async function recordedDoomed(
   { outlook, cleaner }: Around,
   record: DeletionRecord,

@@ -1,5 +1,5 @@
-// Whether the actor of a Cleaner may delete an object, from the roles and bindings of a snapshot: a forecast sends no
-// reviews. Where rights are not known, the actor is taken to have them.
+// Whether the actor of a Cleaner may delete an object, computed from the roles and bindings of a snapshot. A forecast
+// sends no access reviews. Where rights are unknown, the actor is assumed to have them.
 
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
@@ -9,7 +9,7 @@ import { AUTHOR_ANNOTATION, claimedAuthor } from '#deletion/rightsAuthor';
 import { type Snapshot, Unreadable } from '../foresight.ts';
 import type { Around } from './foreseeTargets.ts';
 
-/** Who acts for the Cleaner; undefined for Lapse itself, whose account a snapshot does not name. */
+/** The subject that acts for the Cleaner. Undefined for Lapse itself, whose account a snapshot does not contain. */
 export function subjectOf({ outlook, rules, cleaner }: Around): Subject | undefined {
   const { metadata, spec } = cleaner;
   const name = spec.serviceAccountName || rules.defaultAccount;
@@ -19,7 +19,7 @@ export function subjectOf({ outlook, rules, cleaner }: Around): Subject | undefi
     : undefined;
 }
 
-/** Why the subject may not delete the object, if so. */
+/** Returns why the subject may not delete the object, or undefined. */
 export async function findRefusal(
   snapshot: Snapshot,
   subject: Subject | undefined,
@@ -40,7 +40,7 @@ export async function findRefusal(
 
 async function isGranted(snapshot: Snapshot, subject: Subject, need: Need): Promise<boolean> {
   const wide = await listRbac(snapshot, 'clusterrolebindings');
-  // Every cluster with RBAC has bindings: without any, nothing is known about rights.
+  // Every cluster with RBAC has bindings. If the snapshot has none, nothing is known about rights.
   if (wide.length === 0) return true;
   const { namespace } = need;
   const local = namespace === undefined ? [] : await listRbac(snapshot, 'rolebindings', namespace);

@@ -1,4 +1,4 @@
-// The objects of a Cleaner's targets as a snapshot has them, chosen as passes choose them from their caches.
+// Finds the objects of a Cleaner's targets in a snapshot, with the same selection as reconciles use on their caches.
 
 import { type Kind, keyOf, metadataOf } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -45,7 +45,7 @@ export async function findTargets({ outlook, rules, cleaner }: Around, meaning: 
   return { kind: 'found', found };
 }
 
-/** What conditions do not see is read without its contents. */
+/** Objects that conditions do not read are read as metadata only. */
 const readTarget = (
   snapshot: Snapshot,
   { target, kind }: Resolved,

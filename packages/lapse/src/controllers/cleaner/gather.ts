@@ -1,4 +1,5 @@
-// Everything conditions are about to see, from the caches where they are watched; and whether there is anything to see yet.
+// Collects the objects that conditions read, from the caches where they are watched, and determines whether
+// evaluation is possible yet.
 
 import type { Discovery } from '@lapse/kube/client/discovery';
 import type { DynamicView, Pass } from '@lapse/runtime/pass';
@@ -18,27 +19,27 @@ import {
 } from './targets.ts';
 
 export interface Gathered {
-  /** The same as long as nothing changes that was looked at. */
+  /** Unchanged as long as none of the objects read changes. */
   readonly key: string;
   readonly resolved: readonly Resolved[];
   /** Included targets only. */
   readonly found: readonly Found[];
-  /** Every change is told to us. */
+  /** All objects are watched, so every change triggers a reconcile. */
   readonly watched: boolean;
-  /** Set: a target could not be read. */
+  /** Set if a target could not be read. */
   readonly forbidden?: string;
 }
 
 export type Gathering =
   | { readonly kind: 'refused'; readonly why: string }
-  /** `soon`: its definition came a moment ago. */
+  /** `soon`: the CRD was created a moment ago. */
   | { readonly kind: 'unserved'; readonly why: string; readonly key: string; readonly soon: boolean }
-  /** Nothing can be said before the API server answers. `why`: what keeps it, if known. */
+  /** Evaluation must wait until the API server answers. `why`: the cause of the delay, if known. */
   | { readonly kind: 'unsynced'; readonly why?: string }
   | {
       readonly kind: 'gathered';
       readonly key: string;
-      /** Reads what cannot be watched. */
+      /** Reads the objects that cannot be watched. */
       complete(hands: Hands): Promise<Gathered>;
     };
 
@@ -74,7 +75,7 @@ export async function gather(
   return gatherFrom(views, { pass, context, generation, resolved: kinds.resolved });
 }
 
-/** A kind that is not found may exist all the same, where discovery of its group is stale or failed. */
+/** A kind that is not found may exist if discovery of its group is stale or failed. */
 async function unavailableGroup(discovery: Discovery, { unserved }: Kinds): Promise<string | undefined> {
   for (const { name, reference } of unserved.filter(isDecisive)) {
     const { apiGroup: group = '', kind } = reference;
@@ -97,7 +98,7 @@ function describeUnsynced(
 
 const isForbidden = ({ status }: DynamicView): boolean => status.problem?.kind === 'forbidden';
 
-/** Discovery remembers what the watch knows to be gone. */
+/** Discovery may still list kinds that the watch reports as removed. */
 function goneKinds(kinds: Kinds, views: ReadonlyMap<unknown, DynamicView>): Target[] {
   return kinds.resolved
     .filter(({ target, kind }) => target.included && views.get(kind)?.status.problem?.kind === 'notServed')

@@ -1,5 +1,5 @@
-// Reading and deleting for a Cleaner, with somebody's rights: what people must be told about (forbidden, no such kind)
-// are values, everything else is thrown and retried by the queue.
+// Reads and deletes objects for a Cleaner with the rights of its actor. Results that must be reported to the user
+// (forbidden, kind not served) are return values. All other errors are thrown, and the queue retries.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { metadataOf } from '@lapse/kube/api/kind';
@@ -11,7 +11,7 @@ export interface Hands {
   readonly client: Client;
   readonly namespace: string;
   readonly signal: AbortSignal;
-  /** Why whoever has these rights may not list a kind, if so; for what was not reviewed when it was decided. */
+  /** Returns why the actor may not list a kind, or undefined. For kinds that were not reviewed before the decision. */
   readonly refusalToList: (kind: Kind) => Promise<string | undefined>;
 }
 
@@ -21,15 +21,15 @@ export type Read<T> =
   | { readonly kind: 'notServed' };
 
 export type Deleted =
-  /** It is gone or going, and this request did it. */
+  /** This request deleted the object, or it is terminating now. */
   | { readonly kind: 'deleted' }
-  /** It was gone before, or something else has its name now. */
+  /** The object was already deleted, or another object has its name now. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'forbidden'; readonly why: string }
-  /** A webhook or another rule said no. */
+  /** An admission webhook or policy rejected the request. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** Messages of the server name identities, never contents; they are cut all the same. */
+/** Messages of the API server contain identities, never object contents. They are truncated nevertheless. */
 const LONGEST = 300;
 export const tell = (error: Error): string => error.message.slice(0, LONGEST);
 
@@ -54,7 +54,7 @@ export const getObject = <T extends KubeObject>(
 export const getMetadata = (hands: Hands, kind: Kind, name: string): Promise<Read<KubeObject | undefined>> =>
   getObject(hands, metadataOf(kind) as Kind, name);
 
-/** Up to `most` objects; one more when there are more. */
+/** Up to `most` objects, plus one if there are more. */
 export const listObjects = <T extends KubeObject>(
   { client, namespace, signal }: Hands,
   kind: Kind<T>,
@@ -71,7 +71,7 @@ export const listObjects = <T extends KubeObject>(
     return items;
   });
 
-/** Deletes exactly this object. A kind that is not served any more has no objects. */
+/** Deletes exactly this object, by uid. A kind that is no longer served has no objects. */
 export async function deleteObject(
   hands: Hands,
   kind: Kind,
@@ -81,7 +81,10 @@ export async function deleteObject(
   return answer.kind === 'changed' ? { kind: 'gone' } : answer;
 }
 
-/** The same, only as it was read. `changed`: something was written to it since, or another has its name. */
+/**
+ * Deletes the object only if it is unchanged since it was read. `changed`: it was written since, or another object
+ * has its name.
+ */
 export async function deleteUnchanged(
   { client, namespace, signal }: Hands,
   kind: Kind,
@@ -104,7 +107,7 @@ export async function deleteUnchanged(
   }
 }
 
-/** Merges a patch into an object, only as it was read. `refused`: forbidden, or not accepted. */
+/** Merge-patches an object only if it is unchanged since it was read. `refused`: forbidden, or rejected. */
 export async function patchUnchanged(
   { client, namespace, signal }: Hands,
   kind: Kind,
@@ -133,7 +136,7 @@ export async function patchUnchanged(
   }
 }
 
-/** Labels as the text of a selector. */
+/** The labels as a selector string. */
 export const selectorOf = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)

@@ -1,5 +1,5 @@
-// Uninstalling a Helm release with somebody's rights, along the steps of packages/lapse/src/helm. Every step can be repeated: what is
-// gone stays gone, and Helm's own records go last, so that an interrupted uninstall is found and finished.
+// Uninstalls a Helm release with the rights of the actor, in the steps of packages/lapse/src/helm. Every step is
+// idempotent. Helm's records are deleted last, so that an interrupted uninstall is found and finished.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, plus } from '@lapse/base/instant';
@@ -13,7 +13,7 @@ import { deleteObject, patchUnchanged, type Read } from './hands.ts';
 import { CONTENDED, type RemovalOptions, removeAll, type Stop, stopped } from './helmRemoval.ts';
 import { compareWithRecord, findNewer, type ReleaseKey, readRecorded, STORAGE } from './helmStorage.ts';
 
-/** A Cleaner that is part of its own release goes last, by its own hand. */
+/** A Cleaner that is part of its own release is not deleted with the release but as the last step. */
 const isSelf = (object: ManifestObject, release: ReleaseKey, self: string): boolean =>
   object.kind === Cleaner.kind &&
   parseApiVersion(object.apiVersion)?.group === Cleaner.group &&
@@ -31,14 +31,20 @@ export async function planRelease(
 }
 
 export type Uninstalled =
-  /** `gone`: objects that do not exist any more, whoever deleted them; unset: its records were gone already. */
+  /**
+   * `gone`: objects that no longer exist, regardless of who deleted them. Undefined: the records were already
+   * deleted.
+   */
   | {
       readonly kind: 'done';
       readonly gone?: number;
       readonly kept: readonly string[];
       readonly left: readonly string[];
     }
-  /** Some objects are left, and so are the records. `unmarked`: why the newest does not say `uninstalling`, if so. */
+  /**
+   * Some objects are left, and therefore the records too. `unmarked`: why the newest record does not say
+   * `uninstalling`, if so.
+   */
   | { readonly kind: 'incomplete'; readonly left: readonly string[]; readonly unmarked?: string }
   | { readonly kind: 'busy'; readonly status: string; readonly until: Instant }
   | { readonly kind: 'failed'; readonly why: string }
@@ -46,11 +52,11 @@ export type Uninstalled =
 
 export interface UninstallOptions extends RemovalOptions {
   readonly self: string;
-  /** The records are purged even if objects are left. */
+  /** Purge the records even if objects are left. */
   readonly purgeIncomplete: boolean;
-  /** Notes that there is no way back, if anything was deleted or a hook has run. */
+  /** Notes that the decision can no longer be discarded, if anything was deleted or a hook has run. */
   readonly begin: () => Promise<'begun' | 'not begun' | 'stop'>;
-  /** Runs the hooks of an event; undefined when they are done. */
+  /** Runs the hooks of an event. Returns undefined when they are done. */
   readonly runHooks: (
     event: 'pre-delete' | 'post-delete',
     steps: UninstallSteps,
@@ -97,7 +103,10 @@ async function follow(
 
 const UNTOUCHED = 'nothing was deleted';
 
-/** Helm can finish what is left, from a record that says so. A release of which nothing was deleted is still deployed. */
+/**
+ * Marks the newest record so that Helm can finish the uninstall. A release of which nothing was deleted stays
+ * deployed.
+ */
 async function leaveIncomplete(left: readonly string[], options: UninstallOptions): Promise<Uninstalled> {
   const begun = await options.begin();
   if (begun === 'stop') return stopped(options);
@@ -124,7 +133,7 @@ async function leaveIncomplete(left: readonly string[], options: UninstallOption
   }
 }
 
-/** The recorded part of what Helm has stored now, or why nothing may be done with it. */
+/** The recorded revisions that Helm still stores, or why the release must not be touched. */
 async function readOurs({ hands, record }: UninstallOptions): Promise<Stored[] | Uninstalled> {
   const read = await readRecorded(hands, record);
   if (read.kind !== 'read') return unreadable(read);
@@ -132,7 +141,7 @@ async function readOurs({ hands, record }: UninstallOptions): Promise<Stored[] |
   return typeof ours === 'string' ? { kind: 'changed', why: ours } : ours;
 }
 
-/** Oldest first, by uid, and only as long as nobody writes a new revision. */
+/** Deletes records oldest first, by uid, and stops when a new revision appears. */
 async function purge(steps: UninstallSteps, options: UninstallOptions): Promise<Uninstalled | undefined> {
   const { hands, record } = options;
   const ours = await readOurs(options);

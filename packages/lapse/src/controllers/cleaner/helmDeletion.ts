@@ -1,4 +1,4 @@
-// The part of a recorded decision that uninstalls a Helm release: it connects the steps of helm.ts with the rights, the
+// The part of a recorded decision that uninstalls a Helm release: connects the steps of helm.ts with the rights, the
 // budget and the progress of the decision, and describes the result.
 
 import type { Instant } from '@lapse/base/instant';
@@ -18,7 +18,7 @@ export interface Uninstalling {
   readonly progress: Progress;
   readonly actor: Acting;
   readonly hands: Hands;
-  /** Until when a deletion must wait for the operator's budget, if it must. */
+  /** Until when a deletion must wait for the operator's budget. Undefined: it may proceed. */
   readonly heldUntil: (uid: string) => Instant | undefined;
 }
 
@@ -41,7 +41,7 @@ export function uninstallRecorded(record: RecordedRelease, uninstalling: Uninsta
   });
 }
 
-/** A hook that has run cannot be taken back, just like a deletion. */
+/** A hook that has run cannot be undone, like a deletion. */
 async function begin(progress: Progress, hands: Hands): Promise<'begun' | 'not begun' | 'stop'> {
   const hasRunHooks = (progress.record.helm?.hooks?.preDelete ?? 0) > 0;
   if (!hasRunHooks && !(await progress.hasBegun(hands))) return 'not begun';
@@ -65,7 +65,7 @@ function hookRunner({ pass, context, progress, actor, hands }: Uninstalling) {
   });
 }
 
-/** Of a list of objects in a message; status and Events hold about 1,000 characters. */
+/** Longest list of objects in a message. Status and Events hold about 1,000 characters. */
 const LONGEST_LIST = 600;
 
 function describeList(items: readonly string[]): string {
@@ -89,7 +89,7 @@ export function describeIncomplete(
   return `release ${name} is not uninstalled completely, left: ${describeList(left)}; ${ways}${record}`;
 }
 
-/** An Event, once per decision and process. */
+/** Emits an Event, once per decision and process. */
 export function announceUninstalled(
   pass: Pass,
   progress: Progress,

@@ -1,5 +1,5 @@
-// Removing the objects of a release, one after the other. What is read of an object is the premise of its DELETE, and the
-// release must be the one that was decided about until the last of them: whoever upgrades it meanwhile keeps it.
+// Deletes the objects of a release one after the other. Each DELETE has the state that was read as a precondition.
+// Before each one, the release must still be the one of the decision: a release that is upgraded meanwhile is kept.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Instant, plus, seconds } from '@lapse/base/instant';
@@ -14,12 +14,12 @@ import type { UninstallSteps } from '#helm/uninstall';
 import { deleteUnchanged, getMetadata, type Hands } from './hands.ts';
 import { findNewer, type ReleaseKey } from './helmStorage.ts';
 
-/** Why nothing more is deleted now. */
+/** Why the uninstall stops. */
 export type Stop =
   | { readonly kind: 'waiting'; readonly until: Instant; readonly why: string }
-  /** Somebody installed or upgraded it meanwhile: it is theirs again. */
+  /** The release was installed or upgraded meanwhile. It is kept. */
   | { readonly kind: 'changed'; readonly why: string }
-  /** The Cleaner is gone or going, and with it the reason to delete anything. */
+  /** The Cleaner is deleted or terminating, so nothing more may be deleted for it. */
   | { readonly kind: 'unwanted' };
 
 export interface RemovalOptions {
@@ -27,33 +27,36 @@ export interface RemovalOptions {
   readonly discovery: Discovery;
   readonly record: RecordedRelease;
   readonly now: Instant;
-  /** Whether the Cleaner still wants anything deleted, as far as is known here. */
+  /** Whether the Cleaner still exists unchanged, as far as the cache shows. */
   readonly isWanted: () => boolean;
-  /** Why this may not be done for the actor, if so; asked only where the server does not judge by itself. */
+  /**
+   * Returns why the actor may not do this, or undefined. Sends a review only where requests do not impersonate the
+   * subject.
+   */
   readonly refusalTo: (
     verb: 'get' | 'patch' | 'delete',
     kind: Kind,
     key: ObjectKey,
   ) => Promise<string | undefined>;
-  /** Until when a deletion must wait for the operator's budget, if it must. */
+  /** Until when a deletion must wait for the operator's budget. Undefined: it may proceed. */
   readonly heldUntil: (uid: string) => Instant | undefined;
-  /** Something was deleted. `stop`: the Cleaner changed or went away meanwhile, and whoever decided must look again. */
+  /** Called after a deletion. `stop`: the Cleaner changed or was deleted meanwhile, and must be evaluated again. */
   readonly onDeleted: (what: 'release object' | 'release record') => Promise<'go on' | 'stop'>;
 }
 
-/** How often an object that changes is read again before it waits for its turn. */
+/** How often an object that keeps changing is read again before the uninstall is retried later. */
 const ROUNDS = 5;
 export const CONTENDED = seconds(1);
 
 interface Removal {
-  /** Objects that are, by this or an earlier try. */
+  /** Number of objects that no longer exist, deleted by this or an earlier attempt. */
   gone: number;
-  /** Objects with the resource policy `keep`: the chart asks for it. */
+  /** Objects that the chart keeps with the resource policy `keep`. */
   readonly kept: string[];
-  /** Objects that the release does not own, or that the actor may not delete, each with the reason. */
+  /** Objects that the release does not own or that the actor may not delete, each with the reason. */
   readonly left: string[];
   readonly problems: string[];
-  /** Stopped in the middle. */
+  /** Set if the removal stopped early. */
   stop?: Stop;
 }
 
@@ -63,7 +66,7 @@ export const stopped = ({ now }: Pick<RemovalOptions, 'now'>): Stop => ({
   why: 'changed while deleting',
 });
 
-/** One after the other, in order; a problem with one does not keep the others. */
+/** Deletes the objects one after the other, in order. A problem with one does not stop the others. */
 export async function removeAll(
   steps: UninstallSteps,
   release: ReleaseKey,
@@ -105,7 +108,7 @@ export async function removeAll(
 const nameOf = ({ kind, name }: ManifestObject): string => `${kind}/${name}`;
 
 const LONGEST_REASON = 160;
-/** A refusal of the API server starts with the object, which is named already. */
+/** A 403 of the API server starts with the object, which the message already names. */
 const shorten = (why: string): string => why.replace(/^.* is forbidden: /s, '').slice(0, LONGEST_REASON);
 
 type Removed =
@@ -132,7 +135,8 @@ async function remove(
   options: RemovalOptions,
 ): Promise<Removed> {
   const kind = await findKind(options.discovery, object);
-  // What is not served, or cannot be a name, does not exist; Helm itself would refuse to uninstall at all.
+  // An object whose kind is not served or whose name is invalid does not exist. Helm itself would refuse the
+  // uninstall.
   if (kind === 'unavailable') return problem(object, 'its API group is unavailable');
   if (kind === undefined || !canExist(object)) return ABSENT;
   const hands = handsFor(options.hands, kind, object, release);
@@ -168,7 +172,7 @@ const canExist = ({ name, namespace }: ManifestObject): boolean =>
 
 export const NOT_OWNED = 'not owned by the release';
 
-/** Whether a live object is deleted with the release, as far as the object itself decides. */
+/** Whether a live object is deleted with the release, according to its own labels and annotations. */
 export function computeBelonging(live: KubeObject, release: ReleaseKey): 'owned' | 'kept' | 'notOwned' {
   if (asksToStay(live.metadata.annotations)) return 'kept';
   return isOwnedBy(live, release) ? 'owned' : 'notOwned';
@@ -185,8 +189,9 @@ interface Where {
 }
 
 /**
- * Only what Helm stamped as the release's, and what does not ask to stay. The object is read first and the release is
- * looked at then: an upgrade writes its revision before it touches objects, so it is seen, or the version has changed.
+ * Deletes only objects with Helm's ownership metadata of this release and without the resource policy `keep`. Reads
+ * the object first and the release second: an upgrade writes its revision before it changes objects, so either the
+ * new revision is seen or the resourceVersion has changed.
  */
 async function removeLive(
   live: KubeObject,
@@ -206,7 +211,8 @@ async function removeLive(
   const held = options.heldUntil(uid);
   if (held !== undefined) return { kind: 'waiting', until: held, why: 'budget' };
   if (!options.isWanted()) return { kind: 'unwanted' };
-  // Refused though nothing changed: the server writes some objects itself before it deletes them in the background.
+  // Rejected although nothing changed: the API server writes some objects itself before it deletes them in the
+  // background.
   const version = resourceVersion === undefined || resourceVersion === refused ? {} : { resourceVersion };
   const answer = await deleteUnchanged(hands, kind, { name: object.name, uid, ...version });
   switch (answer.kind) {
@@ -232,7 +238,7 @@ async function findKind(
   const gv = parseApiVersion(object.apiVersion);
   if (gv === undefined) return undefined;
   const exact = await discovery.find({ ...gv, kind: object.kind });
-  // A version may be retired while its objects live on under another.
+  // A version may no longer be served while its objects exist in another version.
   const found = exact ?? (await discovery.find({ group: gv.group, kind: object.kind }));
   return found ?? ((await discovery.isUnavailable(gv.group)) ? 'unavailable' : undefined);
 }

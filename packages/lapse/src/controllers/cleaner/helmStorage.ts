@@ -1,4 +1,5 @@
-// Helm's records of a release, read with somebody's rights, and what they say about a decision that was made earlier.
+// Reads Helm's records of a release with the rights of the actor, and compares them with a decision that was made
+// earlier.
 
 import { type Kind, metadataOf } from '@lapse/kube/api/kind';
 import { ConfigMap, Secret } from '@lapse/kube/api/kinds/builtin';
@@ -7,7 +8,7 @@ import type { RecordedRelease } from '#api/cleaner';
 import { type Driver, readStored, type Stored, storageSelector } from '#helm/storage';
 import { type Hands, listObjects, type Read } from './hands.ts';
 
-/** More revisions than a record may hold are more than anybody has. */
+/** Limit of revisions in a record. Real releases have far fewer. */
 export const MOST_REVISIONS = 1000;
 
 export interface ReleaseKey {
@@ -17,7 +18,7 @@ export interface ReleaseKey {
 
 export const STORAGE: Readonly<Record<Driver, Kind>> = { secret: Secret, configmap: ConfigMap };
 
-/** Helm's records of a release: in Secrets, or, where there are none, in ConfigMaps. */
+/** Helm's records of a release: in Secrets or, if no Secret exists, in ConfigMaps. */
 export async function readStorage(
   hands: Hands,
   release: string,
@@ -42,22 +43,23 @@ export async function readStorage(
     const found = records.flatMap((object) => readStored(object, driver, release) ?? []);
     if (found.length > 0) return { kind: 'read', value: found };
   }
-  // Without a look at one of the places nothing can be said about a release that is not in the other.
+  // If one of the two places cannot be read, a release that is not in the other is not known to be absent.
   const [refusal] = refusals;
   return refusal === undefined ? { kind: 'read', value: [] } : { kind: 'forbidden', why: refusal };
 }
 
 const driverOf = ({ storage }: RecordedRelease): Driver => storage[0]?.driver ?? 'secret';
 
-/** The same of a release that was decided about: only where its records were. */
+/** The records of a release that was decided about, read only from the place where they were. */
 export const readRecorded = (hands: Hands, record: RecordedRelease): Promise<Read<Stored[]>> =>
   readStorage(hands, record.release, [driverOf(record)]);
 
-/** The recorded part of what is stored now; that nothing of it is left; or that somebody else has been at it. */
+/** The recorded revisions that are still stored (empty if none is left), or why the release must be kept. */
 export function compareWithRecord(storage: readonly Stored[], record: RecordedRelease): Stored[] | string {
   const uids = new Set(record.storage.map(({ uid }) => uid));
   const ours = storage.filter(({ uid }) => uids.has(uid));
-  // The newest is purged last: without any of ours everything was done, whatever has the name now.
+  // The newest revision is purged last. If none of the recorded ones is left the uninstall is complete, even if a new
+  // release has the name.
   if (ours.length === 0) return [];
   const newer = storage.find(({ uid }) => !uids.has(uid));
   if (newer !== undefined)
@@ -68,8 +70,8 @@ export function compareWithRecord(storage: readonly Stored[], record: RecordedRe
 }
 
 /**
- * Why no more of the release may be deleted, if so: somebody has written another revision since. Asked before every
- * deletion, so identities only; what looks like a revision is then read in full.
+ * Returns why no more of the release may be deleted, or undefined: a newer revision exists. Called before every
+ * deletion, so it lists metadata only. A possible revision is then read in full.
  */
 export async function findNewer(hands: Hands, record: RecordedRelease): Promise<Read<string | undefined>> {
   const kind = metadataOf(STORAGE[driverOf(record)]) as Kind;

@@ -1,4 +1,4 @@
-// Signs of a release that is installed and has no record in Secrets or ConfigMaps: Helm's SQL storage driver keeps the
+// Detects a release that is installed without a record in Secrets or ConfigMaps: Helm's SQL storage driver keeps the
 // records in a database. Nothing is deleted then, because no record says what belongs to the release.
 
 import { type Kind, metadataOf } from '@lapse/kube/api/kind';
@@ -13,7 +13,7 @@ const MOST_LISTED = 2000;
 
 type List = (kind: Kind, labelSelector: string) => Promise<readonly KubeObject[]>;
 
-/** For `findUnrecorded`: metadata only, with the rights of the actor. */
+/** For `findUnrecorded`: lists metadata only, with the rights of the actor. */
 export const listWith =
   (hands: Hands): List =>
   async (kind, labelSelector) => {
@@ -21,7 +21,7 @@ export const listWith =
     return read.kind === 'read' ? read.value : [];
   };
 
-/** Why a release without a record is not treated as uninstalled, if so. */
+/** Returns why a release without a record is not treated as uninstalled, or undefined. */
 export async function findUnrecorded(
   release: ReleaseKey,
   found: readonly Found[],
@@ -31,7 +31,7 @@ export async function findUnrecorded(
     const sign = findSign(objects, release);
     if (sign !== undefined) return describe(release, kind, sign);
   }
-  // The rights to list these were needed to look for records.
+  // The search for records already required the rights to list these.
   for (const kind of [ConfigMap, Secret] as readonly Kind[]) {
     const { labels } = ownershipOf(release);
     const sign = findSign(await list(kind, selectorOf(labels)), release);
@@ -40,7 +40,7 @@ export async function findUnrecorded(
   return undefined;
 }
 
-/** Objects that `helm uninstall` leaves, or that are being deleted, may outlive the records of any driver. */
+/** Objects that `helm uninstall` keeps, and terminating objects, may outlive the records of every driver. */
 const findSign = (objects: readonly KubeObject[], release: ReleaseKey): KubeObject | undefined =>
   objects.find(
     (object) =>

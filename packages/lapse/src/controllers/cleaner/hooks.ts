@@ -1,5 +1,6 @@
-// Running the hooks of a release: one after the other, each created, waited for and removed as its policies say. A hook
-// that runs is noted in the record with its uid, so that after a restart it is waited for and not run again.
+// Runs the hooks of a release one after the other: creates each, waits for it, and deletes it according to its
+// policies. The record notes a running hook with its uid, so that after a restart Lapse waits for it and does not run
+// it again.
 
 import { formatTime, type Instant, isDue, type Millis, parseTime, plus, seconds } from '@lapse/base/instant';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
@@ -23,16 +24,19 @@ export interface HookRunnerOptions {
   readonly discovery: Discovery;
   readonly now: Instant;
   readonly enabled: boolean;
-  /** For one hook. */
+  /** Timeout of one hook. */
   readonly timeout: Millis;
-  /** Why this may not be done for the actor, if so; asked only where the server does not judge by itself. */
+  /**
+   * Returns why the actor may not do this, or undefined. Sends a review only where requests do not impersonate the
+   * subject.
+   */
   readonly refusalTo: (verb: 'create' | 'delete', kind: Kind, name: string) => Promise<string | undefined>;
-  /** Why objects of a kind could not be created, if so: the actor may not, or Lapse itself. */
+  /** Returns why objects of a kind cannot be created, or undefined: the actor or Lapse itself lacks the right. */
   readonly refusalToCreate: (kind: Kind) => Promise<string | undefined>;
-  /** Whose hooks these are: stamped on what is created, so that it is known again. */
+  /** The decision that the hooks belong to. It is written on created objects so that they are recognized later. */
   readonly decision: string;
   readonly progress: () => Progress;
-  /** `stop`: the Cleaner changed or went away meanwhile, and nothing was noted. */
+  /** `stop`: the Cleaner changed or was deleted meanwhile, and nothing was noted. */
   readonly note: (progress: Progress) => Promise<'go on' | 'stop'>;
 }
 
@@ -72,8 +76,8 @@ export function createHookRunner(options: HookRunnerOptions) {
 const WAY_OUT = 'to uninstall without hooks, set cleaner.helm.hooks: skip';
 
 /**
- * Why a hook that has not run yet could not be created, if so. All are asked about before anything is deleted; not while
- * one of them runs.
+ * Returns why a hook that has not run yet cannot be created, or undefined. All hooks are checked before anything is
+ * deleted, but not while one of them runs.
  */
 async function findObstacle(steps: UninstallSteps, options: HookRunnerOptions): Promise<string | undefined> {
   const { preDelete = 0, postDelete = 0, uid } = options.progress();
@@ -95,11 +99,14 @@ async function findObstacle(steps: UninstallSteps, options: HookRunnerOptions): 
 const hooksOf = (event: HookEvent, steps: UninstallSteps): readonly Hook[] =>
   event === 'pre-delete' ? steps.preDelete : steps.postDelete;
 
-/** What was not noted is found again: by the mark on the object, or by its uid. */
+/** A hook that was not noted is found by the annotation on the object, or by its uid. */
 const stopped = ({ now }: HookRunnerOptions) =>
   ({ kind: 'waiting', until: now, why: 'changed while deleting' }) as const;
 
-/** A failed hook stops the uninstall; it and what ran before it go as their policies say. It runs again with the next try. */
+/**
+ * A failed hook stops the uninstall. It and the hooks before it are deleted according to their policies. The next
+ * attempt runs it again.
+ */
 async function tidyUp(
   event: HookEvent,
   steps: UninstallSteps,
@@ -133,14 +140,14 @@ async function locate(hook: Hook, { discovery, hands }: HookRunnerOptions): Prom
   if (checkPathSegment(name).length > 0) return `nothing can be called ${JSON.stringify(name)}`;
   const kind = await discovery.find({ ...gv, kind: String(object.kind ?? '') });
   if (kind === undefined) return `${String(object.kind)} is not served`;
-  // Hooks are somebody's text that becomes objects: rights are not theirs to make.
+  // Hook manifests come from the chart. They must not create RBAC objects or other denied kinds.
   if (!kind.namespaced || isDenied(kind.group)) return `${kind.kind} may not be made by a hook`;
   if (namespace !== undefined && namespace !== '' && namespace !== hands.namespace)
     return 'it belongs to another namespace';
   return { kind, object, name };
 }
 
-/** Only what was made for this decision: the name may be somebody else's. */
+/** Deletes only objects created for this decision: another object may have the name. */
 async function removeHook(hook: Hook, options: HookRunnerOptions): Promise<void> {
   const located = await locate(hook, options);
   if (typeof located === 'string') return;
@@ -163,7 +170,8 @@ async function advance(hook: Hook, options: HookRunnerOptions): Promise<Step> {
   const { uid, startedAt } = options.progress();
   if (uid !== undefined && startedAt !== undefined) return watch(live, uid, startedAt, options);
   if (live === undefined) return start(located, options);
-  // Created just before a crash, and not noted: it is ours. One that failed has been told, and makes way for the next try.
+  // Created for this decision just before a crash and not noted. A failed hook was already reported and is deleted
+  // before the next attempt.
   const isOver = resultOf(live)?.kind === 'failed' && hasPolicy(hook, 'before-hook-creation');
   if (isOurs(live, options) && !isOver) return noteRunning(live, options);
   return makeWay(hook, located, live, options);
@@ -222,7 +230,10 @@ async function noteRunning(live: KubeObject, options: HookRunnerOptions): Promis
   return watch(live, progress.uid, progress.startedAt, options);
 }
 
-/** Jobs and Pods are waited for; everything else is ready when it exists. Deleted meanwhile counts as done. */
+/**
+ * Jobs and Pods are waited for. Other objects are ready when they exist. A hook that is deleted meanwhile counts as
+ * done.
+ */
 function watch(
   live: KubeObject | undefined,
   uid: string,

@@ -13,7 +13,7 @@ const of = (more: Partial<Interest>): Interest => ({
 });
 const key = (name: string) => ({ namespace: 'ns', name });
 
-/** Counts how often its metadata is read: once per Cleaner that is compared, and a little more. */
+/** Counts how often its metadata is read: once per compared Cleaner, plus a constant. */
 function counted(name: string, labels: Record<string, string>): { object: KubeObject; reads: () => number } {
   let count = 0;
   const metadata = { namespace: 'ns', name, labels };
@@ -30,7 +30,7 @@ function counted(name: string, labels: Record<string, string>): { object: KubeOb
 const concerned = (interests: Interests, name: string, labels: Record<string, string> = {}) =>
   [...interests.concerned(counted(name, labels).object, SOURCE)].map((one) => one.name).sort();
 
-describe('which Cleaners a changed object concerns', () => {
+describe('a changed object triggers the Cleaners', () => {
   const interests = new Interests();
   interests.set(key('by-name'), [of({ name: 'a' })]);
   interests.set(key('by-labels'), [of({ labels: { app: 'x', tier: 'y' } })]);
@@ -38,16 +38,16 @@ describe('which Cleaners a changed object concerns', () => {
   interests.set(key('by-suffix'), [of({ suffix: '.example.com' })]);
   interests.set(key('elsewhere'), [of({ name: 'a', namespace: 'other' })]);
   test.each<[string, string, Record<string, string>, string[]]>([
-    ['those that name it, each once', 'a', { app: 'x' }, ['by-both', 'by-name']],
-    ['those whose labels it has, all of them', 'b', { app: 'x', tier: 'y' }, ['by-both', 'by-labels']],
-    ['not those of which it lacks a label', 'b', { tier: 'y' }, []],
-    ['those whose suffix its name has', 'things.example.com', {}, ['by-suffix']],
+    ['that name it, each once', 'a', { app: 'x' }, ['by-both', 'by-name']],
+    ['whose labels it has, all of them', 'b', { app: 'x', tier: 'y' }, ['by-both', 'by-labels']],
+    ['only if it has all of their labels', 'b', { tier: 'y' }, []],
+    ['whose suffix its name has', 'things.example.com', {}, ['by-suffix']],
     ['no other', 'b', {}, []],
   ])('%s', (_, name, labels, expected) => {
     expect(concerned(interests, name, labels)).toEqual(expected);
   });
 
-  test('a key that cares about something else, or nothing, is forgotten', () => {
+  test('a key is removed from the index when its interests change or end', () => {
     const changing = new Interests();
     changing.set(key('c'), [of({ name: 'a' })]);
     changing.set(key('c'), [of({ labels: { app: 'x' } })]);
@@ -56,7 +56,7 @@ describe('which Cleaners a changed object concerns', () => {
     expect([concerned(changing, 'b', { app: 'x' }), changing.size]).toEqual([[], 0]);
   });
 
-  test('ten thousand Cleaners of one namespace are not compared one by one', () => {
+  test('a lookup does not compare ten thousand Cleaners of one namespace one by one', () => {
     const many = new Interests();
     for (let i = 0; i < 10_000; i++) {
       const interest = i % 2 === 0 ? of({ name: `o${i}` }) : of({ labels: { app: `o${i}` } });

@@ -1,5 +1,5 @@
-// Which Cleaners care about which objects, kept in step with what their passes declare. A change of an object wakes those
-// whose name or labels it had before or has after, and nobody else.
+// Index of which Cleaners read which objects, updated with every reconcile. A change of an object triggers only the
+// Cleaners whose name or labels match it before or after the change.
 
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -9,7 +9,7 @@ export interface Interest {
   readonly group: string;
   readonly resource: string;
   readonly namespace: string;
-  /** One of the two; neither: any object whose name ends with `suffix`. */
+  /** At most one of `name` and `labels`. Neither: any object whose name ends with `suffix`. */
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly suffix?: string;
@@ -29,12 +29,12 @@ function concerns({ name, labels, suffix }: Interest, object: KubeObject): boole
   return suffix !== undefined && (object.metadata.name ?? '').endsWith(suffix);
 }
 
-/** Where to look for the Cleaners of an object: one bucket by name, one per label pair, one for suffixes of names. */
+/** Index keys of an object: one bucket by name, one per label pair, one for name suffixes. */
 const named = (place: string, name: string): string => `${place}/name/${name}`;
 const labelled = (place: string, key: string, value: string): string => `${place}/label/${key}=${value}`;
 const suffixed = (place: string): string => `${place}/suffix`;
 
-/** One label pair is enough to find an interest; all of them are compared then. */
+/** One label pair is enough to find an interest. All pairs are compared afterwards. */
 function bucketOf({ group, resource, namespace, name, labels }: Interest): string {
   const place = placeOf(group, resource, namespace);
   if (name !== undefined) return named(place, name);
@@ -51,12 +51,12 @@ export class Interests {
   readonly #byKey = new Map<string, readonly string[]>();
   readonly #buckets = new Map<string, Map<string, Entry[]>>();
 
-  /** How many Cleaners look at something. */
+  /** Number of Cleaners in the index. */
   get size(): number {
     return this.#byKey.size;
   }
 
-  /** From now on the key cares about exactly these. */
+  /** Replaces the interests of the key. */
   set(key: ObjectKey, interests: readonly Interest[]): void {
     const id = idOf(key);
     for (const bucket of this.#byKey.get(id) ?? []) this.#leave(bucket, id);

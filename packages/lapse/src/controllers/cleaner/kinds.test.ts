@@ -36,7 +36,7 @@ const ALL: readonly ServedKind[] = [
   served('odd.example.com', 'Things', 'others'),
 ];
 
-describe('which kind a reference means', () => {
+describe('resolution of a reference to a kind', () => {
   const find = (apiGroup: string | undefined, kind: string, version?: string): string => {
     const reference: TargetReference = {
       kind,
@@ -73,7 +73,7 @@ describe('which kind a reference means', () => {
   });
 });
 
-describe('who is concerned', () => {
+describe('the index of interests', () => {
   const pods = { group: '', resource: 'pods', namespace: 'a' };
   const source = { kind: served('', 'Pod', 'pods'), namespace: 'a' };
   const pod = (name: string, labels = {}) => ({
@@ -84,7 +84,7 @@ describe('who is concerned', () => {
   const woken = (interests: Interests, object: ReturnType<typeof pod>) =>
     [...interests.concerned(object, source)].map(({ name }) => name).sort();
 
-  test('by name, by labels, never twice, and not any more when they have left', () => {
+  test('finds Cleaners by name and by labels, each once, and not after their removal', () => {
     const interests = new Interests();
     interests.set({ namespace: 'a', name: 'named' }, [
       { ...pods, name: 'p' },

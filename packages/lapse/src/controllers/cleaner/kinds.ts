@@ -1,5 +1,5 @@
-// Which kind a reference means: as people write kinds (`service`, `Revision`, `pods`), but always in the group they
-// name. And which kinds no Cleaner may touch, whoever wrote it.
+// Resolves a reference to a kind. Kinds can be written in any common form (`service`, `Revision`, `pods`), always
+// within the given group. Also defines the kinds that no Cleaner may touch.
 
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { TargetReference } from '#api/cleaner';
@@ -7,10 +7,10 @@ import type { TargetReference } from '#api/cleaner';
 export type FoundKind =
   | { readonly kind: 'found'; readonly served: ServedKind }
   | { readonly kind: 'notServed' }
-  /** Will not become right by waiting. */
+  /** Permanent: waiting does not help. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** What decides who may do what, and what ends things: a Cleaner that deletes these would be a way around them. */
+/** Groups for authorization and admission, and Lapse's own: deleting their objects would bypass these mechanisms. */
 const DENIED_GROUPS = new Set([
   'rbac.authorization.k8s.io',
   'admissionregistration.k8s.io',
@@ -24,7 +24,7 @@ export const isDenied = (group: string): boolean => DENIED_GROUPS.has(group);
 
 type Test = (served: ServedKind, word: string) => boolean;
 
-/** From exact to lenient; a later one counts only when no earlier one fits. */
+/** From exact to lenient. A later test counts only if no earlier one matches. */
 const WAYS: readonly Test[] = [
   ({ kind }, word) => kind === word,
   ({ kind }, word) => kind.toLowerCase() === word.toLowerCase(),
@@ -32,7 +32,7 @@ const WAYS: readonly Test[] = [
   ({ singular }, word) => singular === word.toLowerCase(),
 ];
 
-/** `all` is what discovery says, preferred versions first. */
+/** `all` is the result of discovery, preferred versions first. */
 export function findKind(all: readonly ServedKind[], reference: TargetReference): FoundKind {
   const { apiGroup: group = '', version, kind: word } = reference;
   if (isDenied(group)) return refused(`kinds of ${group} may not be targets`);

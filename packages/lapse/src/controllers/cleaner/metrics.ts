@@ -1,4 +1,4 @@
-// What is counted about Cleaners, all of it there from the start.
+// Metrics of the Cleaner controller. All series exist from the start.
 
 import type { Counter, Registry } from '@lapse/runtime/metrics/registry';
 import type { NextLook, Verdict } from './compute.ts';

@@ -1,4 +1,4 @@
-// What must be allowed for the parts of a Cleaner, as the API server is asked about it.
+// The rights that the parts of a Cleaner require, as access reviews.
 
 import type { ServedKind } from '@lapse/kube/client/discovery';
 import type { Need } from '#deletion/rights';
@@ -16,25 +16,25 @@ const needOf = (verb: string, kind: ServedKind, namespace: string, name?: string
 export const needToFind = ({ reference: { name } }: Target, kind: ServedKind, namespace: string): Need =>
   needOf(name ? 'get' : 'list', kind, namespace, name);
 
-/** What must be allowed so that conditions may see a target, and be told of its changes. */
+/** Rights required so that conditions can read a target and watch its changes. */
 export function needsToSee(target: Target, kind: ServedKind, namespace: string): Need[] {
   if (!target.included) return [];
   const { name } = target.reference;
   return [needToFind(target, kind, namespace), needOf('watch', kind, namespace, name)];
 }
 
-/** What must be allowed so that a target may be found and deleted. */
+/** Rights required to find and delete a target. */
 export function needsToDelete(target: Target, kind: ServedKind, namespace: string): Need[] {
   if (!target.delete) return [];
   const { name } = target.reference;
   return [needToFind(target, kind, namespace), needOf('delete', kind, namespace, name)];
 }
 
-/** What must be allowed so that the records of a release may be read and purged. Its objects are asked about one by one. */
+/** Rights required to read and purge the records of a release. Rights to its objects are reviewed one by one. */
 export const needsForHelm = (namespace: string, driver: Driver): Need[] =>
   ['list', 'delete'].map((verb) => helmNeed(verb, namespace, driver));
 
-/** What must be allowed so that the record of a release that is left incomplete may say so. */
+/** The right required to mark the record of a release whose uninstall is incomplete. */
 export const needToMark = (namespace: string, driver: Driver): Need => helmNeed('patch', namespace, driver);
 
 const helmNeed = (verb: string, namespace: string, driver: Driver): Need => ({
@@ -46,7 +46,10 @@ const helmNeed = (verb: string, namespace: string, driver: Driver): Need => ({
 
 const DRIVERS: readonly Driver[] = ['secret', 'configmap'];
 
-/** Why a release may not be uninstalled, if so: rights to one of the places where Helm keeps records are enough. */
+/**
+ * Returns why a release may not be uninstalled, or undefined. Rights to one of the places where Helm keeps records
+ * are enough.
+ */
 export async function refusalOfHelm(
   namespace: string,
   refusalOf: (needs: readonly Need[]) => Promise<string | undefined>,

@@ -1,4 +1,4 @@
-// Which rights Lapse itself needs for a Cleaner. Admission and `lapse doctor` report what is missing of them.
+// The rights that Lapse itself needs for a Cleaner. Admission and `lapse doctor` report the missing ones.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Client } from '@lapse/kube/client/client';
@@ -19,13 +19,16 @@ export const needsOf = (resolved: readonly Resolved[], namespace: string): Need[
 
 type HelmNeeds = (namespace: string, driver: Driver) => Need[];
 
-/** Lapse itself also writes to the record of a release that it could not uninstall completely. */
+/** Lapse itself also marks the record of a release that it could not uninstall completely. */
 const ownNeedsForHelm: HelmNeeds = (namespace, driver) => [
   ...needsForHelm(namespace, driver),
   needToMark(namespace, driver),
 ];
 
-/** Rights to one of the places where Helm keeps records are enough; without either, those to Secrets are missing. */
+/**
+ * Rights to one of the places where Helm keeps records are enough. If both are missing, those to Secrets are
+ * reported.
+ */
 export async function missingForHelm(
   namespace: string,
   review: ReviewNeeds,
@@ -44,8 +47,8 @@ export interface OwnRightsOptions {
 }
 
 /**
- * What Lapse itself lacks to carry the Cleaner out. The right to impersonate belongs to the installation and is not
- * part of it.
+ * The rights that Lapse itself lacks to carry out the Cleaner. The right to impersonate belongs to the installation
+ * and is not part of the result.
  */
 export async function missingOfLapse(
   meaning: Meaning,
@@ -54,7 +57,7 @@ export async function missingOfLapse(
   { asAuthor, defaultAccount }: OwnRightsOptions,
   review: ReviewNeeds,
 ): Promise<Need[]> {
-  // As an account or author only the watches of included targets are its own.
+  // When Lapse acts as an account or author, it uses its own rights only for the watches of included targets.
   const isOther = meaning.account !== undefined || defaultAccount !== undefined || asAuthor;
   const seen = resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
   const missing = await review(isOther ? seen : needsOf(resolved, namespace));

@@ -1,4 +1,4 @@
-// A recorded decision while it is carried out: what has been done of it, and writing that down.
+// The progress of a recorded decision: what has been done, and writing it to status.
 
 import { formatTime } from '@lapse/base/instant';
 import type { Pass } from '@lapse/runtime/pass';
@@ -15,7 +15,7 @@ export class Progress {
   readonly #context: Context;
   cleaner: Cleaner;
   record: DeletionRecord;
-  /** It changed or went away while something was noted. */
+  /** The Cleaner changed or was deleted while progress was written. */
   lost = false;
 
   constructor(pass: Pass, context: Context, cleaner: Cleaner, record: DeletionRecord) {
@@ -25,13 +25,13 @@ export class Progress {
     this.record = record;
   }
 
-  /** Whoever deletes a Cleaner ends its deletion too, as soon as the cache has heard of it. */
+  /** Deleting a Cleaner also stops its deletions, as soon as the cache shows it. */
   isWanted(): boolean {
     const known = this.#pass.cache.get(Cleaner, this.#pass.key)?.metadata;
     return known?.uid === this.cleaner.metadata.uid && known?.deletionTimestamp === undefined;
   }
 
-  /** What this process has done of this very decision. */
+  /** What this process has done for this decision. */
   done(): Done {
     const { evaluatedAt } = this.record;
     const key = memoKey(this.#pass.key);
@@ -47,23 +47,23 @@ export class Progress {
     return this.noteStart();
   }
 
-  /** Notes once that there is no way back. */
+  /** Notes once that the decision can no longer be discarded. */
   async noteStart(): Promise<'go on' | 'stop'> {
     if (this.record.startedAt !== undefined) return 'go on';
     return this.note(this.started());
   }
 
-  /** The record once something is deleted. */
+  /** The record after the first deletion. */
   started(): DeletionRecord {
     return { startedAt: formatTime(this.#pass.now), ...this.record };
   }
 
-  /** The same, as it is written to status. */
+  /** `started()` with its HMAC, as written to status. */
   signedStart(): Promise<DeletionRecord> {
     return this.#context.records.sign(this.cleaner, this.started());
   }
 
-  /** `stop`: it changed or went away, so that this record is not what goes on from here. */
+  /** `stop`: the Cleaner changed or was deleted, so this record is no longer current. */
   async note(unsigned: DeletionRecord): Promise<'go on' | 'stop'> {
     const record = await this.#context.records.sign(this.cleaner, unsigned);
     const written = await writeStatus(this.#pass, this.cleaner, this.#deleting(record));
@@ -85,7 +85,7 @@ export class Progress {
     };
   }
 
-  /** What was known about the Cleaner when it was decided. */
+  /** The parts of the last report that stay valid. */
   kept(): Pick<Report, 'shown' | 'evaluations'> {
     const { resolvedTargets, resolvedTargetCount, evaluations } = this.cleaner.status ?? {};
     return {
@@ -96,7 +96,7 @@ export class Progress {
     };
   }
 
-  /** Without hands only what was noted is known. */
+  /** Without a client only the recorded progress is known. */
   async hasBegun(hands: Hands | undefined): Promise<boolean> {
     return hands === undefined ? this.record.startedAt !== undefined : hasBegun(this.record, hands);
   }

@@ -38,7 +38,7 @@ test('conditions of other writers in status do not keep a waiting Cleaner in mem
   expect(waitOf(cleanerProjection.project(waiting({ conditions })))).toBeDefined();
 });
 
-describe('a Cleaner is cached whole, without managedFields and the copy of kubectl,', () => {
+describe('a Cleaner is cached completely, without managedFields and the last-applied annotation,', () => {
   test.each<[string, Cleaner]>([
     ['before its first status', { ...waiting(), status: undefined as never }],
     ['when its spec changed after the status', waiting({ observedGeneration: 2 })],

@@ -1,5 +1,5 @@
-// What the cache keeps of a Cleaner. While it waits for its TTL, and its status says so, that is its identity and its
-// deadline: no decision reads anything else before, and the one at the deadline reads the object from the API server.
+// What the cache keeps of a Cleaner. While status reports that it waits for its TTL, that is its identity and its
+// deadline: nothing else is read before, and the reconcile at the deadline reads the object from the API server.
 
 import { type Instant, instant, parseTime, plus } from '@lapse/base/instant';
 import { sharedTexts } from '@lapse/base/sharedTexts';
@@ -14,8 +14,8 @@ const share = sharedTexts();
 const API_VERSION = apiVersionOf(Cleaner);
 
 /**
- * A cached Cleaner that waits. It has neither spec nor status: never decide on it, never write its status. One text is
- * half the memory of an object with fields, and nearly all Cleaners of a cluster wait.
+ * A cached Cleaner that waits. It has neither spec nor status: never decide on it, never write its status. A single
+ * string takes half the memory of an object with fields, and nearly all Cleaners of a cluster wait.
  */
 class WaitingCleaner {
   readonly #namespace: string;
@@ -23,7 +23,7 @@ class WaitingCleaner {
 
   constructor({ name, namespace = '', uid, resourceVersion, generation }: ObjectMeta, until: Instant) {
     this.#namespace = share(namespace);
-    // Not a template: V8 would keep its parts.
+    // Not a template literal: V8 would keep references to its parts.
     this.#text = [name, uid, resourceVersion, generation, until].join(' ');
   }
 
@@ -50,7 +50,7 @@ class WaitingCleaner {
   }
 }
 
-/** The end of the TTL, where status reports it for the current spec and nothing is being deleted. */
+/** The end of the TTL, if status reports it for the current spec and no deletion is in progress. */
 function computeWait(cleaner: Cleaner): Instant | undefined {
   const { metadata, status } = cleaner;
   const isReported =
@@ -74,6 +74,6 @@ export const cleanerProjection: Projection<Cleaner> = {
   },
 };
 
-/** The deadline of a cached Cleaner that waits; undefined: the cache has the object, with all that decisions read. */
+/** The deadline of a cached Cleaner that waits. Undefined: the cache has the complete object. */
 export const waitOf = (cached: Cleaner | undefined): Instant | undefined =>
   (cached as unknown) instanceof WaitingCleaner ? (cached as unknown as WaitingCleaner).until : undefined;

@@ -1,4 +1,4 @@
-// The tables of the README are the tables of the code.
+// The tables of the README must match the code.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ const code = readdirSync(import.meta.dirname)
 
 const section = (title: string): string => (readme.split(`\n## ${title}\n`)[1] ?? '').split('\n## ')[0]!;
 
-test('conditions: every reason there is, with its status, and no other', () => {
+test('the condition table lists every reason with its status, and no other', () => {
   const rows = [...section('Conditions').matchAll(/^\| (True|False) \| `(\w+)` \|/gm)];
   expect(Object.fromEntries(rows.map(([, status, reason]) => [reason, status]))).toEqual(REASONS);
 });
 
-test('events: every reason that is spoken of is spoken', () => {
+test('the code emits every Event reason in the table', () => {
   const [, told = ''] = /^Events: (.*?)\.$/ms.exec(section('Conditions')) ?? [];
   const named = [...told.matchAll(/`(\w+)`/g)].map(([, reason]) => reason!).sort();
   const spoken = [...code.matchAll(/reason: '(\w+)',\s+action:/g)].map(([, reason]) => reason!);

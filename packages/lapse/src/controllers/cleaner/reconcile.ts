@@ -1,5 +1,5 @@
-// One Cleaner, one look: has its time come, what do its conditions say, and what follows. Decisions are in compute.ts and
-// decide.ts; act.ts and deletion.ts carry them out.
+// The reconcile of one Cleaner: checks its TTL, evaluates its conditions, and acts on the result. Decisions are in
+// compute.ts and decide.ts; act.ts and deletion.ts carry them out.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { formatTime, type Instant, isDue, type Millis, minutes, plus, seconds } from '@lapse/base/instant';
@@ -41,7 +41,7 @@ import { type Meaning, understand } from './spec.ts';
 import type { Reason } from './status.ts';
 import { fromServer, watchNothing } from './targets.ts';
 
-/** Discovery follows a new definition with some delay. */
+/** Delay with which discovery follows a new CRD. */
 const SOON: Millis = seconds(6);
 
 export const createReconcile =
@@ -55,7 +55,7 @@ export const createReconcile =
     return waitUntil(until, 'ttl');
   };
 
-/** The cache has only the deadline: the object is read, and may have changed since. */
+/** The cache has only the deadline. The object is read from the API server, as it may have changed. */
 const reconcileDue = async (pass: Pass, context: Context): Promise<Outcome> =>
   reconcileWhole(pass, context, await pass.client.get(Cleaner, pass.key));
 
@@ -64,7 +64,7 @@ function reconcileWhole(
   context: Context,
   cleaner: Cleaner | undefined,
 ): Promise<Outcome> | Outcome {
-  // Deleting a Cleaner, by a user or as the last step, ends it: nothing else is deleted.
+  // A deleted Cleaner, whether by a user or as the last step, deletes nothing else.
   if (cleaner === undefined || cleaner.metadata.deletionTimestamp !== undefined) {
     context.memos.delete(memoKey(pass.key));
     context.holds.delete(memoKey(pass.key));
@@ -76,11 +76,11 @@ function reconcileWhole(
   return reporter.held() ?? visibly(reporter, () => look(reporter));
 }
 
-/** Failures before status says so: one or two are retried by the queue within a second. */
+/** Number of failures that are not reported in status. The queue retries these within a second. */
 const QUIET_FAILURES = 2;
 const RETRY: Millis = minutes(1);
 
-/** Requests that keep failing are reported in status and tried again every minute. */
+/** Reports requests that keep failing in status and retries every minute. */
 async function visibly(reporter: Reporter, work: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await work();
@@ -133,7 +133,7 @@ async function lookAtTargets(reporter: Reporter, meaning: Meaning): Promise<Outc
     case 'refused':
       return invalid(reporter, gathered.why);
     case 'unsynced':
-      // A source that has synced, or failed, wakes the Cleaner too.
+      // A source that becomes synced, or fails, also triggers a reconcile.
       if (gathered.why === undefined) return waitUntil(plus(pass.now, RETRY), 'unsynced');
       return reporter.unavailable('Unavailable', gathered.why, RETRY);
     case 'unserved':
@@ -165,7 +165,7 @@ interface Judging {
   readonly gathered: Gathered;
 }
 
-/** What conditions may see was found; now they are asked. */
+/** Evaluates the conditions on the gathered objects. */
 async function judge(judging: Judging): Promise<Outcome> {
   const { reporter, meaning, gathered } = judging;
   const { found, key } = gathered;
@@ -182,18 +182,21 @@ async function judge(judging: Judging): Promise<Outcome> {
   return verdict.result === 'true' ? act({ ...judging, notTrue }) : notTrue(verdict, found);
 }
 
-/** What stands between the conditions and what they want to see. */
+/** Returns why the actor may not read what the conditions need, or undefined. */
 function reviewRights({ reporter, actor, gathered }: Judging): Promise<string | undefined> {
   const namespace = reporter.pass.key.namespace ?? '';
   const needs = gathered.resolved.flatMap(({ target, kind }) => needsToSee(target, kind, namespace));
   return reporter.context.actors.refusal(actor, needs, false);
 }
 
-/** What status shows of the targets. Read after every decision, so that it can neither delay nor fail one. */
+/** The part of the status that shows targets. Read after every decision, so that it cannot delay or fail one. */
 const show = async (judging: Judging): Promise<Shown> =>
   shownOf([...judging.gathered.found, ...(await readOthers(judging))]);
 
-/** Targets that conditions do not see; what the actor may not read, and what cannot be read now, is not shown. */
+/**
+ * Targets that conditions do not read. Objects that the actor may not read, or that cannot be read now, are not
+ * shown.
+ */
 async function readOthers({ reporter, actor, gathered }: Judging): Promise<Found[]> {
   const { pass, cleaner, context } = reporter;
   const namespace = pass.key.namespace ?? '';
@@ -241,7 +244,7 @@ async function findNextLook(
 ): Promise<NextLook> {
   const { maxSleep } = context.options;
   const monotonic = meaning.monotonic && searchable;
-  // A search may take a while: others first.
+  // A search may take long. Yield to other work first.
   if (monotonic) await nextTurn();
   const next = computeNextLook(meaning.conditions, bindingsOf(found), pass.now, {
     period: periodOf(meaning),

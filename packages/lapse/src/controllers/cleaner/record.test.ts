@@ -38,28 +38,28 @@ const found = (objects: KubeObject[], more: Partial<Target> = {}): Found => ({
   objects,
 });
 
-describe('what is recorded', () => {
+describe('the recorded targets', () => {
   const going = object('b', { deletionTimestamp: '2026-01-01T00:00:00Z' });
   test.each<[string, Found[], string[]]>([
-    ['what is to be deleted', [found([object('a'), object('b')])], ['a', 'b']],
-    ['each object once', [found([object('a')]), found([object('a')])], ['a']],
-    ['nothing of targets that stay', [found([object('a')], { delete: false })], []],
-    ['nothing that is going already', [found([object('a'), going])], ['a']],
-    ['nothing without a uid', [found([object('a', { uid: '' }), object('b')])], ['b']],
+    ['contain the objects to be deleted', [found([object('a'), object('b')])], ['a', 'b']],
+    ['contain each object once', [found([object('a')]), found([object('a')])], ['a']],
+    ['contain no objects of targets that are kept', [found([object('a')], { delete: false })], []],
+    ['contain no terminating objects', [found([object('a'), going])], ['a']],
+    ['contain no objects without a uid', [found([object('a', { uid: '' }), object('b')])], ['b']],
   ])('%s', (_, given, names) => {
     expect(recordTargets(given).map(({ name }) => name)).toEqual(names);
   });
 });
 
-describe('no decision can follow', () => {
+describe('the last decision of a Cleaner', () => {
   const recorded = { group: 'apps', version: 'v1', resource: 'deployments', name: 'a', uid: 'uid-a' };
   const record: DeletionRecord = { generation: 1, evaluatedAt: '2026-01-01T00:00:00Z', targets: [recorded] };
   test.each<[string, Target, boolean]>([
-    ['when what conditions name was deleted', target({ name: 'a' }), true],
-    ['not when conditions do not see it', target({ name: 'a' }, { included: false }), false],
-    ['not when it stays', target({ name: 'a' }, { delete: false }), false],
-    ['not when conditions see it by its labels: none is a List too', target({ matchLabels: {} }), false],
-    ['not when the decision was about another', target({ name: 'b' }), false],
+    ['is one that deleted an object which conditions name', target({ name: 'a' }), true],
+    ['is not one whose deleted object conditions do not read', target({ name: 'a' }, { included: false }), false],
+    ['is not one that keeps the named object', target({ name: 'a' }, { delete: false }), false],
+    ['is not one with targets by label: an empty List is a valid value', target({ matchLabels: {} }), false],
+    ['is not one that deleted another object', target({ name: 'b' }), false],
   ])('%s', (_, declared, expected) => {
     expect(isLastDecision(record, [declared])).toBe(expected);
   });

@@ -1,4 +1,4 @@
-// A decision to delete, as it is kept in status, and what may be believed of one that is found there.
+// The record of a decision to delete in status, and the plausibility checks of a record that is found there.
 
 import { formatTime, hours, type Instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -8,10 +8,13 @@ import { isDenied } from './kinds.ts';
 import type { Found } from './snapshot.ts';
 import type { Target } from './spec.ts';
 
-/** Deletions that one decision may lead to. */
+/** Limit of deletions per decision. */
 export const MOST_DELETIONS = 1000;
 
-/** The objects of targets that are to be deleted, each once. What is going already was somebody else's decision. */
+/**
+ * The objects of targets that are to be deleted, each once. Terminating objects are skipped: another client deleted
+ * them.
+ */
 export function recordTargets(found: readonly Found[]): RecordedTarget[] {
   const byUid = new Map<string, RecordedTarget>();
   for (const { target, kind, objects } of found) {
@@ -57,17 +60,23 @@ export function buildRecord(cleaner: Cleaner, parts: DecisionParts, now: Instant
   };
 }
 
-/** Whether what conditions must see by name went with this decision, so that they can never be asked again. */
+/**
+ * Whether this decision deleted an object that conditions require by name. The conditions can then never be
+ * evaluated again.
+ */
 export const isLastDecision = ({ targets }: DeletionRecord, declared: readonly Target[]): boolean =>
   declared.some(
     ({ included, delete: deleted, reference: { name } }) =>
       included && deleted && name && targets.some((one) => one.name === name),
   );
 
-/** A decision that has not begun is carried out for this long; after a longer interruption the Cleaner is evaluated again. */
+/**
+ * How long a decision without a deletion is carried out. After a longer interruption the Cleaner is evaluated
+ * again.
+ */
 const LONGEST_UNSTARTED: Millis = hours(1);
 
-/** Why a record that has led to no deletion yet is evaluated again instead of carried out, if so. */
+/** Returns why a record without a deletion is evaluated again instead of carried out, or undefined. */
 export function computeOutdated(
   { generation, evaluatedAt }: DeletionRecord,
   { metadata }: Cleaner,
@@ -80,14 +89,14 @@ export function computeOutdated(
 }
 
 /**
- * Whether this Cleaner can have led to the record: no kind that Cleaners may not touch, and the account of the spec.
- * Second line of defence; records are authenticated first (recordSeal.ts).
+ * Whether this Cleaner can have led to the record: no denied kind, and the account of the spec. Second line of
+ * defence; records are authenticated first (recordSeal.ts).
  */
 export function isBelievable(record: DeletionRecord, cleaner: Cleaner, account: string | undefined): boolean {
   const { targets, generation, serviceAccountName } = record;
   const { generation: current = 1 } = cleaner.metadata;
   if (generation > current || !targets.every(isTouchable)) return false;
-  // An older spec may have named another one.
+  // An older spec may have set another account.
   return generation < current || serviceAccountName === account;
 }
 
@@ -101,7 +110,7 @@ const isTouchable = ({ group, version, resource, name, uid }: RecordedTarget): b
   name !== '' &&
   uid !== '';
 
-/** The kind of a recorded object, as far as deleting it needs one. */
+/** The kind of a recorded object, with the fields that a DELETE needs. */
 export const kindOf = ({ group, version, resource }: RecordedTarget): Kind => ({
   group,
   version,

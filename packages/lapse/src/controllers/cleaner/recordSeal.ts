@@ -16,8 +16,8 @@ export interface RecordSealOptions {
   readonly random: Random;
   readonly log: Log;
   /**
-   * `actAs: controller` runs without the right to the key's Secret. A key in memory replaces it: records of an earlier
-   * process are then discarded, and their Cleaners evaluated again.
+   * `actAs: controller` runs without the right to the key's Secret. A key in memory replaces it: records of an
+   * earlier process are then discarded, and their Cleaners are evaluated again.
    */
   readonly mayUseOwnKey: boolean;
 }

@@ -1,5 +1,5 @@
-// Saying in status what a look came to, and remembering until when it holds: a Cleaner that is woken without anything
-// having changed neither evaluates nor writes again.
+// Writes the result of an evaluation to status and remembers until when it is valid. A Cleaner that is triggered
+// without a relevant change is neither evaluated nor written again.
 
 import { type Instant, isDue, type Millis, minus, minutes, parseTime, plus } from '@lapse/base/instant';
 import { again, type Outcome, waitUntil } from '@lapse/runtime/outcome';
@@ -10,14 +10,17 @@ import type { Context } from './context.ts';
 import type { Meaning } from './spec.ts';
 import { type Reason, type Report, readyOf, writeStatus } from './status.ts';
 
-/** Without a period of its own a Cleaner that cannot go on is looked at this often. */
+/** Evaluation interval of a blocked Cleaner without a period. */
 const DEFAULT_PERIOD: Millis = minutes(5);
 
 export const periodOf = ({ period }: Meaning): Millis => period ?? DEFAULT_PERIOD;
 
 export const memoKey = ({ namespace = '', name }: Pass['key']): string => `${namespace}/${name}`;
 
-/** Whether a time has still to come, and no later than it was when it was set: a clock that was ahead is put back. */
+/**
+ * Whether a time is in the future, and not further than when it was set. Otherwise the clock was ahead and has been
+ * set back.
+ */
 const isAhead = (at: Instant, wait: Millis, now: Instant): boolean =>
   !isDue(at, now) && minus(at, now) <= wait;
 
@@ -36,7 +39,7 @@ export class Reporter {
     return this.cleaner.metadata.generation ?? 1;
   }
 
-  /** What is wrong was told, and is not tried again before its time or a change of the spec. */
+  /** The problem was reported. It is not retried before its time or a change of the spec. */
   held(): Outcome | undefined {
     const hold = this.context.holds.get(memoKey(this.pass.key));
     const holds =
@@ -47,7 +50,7 @@ export class Reporter {
     return holds ? waitUntil(hold.until, hold.why) : undefined;
   }
 
-  /** When the last look still holds: nothing changed that it looked at, and its time has not come. */
+  /** The memoized outcome, if it is still valid: nothing that was read changed, and its time has not come. */
   unchanged(key: string): Outcome | undefined {
     const memo = this.context.memos.get(memoKey(this.pass.key));
     const holds =
@@ -58,7 +61,7 @@ export class Reporter {
     return holds ? waitUntil(memo.next, memo.why) : undefined;
   }
 
-  /** A period from now, unless something changes. */
+  /** Evaluates again after one period, or earlier when something changes. */
   later(meaning: Meaning, key: string, report: Omit<Report, 'next'>): Promise<Outcome> {
     return this.until(plus(this.pass.now, periodOf(meaning)), report.reason, key, report);
   }
@@ -84,7 +87,7 @@ export class Reporter {
     return outcome;
   }
 
-  /** The API server does not answer, or not usably: said, with what is recorded and known as it is, and tried again. */
+  /** Reports that the API server does not answer or answers unusably, keeps the rest of the status, and retries. */
   async unavailable(reason: 'Unavailable' | 'ClockUnknown', message: string, wait: Millis): Promise<Outcome> {
     const { resolvedTargets, resolvedTargetCount, evaluations, deletion } = this.cleaner.status ?? {};
     const next = this.#sameTime(reason, message, wait) ?? plus(this.pass.now, wait);
@@ -100,7 +103,10 @@ export class Reporter {
     return this.report({ ...kept, reason, message, next }, waitUntil(next, reason));
   }
 
-  /** The time that status shows already for the same trouble: reported once, and not again at every wake-up. */
+  /**
+   * The time that status already shows for the same problem, so that the problem is reported once and not at every
+   * reconcile.
+   */
   #sameTime(reason: Reason, message: string, wait: Millis): Instant | undefined {
     const { pass, cleaner } = this;
     const before = readyOf(cleaner);

@@ -24,8 +24,8 @@ const found = (name: string, named: boolean, objects: KubeObject[], included = t
   objects,
 });
 
-describe('what conditions see', () => {
-  test('an object for a name, a List for labels, nothing of targets that are not included', () => {
+describe('the input of conditions', () => {
+  test('is an object for a name, a List for labels, and nothing for targets that are not included', () => {
     const [a, b] = [object('a'), object('b')];
     expect(
       bindingsOf([found('one', true, [a]), found('many', false, [a, b]), found('not', true, [a], false)]),
@@ -34,12 +34,12 @@ describe('what conditions see', () => {
       many: { apiVersion: 'apps/v1', kind: 'DeploymentList', metadata: {}, items: [a, b] },
     });
   });
-  test('an empty List is a value, a missing object is missing', () => {
+  test('has an empty List as a value and reports a missing object', () => {
     const none = [found('one', true, []), found('many', false, []), found('not', true, [], false)];
     expect(bindingsOf(none)).toMatchObject({ many: { items: [] } });
     expect(missingOf(none).map(({ target }) => target.name)).toEqual(['one']);
   });
-  test('a Secret without what is secret about it', () => {
+  test('contains Secrets without their data', () => {
     const secret = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -61,7 +61,7 @@ describe('what conditions see', () => {
   });
 });
 
-test('the fingerprint changes with the spec, with versions, with members, and with nothing else', () => {
+test('has a fingerprint that changes with the spec, with resourceVersions, with members, and with nothing else', () => {
   const base = [found('a', false, [object('x'), object('y')])];
   const print = fingerprint(1, base);
   expect(
@@ -76,7 +76,7 @@ test('the fingerprint changes with the spec, with versions, with members, and wi
     expect(other).not.toBe(print);
 });
 
-test('what is shown: sorted, each once, two hundred at most, and how many there are', () => {
+test('is shown in status sorted, without duplicates, at most 200 objects, and with the total count', () => {
   const many = Array.from({ length: 300 }, (_, i) => object(`o${i}`));
   const shown = shownOf([found('a', false, many), found('b', false, many.slice(0, 10))]);
   expect(shown.resolvedTargets).toHaveLength(200);
@@ -87,7 +87,7 @@ test('what is shown: sorted, each once, two hundred at most, and how many there 
 
 describe('status', () => {
   const now = instant(1_767_225_600_000);
-  test('the time of a condition moves only when its status does; messages are cut', () => {
+  test('changes the transition time of a condition only with its status, and truncates messages', () => {
     const first = buildStatus(cleaner(), { reason: 'NotExpired', message: 'x'.repeat(5000) }, now);
     expect(first.conditions?.[0]).toMatchObject({
       status: 'True',
@@ -119,7 +119,7 @@ describe('status', () => {
     expect(conditions?.map(({ type }) => type)).toEqual(['Audited', 'Ready']);
     expect(conditions?.[0]).toEqual(theirs);
   });
-  test('what a report does not speak of is not there', () => {
+  test('removes fields that the report does not contain', () => {
     expect(Object.keys(buildStatus(cleaner(), { reason: 'InvalidSpec', message: '' }, now)).sort()).toEqual([
       'conditions',
       'observedGeneration',

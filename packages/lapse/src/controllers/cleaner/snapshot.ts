@@ -1,5 +1,5 @@
-// What conditions get to see: the objects of included targets, as one value per target. The same whether they come from a
-// cache or straight from the server, so that both evaluations of a deletion see the same things.
+// The input of conditions: the objects of included targets, as one value per target. The input has the same form
+// whether it comes from a cache or from the API server, so both evaluations of a deletion are comparable.
 
 import { sha256 } from '@lapse/base/codec';
 import type { Bindings } from '@lapse/cel/cel';
@@ -10,22 +10,22 @@ import { type Projection, whole } from '@lapse/runtime/source';
 import { describeTarget } from './kinds.ts';
 import type { Target } from './spec.ts';
 
-/** Objects that may be bound altogether. */
+/** Limit of objects bound in one evaluation. */
 export const MOST_BOUND = 10_000;
 const MOST_SHOWN = 200;
 
-/** A target and the kind it was found to be. */
+/** A target and the kind it resolves to. */
 export interface Resolved {
   readonly target: Target;
   readonly kind: ServedKind;
 }
 
-/** A target and its objects; of a named one there is one or none. */
+/** A target and its objects. A target with a name has at most one. */
 export interface Found extends Resolved {
   readonly objects: readonly KubeObject[];
 }
 
-/** Secrets lose what is secret about them before anybody here sees them. */
+/** Removes the data of Secrets before any code of the controller reads them. */
 export const withoutSecrets: Projection<KubeObject> = {
   name: 'withoutSecrets',
   project(object) {
@@ -36,7 +36,7 @@ export const withoutSecrets: Projection<KubeObject> = {
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** kubectl keeps a copy of everything it applied. */
+/** kubectl stores a copy of the applied manifest in an annotation. */
 export function withoutLastApplied(metadata: KubeObject['metadata']): KubeObject['metadata'] {
   if (metadata.annotations?.[LAST_APPLIED] === undefined) return metadata;
   const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations;
@@ -45,11 +45,11 @@ export function withoutLastApplied(metadata: KubeObject['metadata']): KubeObject
 
 export const isSecret = ({ group, resource }: Kind): boolean => group === '' && resource === 'secrets';
 
-/** How much of an object conditions may see. */
+/** Which part of an object conditions may read. */
 export const projectionOf = (kind: Kind, bindSecretData: boolean): Projection<KubeObject> =>
   isSecret(kind) && !bindSecretData ? withoutSecrets : whole;
 
-/** One value per included target: the object, null where it does not exist, or a List of them. */
+/** One value per included target: the object, null if it does not exist, or a List. */
 export function bindingsOf(found: readonly Found[]): Bindings {
   const bound = found
     .filter(({ target }) => target.included)
@@ -70,14 +70,17 @@ const listOf = (kind: Kind, items: readonly KubeObject[]) => ({
 export const boundCount = (found: readonly Found[]): number =>
   found.reduce((sum, { target, objects }) => sum + (target.included ? objects.length : 0), 0);
 
-/** Included targets that name an object which does not exist. What is to be deleted may be gone: that counts as done. */
+/**
+ * Included targets whose named object does not exist. Targets to be deleted are not counted: a missing one is
+ * already done.
+ */
 export const missingOf = (found: readonly Found[]): Found[] =>
   found.filter(
     ({ target, objects }) =>
       target.included && !target.delete && target.reference.name && objects.length === 0,
   );
 
-/** A text that is the same as long as nothing that was looked at has changed. */
+/** A string that stays the same as long as none of the objects read has changed. */
 export function fingerprint(generation: number, found: readonly Found[]): string {
   const parts = found
     .filter(({ target }) => target.included)
@@ -93,7 +96,7 @@ export interface Shown {
   readonly resolvedTargetCount: number;
 }
 
-/** For people: sorted, without repetitions, the first two hundred. */
+/** For display in status: sorted, without duplicates, at most 200. */
 export function shownOf(found: readonly Found[]): Shown {
   const names = new Set(
     found.flatMap(({ kind, objects }) =>

@@ -1,5 +1,5 @@
-// What a Cleaner means, worked out once: durations read, names checked, conditions compiled. Admission and reconcile call
-// the same function, so whatever is accepted can be evaluated, and whatever slipped by is told in status.
+// Interprets a Cleaner: parses durations, checks names, compiles conditions. Admission and reconcile call the same
+// function, so every accepted Cleaner can be evaluated. Errors that passed admission are reported in status.
 
 import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
@@ -18,7 +18,7 @@ import type { Cleaner, CleanerTarget, TargetReference } from '#api/cleaner';
 import { isReleaseName } from '#helm/storage';
 
 export interface Problem {
-  /** `spec.targets[0].name`. */
+  /** A field path such as `spec.targets[0].name`. */
   readonly field: string;
   readonly message: string;
 }
@@ -30,15 +30,15 @@ export interface Target {
   readonly included: boolean;
 }
 
-/** Whether a target has a part in decisions. Any other one is display only. */
+/** Whether a target takes part in decisions. All others are display only. */
 export const isDecisive = (target: Target): boolean => target.included || target.delete;
 
 export interface Meaning {
   readonly ttl: Millis;
-  /** Absent only when there are no conditions. */
+  /** Undefined only when there are no conditions. */
   readonly period?: Millis;
   readonly monotonic: boolean;
-  /** Only when it is to be deleted: otherwise naming it has no effect. */
+  /** Set only if the release is to be deleted. Otherwise the name has no effect. */
   readonly release?: string;
   readonly targets: readonly Target[];
   readonly conditions: readonly Program[];
@@ -55,7 +55,7 @@ export const MOST_CHARACTERS = 4096;
 const MOST_TARGETS = 64;
 const SHORTEST_PERIOD = seconds(1);
 const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
-/** What can stand in a path as a name. */
+/** A string that is valid as a path segment of a URL. */
 const SEGMENT = /^(?!\.{1,2}$)[^/%]+$/;
 const NANOS_PER_MILLI = 1_000_000n;
 
@@ -88,7 +88,7 @@ export function understand({ spec }: Pick<Cleaner, 'spec'>): Understood {
 
 type Wrong = (field: string, message: string) => void;
 
-/** Rounded up to a millisecond, so that nothing is early. */
+/** Rounded up to a millisecond, so that no action is early. */
 function readDuration(text: unknown, field: string, wrong: Wrong): Millis | undefined {
   try {
     const nanos = parseGoDuration(String(text ?? ''));
@@ -108,7 +108,7 @@ function readPeriod(text: string, wrong: Wrong): Millis | undefined {
   return undefined;
 }
 
-/** When the TTL of a Cleaner ends: for a first look at very many of them, without compiling anything. */
+/** The TTL of a Cleaner, without compiling its conditions. Used for the initial list of very many Cleaners. */
 export function readTtl({ spec }: Pick<Cleaner, 'spec'>): Millis | undefined {
   return readDuration(spec?.ttl, 'ttl', () => {});
 }
@@ -131,7 +131,7 @@ function readTargets(targets: readonly CleanerTarget[], wrong: Wrong): Target[] 
   });
 }
 
-/** A name that conditions can use: the engine itself is asked what it takes for a variable. */
+/** Checks with the CEL engine that conditions can use the name as a variable. */
 function checkTargetName(name: string, field: string, wrong: Wrong): void {
   const ok = IDENTIFIER.test(name) && compile(name, environmentOf([name])).kind === 'program';
   if (name === TIME) wrong(field, `"${TIME}" is the time of the evaluation`);
@@ -164,7 +164,7 @@ function readConditions(spec: Cleaner['spec'], targets: readonly Target[], wrong
   });
 }
 
-/** The program, or what is wrong with it. */
+/** The compiled program, or the error message. */
 function readCondition(text: string, environment: Environment): Program | string {
   if (text.length > MOST_CHARACTERS) return `must be at most ${MOST_CHARACTERS} characters`;
   const compiled = compile(text, environment);
@@ -174,7 +174,7 @@ function readCondition(text: string, environment: Environment): Program | string
   return ok ? program : 'must be a condition: its result is not true or false';
 }
 
-// Cleaners of one chart have the same targets: their conditions are compiled once.
+// Cleaners of one chart have the same targets, so their conditions are compiled once.
 const MOST_ENVIRONMENTS = 1000;
 const environments = new Map<string, Environment>();
 

@@ -1,4 +1,4 @@
-// The status of a Cleaner as a whole, built anew each time and written only when it differs from what is there.
+// Builds the complete status of a Cleaner and writes it only when it differs from the current one.
 
 import { formatTime, type Instant } from '@lapse/base/instant';
 import { equal, type Json } from '@lapse/kube/api/json';
@@ -7,7 +7,7 @@ import type { Pass } from '@lapse/runtime/pass';
 import { Cleaner, type CleanerStatus, type ConditionOutcome, type DeletionRecord } from '#api/cleaner';
 import type { Shown } from './snapshot.ts';
 
-/** Every reason there is, and whether all is well with a Cleaner that has it. */
+/** All reasons of the condition, and the condition status of each. */
 export const REASONS = {
   NotExpired: 'True',
   WaitingForConditions: 'True',
@@ -35,7 +35,7 @@ export interface Report {
   readonly next?: Instant;
   readonly shown?: Shown;
   readonly evaluations?: readonly ConditionOutcome[];
-  /** Unset: there is none. */
+  /** Undefined: no decision is in progress. */
   readonly deletion?: DeletionRecord;
 }
 
@@ -71,7 +71,7 @@ export function buildStatus(cleaner: Cleaner, report: Report, now: Instant): Cle
 export const readyOf = (cleaner: Cleaner): Condition | undefined =>
   cleaner.status?.conditions?.find(({ type }) => type === READY);
 
-/** What must be said about a field so that a merge patch removes it. */
+/** Fields that a merge patch must set to null to remove them. */
 const FIELDS: readonly (keyof CleanerStatus)[] = [
   'observedGeneration',
   'conditions',
@@ -85,12 +85,12 @@ const FIELDS: readonly (keyof CleanerStatus)[] = [
 const plain = (value: unknown): Json => value as Json;
 
 export type Written =
-  /** As it is now; the same object when there was nothing to write. */
+  /** The Cleaner after the write. The same object if no write was needed. */
   | { readonly kind: 'written'; readonly cleaner: Cleaner }
-  /** It changed or went away meanwhile: whoever decided must look again. */
+  /** The Cleaner changed or was deleted meanwhile and must be evaluated again. */
   | { readonly kind: 'lost' };
 
-/** One write at most, with the version that was read. */
+/** At most one write, with the resourceVersion that was read. */
 export async function writeStatus(pass: Pass, cleaner: Cleaner, report: Report): Promise<Written> {
   const status = buildStatus(cleaner, report, pass.now);
   const current = cleaner.status ?? {};
@@ -119,7 +119,10 @@ const premise = ({ metadata: { uid, resourceVersion } }: Cleaner) => ({
   ...(resourceVersion === undefined ? {} : { ifVersion: resourceVersion }),
 });
 
-/** The fields of an object that is replaced are removed one by one: a merge would keep those the new one lacks. */
+/**
+ * Sets the fields of a replaced object to null one by one: a merge patch would keep those that the new object
+ * lacks.
+ */
 function replacing(before: unknown, after: unknown): unknown {
   if (after === undefined) return null;
   if (!isRecord(before) || !isRecord(after)) return after;
@@ -133,7 +136,7 @@ function replacing(before: unknown, after: unknown): unknown {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Troubles are told when they begin, not at every look. */
+/** Emits a warning Event when a problem begins, not at every evaluation. */
 function announce(pass: Pass, cleaner: Cleaner, { reason, message }: Report): void {
   if (REASONS[reason] === 'True' || readyOf(cleaner)?.reason === reason) return;
   pass.event(cleaner, { type: 'Warning', reason, action: 'Evaluate', note: message });

@@ -1,5 +1,5 @@
-// Finding the objects of targets: kinds through discovery, objects through watches where conditions look at them, and
-// straight from the server where they do not, or where somebody is about to delete.
+// Finds the objects of targets: kinds through discovery, objects through watches where conditions read them, and
+// directly from the API server for other targets and before a deletion.
 
 import { type Instant, isDue, minutes, plus } from '@lapse/base/instant';
 import { metadataOf } from '@lapse/kube/api/kind';
@@ -19,11 +19,11 @@ import { isDecisive, type Target } from './spec.ts';
 export interface Kinds {
   readonly resolved: readonly Resolved[];
   readonly unserved: readonly Target[];
-  /** Targets that no waiting will make right. */
+  /** Targets with a permanent error. */
   readonly refused: readonly { readonly target: Target; readonly why: string }[];
 }
 
-/** Which kind each target means. */
+/** Resolves the kind of each target. */
 export function sortKinds(all: readonly ServedKind[], targets: readonly Target[]): Kinds {
   const resolved: Resolved[] = [];
   const unserved: Target[] = [];
@@ -37,7 +37,7 @@ export function sortKinds(all: readonly ServedKind[], targets: readonly Target[]
   return { resolved, unserved, refused };
 }
 
-/** What is not known is looked for once more, as often as discovery thinks right. */
+/** Refreshes discovery once for unknown kinds, as often as discovery permits. */
 export async function resolveKinds(discovery: Discovery, targets: readonly Target[]): Promise<Kinds> {
   const known = sortKinds(await discovery.all(), targets);
   const first = known.unserved.find(isDecisive);
@@ -48,17 +48,17 @@ export async function resolveKinds(discovery: Discovery, targets: readonly Targe
 
 const Definitions = metadataOf(CustomResourceDefinition);
 const FRESH = minutes(1);
-/** Of a target that conditions do not see; more than this is more than may be deleted at once. */
+/** Limit of objects of a target that conditions do not read. More objects may not be deleted at once. */
 const MOST_LISTED = 2000;
 
 export interface Watching {
   /** By the kind of each resolved, included target. */
   readonly views: ReadonlyMap<ServedKind, DynamicView>;
-  /** Definitions, when a kind is missing. */
+  /** The watch of CRDs. Set when a kind is missing. */
   readonly definitions?: DynamicView;
 }
 
-/** Declares what the Cleaner needs to be told about, and who is woken by what. */
+/** Declares the watches of the Cleaner and the objects that trigger it. */
 export function watch(pass: Pass, context: Context, cleaner: Cleaner, kinds: Kinds): Watching {
   const namespace = cleaner.metadata.namespace ?? '';
   const included = kinds.resolved.filter(({ target }) => target.included);
@@ -82,7 +82,7 @@ export function watch(pass: Pass, context: Context, cleaner: Cleaner, kinds: Kin
   };
 }
 
-/** Nothing is looked at any more, or not yet. */
+/** Removes all watches of the Cleaner. */
 export function watchNothing(pass: Pass, context: Context): void {
   context.interests.set(pass.key, []);
   pass.dynamic.declare([]);
@@ -118,7 +118,7 @@ const interestInGroup = (group: string): Interest => ({
   suffix: `.${group}`,
 });
 
-/** Whether definitions of missing groups changed since they were last found missing. */
+/** Whether the CRDs of missing groups changed since the groups were last found missing. */
 export function isNewsOfDefinitions(
   context: Context,
   { definitions }: Watching,
@@ -142,14 +142,14 @@ export function isNewsOfDefinitions(
 const groupsOf = (targets: readonly Target[]): Set<string> =>
   new Set(targets.map(({ reference }) => reference.apiGroup ?? ''));
 
-/** A definition of a missing group came or changed a moment ago: the server may not serve its kind yet. */
+/** A CRD of a missing group was created or changed a moment ago: the API server may not serve its kind yet. */
 export const isFresh = (context: Context, unserved: readonly Target[], now: Instant): boolean =>
   [...groupsOf(unserved)].some((group) => {
     const known = context.definitions.get(group);
     return known !== undefined && known.text !== '' && !isDue(plus(known.since, FRESH), now);
   });
 
-/** The objects of an included target, as the cache has them: up to `most`, and one more when there are more. */
+/** The objects of an included target in the cache: up to `most`, plus one if there are more. */
 export function fromCache(
   { target, kind }: Resolved,
   { reader }: { readonly reader: Pick<DynamicView['reader'], 'get' | 'list'> },
@@ -173,7 +173,7 @@ export function fromCache(
 const byName = (a: KubeObject, b: KubeObject): number =>
   (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 
-/** The objects of a target as the server has them; of those that conditions do not see, the metadata only. */
+/** The objects of a target on the API server. For targets that conditions do not read, the metadata only. */
 export async function fromServer(
   hands: Hands,
   { target, kind }: Resolved,
