@@ -1,4 +1,5 @@
-// What is wrong is said in a condition, the old list stays, and nothing is asked again until something changes.
+// Invalid input is reported in a condition, the previous list is kept, and no request is repeated until something
+// changes.
 
 import { minutes } from '@lapse/base/instant';
 import { Node } from '@lapse/kube/api/kinds/builtin';
@@ -8,7 +9,7 @@ import { type ReplicatedStoragePool, replicatedStoragePool } from '#api/replicat
 import { lvg, node, pool } from './pool.testkit.ts';
 import { inPoolWorld, lost, readyOf } from './world.testkit.ts';
 
-describe('what is wrong is said, the old list stays, nothing is repeated', () => {
+describe('invalid input is reported, the previous list is kept, and no request is repeated', () => {
   const bad = (
     name: string,
     rsp: ReplicatedStoragePool,
@@ -116,7 +117,7 @@ describe('what is wrong is said, the old list stays, nothing is repeated', () =>
 
 describe('limits', () => {
   test(
-    'the 1,001st node is too many: said once, and lifted by time alone',
+    'the 1,001st node exceeds the limit: reported once, and resolved by time alone',
     inPoolWorld(async (w) => {
       const nodes = Array.from({ length: 1000 }, (_, i) => node(`n${String(i).padStart(4, '0')}`));
       for (const each of nodes) await w.user.create(Node, each);
@@ -144,7 +145,7 @@ describe('limits', () => {
   );
 
   test(
-    '51 volume groups on one node are too many',
+    '51 volume groups on one node exceed the limit',
     inPoolWorld(async (w) => {
       const groups = Array.from({ length: 51 }, (_, i) => lvg(`vg${i}`, 'n1'));
       const references = groups.map(({ metadata }) => metadata.name!);

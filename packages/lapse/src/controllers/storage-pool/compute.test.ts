@@ -1,5 +1,5 @@
-// The specification of eligibility. Numbers in brackets are the scenarios of the controller this one follows; ⚡ marks
-// those where its text wins over its code.
+// Specification of eligibility. Numbers in brackets are the scenarios of the original controller. ⚡ marks scenarios
+// where its documentation takes precedence over its code.
 
 import { millis } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ const only = (parts: Parameters<typeof inputs>[0], now = at(0)) => {
 };
 
 describe('computeActualEligibleNodes', () => {
-  test('[1] a fully fit node gives one entry with zone, readiness and its ready volume group', () => {
+  test('[1] lists a fully eligible node with zone, readiness and its ready volume group', () => {
     const actual = compute({
       nodes: [node('n1', { zone: 'a' })],
       lvgs: [lvg('vg', 'n1')],
@@ -46,17 +46,17 @@ describe('computeActualEligibleNodes', () => {
     });
   });
 
-  test('[2] the zone is the label of the node', () => {
+  test('[2] reads the zone from the label of the node', () => {
     expect(only({ nodes: [node('n1', { zone: 'b' })] }).zoneName).toBe('b');
   });
-  test('[3] a node without the label has no zone, and neither has one whose label is empty', () => {
+  test('[3] lists a node whose zone label is missing or empty without a zone', () => {
     expect(only({ nodes: [node('n1')] })).not.toHaveProperty('zoneName');
     expect(only({ nodes: [node('n1', { zone: '' })] })).not.toHaveProperty('zoneName');
   });
-  test('[4] a node without a volume group of the pool is listed all the same', () => {
+  test('[4] lists a node without a volume group of the pool', () => {
     expect(only({ nodes: [node('n1')], lvgs: [lvg('vg', 'n2')] })).not.toHaveProperty('lvmVolumeGroups');
   });
-  test('[5] not Ready for longer than the grace period: left out', () => {
+  test('[5] omits a node that has been not Ready for longer than the grace period', () => {
     const nodes = [node('n1', { ready: 'False', since: 0 })];
     const expired = new Map([['n1', at(GRACE)]]);
     expect(compute({ nodes }, at(10 * M))).toEqual({
@@ -65,25 +65,25 @@ describe('computeActualEligibleNodes', () => {
       expired,
     });
   });
-  test('[6] not Ready for less: listed as not ready', () => {
+  test('[6] lists a node that has been not Ready for less than the grace period as not ready', () => {
     expect(only({ nodes: [node('n1', { ready: 'False', since: 0 })] }, at(2 * M)).nodeReady).toBe(false);
   });
-  test('[7] a volume group that takes no volumes is marked', () => {
+  test('[7] marks an unschedulable volume group', () => {
     const lvgs = [
       lvg('vg', 'n1', { annotations: { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' } }),
     ];
     expect(only({ nodes: [node('n1')], lvgs }).lvmVolumeGroups![0]!.unschedulable).toBe(true);
   });
-  test('[8] a cordoned node is marked, not left out', () => {
+  test('[8] marks a cordoned node and keeps it in the list', () => {
     expect(only({ nodes: [node('n1', { unschedulable: true })] }).unschedulable).toBe(true);
     expect(only({ nodes: [node('n1', { unschedulable: false })] }).unschedulable).toBe(false);
   });
-  test('[9] [10] the agent is ready only where the map says so', () => {
+  test('[9] [10] reports an agent as ready only if the map says so', () => {
     const nodes = [node('n1')];
     expect(only({ nodes, agentReadyByNode: new Map([['n1', false]]) }).agentReady).toBe(false);
     expect(only({ nodes, agentReadyByNode: new Map([['n2', true]]) }).agentReady).toBe(false);
   });
-  test('[11] a volume group that is not Ready is listed as not ready', () => {
+  test('[11] lists a volume group that is not Ready as not ready', () => {
     const lvgs = [lvg('vg', 'n1', { ready: 'False' })];
     expect(only({ nodes: [node('n1')], lvgs }).lvmVolumeGroups![0]!.ready).toBe(false);
   });
@@ -92,18 +92,18 @@ describe('computeActualEligibleNodes', () => {
     const entry = only({ rsp: pool('p', ['vg/tp']), nodes: [node('n1')], lvgs });
     expect(entry.lvmVolumeGroups).toEqual([{ name: 'vg', thinPoolName: 'tp', unschedulable: false, ready }]);
   });
-  test('[14] nothing expires while all nodes are Ready', () => {
+  test('[14] has no expiry while all nodes are Ready', () => {
     expect(compute({ nodes: [node('n1'), node('n2')] }).worldStateExpiresAt).toBeUndefined();
   });
-  test('[15] the answer holds until transition + grace', () => {
+  test('[15] is valid until transition + grace', () => {
     const nodes = [node('n1', { ready: 'False', since: M })];
     expect(compute({ nodes }, at(2 * M)).worldStateExpiresAt).toBe(at(M + GRACE));
   });
-  test('[16] nodes come out in the order they came in, which is by name', () => {
+  test('[16] keeps the order of the input nodes, which are sorted by name', () => {
     const names = compute({ nodes: [node('a'), node('b')] }).eligibleNodes.map(({ nodeName }) => nodeName);
     expect(names).toEqual(['a', 'b']);
   });
-  test('of several ends of grace the earliest counts, whatever the order; expired ones do not', () => {
+  test('expires at the earliest end of a grace period, in any order, ignoring expired ones', () => {
     const states = { old: 0, late: 9 * M, early: 7 * M };
     const made = Object.entries(states).map(([name, since]) => node(name, { ready: 'Unknown', since }));
     for (const nodes of [made, made.toReversed()]) {
@@ -112,10 +112,10 @@ describe('computeActualEligibleNodes', () => {
       expect(actual.eligibleNodes).toHaveLength(2);
     }
   });
-  test('no nodes, an empty list', () => {
+  test('returns an empty list without nodes', () => {
     expect(compute({ nodes: [] })).toMatchObject({ eligibleNodes: [], worldStateExpiresAt: undefined });
   });
-  test('a pool with nothing but unfit facts still lists the node: facts do not filter', () => {
+  test('lists a node whose agent, cordon and volume groups are all unfit: these facts do not filter', () => {
     const nodes = [node('n1', { unschedulable: true })];
     expect(only({ nodes, lvgs: [lvg('vg', 'n1', { ready: 'False' })] })).toMatchObject({ agentReady: false });
   });
@@ -130,44 +130,44 @@ describe('isNodeReadyOrWithinGrace', () => {
 
   test.each([
     ['[31] Ready', { ready: 'True' }, 0, GRACE, { kind: 'ready' }],
-    ['Ready, however long ago', { ready: 'True', since: 0 }, 1e12, 0, { kind: 'ready' }],
+    ['a node that has been Ready for any time is listed', { ready: 'True', since: 0 }, 1e12, 0, { kind: 'ready' }],
     [
-      '[32] ⚡ no condition: its creation counts as the transition',
+      '[32] ⚡ without a condition, the creation time counts as the transition',
       NO_CONDITION,
       3 * M,
       GRACE,
       until(2 * M + GRACE),
     ],
     [
-      '⚡ no condition, one millisecond before the end',
+      '⚡ without a condition, one millisecond before the end of the grace period',
       NO_CONDITION,
       2 * M + GRACE - 1,
       GRACE,
       until(2 * M + GRACE),
     ],
-    ['⚡ no condition, at the end', NO_CONDITION, 2 * M + GRACE, GRACE, expired(2 * M + GRACE)],
-    ['[33] past grace', { ready: 'False' }, 10 * M, GRACE, expired(GRACE)],
-    ['[34] within grace', { ready: 'False', since: M }, 2 * M, GRACE, until(M + GRACE)],
-    ['one millisecond before the end it is listed', { ready: 'False' }, GRACE - 1, GRACE, until(GRACE)],
-    ['⚡ at the end it is left out', { ready: 'False' }, GRACE, GRACE, expired(GRACE)],
-    ['one millisecond after the end it is left out', { ready: 'False' }, GRACE + 1, GRACE, expired(GRACE)],
+    ['⚡ without a condition, at the end of the grace period', NO_CONDITION, 2 * M + GRACE, GRACE, expired(2 * M + GRACE)],
+    ['[33] past the grace period', { ready: 'False' }, 10 * M, GRACE, expired(GRACE)],
+    ['[34] within the grace period', { ready: 'False', since: M }, 2 * M, GRACE, until(M + GRACE)],
+    ['one millisecond before the end, the node is listed', { ready: 'False' }, GRACE - 1, GRACE, until(GRACE)],
+    ['⚡ at the end, the node is omitted', { ready: 'False' }, GRACE, GRACE, expired(GRACE)],
+    ['one millisecond after the end, the node is omitted', { ready: 'False' }, GRACE + 1, GRACE, expired(GRACE)],
     ['Unknown is not Ready', { ready: 'Unknown' }, 1, GRACE, until(GRACE)],
     ['Unknown expires like False', { ready: 'Unknown' }, GRACE, GRACE, expired(GRACE)],
     [
-      'no transition time: its creation counts',
+      'without a transition time, the creation time counts',
       { ready: 'False', since: null, createdAt: M },
       M,
       GRACE,
       until(M + GRACE),
     ],
     [
-      'neither transition nor creation: long ago',
+      'without transition and creation time, the transition counts as long ago',
       { ready: 'False', since: null, createdAt: null },
       0,
       GRACE,
       { kind: 'expired', since: GRACE },
     ],
-    ['no grace: left out at the instant', { ready: 'False', since: 0 }, 0, 0, expired(0)],
+    ['without a grace period, the node is omitted immediately', { ready: 'False', since: 0 }, 0, 0, expired(0)],
     [
       'a transition in the future counts as now',
       { ready: 'False', since: 60 * M },
@@ -182,17 +182,17 @@ describe('isNodeReadyOrWithinGrace', () => {
       GRACE,
       until(M + GRACE),
     ],
-    ['a transition in the future and no grace', { ready: 'False', since: 60 * M }, M, 0, expired(M)],
+    ['a transition in the future without a grace period', { ready: 'False', since: 60 * M }, M, 0, expired(M)],
   ] as const)('%s', (_rule, parts, now, grace, expected) => {
     expect(state(parts, now, grace)).toEqual(expected);
   });
 
-  test('a transition time that is none counts as unknown', () => {
+  test('an invalid transition time counts as unknown', () => {
     const odd = node('n', { ready: 'False', createdAt: M });
     odd.status!.conditions![1]!.lastTransitionTime = 'yesterday';
     expect(isNodeReadyOrWithinGrace(odd, GRACE, at(M))).toEqual(until(M + GRACE));
   });
-  test('a grace period of 290 years is still an instant', () => {
+  test('a grace period of 290 years results in a valid instant', () => {
     expect(state({ ready: 'False' }, 0, 290 * 365 * 24 * 60 * M)).toMatchObject({ kind: 'withinGrace' });
   });
 });
@@ -202,19 +202,19 @@ describe('buildLVGByNodeMap', () => {
     Object.fromEntries(buildLVGByNodeMap(pool('p', references), lvgMap(...lvgs)));
   const entry = (name: string, more: object = {}) => ({ name, unschedulable: false, ready: true, ...more });
 
-  test('[17] no volume groups, an empty map', () => {
+  test('[17] is empty without volume groups', () => {
     expect(build(['vg'])).toEqual({});
   });
-  test('[18] a volume group is found under its node', () => {
+  test('[18] contains a volume group under its node', () => {
     expect(build(['vg'], lvg('vg', 'n1'))).toEqual({ n1: [entry('vg')] });
   });
-  test('[19] one that the pool does not refer to is not', () => {
+  test('[19] omits a volume group that the pool does not refer to', () => {
     expect(build(['vg'], lvg('vg', 'n1'), lvg('other', 'n1'))).toEqual({ n1: [entry('vg')] });
   });
-  test('[20] nor is one that does not say where it is', () => {
+  test('[20] omits a volume group without a node', () => {
     expect(build(['vg'], lvg('vg', ''))).toEqual({});
   });
-  test('[21] three on one node, sorted by name', () => {
+  test('[21] sorts three volume groups on one node by name', () => {
     const lvgs = ['vg-c', 'vg-a', 'vg-b'].map((name) => lvg(name, 'n1'));
     expect(build(['vg-c', 'vg-a', 'vg-b'], ...lvgs).n1!.map(({ name }) => name)).toEqual([
       'vg-a',
@@ -222,31 +222,31 @@ describe('buildLVGByNodeMap', () => {
       'vg-c',
     ]);
   });
-  test('byte order: capitals do not mix, a hyphen comes before letters', () => {
+  test('sorts in byte order: upper case before lower case, a hyphen before letters', () => {
     const lvgs = ['vgb', 'vg-b', 'vg.b', 'vg0'].map((name) => lvg(name, 'n1'));
     const names = build(['vgb', 'vg-b', 'vg.b', 'vg0'], ...lvgs).n1!.map(({ name }) => name);
     expect(names).toEqual(['vg-b', 'vg.b', 'vg0', 'vgb']);
   });
-  test('[22] ready is what the group says', () => {
+  test('[22] takes readiness from the volume group', () => {
     expect(build(['vg'], lvg('vg', 'n1', { ready: 'False' }))).toEqual({
       n1: [entry('vg', { ready: false })],
     });
   });
-  test('[23] a thin pool that is not ready, by its name', () => {
+  test('[23] reports a thin pool that is not ready, by its name', () => {
     const made = build(['vg/tp'], lvg('vg', 'n1', { thinPools: { tp: false } }));
     expect(made).toEqual({ n1: [entry('vg', { thinPoolName: 'tp', ready: false })] });
   });
-  test('[24] the annotation is written down', () => {
+  test('[24] reports the unschedulable annotation', () => {
     const annotations = { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': 'x' };
     expect(build(['vg'], lvg('vg', 'n1', { annotations })).n1![0]!.unschedulable).toBe(true);
   });
-  test('one group with two thin pools is two entries, sorted by thin pool; the same reference twice is one', () => {
+  test('has one entry per thin pool, sorted, and counts duplicate references once', () => {
     const vg = lvg('vg', 'n1', { thinPools: { a: true, b: false } });
     expect(build(['vg/b', 'vg/a', 'vg/b'], vg)).toEqual({
       n1: [entry('vg', { thinPoolName: 'a' }), entry('vg', { thinPoolName: 'b', ready: false })],
     });
   });
-  test('volume groups of one pool on several nodes', () => {
+  test('contains the volume groups of one pool on several nodes', () => {
     expect(build(['x', 'y'], lvg('x', 'n1'), lvg('y', 'n2'))).toEqual({ n1: [entry('x')], n2: [entry('y')] });
   });
 });
@@ -256,11 +256,11 @@ describe('isLVGReady', () => {
     ['[25] no Ready condition', 'LVM', { ready: null }, undefined, false],
     ['[26] Ready is False', 'LVM', { ready: 'False' }, undefined, false],
     ['[27] Ready is True', 'LVM', { ready: 'True' }, undefined, true],
-    ['[28] and so is the thin pool', 'LVMThin', { thinPools: { tp: true } }, 'tp', true],
-    ['[29] the thin pool is not', 'LVMThin', { thinPools: { tp: false } }, 'tp', false],
-    ['[30] the thin pool is not in the status', 'LVMThin', { specThinPools: ['tp'] }, 'tp', false],
+    ['[28] Ready is True and the thin pool is ready', 'LVMThin', { thinPools: { tp: true } }, 'tp', true],
+    ['[29] Ready is True and the thin pool is not ready', 'LVMThin', { thinPools: { tp: false } }, 'tp', false],
+    ['[30] Ready is True and the thin pool is not in the status', 'LVMThin', { specThinPools: ['tp'] }, 'tp', false],
     [
-      'the group is not, the thin pool is',
+      'Ready is False and the thin pool is ready',
       'LVMThin',
       { ready: 'False', thinPools: { tp: true } },
       'tp',
@@ -272,7 +272,7 @@ describe('isLVGReady', () => {
     const group = lvg('vg', 'n1', parts as Parameters<typeof lvg>[2]);
     expect(isLVGReady(group, type, thinPoolName === undefined ? {} : { thinPoolName })).toBe(expected);
   });
-  test('a group that has no status yet is not ready', () => {
+  test('a volume group without a status is not ready', () => {
     const { status: _, ...fresh } = lvg('vg', 'n1');
     expect(isLVGReady(fresh, 'LVM', {})).toBe(false);
   });
@@ -282,9 +282,9 @@ describe('isLVGUnschedulable', () => {
   test.each([
     ['no annotations', undefined, false],
     ['another annotation', { 'example.com/unschedulable': 'true' }, false],
-    ['⚡ the annotation, empty', { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' }, true],
-    ['its value is not read', { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': 'false' }, true],
-    ['the name found in the wild', { 'sds-replicated-volume.deckhouse.io/unschedulable': '' }, true],
+    ['⚡ the annotation with an empty value', { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' }, true],
+    ['the annotation with any value', { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': 'false' }, true],
+    ['the annotation name that existing clusters use', { 'sds-replicated-volume.deckhouse.io/unschedulable': '' }, true],
   ])('%s', (_rule, annotations, expected) => {
     expect(isLVGUnschedulable(lvg('vg', 'n1', annotations === undefined ? {} : { annotations }))).toBe(
       expected,
@@ -296,8 +296,8 @@ describe('isAgentReady', () => {
   test.each([
     ['[108] Ready is True', {}, true],
     ['[109] Ready is False', { ready: 'False' }, false],
-    ['[110] there is no Ready condition', { ready: null }, false],
-    ['⚡ it is about to go, and still says Ready', { terminating: true }, false],
+    ['[110] no Ready condition', { ready: null }, false],
+    ['⚡ a terminating Pod that still reports Ready', { terminating: true }, false],
   ] as const)('%s', (_rule, parts, expected) => {
     expect(isAgentReady(agent('a', 'n1', { ...parts, namespace: AGENTS }))).toBe(expected);
   });
@@ -306,9 +306,9 @@ describe('isAgentReady', () => {
 describe('hasSystemNetworks', () => {
   test.each([
     ['every node has the default network', ['Internal'], true],
-    ['nothing is asked for', [], true],
-    ['nobody knows of another yet', ['Storage'], false],
-    ['nor of several', ['Internal', 'Storage'], false],
+    ['no network is requested', [], true],
+    ['another network is unknown', ['Storage'], false],
+    ['several other networks are unknown', ['Internal', 'Storage'], false],
   ])('%s', (_rule, names, expected) => {
     expect(hasSystemNetworks(node('n1'), names)).toBe(expected);
   });

@@ -1,7 +1,7 @@
-// Which nodes are eligible, and until when that holds:
+// Computes which nodes are eligible, and until when the result is valid:
 //   eligible = matchesNodeLabelSelector AND matchesZones AND (nodeReady OR withinGracePeriod)
-// Selector and zones have been applied to the nodes that come in. What the agent, the node's cordon and the volume groups
-// say is written down beside each node and never decides: the agent is only scheduled once its node is eligible.
+// The input nodes already match selector and zones. The state of the agent, the node's cordon and the volume groups
+// is reported with each node but never decides: the agent is scheduled only after its node is eligible.
 
 import { type Instant, instant, isDue, type Millis, parseTime, plus } from '@lapse/base/instant';
 import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
@@ -15,7 +15,7 @@ import type {
 import { ZONE_LABEL } from './nodeSelector.ts';
 import type { LVGs } from './validate.ts';
 
-/** Present, whatever its value: the volume group takes no new volumes. The second is what is found in the wild. */
+/** If present with any value, the volume group takes no new volumes. The second name is used in existing clusters. */
 export const UNSCHEDULABLE_ANNOTATIONS = [
   'storage.deckhouse.io/lvmVolumeGroupUnschedulable',
   'sds-replicated-volume.deckhouse.io/unschedulable',
@@ -28,15 +28,15 @@ export interface EligibilityInputs {
   readonly lvgs: LVGs;
   readonly agentReadyByNode: ReadonlyMap<string, boolean>;
   readonly gracePeriod: Millis;
-  /** Of nodes whose transition lay in the future: when it was first seen. Default: now. */
+  /** For nodes whose transition is in the future: when it was first seen. Default: now. */
   readonly firstSeen?: ReadonlyMap<string, Instant>;
 }
 
 export interface ActualEligibleNodes {
   readonly eligibleNodes: EligibleNode[];
-  /** When time alone changes the answer: the earliest end of a grace period. */
+  /** When the result changes through time alone: the earliest end of a grace period. */
   readonly worldStateExpiresAt: Instant | undefined;
-  /** Nodes that time has taken off the list, and since when. */
+  /** Nodes whose grace period has expired, and since when. */
   readonly expired: ReadonlyMap<string, Instant>;
 }
 
@@ -75,15 +75,15 @@ export type NodeState =
   | { readonly kind: 'withinGrace'; readonly until: Instant }
   | { readonly kind: 'expired'; readonly since: Instant };
 
-/** When the node stopped being Ready; undefined: it is Ready. */
+/** When the node stopped being Ready. Undefined: it is Ready. */
 export function transitionOf(node: Node): Instant | undefined {
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   return ready?.status === 'True' ? undefined : (timeOf(ready?.lastTransitionTime) ?? bornAt(node));
 }
 
 /**
- * A transition in the future is a clock that is ahead of ours. It does not lengthen the grace period, which then counts
- * from `firstSeen`.
+ * A transition in the future means that another clock is ahead. It does not extend the grace period, which counts
+ * from `firstSeen` in this case.
  */
 export function isNodeReadyOrWithinGrace(
   node: Node,
@@ -104,10 +104,10 @@ const timeOf = (text: string | null | undefined): Instant | undefined => {
   return Number.isNaN(at) ? undefined : at;
 };
 
-/** A node that never said when it stopped being Ready has not been since it was created. */
+/** A node without a transition time counts as not Ready since its creation. */
 const bornAt = ({ metadata }: Node): Instant => timeOf(metadata.creationTimestamp) ?? instant(0);
 
-/** The pool's volume groups by the node they are on, sorted by name and thin pool; a reference made twice counts once. */
+/** The pool's volume groups by node, sorted by name and thin pool. Duplicate references count once. */
 export function buildLVGByNodeMap(
   rsp: ReplicatedStoragePool,
   lvgs: LVGs,
@@ -139,7 +139,7 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 const byNameAndThinPool = (a: EligibleNodeLVMVolumeGroup, b: EligibleNodeLVMVolumeGroup): number =>
   compareText(a.name, b.name) || compareText(a.thinPoolName ?? '', b.thinPoolName ?? '');
 
-/** LVM: the group is Ready. LVMThin: and so is the thin pool that is referred to. */
+/** LVM: the volume group is Ready. LVMThin: the referenced thin pool is ready too. */
 export function isLVGReady(
   lvg: LVMVolumeGroup,
   type: ReplicatedStoragePool['spec']['type'],
@@ -154,14 +154,14 @@ export function isLVGReady(
 export const isLVGUnschedulable = ({ metadata: { annotations = {} } }: LVMVolumeGroup): boolean =>
   UNSCHEDULABLE_ANNOTATIONS.some((key) => Object.hasOwn(annotations, key));
 
-/** A Pod that is about to go says nothing about the node any more. */
+/** A terminating Pod does not count. */
 export const isAgentReady = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp === undefined &&
   (status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
 /**
- * Whether the node has every network the pool asks for. The default network of a node is called Internal and always
- * there; nothing here watches any other, so a pool that names one (the schema refuses it) finds it nowhere.
+ * Whether the node has every network the pool requests. Every node has the default network, Internal. No other
+ * networks are watched, so a pool that names one (the schema rejects this) matches no node.
  */
 export const hasSystemNetworks = (_node: Node, systemNetworkNames: readonly string[]): boolean =>
   systemNetworkNames.every((name) => name === 'Internal');

@@ -1,4 +1,4 @@
-// The wiring: which pools there are, what else concerns them, and what may be written.
+// The declaration of the controller: watched kinds, the pools they concern, and the rights to write.
 
 import type { Clock } from '@lapse/base/clock';
 import { type ControllerDefinition, defineController } from '@lapse/runtime/definition';
@@ -10,9 +10,9 @@ import { poolFacts, poolIndexes, watches } from './sources.ts';
 export interface StoragePoolOptions {
   /** Where the agent Pods run. */
   readonly agentNamespace: string;
-  /** Unset: the time of a pass is believed. */
+  /** Default: the time of a reconcile is trusted. */
   readonly guard?: TimeGuard;
-  /** Unset: the wall clock counts. */
+  /** Default: the wall clock is used. */
   readonly clock?: Pick<Clock, 'elapsed'>;
 }
 

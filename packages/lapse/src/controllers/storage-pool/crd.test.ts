@@ -1,4 +1,4 @@
-// The CRDs on the embedded server; storagePool.kube.ts asks a real one the same.
+// The CRDs on the embedded API server. storagePool.kube.ts runs the same cases on a real one.
 
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import { objectOf } from '@lapse/kube/client/client';

@@ -1,5 +1,5 @@
-// For tests: what the schema and the rules of the CRDs say to pools and volume groups, as a table that is held against
-// the embedded server and against a real one.
+// For tests: how the schema and the validation rules of the CRDs treat pools and volume groups. The table is run
+// against the embedded and a real API server.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -12,9 +12,9 @@ export interface CrdCase {
   readonly rule: string;
   readonly kind: Kind;
   readonly object: KubeObject;
-  /** A merge patch of the object once it exists. */
+  /** A merge patch, applied after the object is created. */
   readonly change?: object;
-  /** Words of the refusal; none: it is accepted. */
+  /** Part of the error message. Undefined: the object is accepted. */
   readonly refused?: string;
 }
 
@@ -28,7 +28,7 @@ const change = (rule: string, object: KubeObject, spec: object, refused?: string
   ...rsp(rule, object, refused),
   change: { spec },
 });
-/** The spec with one field set to something the types would not allow. */
+/** The spec with one field set to a value that the types do not allow. */
 const odd = (field: string, value: unknown): KubeObject => {
   const made = pool('p', ['vg']);
   return { ...made, spec: { ...made.spec, [field]: value } };
@@ -180,7 +180,7 @@ export const CRD_CASES: readonly CrdCase[] = [
   },
 ];
 
-/** The words of the refusal, or nothing. Leaves nothing behind. */
+/** Returns the error message, or undefined. Deletes what it creates. */
 export async function tryCase(
   client: Client,
   { kind, object, change: patch }: CrdCase,
@@ -195,7 +195,7 @@ export async function tryCase(
   return answer.kind === 'patched' ? '' : answer.error.message;
 }
 
-/** What the server makes of the least that can be said. */
+/** The result of the smallest valid manifest, with defaults. */
 export async function createLeast(client: Client): Promise<ReplicatedStoragePool['spec']> {
   const { spec: _, ...rest } = pool('least', []);
   const spec = { type: 'LVM', lvmVolumeGroups: [{ name: 'vg' }] } as unknown as ReplicatedStoragePool['spec'];

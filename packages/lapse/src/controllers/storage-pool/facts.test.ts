@@ -1,5 +1,5 @@
-// Facts are complete: a decision reads nothing that they do not name, equal facts give equal answers, and what the caches
-// drop is not needed.
+// Facts are complete: a decision reads only fields that are facts, equal facts lead to equal results, and fields
+// dropped by the caches are not needed.
 
 import type { Node } from '@lapse/kube/api/kinds/builtin';
 import { isNews } from '@lapse/runtime/facts';
@@ -18,8 +18,8 @@ import {
   podProjection,
 } from './sources.ts';
 
-describe('nothing is read that the facts do not name', () => {
-  /** The object, and the paths of everything that is read from it; elements of lists are `[]`. */
+describe('decisions read only fields that are facts', () => {
+  /** The object, and the paths of everything that is read from it. List elements are `[]`. */
   function recorded<T extends object>(object: T): { object: T; read: Set<string> } {
     const read = new Set<string>();
     const wrap = (value: object, path: string): object =>
@@ -61,7 +61,7 @@ describe('nothing is read that the facts do not name', () => {
       mightSelect(rsp, decision.object);
       const facts = recorded(node('n', parts));
       JSON.stringify(nodeFacts(facts.object));
-      // All labels are a fact: reading one of them reads a part of it.
+      // All labels together are a fact, so reading a single label is allowed.
       const read = new Set([...decision.read].filter((path) => !path.startsWith('metadata.labels.')));
       expect(missing(read, facts.read)).toEqual([]);
       expect(read.size).toBeGreaterThan(2);
@@ -96,7 +96,7 @@ describe('nothing is read that the facts do not name', () => {
   });
 });
 
-describe('equal facts, equal answer; and what the caches drop is not needed', () => {
+describe('equal facts lead to equal results, and fields dropped by the caches are not needed', () => {
   const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
   const nodeParts = fc.record(
     {

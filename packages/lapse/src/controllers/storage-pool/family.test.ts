@@ -1,4 +1,4 @@
-// Where the agents run: flag, file, environment, default. And what the family brings.
+// Where the namespace of the agents comes from (flag, file, environment, default), and what the family contains.
 
 import { realClock } from '@lapse/base/clock';
 import { type Log, silentLog } from '@lapse/base/log';
@@ -23,14 +23,14 @@ const load = (flags: Record<string, string>, environment: Record<string, string>
 
 describe('the namespace of the agents', () => {
   test.each([
-    ['unless told, ours', {}, {}, undefined, 'lapse-system'],
-    ['where the process runs', {}, { POD_NAMESPACE: 'from-environment' }, undefined, 'from-environment'],
-    ['the file wins over that', {}, { POD_NAMESPACE: 'from-environment' }, FILE, 'from-file'],
-    ['the flag over the file', { 'agent-namespace': 'from-flag' }, {}, FILE, 'from-flag'],
+    ['is the namespace of Lapse by default', {}, {}, undefined, 'lapse-system'],
+    ['is the namespace in which the process runs', {}, { POD_NAMESPACE: 'from-environment' }, undefined, 'from-environment'],
+    ['is the value of the file rather than of the environment', {}, { POD_NAMESPACE: 'from-environment' }, FILE, 'from-file'],
+    ['is the value of the flag rather than of the file', { 'agent-namespace': 'from-flag' }, {}, FILE, 'from-flag'],
   ])('%s', (_rule, flags, environment, text, agentNamespace) => {
     expect(load(flags, environment, text)).toEqual({ agentNamespace });
   });
-  test.each(['', 'Capitals', 'a/b'])('%j is no namespace', (name) => {
+  test.each(['', 'Capitals', 'a/b'])('rejects %j as a namespace', (name) => {
     expect(() => load({ 'agent-namespace': name }, {})).toThrow('agent-namespace');
   });
 });
@@ -58,7 +58,7 @@ describe('the family', () => {
       { storagePool: { agentNamespace: 'agents' } },
     );
 
-  test('is known, and off until asked for', () => {
+  test('is registered and disabled by default', () => {
     expect(FAMILIES).toContain(storagePool);
     expect(storagePool.defaultOn).toBe(false);
     expect(storagePool.kinds.map(({ kind }) => kind.kind)).toEqual([
@@ -66,7 +66,7 @@ describe('the family', () => {
       'LVMVolumeGroup',
     ]);
   });
-  test('is one controller, which watches the agents where it is told', () => {
+  test('has one controller, which watches the agents in the configured namespace', () => {
     const { controllers, admission } = create({});
     expect(controllers.map(({ name }) => name)).toEqual(['storage-pool']);
     expect(controllers[0]!.watches!.map(({ namespace }) => namespace)).toEqual([
@@ -76,7 +76,7 @@ describe('the family', () => {
     ]);
     expect(admission).toEqual([]);
   });
-  test('in one namespace it can do nothing, and says so', () => {
+  test('is not run in an installation for one namespace, and logs a warning', () => {
     const said: string[] = [];
     const log = { ...silentLog, warn: (_fields: object, message: string) => void said.push(message) };
     expect(create({ namespace: 'team-a', log }).controllers).toEqual([]);

@@ -1,4 +1,4 @@
-// The family of one: pools are kept by one controller, which must be told where the agents run.
+// Registers the storage pool family: one controller, configured with the namespace of the agents.
 
 import { lvmVolumeGroup } from '#api/lvmVolumeGroup';
 import { replicatedStoragePool } from '#api/replicatedStoragePool';
@@ -38,7 +38,7 @@ export const storagePool: Family = {
     },
   },
   create(services, { storagePool: { agentNamespace } = {} }) {
-    // Pools, volume groups and nodes are in no namespace: one who may look at a single one sees none of them.
+    // Pools, volume groups and nodes are cluster-scoped, so an installation for a single namespace cannot read them.
     if (services.namespace !== undefined) {
       services.log.warn(
         { namespace: services.namespace },

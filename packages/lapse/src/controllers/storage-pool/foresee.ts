@@ -1,5 +1,4 @@
-// What this family can say beforehand about pools: nothing ends, but nodes leave the list of a pool when their grace
-// period is over.
+// The forecast for pools. Pools are never deleted, but nodes leave the list of a pool when their grace period ends.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { Node } from '@lapse/kube/api/kinds/builtin';
@@ -16,7 +15,7 @@ const RULE = 'spec.eligibleNodesPolicy.notReadyGracePeriod';
 
 export const foreseePools: Foresight = {
   async *foresee({ snapshot, now, namespace }) {
-    // Whoever may look at a single namespace sees no pools.
+    // An installation for a single namespace cannot read pools.
     if (namespace !== undefined || !isServed(snapshot, ReplicatedStoragePool)) return;
     for await (const page of snapshot.each({ kind: ReplicatedStoragePool }))
       for (const pool of page) {

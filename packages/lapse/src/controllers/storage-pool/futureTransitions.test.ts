@@ -7,7 +7,7 @@ import { at, GRACE, type NodeParts, node } from './pool.testkit.ts';
 const M = 60_000;
 const ahead: NodeParts = { ready: 'False', since: 60 * M };
 
-/** The end of the grace period of node n at these minutes. */
+/** The end of the grace period of node n, evaluated at these minutes. */
 function endsOf(...steps: readonly [minute: number, parts: NodeParts][]): (number | string)[] {
   const transitions = new FutureTransitions();
   return steps.map(([minute, parts]) => {
@@ -20,7 +20,7 @@ function endsOf(...steps: readonly [minute: number, parts: NodeParts][]): (numbe
 
 test.each<[string, [number, NodeParts][], (number | string)[]]>([
   [
-    'counts from the first sight at every evaluation',
+    'counts from its first observation at every evaluation',
     [
       [0, ahead],
       [2, ahead],
@@ -30,7 +30,7 @@ test.each<[string, [number, NodeParts][], (number | string)[]]>([
     [5, 5, 5, 'expired'],
   ],
   [
-    'stays over when the transition time has come',
+    'stays expired when the transition time arrives',
     [
       [0, ahead],
       [61, ahead],
@@ -54,7 +54,7 @@ test.each<[string, [number, NodeParts][], (number | string)[]]>([
     ],
     [5, 'ready', 7],
   ],
-  ['counts a transition in the past from that', [[2, { ready: 'False', since: M }]], [6]],
+  ['does not affect a transition in the past', [[2, { ready: 'False', since: M }]], [6]],
 ])('a transition in the future %s', (_name, steps, expected) => {
   expect(endsOf(...steps)).toEqual(expected);
 });

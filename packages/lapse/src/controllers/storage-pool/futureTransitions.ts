@@ -1,18 +1,18 @@
-// When a transition that lies in the future was first seen. The grace period of such a node counts from there: a clock that
-// is ahead must not lengthen it, and neither must every further evaluation.
+// Remembers when a transition in the future was first seen. The grace period of such a node counts from then: neither
+// a clock that is ahead nor repeated evaluations may extend it.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Node } from '@lapse/kube/api/kinds/builtin';
 import { type Reading, Sight } from '#deletion/sight';
 import { transitionOf } from './compute.ts';
 
-/** Nodes that were deleted meanwhile are forgotten when there are more than this. */
+/** Entries of deleted nodes are removed when there are more entries than this. */
 const MOST = 10_000;
 
 export class FutureTransitions {
   readonly #seen = new Map<string, { readonly id: string; readonly sight: Sight }>();
 
-  /** By node: only nodes whose transition was in the future when it was first seen. */
+  /** By node. Contains only nodes whose transition was in the future when it was first seen. */
   firstSeen(nodes: readonly Node[], reading: Reading): ReadonlyMap<string, Instant> {
     const found = new Map<string, Instant>();
     for (const node of nodes) {

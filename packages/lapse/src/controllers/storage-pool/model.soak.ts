@@ -1,5 +1,5 @@
-// Random stories, many of them: events in any order, streams that lag behind one another, restarts, lost answers and
-// other writers. A failure names its seed and path, with which the story is told again.
+// Many random sequences of events: any order, watch streams that lag behind one another, restarts, lost responses and
+// other writers. A failure prints its seed and path, with which the sequence can be repeated.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { story, tellStory } from './story.testkit.ts';
 
 const STORIES = 1000;
 
-test(`after any of ${STORIES} stories the status is what it would be from scratch`, async () => {
+test(`after each of ${STORIES} random sequences the status equals one computed from scratch`, async () => {
   let writes = 0;
   await fc.assert(
     fc.asyncProperty(story, async (steps) => {

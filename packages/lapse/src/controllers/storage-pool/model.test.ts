@@ -1,4 +1,4 @@
-// A sample of random stories; many more are told in model.soak.ts.
+// A sample of random sequences. model.soak.ts runs many more.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { Model } from './model.testkit.ts';
 import { lvg, pool } from './pool.testkit.ts';
 import { story, tellStory } from './story.testkit.ts';
 
-test('after any story the status is what it would be from scratch, and every write was a change', async () => {
+test('after a random sequence the status equals one computed from scratch, and every write was a change', async () => {
   await fc.assert(
     fc.asyncProperty(story, async (told) => {
       const model = await Model.create();
@@ -22,7 +22,7 @@ test('after any story the status is what it would be from scratch, and every wri
   );
 });
 
-test('⚡ a decision made on a copy of the pool that was behind is made again when the newer one arrives', async () => {
+test('⚡ a decision based on a stale copy of the pool is repeated when the newer one arrives', async () => {
   const model = await Model.create();
   const { user } = model;
   try {
@@ -34,7 +34,7 @@ test('⚡ a decision made on a copy of the pool that was behind is made again wh
     await user.delete(LVMVolumeGroup, { name: 'vg' });
     await model.pass(60_000);
     expect(model.writes).toBe(2);
-    // The copy still says Ready, which is what it should become: nothing to change, as far as anybody can see.
+    // The stale copy still says Ready, which is also the desired state, so no write seems necessary.
     await user.create(LVMVolumeGroup, lvg('vg', 'n1'));
     await model.pass(60_000);
     expect(model.writes).toBe(2);

@@ -1,6 +1,6 @@
-// For tests: a server, people who change things, and a process that keeps pools, through whatever a random story brings:
-// streams that lag behind one another, restarts, lost answers, other writers. Every write of the process is judged when
-// it is accepted; whenever all is quiet the statuses are compared with naive.testkit.ts.
+// For tests: an API server, users that change objects, and a controller process, under random disturbances: watch
+// streams that lag behind one another, restarts, lost responses, other writers. Every accepted write of the process
+// is checked. Whenever the system is idle, the statuses are compared with naive.testkit.ts.
 
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { instant, millis } from '@lapse/base/instant';
@@ -27,7 +27,7 @@ import { expectedOf } from './naive.testkit.ts';
 import { AGENTS } from './pool.testkit.ts';
 
 export type Mishap = 409 | 429 | 500 | 'lostBefore' | 'lostAfter' | 'overtaken';
-/** Milliseconds of the grace periods that stories are about. */
+/** The grace periods used in the sequences, in milliseconds. */
 const GRACES: Record<string, number> = { '0s': 0, '1s': 1000, '5m': 300_000, '1h': 3_600_000 };
 const POOLS = '/apis/storage.deckhouse.io/v1alpha1/replicatedstoragepools';
 
@@ -37,12 +37,12 @@ const list = (status: ReplicatedStoragePoolStatus | undefined) => status?.eligib
 const readyOf = (status: ReplicatedStoragePoolStatus | undefined) =>
   status?.conditions?.find(({ type }) => type === 'Ready');
 
-/** A stream that nobody reads is never closed. */
+/** Reads a stream to its end. An unread stream is never closed. */
 async function drain(body: HttpResponse['body']): Promise<void> {
   if (!(body instanceof Uint8Array)) for await (const _ of body);
 }
 
-/** One life of the process: it is killed by closing all its connections. */
+/** One run of the process. It is killed by closing all its connections. */
 interface Life {
   readonly manager: Manager;
   readonly gone: AbortController;
@@ -105,7 +105,7 @@ export class Model {
     manager.start();
   }
 
-  /** Nothing it has in hand comes to an end. */
+  /** Kills the process. None of its pending requests completes. */
   async crash(): Promise<void> {
     const life = this.#life;
     if (life === undefined) return;
@@ -116,7 +116,7 @@ export class Model {
     await nextTurn();
   }
 
-  /** What is held back counts as delivered: nobody waits for it. */
+  /** Waits until idle. Events that are held back count as delivered. */
   async settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < 4; turns++) {
       if (turns > 50_000) throw new Error(`never idle: ${JSON.stringify(this.#life?.manager.activity())}`);
@@ -129,7 +129,7 @@ export class Model {
 
   pass = (length: number): Promise<void> => this.clock.advance(millis(length), () => this.settle());
 
-  /** Events of one kind stay on the way. */
+  /** Holds back the events of one kind. */
   hold(resource: string): void {
     const stream = this.#stream(resource);
     stream.held ??= Promise.withResolvers<void>();
@@ -143,13 +143,15 @@ export class Model {
   breakWatches(): void {
     for (const { cuts } of this.#streams.values()) for (const cut of [...cuts]) cut();
   }
-  /** What befalls the next writes of the process. */
+  /** Failures for the next writes of the process. */
   mishap(...what: Mishap[]): void {
     this.#mishaps.push(...what);
   }
 
-  /** Everything gets through again, some seconds pass, and every status is what it should be: now, and around the next
-   * instant at which time alone changes it. */
+  /**
+   * Delivers everything, lets some seconds pass, and checks every status: now, and around the next time at which it
+   * changes through time alone.
+   */
   async check(): Promise<void> {
     this.release();
     this.#mishaps = [];
@@ -180,7 +182,7 @@ export class Model {
     return { nodes: nodes.items, lvgs: lvgs.items, pods: pods.items, pools: items, agentNamespace: AGENTS };
   }
 
-  /** How many pools there are. */
+  /** Returns the number of pools. */
   async #compare(): Promise<number> {
     const { pools, ...all } = await this.#everything();
     for (const pool of pools) {
@@ -197,7 +199,7 @@ export class Model {
     return pools.length;
   }
 
-  /** When some node's time is up for some pool, if that is within two hours. */
+  /** When the next grace period of any pool ends, if that is within two hours. */
   async #nextExpiry(): Promise<number | undefined> {
     const now = this.clock.now();
     const { nodes, pools } = await this.#everything();
@@ -220,7 +222,7 @@ export class Model {
     await this.server.close();
   }
 
-  /** The process's way to the server. */
+  /** The connection of the process to the API server. */
   async #wire(request: HttpRequest, gone: AbortSignal): Promise<HttpResponse> {
     if (gone.aborted) throw new Error('the process is gone');
     const write = request.method !== 'GET';
@@ -242,7 +244,7 @@ export class Model {
       : { ...response, body: this.#slowed(request, response.body, broken) };
   }
 
-  /** Somebody else writes the status just before. */
+  /** Another client writes the status just before the process does. */
   async #overtake({ path }: HttpRequest): Promise<void> {
     const name = path.slice(POOLS.length + 1).split('/')[0]!;
     const patch = { status: { usedBy: { replicatedStorageClassNames: [`class-${this.writes}`] } } };
@@ -254,7 +256,7 @@ export class Model {
     );
   }
 
-  /** The server, with every state of every pool written down. */
+  /** Forwards to the API server and records every state of every pool. */
   async #carryOut(request: HttpRequest): Promise<HttpResponse> {
     const response = await this.server.handle(request);
     if (request.method !== 'GET' && request.path.startsWith(POOLS) && response.status < 300) {
@@ -265,7 +267,10 @@ export class Model {
     return response;
   }
 
-  /** Only the status, only on top of what was read, only if something changed, and counted if the list did. */
+  /**
+   * Checks a write: only the status, with the resourceVersion that was read, only if something changed, and with a
+   * new revision if the list changed.
+   */
   #judge(request: HttpRequest, response: HttpResponse): void {
     if (response.status >= 300) return;
     this.writes++;

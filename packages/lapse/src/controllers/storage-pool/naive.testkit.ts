@@ -1,5 +1,5 @@
-// For tests and measurements: what the status of a pool should be, computed from nothing in the plainest way from the
-// whole objects. It shares no code with the controller and knows nothing of caches, indexes or earlier answers.
+// For tests and benchmarks: the expected status of a pool, computed from scratch from complete objects in the
+// simplest way. It shares no code with the controller and uses no caches, indexes or earlier results.
 
 import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { LVMVolumeGroup } from '#api/lvmVolumeGroup';
@@ -124,7 +124,7 @@ function entryOf(pool: ReplicatedStoragePool, node: Node, all: Everything): Elig
   };
 }
 
-/** Sums of numbers with units; undefined for anything else and for negative ones. */
+/** Sum of numbers with units. Undefined for negative and all other values. */
 function millisOf(text: string): number | undefined {
   if (/^[-+]?0$/.test(text)) return 0;
   if (!/^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h))+$/.test(text)) return undefined;

@@ -1,4 +1,4 @@
-// The specification of selection: nodeLabelSelector AND zones, and the words for what makes no sense.
+// Specification of the selection (nodeLabelSelector AND zones) and of the error messages.
 
 import { describe, expect, test } from 'vitest';
 import type { LabelSelectorSpec } from '#api/replicatedStoragePool';
@@ -24,36 +24,36 @@ const matches = (
 
 describe('matches', () => {
   test.each([
-    ['[74] nothing asked for', {}, undefined, undefined, true],
+    ['[74] no selector and no zones', {}, undefined, undefined, true],
     ['an empty selector and no zones', {}, {}, [], true],
     ['[75] the zone is in the list', zone('b'), undefined, ['a', 'b'], true],
     ['[76] the zone is not in the list', zone('c'), undefined, ['a', 'b'], false],
-    ['a node without a zone matches none', {}, undefined, ['a'], false],
-    ['not even the empty one', {}, undefined, [''], false],
-    ['a node whose zone is empty matches the empty one', zone(''), undefined, [''], true],
-    ['[77] the label is as asked', { disk: 'ssd' }, { matchLabels: { disk: 'ssd' } }, undefined, true],
-    ['[78] the label is not', { disk: 'hdd' }, { matchLabels: { disk: 'ssd' } }, undefined, false],
+    ['a node without a zone matches no zone', {}, undefined, ['a'], false],
+    ['a node without a zone does not match the empty zone', {}, undefined, [''], false],
+    ['a node whose zone label is empty matches the empty zone', zone(''), undefined, [''], true],
+    ['[77] the label has the value', { disk: 'ssd' }, { matchLabels: { disk: 'ssd' } }, undefined, true],
+    ['[78] the label has another value', { disk: 'hdd' }, { matchLabels: { disk: 'ssd' } }, undefined, false],
     ['the label is missing', {}, { matchLabels: { disk: 'ssd' } }, undefined, false],
-    ['[80] zone and label', { ...zone('a'), disk: 'ssd' }, { matchLabels: { disk: 'ssd' } }, ['a'], true],
-    ['[81] zone but not label', { ...zone('a') }, { matchLabels: { disk: 'ssd' } }, ['a'], false],
-    ['label but not zone', { ...zone('b'), disk: 'ssd' }, { matchLabels: { disk: 'ssd' } }, ['a'], false],
+    ['[80] zone and label match', { ...zone('a'), disk: 'ssd' }, { matchLabels: { disk: 'ssd' } }, ['a'], true],
+    ['[81] only the zone matches', { ...zone('a') }, { matchLabels: { disk: 'ssd' } }, ['a'], false],
+    ['only the label matches', { ...zone('b'), disk: 'ssd' }, { matchLabels: { disk: 'ssd' } }, ['a'], false],
     ['In', { disk: 'ssd' }, expression('disk', 'In', ['nvme', 'ssd']), undefined, true],
     ['In, missing', {}, expression('disk', 'In', ['ssd']), undefined, false],
-    ['NotIn, another value', { disk: 'hdd' }, expression('disk', 'NotIn', ['ssd']), undefined, true],
-    ['NotIn, that value', { disk: 'ssd' }, expression('disk', 'NotIn', ['ssd']), undefined, false],
+    ['NotIn with another value', { disk: 'hdd' }, expression('disk', 'NotIn', ['ssd']), undefined, true],
+    ['NotIn with the value of the node', { disk: 'ssd' }, expression('disk', 'NotIn', ['ssd']), undefined, false],
     ['NotIn, missing', {}, expression('disk', 'NotIn', ['ssd']), undefined, true],
     ['Exists', { disk: '' }, expression('disk', 'Exists'), undefined, true],
     ['Exists, missing', {}, expression('disk', 'Exists', []), undefined, false],
     ['DoesNotExist', {}, expression('disk', 'DoesNotExist'), undefined, true],
     ['DoesNotExist, there', { disk: '' }, expression('disk', 'DoesNotExist'), undefined, false],
     [
-      'the zone label in both: the intersection',
+      'the zone label in selector and zones: the intersection',
       zone('a'),
       expression(ZONE_LABEL, 'In', ['b']),
       ['a'],
       false,
     ],
-    ['names of prototypes are labels like others', {}, expression('constructor', 'Exists'), undefined, false],
+    ['labels named like properties of Object.prototype', {}, expression('constructor', 'Exists'), undefined, false],
     ['no labels at all', undefined, { matchLabels: { disk: 'ssd' } }, undefined, false],
   ] as const)('%s', (_rule, labels, selector, zones, expected) => {
     expect(matches(labels, selector as LabelSelectorSpec | undefined, zones as string[] | undefined)).toBe(
@@ -62,7 +62,7 @@ describe('matches', () => {
   });
 });
 
-describe('what makes no sense', () => {
+describe('invalid selectors', () => {
   const problem = (nodeLabelSelector: LabelSelectorSpec, zones?: string[]) => {
     const made = compileNodeSelector({ nodeLabelSelector, ...(zones === undefined ? {} : { zones }) });
     return made.kind === 'problem' ? made.message : 'none';
@@ -90,19 +90,19 @@ describe('what makes no sense', () => {
       'values: Invalid value: ["x"]: values set must be empty for exists and does not exist',
     ],
     [
-      'two things at once',
+      'two errors at once',
       expression('a b', 'In', []),
       `[key: Invalid value: "a b": name part ${NAME}, values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty]`,
     ],
   ])('%s', (_rule, selector, message) => {
     expect(problem(selector)).toBe(`Invalid NodeLabelSelector: ${message}`);
   });
-  test('a zone that is no label value, by its place', () => {
+  test('a zone that is not a label value is reported with its index', () => {
     expect(problem({}, ['a', 'b c'])).toBe(
       `Invalid Zones: values[1][${ZONE_LABEL}]: Invalid value: "b c": ${VALUE}`,
     );
   });
-  test('of several wrong labels always the first by name is told', () => {
+  test('of several invalid labels the first by name is reported', () => {
     const words = (matchLabels: Record<string, string>) => problem({ matchLabels });
     expect(words({ 'b b': '', 'a a': '' })).toBe(words({ 'a a': '', 'b b': '' }));
     expect(words({ 'b b': '', 'a a': '' })).toContain('"a a"');
@@ -115,9 +115,9 @@ describe('labels of which a node must have one', () => {
     return made.kind === 'selector' && made.requires;
   };
   test.each([
-    ['nothing asked for', {}, [], ['*']],
-    ['nothing but absence', expression('a', 'DoesNotExist'), [], ['*']],
-    ['presence, whatever the value', expression('a', 'Exists'), [], ['*']],
+    ['no requirement at all', {}, [], ['*']],
+    ['only requirements of absence', expression('a', 'DoesNotExist'), [], ['*']],
+    ['presence with any value', expression('a', 'Exists'), [], ['*']],
     ['an equality', { matchLabels: { a: 'x' } }, [], ['a=x']],
     ['zones', {}, ['a', 'b'], [`${ZONE_LABEL}=a`, `${ZONE_LABEL}=b`]],
     ['the shortest list', { matchLabels: { a: 'x' } }, ['a', 'b'], ['a=x']],
@@ -126,7 +126,7 @@ describe('labels of which a node must have one', () => {
   });
 });
 
-test('a version of a pool is compiled once', () => {
+test('the selector of a pool is compiled once per version', () => {
   const rsp = pool('p', ['vg'], { zones: ['a'] });
   expect(nodeSelectorOf(rsp)).toBe(nodeSelectorOf(rsp));
   expect(nodeSelectorOf({ ...rsp })).not.toBe(nodeSelectorOf(rsp));

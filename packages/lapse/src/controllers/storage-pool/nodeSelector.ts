@@ -1,6 +1,5 @@
-// Which nodes a pool asks for: nodeLabelSelector AND zones, compiled once per version of a pool. What makes no sense is
-// refused in the words of Kubernetes' own label library; labels are visited in order, so the words do not change from
-// one look to the next.
+// The nodes that a pool selects: nodeLabelSelector AND zones, compiled once per version of a pool. Errors have the
+// messages of the label library of Kubernetes. Labels are visited in order, so that the message is deterministic.
 
 import { quoteGo, quoteValue } from '@lapse/kube/api/fieldErrors';
 import { checkLabelValue, checkQualifiedName } from '@lapse/kube/api/names';
@@ -19,13 +18,13 @@ export type NodeSelector =
   | { readonly kind: 'selector'; matches(labels: Labels | undefined): boolean; readonly requires: string[] }
   | { readonly kind: 'problem'; readonly message: string };
 
-/** `requires` of a selector that no single label decides. */
+/** `requires` of a selector for which no single label is required. */
 export const ANY_LABEL = '*';
 export const labelText = (key: string, value: string): string => `${key}=${value}`;
 
 const compiled = new WeakMap<ReplicatedStoragePool, NodeSelector>();
 
-/** The selector of a pool. Objects in caches never change, so one compilation serves all who look at this version. */
+/** The compiled selector of a pool. Cached objects are immutable, so the result is reused for this version. */
 export function nodeSelectorOf(rsp: ReplicatedStoragePool): NodeSelector {
   let selector = compiled.get(rsp);
   if (selector === undefined) {
@@ -86,7 +85,7 @@ const requirementOf = ({ key, operator, values }: Wish): Requirement => ({
   values: new Set(values),
 });
 
-/** Everything wrong with one requirement, as apimachinery puts it. */
+/** All errors of one requirement, in the format of apimachinery. */
 function problemOf({ key, operator, values }: Wish): string | undefined {
   const problems: string[] = [];
   const invalid = (field: string, value: string, why: string) =>
@@ -120,7 +119,7 @@ function meets({ key, operator, values }: Requirement, labels: Labels): boolean 
   }
 }
 
-/** Labels of which a node must have one to be selected: the shortest list any requirement gives. */
+/** Labels of which a node must have one to be selected: the shortest list of any requirement. */
 function requiredLabels(requirements: readonly Requirement[]): string[] {
   let best: Requirement | undefined;
   for (const requirement of requirements)

@@ -1,4 +1,4 @@
-// For tests: small objects of the kinds a pool is made of. Times are milliseconds since START.
+// For tests: minimal objects of the kinds that a pool refers to. Times are milliseconds since START.
 
 import { formatTime, type Instant, type Millis, millis, minutes, parseTime, plus } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -23,9 +23,9 @@ export const AGENTS = 'agents';
 export interface NodeParts {
   zone?: string;
   labels?: Record<string, string>;
-  /** True unless told; null: there is no Ready condition. */
+  /** Default: True. null: no Ready condition. */
   ready?: 'True' | 'False' | 'Unknown' | null;
-  /** When it became so; null: it does not say. */
+  /** Transition time. null: not set. */
   since?: number | null;
   createdAt?: number | null;
   unschedulable?: boolean;
@@ -61,13 +61,13 @@ export function node(name: string, parts: NodeParts = {}): Node {
 
 export interface LVGParts {
   ready?: 'True' | 'False' | null;
-  /** Name → ready in the status; in the spec are the same names unless told. */
+  /** Name → ready in the status. Default: the spec has the same names. */
   thinPools?: Record<string, boolean>;
   specThinPools?: string[];
   annotations?: Record<string, string>;
 }
 
-/** A volume group on `nodeName`; '' for one that does not say where it is. */
+/** A volume group on `nodeName`. '' for one without a node. */
 export function lvg(name: string, nodeName: string, parts: LVGParts = {}): LVMVolumeGroup {
   const { ready = 'True', thinPools = {}, specThinPools = Object.keys(thinPools), annotations } = parts;
   return {
@@ -123,7 +123,7 @@ export interface PodParts {
   app?: string;
 }
 
-/** An agent on `nodeName`; '' for one that is not scheduled. */
+/** An agent on `nodeName`. '' for one that is not scheduled. */
 export function agent(name: string, nodeName: string, parts: PodParts = {}): Pod {
   const { ready = 'True', terminating = false, namespace = AGENTS, app = 'agent' } = parts;
   return {
@@ -156,7 +156,7 @@ export function inputs(
   return { rsp, nodes, lvgs: lvgMap(...lvgs), agentReadyByNode, gracePeriod: gracePeriod as Millis };
 }
 
-/** The caches of the controller, filled by hand. */
+/** The caches of the controller with these objects. */
 export function readerOf(...objects: readonly KubeObject[]): KindReader {
   const indexes: Record<string, (object: never) => readonly string[]> = { ...poolIndexes, ...podIndexes };
   const of = <T extends KubeObject>({ kind }: Kind<T>) => objects.filter((each) => each.kind === kind) as T[];

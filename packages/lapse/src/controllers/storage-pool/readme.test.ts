@@ -1,4 +1,4 @@
-// The tables of the README are the tables of the code.
+// The tables of the README must match the code.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ function section(title: string): string {
   const [, rest = ''] = readme.split(`\n## ${title}\n`);
   return rest.split('\n## ')[0]!;
 }
-/** Rows of the first table of a section, without its head. */
+/** Rows of the first table of a section, without its header. */
 const rows = (title: string): string[][] =>
   section(title)
     .split('\n')
@@ -36,14 +36,14 @@ const column = (title: string, at: number) => rows(title).map((row) => row[at]!)
 const quoted = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
 const definition = storagePoolController({ agentNamespace: 'agents' });
 
-test('conditions: every reason there is, and no other', () => {
+test('the condition table lists every reason, and no other', () => {
   expect(column('Conditions', 1)).toEqual(['Ready', ...NOT_READY_REASONS]);
   expect(new Set(column('Validation checks', 2).flatMap(quoted))).toEqual(
     new Set(NOT_READY_REASONS.filter((reason) => reason !== 'TooManyEligibleNodes')),
   );
 });
 
-test('watches: every kind there is, with its facts', () => {
+test('the watch table lists every kind with its facts', () => {
   expect(column('Watches', 0)).toEqual(sourcesOf(definition).map(({ kind }) => kind.kind));
   const facts = [
     Object.keys(poolFacts(pool('p', []))),
@@ -52,12 +52,12 @@ test('watches: every kind there is, with its facts', () => {
   expect(column('Watches', 2).map(quoted)).toEqual(facts);
 });
 
-test('indexes: every field there is', () => {
+test('the index table lists every field', () => {
   const fields = [poolIndexes, nodeIndexes, podIndexes].flatMap((indexes) => Object.keys(indexes));
   expect(column('Indexes', 1).flatMap(quoted)).toEqual(fields);
 });
 
-test('managed metadata: every field that is written, and the rights for it', () => {
+test('the table of managed metadata lists every field that is written, and the rights for it', () => {
   const keys = column('Managed metadata', 1).flatMap(quoted);
   expect(keys.map((key) => key.replace(/^status\.|\[Ready\]/g, '')).sort()).toEqual([...OUR_FIELDS].sort());
   expect(rightsOf(definition)).toEqual([
@@ -74,7 +74,7 @@ describe('names', () => {
     ...[...section('Call tree').matchAll(/(?:── |\+ |\/ )([a-z]\w+)/g)].map((match) => match[1]!),
     ...[...section('Data flow').matchAll(/\[([a-z]\w+)(?::|\])/g)].map((match) => match[1]!),
   ];
-  test('the call tree names what the text names', () => {
+  test('the call tree contains the functions that the text names', () => {
     expect(named.length).toBeGreaterThan(20);
   });
   test.each([...new Set(named)])('%s exists', (name) => {
@@ -88,14 +88,14 @@ test('cases are numbered without a gap', () => {
   expect(numbers.length).toBeGreaterThan(10);
 });
 
-test('the guide names every reason too', () => {
+test('the guide names every reason', () => {
   const guide = read('../../../../../docs/storage-pool.md');
   const [, table = ''] = guide.split('## When something is wrong');
   const named = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
   expect(named).toEqual([...NOT_READY_REASONS]);
 });
 
-test('every scenario of the controller this one follows has a row, but for those of its later versions', () => {
+test('every scenario of the original controller has a row, except those of its later versions', () => {
   // 56: a selector over all data nodes of a module.
   const later = Array.of(56);
   const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts'));

@@ -1,4 +1,5 @@
-// A pool from its creation on, in a small world: few passes, fewer writes, and the status that the text asks for.
+// A pool from its creation on, with the complete controller: number of reconciles and writes, and the resulting
+// status.
 
 import { formatTime, minutes } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -13,9 +14,9 @@ import { inPoolWorld, lost, nodesOf, readyOf } from './world.testkit.ts';
 
 const STATUS = '/apis/storage.deckhouse.io/v1alpha1/replicatedstoragepools/p/status';
 
-describe('from nothing', () => {
+describe('a new pool', () => {
   test(
-    '[55] the first look lists the nodes, says Ready and is over',
+    '[55] the first reconcile lists the nodes, reports Ready and finishes',
     inPoolWorld(async (w) => {
       await w.put(
         node('n2'),
@@ -51,14 +52,14 @@ describe('from nothing', () => {
           lastTransitionTime: formatTime(w.clock.now()),
         },
       ]);
-      // The second look is at what the first one wrote.
+      // The second reconcile is triggered by the write of the first one.
       expect(w.timeline()).toEqual(['+0 p settled', '+0 p settled']);
       expect(w.writes()).toHaveLength(1);
     }),
   );
 
   test(
-    '[51] a pool that is gone is nobody’s business',
+    '[51] the reconcile of a deleted pool does nothing',
     inPoolWorld(async (w) => {
       await w.put(lvg('vg', 'n1'), pool('p', ['vg']));
       w.manager.start();
@@ -70,7 +71,7 @@ describe('from nothing', () => {
   );
 
   test(
-    'no nodes at all: Ready, no list, no revision',
+    'without nodes the pool is Ready and has no list and no revision',
     inPoolWorld(async (w) => {
       await w.put(lvg('vg', 'n1'), pool('p', ['vg']));
       w.manager.start();
@@ -84,7 +85,7 @@ describe('from nothing', () => {
   );
 
   test(
-    'zones and labels choose the nodes',
+    'zones and labels select the nodes',
     inPoolWorld(async (w) => {
       await w.put(
         node('n1', { zone: 'a', labels: { disk: 'ssd' } }),
@@ -102,7 +103,7 @@ describe('from nothing', () => {
 
 describe('the grace period', () => {
   test(
-    '[58] a node that stops being Ready is listed until the very end of it, and not a millisecond longer',
+    '[58] a node that stops being Ready is listed until exactly the end of the grace period',
     inPoolWorld(async (w) => {
       await w.put(node('n1'), node('n2'), lvg('vg', 'n1'), pool('p', ['vg'], { grace: '5m' }));
       w.manager.start();
@@ -122,7 +123,7 @@ describe('the grace period', () => {
   );
 
   test(
-    'two nodes leave in the order of their ends; one that comes back in time never leaves',
+    'two nodes are removed in the order of their deadlines; one that recovers in time is kept',
     inPoolWorld(async (w) => {
       await w.put(node('n1'), node('n2'), node('n3'), lvg('vg', 'n1'), pool('p', ['vg'], { grace: '5m' }));
       w.manager.start();
@@ -140,7 +141,7 @@ describe('the grace period', () => {
   );
 
   test(
-    '⚡ a node without a Ready condition stays for the grace period after its creation',
+    '⚡ a node without a Ready condition is kept for the grace period after its creation',
     inPoolWorld(async (w) => {
       await w.put(lvg('vg', 'n1'), pool('p', ['vg'], { grace: '5m' }));
       w.manager.start();
@@ -154,7 +155,7 @@ describe('the grace period', () => {
   );
 
   test(
-    'a longer grace period brings nodes back; a shorter one takes them at once',
+    'a longer grace period adds nodes again; a shorter one removes them at once',
     inPoolWorld(async (w) => {
       await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg'], { grace: '5m' }));
       w.manager.start();
@@ -177,7 +178,7 @@ describe('the grace period', () => {
   );
 });
 
-describe('beside others', () => {
+describe('other writers', () => {
   test(
     'a legacy reason is cleared in a request of its own, once; the phase of an older controller is replaced',
     inPoolWorld(async (w) => {
@@ -222,7 +223,7 @@ describe('beside others', () => {
   );
 
   test(
-    'somebody writes the status in between: refused, read again, and what they wrote survives',
+    'a concurrent write of the status causes a conflict, the pool is read again, and both changes are kept',
     inPoolWorld(async (w) => {
       await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
       w.manager.start();
@@ -257,9 +258,9 @@ describe('beside others', () => {
   );
 
   test.each([
-    ['403: waits longer and longer', 403, 'Forbidden', 12],
+    ['403: waits with growing delays', 403, 'Forbidden', 12],
     ['500: backs off', 500, 'InternalError', 40],
-  ])('%s, and writes when it may', (_rule, code, reason, most) =>
+  ])('%s, and writes when it is allowed', (_rule, code, reason, most) =>
     inPoolWorld(async (w) => {
       await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
       let refused = 0;
@@ -295,7 +296,7 @@ describe('beside others', () => {
   );
 
   test(
-    'a pool that is deleted while it is written is let go',
+    'a pool that is deleted during a write is dropped',
     inPoolWorld(async (w) => {
       await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
       w.interfere = (request) => {
@@ -310,7 +311,7 @@ describe('beside others', () => {
   );
 
   test(
-    'only what matters wakes, and only the status is written',
+    'only relevant changes trigger a reconcile, and only the status is written',
     inPoolWorld(async (w) => {
       await w.put(
         node('n1'),
@@ -352,7 +353,7 @@ describe('beside others', () => {
 });
 
 test(
-  'two processes at once, as when leadership is unclear: every change of the list is counted once',
+  'two active processes, as when leadership is unclear, count every change of the list once',
   inPoolWorld(async (w) => {
     await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
     const controllers = [storagePoolController({ agentNamespace: AGENTS })];
@@ -376,14 +377,14 @@ test(
 
 describe('agents', () => {
   test(
-    '⚡ an agent that becomes ready before the pool is seen to list its node is not missed',
+    '⚡ an agent that becomes ready before the cache shows its node in the pool is not missed',
     inPoolWorld(async (w) => {
       await w.put(lvg('vg', 'n1'), agent('a', 'n1', { ready: 'False' }), pool('p', ['vg']));
       w.manager.start();
       await w.settle();
       let held = false;
       w.interfere = ({ method }) => {
-        // The pass has read the agents; what it writes is not seen for a while.
+        // The reconcile has read the agents. Its write reaches the cache later.
         if (method === 'PATCH' && !held) {
           held = true;
           void w.put(agent('a', 'n1')).catch(() => {});
@@ -398,7 +399,7 @@ describe('agents', () => {
   );
 
   test(
-    'any ready Pod of the agents’ namespace counts; others, leaving and unscheduled ones do not',
+    'any ready Pod of the agents’ namespace counts; other, terminating and unscheduled ones do not',
     inPoolWorld(async (w) => {
       await w.put(node('n1'), lvg('vg', 'n1'), pool('p', ['vg']));
       w.manager.start();

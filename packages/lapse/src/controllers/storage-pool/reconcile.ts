@@ -1,4 +1,5 @@
-// One look at one pool: read everything, decide, write the status once if it changed, come back when a grace period ends.
+// The reconcile of one pool: reads everything, computes the status, writes it once if it changed, and returns when
+// the next grace period ends.
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
@@ -30,14 +31,14 @@ import { type LVGs, type Problem, type Validation, validateLimits, validateRSPAn
 
 type Selector = Extract<Validation, { kind: 'valid' }>['nodeSelector'];
 
-/** The time of the server; asked before time takes a node off a list. */
+/** The API server's time. Checked before a node is removed because of time. */
 export type TimeGuard = Pick<SkewGuard, 'check' | 'now'>;
 
 export interface ReconcileOptions {
   readonly agentNamespace: string;
-  /** Unset: the time of a pass is believed. */
+  /** Default: the time of a reconcile is trusted. */
   readonly guard?: TimeGuard;
-  /** Unset: the wall clock counts. */
+  /** Default: the wall clock is used. */
   readonly clock?: Pick<Clock, 'elapsed'>;
   readonly transitions: FutureTransitions;
 }
@@ -73,13 +74,13 @@ export async function reconcile(pass: Pass, options: ReconcileOptions): Promise<
   return patched.kind === 'stopped' ? patched.outcome : outcome;
 }
 
-/** Without any agent Pod the agents probably run elsewhere, and `agentReady` of every node is false. */
+/** Without any agent Pod the agents probably run in another namespace, and `agentReady` of every node is false. */
 function agentHint({ cache }: Pass, { agentNamespace }: ReconcileOptions): string {
   for (const _ of cache.list(Pod)) return '';
   return `no agent Pods (label ${AGENT_LABEL}) found in namespace ${agentNamespace}`;
 }
 
-/** Says what is wrong; the list stays. */
+/** Reports the problem in the condition. The list is kept. */
 async function report(
   pass: Pass,
   rsp: ReplicatedStoragePool,
@@ -91,7 +92,7 @@ async function report(
   return patched.kind === 'stopped' ? patched.outcome : outcome;
 }
 
-/** A clock of ours that was set ahead must not take nodes off a list: whoever is listed leaves in the server's time. */
+/** A local clock that is ahead must not remove nodes from a list. Listed nodes expire by the API server's time. */
 async function isTimeRight(
   rsp: ReplicatedStoragePool,
   { expired }: ActualEligibleNodes,
@@ -116,7 +117,7 @@ const observed = ({ now }: Pass, { metadata }: ReplicatedStoragePool) => ({
 const getRSP = ({ cache, key }: Pass): ReplicatedStoragePool | undefined =>
   cache.get(ReplicatedStoragePool, key);
 
-/** Those that exist, by name. */
+/** The existing ones, by name. */
 function getLVGsByRSP({ cache }: Pass, { spec }: ReplicatedStoragePool): LVGs {
   const lvgs = new Map<string, LVMVolumeGroup>();
   for (const { name } of spec.lvmVolumeGroups) {
@@ -126,7 +127,7 @@ function getLVGsByRSP({ cache }: Pass, { spec }: ReplicatedStoragePool): LVGs {
   return lvgs;
 }
 
-/** The nodes that the pool selects, by name. */
+/** The nodes that the pool selects, sorted by name. */
 function getSortedNodes({ cache }: Pass, { spec }: ReplicatedStoragePool, selector: Selector): Node[] {
   const nodes: Node[] = [];
   for (const node of candidates(cache, selector))
@@ -135,14 +136,16 @@ function getSortedNodes({ cache }: Pass, { spec }: ReplicatedStoragePool, select
   return nodes.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
 }
 
-/** Nodes with one of the labels that the selector requires; all of them when no single label decides. The labels have one
- * key, so no node comes twice. */
+/**
+ * Nodes with one of the labels that the selector requires, or all nodes if no single label is required. The labels
+ * have the same key, so no node is returned twice.
+ */
 const candidates = (cache: KindReader, { requires }: Selector): Iterable<Node> =>
   requires.includes(ANY_LABEL)
     ? cache.list(Node)
     : requires.flatMap((label) => cache.byIndex(Node, NODES_BY_LABEL, label));
 
-/** A node's agent is ready when any of its Pods is. */
+/** The agent of a node is ready if any of its Pods is. */
 function getAgentReadiness({ cache }: Pass, nodes: readonly Node[]): Map<string, boolean> {
   const readiness = new Map<string, boolean>();
   for (const { metadata } of nodes) {
@@ -156,7 +159,7 @@ type Patched =
   | { readonly kind: 'patched'; readonly rsp: ReplicatedStoragePool }
   | { readonly kind: 'stopped'; readonly outcome: Outcome };
 
-/** The fields of our own; the rest of the status is written by others. */
+/** The status fields that this controller owns. Other writers own the rest. */
 export const OUR_FIELDS = [
   'conditions',
   'eligibleNodes',
@@ -166,7 +169,7 @@ export const OUR_FIELDS = [
   'reason',
 ] as const;
 
-/** Writes what differs, if anything does and if nobody has written since. */
+/** Writes the fields that differ, if any, with the resourceVersion that was read. */
 async function patchRSPStatus(
   pass: Pass,
   rsp: ReplicatedStoragePool,
@@ -199,7 +202,7 @@ async function patchRSPStatus(
   }
 }
 
-/** More than the server (413) or its store (1.5 MiB) takes will not become less by asking again. */
+/** A status above the limits of the API server (413) or etcd (1.5 MiB) is not retried. */
 function tooLarge(error: unknown): { readonly kind: 'invalid'; readonly error: ApiError } {
   if (error instanceof ApiError && (error.code === 413 || error.message.includes('request is too large')))
     return { kind: 'invalid', error };

@@ -1,4 +1,4 @@
-// The specification of waking: which changes matter, and whom they concern.
+// Specification of triggers: which changes are relevant, and which pools they concern.
 
 import type { Node, Pod } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -31,16 +31,16 @@ const listing = (name: string, ...nodes: string[]) =>
   pool(name, ['vg'], { zones: ['nowhere'], status: { eligibleNodes: nodes.map(entry) } });
 const names = (keys: Iterable<{ name: string }>) => [...new Set([...keys].map(({ name }) => name))].sort();
 
-describe('from a node to its pools', () => {
+describe('a node triggers', () => {
   const wakes = (of: Node, ...pools: ReplicatedStoragePool[]) => names(poolsOfNode(of, readerOf(...pools)));
 
-  test('[68] pools that list it and pools that want any node', () => {
+  test('[68] pools that list it and pools that select any node', () => {
     expect(wakes(node('n1'), listing('lists', 'n1'), pool('open', ['vg']), listing('other', 'n2'))).toEqual([
       'lists',
       'open',
     ]);
   });
-  test('[69] of those that ask, those whose zone and labels match', () => {
+  test('[69] pools whose zones and labels match', () => {
     const of = node('n1', { zone: 'a', labels: { disk: 'ssd' } });
     const ask = (name: string, zone: string, disk: string) =>
       pool(name, ['vg'], { zones: [zone], nodeLabelSelector: { matchLabels: { disk } } });
@@ -48,28 +48,28 @@ describe('from a node to its pools', () => {
       'both',
     ]);
   });
-  test('[70] a pool that does both is one key', () => {
+  test('[70] a pool that lists and selects it only once', () => {
     const both = pool('both', ['vg'], { status: { eligibleNodes: [entry('n1')] } });
     expect(wakes(node('n1'), both)).toEqual(['both']);
   });
-  test('[71] nobody is concerned, nobody wakes', () => {
+  test('[71] no pool if none is concerned', () => {
     expect(wakes(node('n1', { zone: 'b' }), pool('p', ['vg'], { zones: ['a'] }))).toEqual([]);
   });
-  test('[79] a selector that makes no sense might mean the node', () => {
+  test('[79] pools with an invalid selector', () => {
     const odd = pool('odd', ['vg'], {
       nodeLabelSelector: { matchExpressions: [{ key: 'a', operator: 'Gt' }] },
     });
     expect(mightSelect(odd, node('n1'))).toBe(true);
     expect(wakes(node('n1'), odd)).toEqual(['odd']);
   });
-  test('absence can be asked for', () => {
+  test('pools that require the absence of a label', () => {
     const without = pool('p', ['vg'], {
       nodeLabelSelector: { matchExpressions: [{ key: 'disk', operator: 'DoesNotExist' }] },
     });
     expect(wakes(node('n1'), without)).toEqual(['p']);
     expect(wakes(node('n1', { labels: { disk: 'ssd' } }), without)).toEqual([]);
   });
-  test('index and selector agree, whatever is asked for', () => {
+  test('the same pools by index as by selector', () => {
     const label = fc.constantFrom('x', 'y', '');
     const labels = fc.dictionary(fc.constantFrom('a', 'b'), label);
     const operator = fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt');
@@ -92,7 +92,7 @@ describe('from a node to its pools', () => {
   });
 });
 
-describe('from a volume group to its pools', () => {
+describe('a volume group triggers', () => {
   test('[82] [83] pools that refer to it, once each', () => {
     const pools = [pool('a', ['vg', 'vg']), pool('b', ['other', 'vg']), pool('c', ['other'])];
     expect(names(poolsOfLVG(lvg('vg', 'n1'), readerOf(...pools)))).toEqual(['a', 'b']);
@@ -100,10 +100,10 @@ describe('from a volume group to its pools', () => {
   });
 });
 
-describe('from an agent to its pools', () => {
+describe('an agent triggers', () => {
   const others = [agent('b', 'n8'), agent('c', 'n9')];
   const wakes = (of: Pod, ...objects: KubeObject[]) => names(poolsOfPod(of, readerOf(...others, ...objects)));
-  test('the first one and the last one concern every pool: each says whether there are agents', () => {
+  test('every pool when it is the first or the last one: each pool reports whether there are agents', () => {
     const pools = [listing('lists', 'n1'), listing('other', 'n2')];
     for (const agents of [[], [agent('a', 'n1')]])
       expect(names(poolsOfPod(agent('a', 'n1'), readerOf(...agents, ...pools)))).toEqual(['lists', 'other']);
@@ -112,20 +112,20 @@ describe('from an agent to its pools', () => {
     expect(wakes(agent('a', 'n1'), listing('lists', 'n1'), listing('other', 'n2'))).toEqual(['lists']);
     expect(wakes(agent('a', 'n3'), listing('lists', 'n1'))).toEqual([]);
   });
-  test('⚡ and pools that select it, which will list it soon', () => {
+  test('⚡ pools that select its node and will list it soon', () => {
     expect(wakes(agent('a', 'n1'), node('n1'), pool('soon', ['vg']))).toEqual(['soon']);
   });
-  test('[89] one that is not scheduled concerns nobody', () => {
+  test('[89] no pool while it is not scheduled', () => {
     expect(wakes(agent('a', ''), listing('lists', ''), pool('open', ['vg']))).toEqual([]);
   });
-  test('[87] [88] [102] [103] [104] [107] others are never seen: the watch names namespace and label', () => {
+  test('[87] [88] [102] [103] [104] [107] nothing from other namespaces or labels: the watch excludes them', () => {
     const [, , pods] = watches('d8-agents');
     expect([pods!.namespace, pods!.labelSelector]).toEqual(['d8-agents', 'app=agent']);
   });
 });
 
 describe('indexes', () => {
-  test('by eligible node, by volume group, by the label a node must have', () => {
+  test('by eligible node, by volume group, by required node label', () => {
     const made = pool('p', ['b', 'a', 'b'], {
       zones: ['x', 'y'],
       status: { eligibleNodes: [entry('n2'), entry('n1')] },
@@ -136,7 +136,7 @@ describe('indexes', () => {
       ['topology.kubernetes.io/zone=x', 'topology.kubernetes.io/zone=y'],
     ]);
   });
-  test('a pool without a status is eligible nowhere', () => {
+  test('a pool without a status has no eligible nodes', () => {
     expect(poolIndexes['status.eligibleNodes[].nodeName'](pool('p', ['a']))).toEqual([]);
   });
 });
@@ -149,24 +149,24 @@ const version = <T extends Node | LVMVolumeGroup | Pod | ReplicatedStoragePool>(
   metadata: { ...object.metadata, resourceVersion },
 });
 
-describe('changes that matter', () => {
+describe('relevant changes', () => {
   const changesNode = (before: NodeParts, after: NodeParts) =>
     isNews(nodeFacts, version(node('n', before), '1'), version(node('n', after), '2'));
   test.each<[string, NodeParts, NodeParts, boolean]>([
-    ['[93] a label', { labels: { a: '1' } }, { labels: { a: '2' } }, true],
-    ['a label more', {}, { labels: { a: '' } }, true],
+    ['[93] a changed label', { labels: { a: '1' } }, { labels: { a: '2' } }, true],
+    ['an added label', {}, { labels: { a: '' } }, true],
     ['a zone', { zone: 'a' }, { zone: 'b' }, true],
-    ['[94] Ready turned', { ready: 'True' }, { ready: 'False' }, true],
+    ['[94] Ready changed', { ready: 'True' }, { ready: 'False' }, true],
     ['Unknown became False', { ready: 'Unknown' }, { ready: 'False' }, true],
     ['Ready appeared', { ready: null }, { ready: 'False' }, true],
-    ['the grace period began anew', { ready: 'False', since: 0 }, { ready: 'False', since: 1000 }, true],
+    ['the grace period restarted', { ready: 'False', since: 0 }, { ready: 'False', since: 1000 }, true],
     ['[95] cordoned', {}, { unschedulable: true }, true],
-    ['[96] nothing but the version', {}, {}, false],
-    ['cordoned, in other words', {}, { unschedulable: false }, false],
+    ['[96] only the resourceVersion', {}, {}, false],
+    ['cordoned in another representation', {}, { unschedulable: false }, false],
   ])('node: %s', (_rule, before, after, expected) => {
     expect(changesNode(before, after)).toBe(expected);
   });
-  test('node: heartbeats, addresses, images and taints do not', () => {
+  test('node: heartbeats, addresses, images and taints are not relevant', () => {
     const before = node('n');
     const after = structuredClone(before);
     for (const condition of after.status!.conditions!)
@@ -180,11 +180,11 @@ describe('changes that matter', () => {
   const mark = { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' };
   test.each<[string, LVGParts, LVGParts, boolean]>([
     ['[98] the annotation', {}, { annotations: mark }, true],
-    ['[99] Ready turned', { ready: 'False' }, { ready: 'True' }, true],
-    ['[111] [112] no Ready became False', { ready: null }, { ready: 'False' }, true],
+    ['[99] Ready changed', { ready: 'False' }, { ready: 'True' }, true],
+    ['[111] [112] a missing Ready became False', { ready: null }, { ready: 'False' }, true],
     ['[100] [114] a thin pool became ready', { thinPools: { tp: false } }, { thinPools: { tp: true } }, true],
-    ['[115] a thin pool more', { thinPools: {} }, { thinPools: { tp: false } }, true],
-    ['[101] [113] nothing but the version', { thinPools: { tp: true } }, { thinPools: { tp: true } }, false],
+    ['[115] an added thin pool', { thinPools: {} }, { thinPools: { tp: false } }, true],
+    ['[101] [113] only the resourceVersion', { thinPools: { tp: true } }, { thinPools: { tp: true } }, false],
     ['another annotation', {}, { annotations: { a: 'b' } }, false],
   ])('volume group: %s', (_rule, before, after, expected) => {
     expect(isNews(lvgFacts, version(lvg('vg', 'n', before), '1'), version(lvg('vg', 'n', after), '2'))).toBe(
@@ -199,14 +199,14 @@ describe('changes that matter', () => {
   });
 
   test.each([
-    ['[105] Ready turned', agent('a', 'n'), agent('a', 'n', { ready: 'False' }), true],
+    ['[105] Ready changed', agent('a', 'n'), agent('a', 'n', { ready: 'False' }), true],
     [
-      '[106] no Ready became False',
+      '[106] a missing Ready became False',
       agent('a', 'n', { ready: null }),
       agent('a', 'n', { ready: 'False' }),
       false,
     ],
-    ['⚡ it is about to go', agent('a', 'n'), agent('a', 'n', { terminating: true }), true],
+    ['⚡ it is terminating', agent('a', 'n'), agent('a', 'n', { terminating: true }), true],
     ['it was scheduled', agent('a', ''), agent('a', 'n'), true],
   ])('Pod: %s', (_rule, before, after, expected) => {
     expect(isNews(podFacts, before, after)).toBe(expected);
@@ -214,12 +214,12 @@ describe('changes that matter', () => {
 
   const ready = (status: string) => [{ type: 'Ready', status }];
   test.each<[string, ReplicatedStoragePool['status'], ReplicatedStoragePool['status'], boolean]>([
-    ['⚡ the revision, ours or not', {}, { eligibleNodesRevision: 1 }, true],
-    ['⚡ Ready turned', { conditions: ready('True') }, { conditions: ready('False') }, true],
-    ['⚡ the list was taken away', { eligibleNodes: [entry('n1')] }, {}, true],
-    ['legacy fields came', {}, { phase: 'Completed' }, true],
+    ['⚡ the revision, whoever wrote it', {}, { eligibleNodesRevision: 1 }, true],
+    ['⚡ Ready changed', { conditions: ready('True') }, { conditions: ready('False') }, true],
+    ['⚡ the list was removed', { eligibleNodes: [entry('n1')] }, {}, true],
+    ['legacy fields were added', {}, { phase: 'Completed' }, true],
     ['who uses it', {}, { usedBy: { replicatedStorageClassNames: ['x'] } }, false],
-    ['a condition of somebody else', {}, { conditions: [{ type: 'Other', status: 'True' }] }, false],
+    ['a condition of another controller', {}, { conditions: [{ type: 'Other', status: 'True' }] }, false],
   ])('pool: %s', (_rule, before, after, expected) => {
     const made = (status: ReplicatedStoragePool['status']) => pool('p', ['vg'], { status: status! });
     expect(isNews(poolFacts, made(before), made(after))).toBe(expected);
@@ -228,7 +228,7 @@ describe('changes that matter', () => {
     const before = pool('p', ['vg']);
     expect(isNews(poolFacts, before, { ...before, metadata: { name: 'p', generation: 2 } })).toBe(true);
   });
-  test('[72] [73] [84] [85] [90] [91] whatever comes or goes is news', () => {
+  test('[72] [73] [84] [85] [90] [91] every creation and deletion is relevant', () => {
     expect(isNews(nodeFacts, undefined, node('n'))).toBe(true);
     expect(isNews(nodeFacts, node('n'), undefined)).toBe(true);
   });

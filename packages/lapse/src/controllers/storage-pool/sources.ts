@@ -1,5 +1,5 @@
-// What is watched: of each kind the part that decisions read (projection), the part whose change matters (facts), the
-// indexes, and the way from a changed object to the pools it can concern. Everything here is pure.
+// What is watched: per kind, the fields that decisions read (projection), the fields whose change is relevant
+// (facts), the indexes, and the mapping from a changed object to the pools it concerns. Pure functions.
 
 import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import { type Condition, Node, Pod } from '@lapse/kube/api/kinds/builtin';
@@ -33,8 +33,9 @@ export const poolIndexes = {
 };
 
 /**
- * The generation, and what stands for the status we keep. A decision that nothing has to change may have been made on a
- * copy that was behind; when the newer one arrives it is made again. The price is a pass without a write after each write.
+ * The generation, and a summary of the status fields that this controller owns. A decision that required no write
+ * may be based on a stale copy. It is repeated when the newer copy arrives. The price is one reconcile without a
+ * write after each write.
  */
 export const poolFacts = ({ metadata, status = {} }: ReplicatedStoragePool) => {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
@@ -60,7 +61,7 @@ interface WithConditions extends KubeObject {
 const readyOf = ({ status }: WithConditions): Condition | undefined =>
   status?.conditions?.find(({ type }) => type === 'Ready');
 
-/** Its state and the instant of its change; heartbeats and words are dropped. */
+/** State and transition time of Ready. Heartbeats and messages are dropped. */
 function readyOnly(object: WithConditions): Condition[] {
   const { status = '', lastTransitionTime } = readyOf(object) ?? {};
   if (status === '') return [];
@@ -155,7 +156,7 @@ export const podIndexes = {
   [PODS_BY_NODE]: ({ spec }: Pod) => (spec?.nodeName ? [spec.nodeName] : []),
 };
 
-/** Pools that list the node, and pools that select it. One whose selector makes no sense might. */
+/** Pools that list the node, and pools that select it. A pool with an invalid selector counts as selecting it. */
 export function* poolsOfNode(node: Node, cache: KindReader): Generator<ObjectKey> {
   const { name } = node.metadata;
   for (const pool of cache.byIndex(ReplicatedStoragePool, BY_ELIGIBLE_NODE, name!)) yield keyOf(pool);
@@ -172,7 +173,7 @@ export function mightSelect(pool: ReplicatedStoragePool, { metadata }: Node): bo
 export const poolsOfLVG = ({ metadata }: LVMVolumeGroup, cache: KindReader): ObjectKey[] =>
   cache.byIndex(ReplicatedStoragePool, BY_LVG_NAME, metadata.name!).map(keyOf);
 
-/** Whether there are no more than one: the first has come, or the last has gone. */
+/** Whether there is at most one: the first was created, or the last was deleted. */
 function isAlone(pods: Iterable<Pod>): boolean {
   let count = 0;
   for (const _ of pods) if (++count > 1) return false;
@@ -180,8 +181,8 @@ function isAlone(pods: Iterable<Pod>): boolean {
 }
 
 /**
- * Also through the selection: a pool that is about to list the node does not list it yet. All pools say in their condition
- * whether there are agents at all.
+ * Includes pools that select the node: a pool that is about to list the node does not list it yet. All pools report
+ * in their condition whether there are agents at all.
  */
 export function* poolsOfPod({ spec }: Pod, cache: KindReader): Generator<ObjectKey> {
   if (isAlone(cache.list(Pod))) {

@@ -1,4 +1,4 @@
-// The specification of change detection: when the revision grows, what a condition says, and that nothing to change is
+// Specification of change detection: when the revision grows, what a condition says, and that an unchanged status is
 // the same object.
 
 import { formatTime } from '@lapse/base/instant';
@@ -31,39 +31,39 @@ describe('applyEligibleNodesAndIncrementRevisionIfChanged', () => {
     eligibleNodesRevision: 5,
   });
 
-  test('[40] the same nodes: the very same status', () => {
+  test('[40] returns the same object for the same nodes', () => {
     const before = status(entry('n1'));
     expect(apply(before, [entry('n1')])).toBe(before);
   });
   test.each([
-    ['[41] a node more', [entry('n1'), entry('n2')]],
-    ['a node less', []],
+    ['[41] an added node', [entry('n1'), entry('n2')]],
+    ['a removed node', []],
     ['another node', [entry('n2')]],
-    ['[42] nodeReady turned', [entry('n1', { nodeReady: false })]],
+    ['[42] a change of nodeReady', [entry('n1', { nodeReady: false })]],
     ['agentReady turned', [entry('n1', { agentReady: false })]],
     ['unschedulable turned', [entry('n1', { unschedulable: true })]],
     ['a zone', [entry('n1', { zoneName: 'a' })]],
-    ['a volume group', [entry('n1', { lvmVolumeGroups: [group('vg')] })]],
-  ])('%s: one more, once', (_rule, nodes) => {
+    ['a changed volume group', [entry('n1', { lvmVolumeGroups: [group('vg')] })]],
+  ])('%s increments the revision once', (_rule, nodes) => {
     const before = status(entry('n1'));
     const after = apply(before, nodes);
     expect([after.eligibleNodes ?? [], after.eligibleNodesRevision]).toEqual([nodes, 6]);
     expect(apply(after, nodes)).toBe(after);
     expect(before).toEqual(status(entry('n1')));
   });
-  test('the first nodes take the revision from nothing to 1', () => {
+  test('the first nodes set the revision to 1', () => {
     expect(apply({}, [entry('n1')])).toEqual({ eligibleNodes: [entry('n1')], eligibleNodesRevision: 1 });
   });
-  test('a pool that never had nodes keeps no revision', () => {
+  test('a pool that never had nodes has no revision', () => {
     const nothing = {};
     expect(apply(nothing, [])).toBe(nothing);
     const empty = { eligibleNodes: [] };
     expect(apply(empty, [])).toBe(empty);
   });
-  test('a list that becomes empty is a change, and the field goes', () => {
+  test('an empty list is a change, and the field is removed', () => {
     expect(apply(status(entry('n1')), [])).toEqual({ eligibleNodesRevision: 6 });
   });
-  test('what others wrote stays', () => {
+  test('fields of other writers are kept', () => {
     const usedBy = { replicatedStorageClassNames: ['x'] };
     expect(apply({ usedBy, phase: 'Completed' }, [entry('n1')])).toMatchObject({
       usedBy,
@@ -85,8 +85,8 @@ describe('equality', () => {
     ['[45] a differing agentReady', [entry('a')], [entry('a', { agentReady: false })], false],
     ['[46] two empty lists', [], [], true],
     ['the same nodes in another order', [entry('a'), entry('b')], [entry('b'), entry('a')], false],
-    ['no zone and an empty one', [entry('a')], [entry('a', { zoneName: '' })], true],
-    ['no volume groups and an empty list', [entry('a')], [entry('a', { lvmVolumeGroups: [] })], true],
+    ['a missing zone and an empty one', [entry('a')], [entry('a', { zoneName: '' })], true],
+    ['missing volume groups and an empty list', [entry('a')], [entry('a', { lvmVolumeGroups: [] })], true],
   ])('nodes: %s', (_rule, a, b, expected) => {
     expect(areEligibleNodesEqual(a, b)).toBe(expected);
     expect(areEligibleNodesEqual(b, a)).toBe(expected);
@@ -108,7 +108,7 @@ describe('equality', () => {
 describe('applyLegacyFieldsCleared', () => {
   test.each([
     [
-      'both: the phase stays until ours replaces it',
+      'both: the phase is kept until this controller replaces it',
       { phase: 'Completed', reason: 'x' },
       { phase: 'Completed' },
     ],
@@ -118,7 +118,7 @@ describe('applyLegacyFieldsCleared', () => {
     expect(applyLegacyFieldsCleared({ ...rest, ...legacy })).toEqual({ ...rest, ...expected });
   });
   test.each([{}, { phase: '', reason: '' }, { phase: 'Ready' }])(
-    'nothing there: the very same status',
+    'returns the same object without legacy fields',
     (status) => {
       expect(applyLegacyFieldsCleared(status)).toBe(status);
     },
@@ -138,22 +138,22 @@ describe('Ready', () => {
     lastTransitionTime: time(0),
   };
 
-  test('said for the first time', () => {
+  test('is set for the first time', () => {
     expect(applyReadyCondTrue({}, 2, on(0)).conditions).toEqual([TRUE]);
   });
-  test.each([0, 1])('the message counts, without a singular: %d', (count) => {
+  test.each([0, 1])('has a message with the count, without a singular: %d', (count) => {
     const [ready] = applyReadyCondTrue({}, count, on(0)).conditions!;
     expect(ready!.message).toBe(`Eligible nodes calculated successfully: ${count} nodes`);
   });
   test.each<[string, ReplicatedStoragePoolStatus]>([
     ['[67] with phase and message', { phase: 'Ready', message: TRUE.message }],
     ['with a CRD that has no message', { phase: 'Ready' }],
-  ])('said again %s: the very same status', (_name, fields) => {
+  ])('set again %s returns the same object', (_name, fields) => {
     const status = { conditions: [TRUE], ...fields };
     expect(applyReadyCondTrue(status, 2, on(60_000))).toBe(status);
   });
   test.each<[string, ReplicatedStoragePoolStatus]>([
-    ['[64] both are missing', {}],
+    ['[64] phase and message are missing', {}],
     ['[65] another phase', { phase: 'Completed', message: TRUE.message }],
     ['[66] another message', { phase: 'Ready', message: 'old' }],
   ])('phase and message are those of the condition: %s', (_name, fields) => {
@@ -176,14 +176,14 @@ describe('Ready', () => {
       message: 'because',
     });
   });
-  test('another message or generation: the time of the transition stays', () => {
+  test('keeps the transition time when only message or generation change', () => {
     const status = { conditions: [TRUE] };
     expect(applyReadyCondTrue(status, 3, on(60_000)).conditions![0]!.lastTransitionTime).toBe(time(0));
     expect(applyReadyCondTrue(status, 2, on(60_000, 7)).conditions).toEqual([
       { ...TRUE, observedGeneration: 7 },
     ]);
   });
-  test('turned: the time of the transition is now', () => {
+  test('has a new transition time when its status changes', () => {
     const status = { conditions: [TRUE], eligibleNodes: [entry('n1')], eligibleNodesRevision: 4 };
     const after = applyReadyCondFalse(status, problem, on(60_000));
     expect(after.conditions).toEqual([
@@ -198,7 +198,7 @@ describe('Ready', () => {
     ]);
     expect([after.eligibleNodes, after.eligibleNodesRevision]).toEqual([[entry('n1')], 4]);
   });
-  test('one reason after another: still the same transition', () => {
+  test('keeps the transition time when only the reason changes', () => {
     const first = applyReadyCondFalse({}, problem, on(0));
     const second = applyReadyCondFalse(first, { ...problem, reason: 'LVMVolumeGroupNotFound' }, on(60_000));
     expect(second.conditions![0]).toMatchObject({
@@ -206,23 +206,23 @@ describe('Ready', () => {
       lastTransitionTime: time(0),
     });
   });
-  test('conditions of others keep their place', () => {
+  test('keeps the position of conditions of other controllers', () => {
     const other = (type: string) => ({ ...TRUE, type });
     const status = { conditions: [other('A'), TRUE, other('B')] };
     const types = (next: ReplicatedStoragePoolStatus) => next.conditions!.map(({ type }) => type);
     expect(types(applyReadyCondTrue(status, 9, on(0)))).toEqual(['A', 'Ready', 'B']);
     expect(types(applyReadyCondTrue({ conditions: [other('A')] }, 9, on(0)))).toEqual(['A', 'Ready']);
   });
-  test('a condition that lost its transition time gets one', () => {
+  test('sets a missing transition time', () => {
     const { lastTransitionTime: _, ...odd } = TRUE;
     expect(applyReadyCondTrue({ conditions: [odd] }, 2, on(5000)).conditions![0]!.lastTransitionTime).toBe(
       time(5000),
     );
   });
   test.each([
-    ['as long as allowed', 'x'.repeat(32_768), 'x'.repeat(32_768)],
+    ['of the maximum length is kept', 'x'.repeat(32_768), 'x'.repeat(32_768)],
     ['longer', 'x'.repeat(40_000), `${'x'.repeat(32_767)}…`],
-    ['characters count, not their halves', '😀'.repeat(32_768), '😀'.repeat(32_768)],
+    ['is measured in characters, not in UTF-16 code units', '😀'.repeat(32_768), '😀'.repeat(32_768)],
   ])('a message %s', (_rule, message, expected) => {
     expect(applyReadyCondFalse({}, { ...problem, message }, on(0)).conditions![0]!.message).toBe(expected);
   });

@@ -1,5 +1,5 @@
-// The status of a pool, step by step. Each `apply*` answers the next status, and the very same object when there is
-// nothing to change: whoever compares the two by identity knows whether there is something to write.
+// Builds the status of a pool step by step. Each `apply*` returns the next status, or the same object if nothing
+// changes, so that callers detect a change by identity.
 
 import { formatTime, type Instant } from '@lapse/base/instant';
 import type { Condition } from '@lapse/kube/api/kinds/builtin';
@@ -11,13 +11,13 @@ import {
 } from '#api/replicatedStoragePool';
 import type { Problem } from './validate.ts';
 
-/** What a condition is about, and when it is said. */
+/** The generation and time of a condition. */
 export interface Observed {
   readonly generation: number;
   readonly now: Instant;
 }
 
-/** An older controller left this behind. Its phase is replaced by ours, so that it is never missing. */
+/** Removes fields of an older controller. Its phase is replaced later, so that it is never missing. */
 export function applyLegacyFieldsCleared(status: Status): Status {
   if (!status.reason) return status;
   const { reason: _, ...rest } = status;
@@ -37,13 +37,13 @@ export function applyEligibleNodesAndIncrementRevisionIfChanged(
 const nextRevision = (revision: number | bigint): number | bigint =>
   typeof revision === 'bigint' || revision >= Number.MAX_SAFE_INTEGER ? BigInt(revision) + 1n : revision + 1;
 
-/** `hint`: what a reader of the list should know. */
+/** `hint`: additional information for the message. */
 export function applyReadyCondTrue(status: Status, count: number, observed: Observed, hint = ''): Status {
   const message = `Eligible nodes calculated successfully: ${count} nodes${hint === '' ? '' : `; ${hint}`}`;
   return applyReady(status, { status: 'True', reason: 'Ready', message }, observed);
 }
 
-/** The list stays as it was: what is known is old, but not known to be wrong. */
+/** Keeps the list: it may be outdated, but is not known to be wrong. */
 export const applyReadyCondFalse = (
   status: Status,
   { reason, message }: Problem,
@@ -52,7 +52,7 @@ export const applyReadyCondFalse = (
 
 type Said = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
 
-/** The condition, and phase and message of the same content for components that wait for them. */
+/** The condition, plus phase and message with the same content for components that read these. */
 const applyReady = (status: Status, said: Said, observed: Observed): Status =>
   applyPhase(applyCondition(status, said, observed), said);
 
@@ -61,7 +61,7 @@ const PHASES: Readonly<Record<string, string>> = {
   LVMVolumeGroupNotFound: 'WaitingForLVMVolumeGroups',
 };
 
-/** A CRD without `status.message` drops it: its absence alone is no reason to write. */
+/** A CRD without `status.message` drops the field, so its absence alone does not cause a write. */
 function applyPhase(status: Status, { reason, message }: Said): Status {
   const phase = PHASES[reason] ?? 'InvalidConfiguration';
   const isSame = status.phase === phase && (status.message ?? message) === message;
@@ -91,7 +91,7 @@ const isSameCondition = (a: Condition, b: Condition): boolean =>
   a.observedGeneration === b.observedGeneration &&
   a.lastTransitionTime === b.lastTransitionTime;
 
-/** The schema counts characters, as [...text] does; the end of a long list is the part nobody misses. */
+/** Truncates to the limit of the schema, which counts characters, as [...text] does. */
 function shortened(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;
   const characters = [...message];

@@ -1,5 +1,5 @@
-// Pools on a real API server: the rules of the CRDs, a grace period in real time, a second writer of the status, legacy
-// fields, bad input without a loop; all of it with no more rights than the controller declares.
+// Pools on a real API server: the rules of the CRDs, a grace period in real time, a second writer of the status,
+// legacy fields, invalid input without a retry loop. Runs with exactly the rights that the controller declares.
 
 import { realClock } from '@lapse/base/clock';
 import { formatTime } from '@lapse/base/instant';
@@ -31,7 +31,7 @@ const rbac = (kind: string, namespaced: boolean): Kind =>
   });
 
 let manager: Manager;
-/** Statuses that the process asked to have written, by pool. */
+/** Names of the pools whose status the process patched. */
 const patches: string[] = [];
 
 const create = async (...objects: KubeObject[]): Promise<void> => {
@@ -65,7 +65,7 @@ const agentPod = (name: string, on: string) => {
   return { ...made, spec: { ...made.spec, containers: [{ name: 'agent', image: 'agent' }] } };
 };
 
-/** Rights as the chart grants them: Pods in the namespace of the agents only. */
+/** The rights that the chart grants: Pods only in the namespace of the agents. */
 async function grant(client: Client): Promise<void> {
   const rules = rightsOf(controller).map(({ group, resource, verbs }) => ({
     apiGroups: [group],
@@ -143,7 +143,7 @@ describe('the CRDs', () => {
   });
 });
 
-test('with the declared rights and no other: listed, and shown by kubectl', async () => {
+test('the declared rights are sufficient, and kubectl shows the list', async () => {
   await create(
     node('k1', { zone: 'a', labels: { set: 'first' } }),
     lvg('vg-k1', 'k1'),
@@ -194,7 +194,7 @@ test('a grace period of two seconds ends after two seconds', async () => {
   expect((await rsp('grace')).status!.eligibleNodesRevision).toBe(3);
 });
 
-test('a second writer of the status: nothing of it is lost, and the list is right', async () => {
+test('with a second writer of the status no change is lost, and the list is correct', async () => {
   await create(node('s1', { labels: { set: 'shared' } }), lvg('vg-s1', 's1'));
   await create(pool('shared', ['vg-s1'], { nodeLabelSelector: { matchLabels: { set: 'shared' } } }));
   await eventually(async () => expect(nodes(await rsp('shared'))).toEqual(['s1']));
@@ -225,7 +225,7 @@ test('a second writer of the status: nothing of it is lost, and the list is righ
   });
 });
 
-test('a legacy reason is cleared once, and the phase is ours', async () => {
+test('a legacy reason is cleared once, and the phase is replaced', async () => {
   await create(node('l1', { labels: { set: 'legacy' } }), lvg('vg-l1', 'l1'));
   const selected = { nodeLabelSelector: { matchLabels: { set: 'legacy' } } };
   const [before] = [patches.length];
@@ -249,13 +249,13 @@ test('a legacy reason is cleared once, and the phase is ours', async () => {
   });
   await readiness('l1', 'True');
   await eventually(async () => expect((await rsp('legacy')).status!.eligibleNodes![0]!.nodeReady).toBe(true));
-  // The first list; legacy fields and the flip; the flip back. Lost races may add some.
+  // Expected writes: the first list; legacy fields and the change; the change back. Conflicts may add some.
   const written = patches.slice(before).filter((name) => name === 'legacy');
   expect(written.length).toBeGreaterThanOrEqual(4);
   expect((await rsp('legacy')).status!.eligibleNodesRevision).toBe(3);
 });
 
-test('what is wrong is said once, and nothing is asked again', async () => {
+test('invalid input is reported once, and no request is repeated', async () => {
   const wrong = {
     'wrong-lvg': pool('wrong-lvg', ['nowhere']),
     'wrong-selector': pool('wrong-selector', ['vg-k1'], {
@@ -274,7 +274,7 @@ test('what is wrong is said once, and nothing is asked again', async () => {
   expect(asked.sort()).toEqual(Object.keys(wrong).sort());
 });
 
-test('1,001 nodes: a condition instead of a status that the server refuses', async () => {
+test('1,001 nodes lead to a condition instead of a status that the API server rejects', async () => {
   const names = Array.from({ length: 1001 }, (_, i) => `many-${i}`);
   await Promise.all(
     names.map((name) => cluster.client.create(Node, node(name, { labels: { set: 'many' } }))),

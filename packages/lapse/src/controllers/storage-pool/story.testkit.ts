@@ -1,5 +1,5 @@
-// For tests: random stories about nodes, volume groups, agents and pools, and how they are told to a Model. Few names and
-// few values, so that things meet.
+// For tests: random sequences of changes to nodes, volume groups, agents and pools, and their execution on a Model.
+// Names and values are few, so that objects often interact.
 
 import { formatTime, millis, plus } from '@lapse/base/instant';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
@@ -38,7 +38,7 @@ const step = <T>(name: string, values: fc.Arbitrary<T>, tell: (model: Model, val
     (value): Step => ({ text: `${name} ${JSON.stringify(value)}`, tell: (model) => tell(model, value) }),
   );
 
-/** Creates it, or makes it so; what cannot be changed is deleted first. */
+/** Creates or updates the object. Immutable fields are changed by deleting it first. */
 async function put<T extends KubeObject>(
   { user }: Model,
   kind: Kind<T>,
@@ -54,7 +54,7 @@ async function put<T extends KubeObject>(
     const metadata = { ...rest.metadata, resourceVersion: there.metadata.resourceVersion! };
     const next = Object.assign({}, there, rest, { metadata });
     const answer = await user.update(kind, next);
-    // What was asked for cannot be changed in place.
+    // The update changes an immutable field.
     if (answer.kind === 'invalid') return put({ user } as Model, kind, object, true);
     objectOf(answer);
   }
@@ -67,7 +67,10 @@ const nodeParts = fc.record({
   zone: optional(fc.constantFrom('a', 'b')),
   disk: optional(fc.constantFrom('ssd', 'hdd')),
   ready: fc.constantFrom('True', 'True', 'False', 'Unknown', null),
-  /** Seconds from now. Not in the future: that counts from the first sight, which a fresh controller does not know. */
+  /**
+   * Seconds from now. Not in the future: such a transition counts from its first observation, which a restarted
+   * controller does not know.
+   */
   since: fc.constantFrom(-301, -300, -299, -60, -1, 0),
   unschedulable: fc.boolean(),
 });
@@ -217,12 +220,12 @@ const weighted: [fc.MaybeWeightedArbitrary<Step>, ...fc.MaybeWeightedArbitrary<S
 ];
 const steps = fc.array(fc.oneof(...weighted), { minLength: 5, maxLength: 30 });
 
-/** A story that begins with something to keep. */
+/** A sequence that starts with one node, one volume group and one pool. */
 export const story: fc.Arbitrary<Step[]> = fc
   .tuple(STEPS[0]!.arbitrary, STEPS[2]!.arbitrary, STEPS[6]!.arbitrary, steps)
   .map(([someNode, someLvg, somePool, rest]) => [someNode, someLvg, somePool, ...rest]);
 
-/** Tells a story to a model, and looks at the end. */
+/** Runs a sequence on a model and checks the result at the end. */
 export async function tellStory(model: Model, told: readonly Step[]): Promise<void> {
   model.start();
   for (const { tell } of told) await tell(model);

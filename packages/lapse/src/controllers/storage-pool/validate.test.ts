@@ -1,4 +1,4 @@
-// The specification of refusals: which, in which order, in which words.
+// Specification of validation errors, their order and messages.
 
 import { minutes } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
@@ -13,27 +13,27 @@ const validate = (rsp: ReplicatedStoragePool, ...lvgs: ReturnType<typeof lvg>[])
 };
 
 describe('volume groups', () => {
-  test('[35] LVM with a volume group that exists', () => {
+  test('[35] LVM with an existing volume group is valid', () => {
     expect(validate(pool('p', ['vg']), lvg('vg', 'n1'))).toBe('valid');
   });
-  test('[59] [60] no references, nothing to look for', () => {
+  test('[59] [60] an empty list of references is valid', () => {
     expect(validate(pool('p', []))).toBe('valid');
   });
-  test('[61] [63] all are found, in whatever order they come', () => {
+  test('[61] [63] all references are found in any order', () => {
     const groups = [lvg('b', 'n1'), lvg('a', 'n1')];
     expect(validate(pool('p', ['a', 'b']), ...groups)).toBe('valid');
     expect(validate(pool('p', ['b', 'a']), ...groups.toReversed())).toBe('valid');
   });
-  test('[38] LVMThin with a thin pool that exists', () => {
+  test('[38] LVMThin with an existing thin pool is valid', () => {
     expect(validate(pool('p', ['vg/tp']), thin('other', 'tp'))).toBe('valid');
   });
-  test('[36] LVMThin without the name of a thin pool', () => {
+  test('[36] LVMThin without the name of a thin pool is invalid', () => {
     expect(validate(pool('p', ['vg'], { type: 'LVMThin' }), thin('tp'))).toEqual([
       'InvalidLVMVolumeGroup',
       'RSP/LVG validation failed: LVMVolumeGroup "vg": thinPoolName is required for LVMThin type',
     ]);
   });
-  test.each([[['other']], [[]]])('[37] LVMThin with a thin pool that is not in the spec: %j', (names) => {
+  test.each([[['other']], [[]]])('[37] LVMThin with a thin pool that is not in the spec is invalid: %j', (names) => {
     expect(validate(pool('p', ['vg/tp']), thin(...names))).toEqual([
       'InvalidLVMVolumeGroup',
       'RSP/LVG validation failed: LVMVolumeGroup "vg": thinPool "tp" not found in Spec.ThinPools',
@@ -43,14 +43,14 @@ describe('volume groups', () => {
     const group = lvg('vg', 'n1', { thinPools: { tp: true }, specThinPools: [] });
     expect(validate(pool('p', ['vg/tp']), group)[0]).toBe('InvalidLVMVolumeGroup');
   });
-  test('the first wrong reference is told, in the order of the spec', () => {
+  test('the first invalid reference in the order of the spec is reported', () => {
     const [, message] = validate(pool('p', ['vg/b', 'vg/a']), thin());
     expect(message).toContain('thinPool "b"');
   });
-  test('LVM does not look at thin pools', () => {
+  test('LVM ignores thin pools', () => {
     expect(validate(pool('p', ['vg/tp'], { type: 'LVM' }), lvg('vg', 'n1'))).toBe('valid');
   });
-  test('[39] ⚡ [62] missing ones are all named once, sorted, one a line', () => {
+  test('[39] ⚡ [62] all missing volume groups are reported once, sorted, one per line', () => {
     expect(validate(pool('p', ['z', 'vg', 'a', 'z']), lvg('vg', 'n1'))).toEqual([
       'LVMVolumeGroupNotFound',
       'Some LVMVolumeGroups not found: LVMVolumeGroup "a" not found\nLVMVolumeGroup "z" not found',
@@ -83,10 +83,10 @@ describe('the grace period', () => {
     ['1d', 'notReadyGracePeriod: time: unknown unit "d" in duration "1d"'],
     ['PT10M', 'notReadyGracePeriod: time: invalid duration "PT10M"'],
     ['9999999h', 'notReadyGracePeriod: time: invalid duration "9999999h"'],
-  ])('%j is refused', (text, message) => {
+  ])('%j is rejected', (text, message) => {
     expect(grace(text)).toEqual(['InvalidEligibleNodesPolicy', `Invalid EligibleNodesPolicy: ${message}`]);
   });
-  test('a pool without a policy has the default', () => {
+  test('a pool without a policy has the default grace period', () => {
     const rsp = pool('p', ['vg']);
     const { eligibleNodesPolicy: _, ...spec } = rsp.spec;
     const validation = validateRSPAndLVGs({ ...rsp, spec: spec as typeof rsp.spec }, lvgMap(lvg('vg', 'n1')));
@@ -94,7 +94,7 @@ describe('the grace period', () => {
   });
 });
 
-test('the first failure wins: groups, thin pools, selector, zones, grace', () => {
+test('the first failure is reported: volume groups, thin pools, selector, zones, grace period', () => {
   const wrong = (parts: Parameters<typeof pool>[2], ...lvgs: ReturnType<typeof lvg>[]) =>
     validate(pool('p', ['vg/tp'], { grace: 'x', ...parts }), ...lvgs);
   const nodeLabelSelector = { matchLabels: { 'not a key': 'x' } };
@@ -120,10 +120,10 @@ describe('limits', () => {
   });
   const nodes = (count: number) => Array.from({ length: count }, (_, i) => entry(`n${i}`));
   test.each([
-    ['1,000 nodes are well', nodes(1000), undefined],
-    ['1,001 are not', nodes(1001), 'Too many eligible nodes: 1001, at most 1000'],
-    ['50 volume groups on a node are well', [entry('n1', 50)], undefined],
-    ['51 are not', [entry('n1'), entry('n2', 51)], 'Too many LVMVolumeGroups on node "n2": 51, at most 50'],
+    ['1,000 nodes are accepted', nodes(1000), undefined],
+    ['1,001 nodes are rejected', nodes(1001), 'Too many eligible nodes: 1001, at most 1000'],
+    ['50 volume groups on a node are accepted', [entry('n1', 50)], undefined],
+    ['51 volume groups on a node are rejected', [entry('n1'), entry('n2', 51)], 'Too many LVMVolumeGroups on node "n2": 51, at most 50'],
   ])('%s', (_rule, list, message) => {
     const expected =
       message === undefined ? undefined : { kind: 'invalid', reason: 'TooManyEligibleNodes', message };

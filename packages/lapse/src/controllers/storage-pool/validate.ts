@@ -1,5 +1,6 @@
-// Whether eligible nodes can be computed at all. Checks go in a fixed order and the first failure wins: LVMVolumeGroups
-// exist, thin pools are in their spec, the selector and the zones can be parsed, and the grace period is a duration.
+// Checks whether eligible nodes can be computed. The order of the checks is fixed and the first failure is reported:
+// LVMVolumeGroups exist, thin pools are in their spec, selector and zones can be parsed, and the grace period is a
+// duration.
 
 import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
@@ -16,7 +17,7 @@ import { type NodeSelector, nodeSelectorOf } from './nodeSelector.ts';
 
 export type LVGs = ReadonlyMap<string, LVMVolumeGroup>;
 
-/** The last two are ours: states that would otherwise be refused by the server again and again. */
+/** The original controller lacks the last two: states that the API server would otherwise reject again and again. */
 export const NOT_READY_REASONS = [
   'LVMVolumeGroupNotFound',
   'InvalidLVMVolumeGroup',
@@ -53,7 +54,7 @@ export function validateRSPAndLVGs(rsp: ReplicatedStoragePool, lvgs: LVGs): Vali
   return { kind: 'valid', nodeSelector, gracePeriod };
 }
 
-/** Lists that the schema would refuse are a state to report, not a request to repeat. */
+/** A list that the schema would reject is reported in the condition instead of sent repeatedly. */
 export function validateLimits(eligibleNodes: readonly EligibleNode[]): Problem | undefined {
   const count = eligibleNodes.length;
   if (count > MOST_ELIGIBLE_NODES)
@@ -90,7 +91,7 @@ function wrongThinPool({ spec }: ReplicatedStoragePool, lvgs: LVGs): Problem | u
   return undefined;
 }
 
-/** The grace period, or what is wrong with it. Parts of a millisecond count as a whole one: never early. */
+/** The grace period, or the error message. Rounded up to a millisecond, so that no node is removed early. */
 function parseGracePeriod({ spec }: ReplicatedStoragePool): Millis | string {
   const text = spec.eligibleNodesPolicy?.notReadyGracePeriod ?? DEFAULT_GRACE_PERIOD;
   try {

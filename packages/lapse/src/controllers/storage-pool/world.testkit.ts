@@ -1,4 +1,5 @@
-// For tests: a small world in which pools are kept. Nodes, volume groups and agents are put there with their status.
+// For tests: a simulated cluster with the pool controller. Nodes, volume groups and agents are created with their
+// status.
 
 import { formatTime } from '@lapse/base/instant';
 import { type Kind, keyOf } from '@lapse/kube/api/kind';
@@ -15,11 +16,11 @@ type Known = 'Node' | 'Pod' | 'LVMVolumeGroup' | 'ReplicatedStoragePool';
 const KINDS = { Node, Pod, LVMVolumeGroup, ReplicatedStoragePool } as unknown as Record<Known, Kind>;
 
 export interface PoolWorld extends World {
-  /** Creates it, or changes it to this. */
+  /** Creates or updates the objects. */
   put(...objects: KubeObject[]): Promise<void>;
   remove(kind: Known, name: string): Promise<void>;
   rsp(name: string): Promise<ReplicatedStoragePool>;
-  /** Passes so far, and requests that were meant to change something. */
+  /** Number of reconciles and of write requests so far. */
   counts(): { passes: number; writes: number };
 }
 
@@ -37,7 +38,7 @@ async function poolWorld(options: WorldOptions, crds: readonly KubeObject[]): Pr
     const key = keyOf(object);
     const { status, ...rest } = withContainers(object);
     const there = await made.user.get(kind, key);
-    // A kubelet registers its node with its status; every other status is written by itself.
+    // A kubelet registers its node including the status. Other kinds get their status in a separate request.
     const first = object.kind === 'Node' ? { ...rest, status } : rest;
     if (there === undefined) objectOf(await made.user.create(kind, first));
     else {
@@ -63,13 +64,13 @@ async function poolWorld(options: WorldOptions, crds: readonly KubeObject[]): Pr
   });
 }
 
-/** A Pod must have containers to be accepted. */
+/** The API server requires containers in a Pod. */
 const withContainers = (object: KubeObject): KubeObject =>
   object.kind === 'Pod'
     ? { ...object, spec: { ...(object.spec as object), containers: [{ name: 'agent', image: 'agent' }] } }
     : object;
 
-/** Runs a test in a world whose controller is started when the test says so. */
+/** Runs a test in a simulated cluster. The test starts the controller. */
 export const inPoolWorld =
   (
     test: (world: PoolWorld) => Promise<void>,
