@@ -1,4 +1,5 @@
-// What people hear when they create a request, and what is signed. No server: reviews and kinds are data.
+// Which requests admission rejects, and which author it signs. Runs without an API server: reviews and kinds are
+// data.
 
 import { formatTime } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -18,7 +19,7 @@ import type { Authorization, TargetClient } from './policy.ts';
 const AUTHOR = 'lapse.dev/author';
 const KINDS: Record<string, boolean> = { ConfigMap: true, Secret: true, Namespace: false, Node: false };
 
-/** Bob may read ConfigMaps and his namespace; nobody else may anything. */
+/** Bob may read ConfigMaps and his namespace. Other users have no rights. */
 function clientFor(): TargetClient {
   let key: KubeObject | undefined;
   const discovery = {
@@ -106,26 +107,26 @@ describe('rules', () => {
   test.each<[string, string[], RegExp]>([
     ['a target that its author may read', ['v1 ConfigMap a'], /^allowed$/],
     ['several', ['v1 ConfigMap a', 'v1 ConfigMap b'], /^allowed$/],
-    ['the own Namespace', ['v1 Namespace shop'], /^allowed$/],
+    ['the namespace of the request', ['v1 Namespace shop'], /^allowed$/],
     ['a foreign Namespace', ['v1 Namespace kube-system'], /only Namespace shop itself can be captured/],
-    ['something outside of all namespaces', ['v1 Node n1'], /it is in no namespace/],
+    ['a cluster-scoped object', ['v1 Node n1'], /it is in no namespace/],
     [
-      'what its author may not read',
+      'an object that the author may not read',
       ['v1 ConfigMap a', 'v1 Secret db'],
       /bob may not get secrets db in namespace shop/,
     ],
     ['an empty list', [], /spec.targets is empty/],
   ])('%s', async (_what, targets, says) => expect(await judge(request(...targets))).toMatch(says));
 
-  test('somebody else may not read what bob may', async () => {
+  test('a user without rights is rejected although bob may read the target', async () => {
     const eve = { userInfo: { username: 'eve', groups: [] } };
     expect(await judge(request('v1 ConfigMap a'), eve)).toMatch(/eve may not get configmaps a/);
   });
-  test('an object that does not say its namespace is in that of the request', async () => {
+  test('a target without a namespace is in the namespace of the request', async () => {
     const nowhere = { ...request('v1 Namespace shop'), metadata: { name: 'before' } };
     expect(await judge(nowhere)).toBe('allowed');
   });
-  test('what is deleted or changed is not reviewed: the spec cannot change, and a target may be gone', async () => {
+  test('deletes and updates are not reviewed: the spec is immutable, and a target may be deleted', async () => {
     const rules = captureRules(options());
     const oldObject = request('v1 Node n1');
     for (const operation of ['UPDATE', 'DELETE'] as const)
@@ -133,14 +134,14 @@ describe('rules', () => {
         allowed: true,
       });
   });
-  test('with a list of kinds the list counts, not the author', async () => {
+  test('with a list of kinds the list counts, not the rights of the author', async () => {
     const eve = { userInfo: { username: 'eve' } };
     expect(await judge(request('v1 ConfigMap a'), eve, 'AllowList')).toBe('allowed');
     expect(await judge(request('v1 Secret db'), eve, 'AllowList')).toMatch(
       /Secret is not among capture.allowedKinds/,
     );
   });
-  test('where the controller’s rights count, nobody is asked', async () => {
+  test('no review is sent when the controller’s rights count', async () => {
     expect(await judge(request('v1 Secret db'), { userInfo: { username: 'eve' } }, 'Controller')).toBe(
       'allowed',
     );
@@ -161,21 +162,21 @@ describe('the author', () => {
     return proof.kind === 'author' ? proof.subject.username : undefined;
   };
 
-  test('is written down, and believed', async () =>
+  test('is recorded and verified', async () =>
     expect(await who(await write(request('v1 ConfigMap a')))).toBe('bob'));
-  test('stays when another user creates the same request from a backup', async () => {
+  test('is kept when another user creates the same request from a backup', async () => {
     const signed = await write(request('v1 ConfigMap a'));
     const again = await write(signed, { userInfo: { username: 'eve' } });
     expect(await who(again)).toBe('bob');
   });
-  test('is not believed for other targets, another name or another namespace', async () => {
+  test('is not verified for other targets, another name or another namespace', async () => {
     const signed = await write(request('v1 ConfigMap a'));
     expect(await who({ ...signed, spec: request('v1 Secret db').spec! })).toBeUndefined();
     expect(await who({ ...signed, metadata: { ...signed.metadata, name: 'other' } })).toBeUndefined();
     expect(await who({ ...signed, metadata: { ...signed.metadata, namespace: 'other' } })).toBeUndefined();
     expect(await who(request('v1 ConfigMap a'))).toBeUndefined();
   });
-  test('of a name that is still to be generated', async () => {
+  test('is verified for a generated name', async () => {
     const unnamed = {
       ...request('v1 ConfigMap a'),
       metadata: { namespace: 'shop', generateName: 'before-' },
@@ -184,7 +185,7 @@ describe('the author', () => {
     expect(await who({ ...signed, metadata: { ...signed.metadata, name: 'before-x7f2' } })).toBe('bob');
     expect(await who({ ...signed, metadata: { ...signed.metadata, name: 'other-x7f2' } })).toBeUndefined();
   });
-  test('stays when others change the object, and cannot be taken away', async () => {
+  test('is kept when other users change the object, and cannot be removed', async () => {
     const signed = await write(request('v1 ConfigMap a'));
     const annotations: Record<string, string> = { note: 'x' };
     expect(signed.metadata.annotations).toHaveProperty([AUTHOR]);
@@ -192,7 +193,7 @@ describe('the author', () => {
     const kept = await write(changed, { oldObject: signed, userInfo: { username: 'eve' } }, 'UPDATE');
     expect(kept.metadata.annotations).toEqual({ ...signed.metadata.annotations, note: 'x' });
   });
-  test('that cannot be written down is a refusal', async () => {
+  test('is required: the request is rejected if the author cannot be recorded', async () => {
     const refused = { ...client, get: () => Promise.reject(new ApiError(403, 'Forbidden', 'no secrets')) };
     const broken = sealWith(refused);
     const answer = await captureAuthor({ ...options(), seal: broken }).review(

@@ -36,7 +36,7 @@ export const captureAuthor = ({ seal }: AdmissionOptions): AdmissionFunction =>
     signedOf: signedRequest,
   });
 
-/** Refuses what could not be captured, and what its author may not read. */
+/** Rejects targets that cannot be captured or that the author may not read. */
 export const captureRules = ({ client, policy, seal }: AdmissionOptions): AdmissionFunction => ({
   name: 'manifest-capture',
   resources: RESOURCES,

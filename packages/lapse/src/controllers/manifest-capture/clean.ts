@@ -1,4 +1,5 @@
-// The profile `clean`: which objects are worth keeping, and what of them people wrote. Tables first, then two functions.
+// The profile `clean`: which objects are kept, and which of their fields users wrote. Tables first, then two
+// functions.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { isObject } from '@lapse/kube/api/json';
@@ -6,7 +7,7 @@ import type { KubeObject } from '@lapse/kube/api/object';
 
 const BACKUP = 'backup.deckhouse.io/';
 
-/** Made by controllers out of other objects, or about storage, which no manifest brings back. */
+/** Kinds that controllers derive from other objects, and storage kinds, which a manifest cannot restore. */
 const LEFT_OUT = new Set([
   'Pod',
   'Event',
@@ -40,7 +41,7 @@ const SERVER_FIELDS = [
   'ownerReferences',
 ] as const;
 
-/** Fields of `spec` that a cluster assigns. */
+/** Fields of `spec` that the cluster assigns. */
 const ASSIGNED: Readonly<Record<string, readonly string[]>> = {
   Service: [
     'clusterIP',

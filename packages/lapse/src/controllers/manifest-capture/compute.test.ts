@@ -1,4 +1,4 @@
-// What is built, what of what is there is ours, and where an attempt goes on.
+// What a capture builds, which existing objects belong to it, and where an attempt continues.
 
 import { encodeBase64, gzip, sha256 } from '@lapse/base/codec';
 import { instant } from '@lapse/base/instant';
@@ -43,17 +43,17 @@ describe('the capture id', () => {
       ...(settings as object),
       ...more,
     } as never);
-  test('the same for the same', () => expect(of()).toBe(of()));
+  test('is equal for equal input', () => expect(of()).toBe(of()));
   test.each([
     ['another request', of({}, 'v')],
     ['other objects', of({}, 'u', ['b'])],
     ['other secrets', of({ secrets: 'redact' })],
     ['another profile', of({ profile: 'clean' })],
-  ])('%s: another', (_what, other) => expect(other).not.toBe(of()));
+  ])('%s: differs', (_what, other) => expect(other).not.toBe(of()));
 });
 
 describe('checkpoints', () => {
-  test('the name is from the uid, the only owner is the keeper, nothing else holds it', () => {
+  test('the name is derived from the uid, the keeper is the only owner, and there are no finalizers', () => {
     const { metadata, spec } = stored();
     expect(metadata.name).toBe(checkpointName('uid-1'));
     expect(metadata.ownerReferences).toEqual([KEEPER]);
@@ -67,7 +67,7 @@ describe('checkpoints', () => {
       manifestCaptureRequestRef: { name: 'before', namespace: 'shop', uid: 'uid-1' },
     });
   });
-  test('a name that is too long for a label is no reason to fail', () => {
+  test('a name that is too long for a label is not an error', () => {
     const long = { ...REQUEST, metadata: { ...REQUEST.metadata, name: 'x'.repeat(64) } };
     expect(Object.keys(buildCheckpoint(long, KEEPER, 'i').metadata.labels!)).toHaveLength(1);
   });
@@ -76,7 +76,7 @@ describe('checkpoints', () => {
     const longest = { ...REQUEST, metadata: { ...REQUEST.metadata, name } };
     expect(Object.values(buildCheckpoint(longest, KEEPER, 'i').metadata.labels!)).toContain(name);
   });
-  test('28. without a uid nobody owns anything', () => {
+  test('28. without a uid there is no owner reference', () => {
     expect(() => buildCheckpoint(REQUEST, { ...KEEPER, uid: '' }, 'i')).toThrow('without uid');
     const [chunk] = encodeAll([]);
     expect(() => buildChunk(buildCheckpoint(REQUEST, KEEPER, 'i'), 0, chunk!)).toThrow('without uid');
@@ -90,19 +90,19 @@ describe('checkpoints', () => {
   test.each<[string, ManifestCheckpoint, RegExp | undefined]>([
     ['ours', stored(), undefined],
     [
-      'adopted by another owner as well',
+      'has an additional owner',
       other(({ metadata }) => metadata.ownerReferences!.push({ ...KEEPER, uid: 'x', controller: false })),
       undefined,
     ],
     [
-      'of another request',
+      'belongs to another request',
       other(({ spec }) => {
         spec!.manifestCaptureRequestRef!.uid = 'uid-2';
       }),
       /request with uid uid-2/,
     ],
     [
-      'of another keeper',
+      'belongs to another keeper',
       other(({ metadata }) => {
         metadata.ownerReferences = [{ ...KEEPER, uid: 'keeper-0' }];
       }),
@@ -116,7 +116,7 @@ describe('checkpoints', () => {
       /controlled by nobody/,
     ],
     [
-      'on its way out',
+      'is terminating',
       other(({ metadata }) => {
         metadata.deletionTimestamp = 'x';
       }),
@@ -132,7 +132,7 @@ describe('checkpoints', () => {
   const condition = (status: string, reason: string) => ({
     conditions: [{ type: 'Ready', status, reason, message: 'm' }],
   });
-  test('the end: totals over chunks when it is complete, no chunk at all when it is not', () => {
+  test('the final status has totals over all chunks when complete, and no chunks otherwise', () => {
     const chunks = [1, 2].map((n, i) =>
       chunkInfo('mcp', i, { objectsCount: n, sizeBytes: 10 * n, checksum: 'c' }),
     );
@@ -161,7 +161,7 @@ describe('checkpoints', () => {
     ['True', condition('True', 'Completed'), { ready: true, reason: 'Completed', message: 'm' }],
     ['False', condition('False', 'NotFound'), { ready: false, reason: 'NotFound', message: 'm' }],
     [
-      'a reason that is none of ours',
+      'a reason of another controller',
       condition('False', 'Odd'),
       { ready: false, reason: 'Failed', message: 'm' },
     ],
@@ -175,13 +175,13 @@ describe('54. a chunk that exists', () => {
   const [wanted] = encodeAll(objects);
   const ours = () => buildChunk(stored(), 0, wanted!);
   const repacked = () => {
-    // The same objects, compressed by something else: here, as two members instead of one.
+    // The same objects with another compression: two gzip members instead of one.
     const json = Buffer.from(`[${JSON.stringify(objects[0])}]`);
     const bytes = Buffer.concat([gzip(json.subarray(0, 9)), gzip(json.subarray(9))]);
     return { ...wanted!, data: encodeBase64(bytes), checksum: sha256(bytes) };
   };
-  test('the same: ours', () => expect(chunkProblem(ours(), stored(), 0, wanted!)).toBeUndefined());
-  test('the same objects, compressed otherwise: ours', () => {
+  test('belongs to the capture if it is identical', () => expect(chunkProblem(ours(), stored(), 0, wanted!)).toBeUndefined());
+  test('belongs to the capture if it has the same objects with another compression', () => {
     expect(repacked().checksum).not.toBe(wanted!.checksum);
     expect(chunkProblem(buildChunk(stored(), 0, repacked()), stored(), 0, wanted!)).toBeUndefined();
   });
@@ -208,17 +208,17 @@ describe('54. a chunk that exists', () => {
   });
 });
 
-describe('going on', () => {
+describe('continuing a capture', () => {
   const targets = ['a', 'b', 'c', 'd'].map(id);
   test.each<[string, number, string[], number | undefined]>([
-    ['the next ones', 0, ['a', 'b'], 2],
+    ['the next targets follow', 0, ['a', 'b'], 2],
     ['from the middle to the end', 2, ['c', 'd'], 4],
     ['nothing', 1, [], 1],
-    ['some were left out by the profile', 0, ['b', 'd'], 4],
-    ['one that is no target', 0, ['a', 'aa'], undefined],
-    ['one from before', 2, ['b'], undefined],
-    ['out of order', 0, ['b', 'a'], undefined],
-    ['more than there are', 3, ['d', 'e'], undefined],
+    ['some were skipped by the profile', 0, ['b', 'd'], 4],
+    ['an object that is no target', 0, ['a', 'aa'], undefined],
+    ['an object from before the position', 2, ['b'], undefined],
+    ['objects out of order', 0, ['b', 'a'], undefined],
+    ['more objects than targets', 3, ['d', 'e'], undefined],
     ['one twice', 0, ['a', 'a'], undefined],
   ])('%s', (_what, from, found, next) => {
     expect(
@@ -231,20 +231,20 @@ describe('going on', () => {
   });
 });
 
-describe('questions in order', () => {
+describe('parallel reads in order', () => {
   const collect = async (answers: AsyncIterable<unknown>) => {
     const out: unknown[] = [];
     for await (const answer of answers) out.push(answer);
     return out;
   };
-  test('answers come in the order of the questions, however late', async () => {
+  test('results come in the order of the inputs, regardless of their duration', async () => {
     const late: (() => void)[] = [];
     const ask = (n: number) => new Promise<number>((resolve) => late.unshift(() => resolve(n)));
     const all = collect(inOrder([1, 2, 3], 3, ask));
     for (const answer of late) answer();
     expect(await all).toEqual([1, 2, 3]);
   });
-  test('never more under way than allowed', async () => {
+  test('there are never more pending calls than allowed', async () => {
     let under = 0;
     let most = 0;
     const ask = async () => {
@@ -255,7 +255,7 @@ describe('questions in order', () => {
     await collect(inOrder(Array.from({ length: 50 }), 4, ask));
     expect(most).toBeLessThanOrEqual(4);
   });
-  test('a failure ends it; those behind it fail unheard', async () => {
+  test('a failure stops the sequence; later failures are ignored', async () => {
     const ask = async (n: number) => Promise.reject(new Error(String(n)));
     await expect(collect(inOrder([1, 2, 3, 4], 3, ask))).rejects.toThrow('1');
   });

@@ -1,4 +1,5 @@
-// Every decision about one capture. Pure: what to build, whether what is there is ours, and where an attempt goes on.
+// The decisions about one capture as pure functions: what to build, whether existing objects belong to it, and where
+// an attempt continues.
 
 import { sha256 } from '@lapse/base/codec';
 import { formatTime, type Instant } from '@lapse/base/instant';
@@ -23,11 +24,13 @@ import { controllerOf } from '#requests/keeper';
 import { type Failure, failure } from '#requests/refusal';
 import type { ManifestPolicy } from './policy.ts';
 
-/** Changes when chunks of this program could not be continued by the next. */
+/** Incremented when a new version of Lapse cannot continue existing chunks. */
 const FORMAT = 1;
 const ID_DIGITS = 16;
 
-/** Which capture it is: this request, these objects, under these settings. What has another id is not continued. */
+/**
+ * Identifies a capture: this request, these objects, these settings. A checkpoint with another id is not continued.
+ */
 export function computeCaptureId(
   request: ManifestCaptureRequest,
   targets: readonly Identity[],
@@ -39,7 +42,7 @@ export function computeCaptureId(
 
 const MAX_LABEL = 63;
 
-/** The artifact, without chunks yet: the keeper is its only owner. */
+/** The artifact, without chunks. The keeper is its only owner. */
 export function buildCheckpoint(
   request: ManifestCaptureRequest,
   owner: OwnerReference,
@@ -63,7 +66,7 @@ export function buildCheckpoint(
   };
 }
 
-/** Whether a checkpoint of our name is ours: of this request, and the keeper's. */
+/** Checks that an existing checkpoint of this name belongs to the request and its keeper. */
 export function checkpointProblem(
   found: ManifestCheckpoint,
   request: ManifestCaptureRequest,
@@ -83,7 +86,7 @@ export function checkpointProblem(
   return undefined;
 }
 
-/** How the capture ended, if the checkpoint says so. */
+/** The result of the capture, if the checkpoint's status has one. */
 export function computeCheckpointEnd(
   found: ManifestCheckpoint,
 ): { readonly ready: boolean; readonly reason: Reason; readonly message: string } | undefined {
@@ -93,7 +96,7 @@ export function computeCheckpointEnd(
   return { ready: ready.status === 'True', reason: known, message: ready.message ?? '' };
 }
 
-/** The status a checkpoint ends with. Chunks are named only if it is complete. */
+/** The final status of a checkpoint. Chunks are listed only if it is complete. */
 export function buildCheckpointEnd(chunks: readonly ChunkInfo[], ending: Ending, now: Instant): JsonObject {
   const { ready, reason, message } = ending;
   const condition = {
@@ -150,7 +153,7 @@ export const chunkInfo = (
   checksum: chunk.checksum,
 });
 
-/** Why a chunk is not of this checkpoint and this capture, as a clause. */
+/** Why a chunk does not belong to this checkpoint and capture, as a clause. */
 export function strangerProblem(
   chunk: ManifestCheckpointContentChunk,
   { metadata }: ManifestCheckpoint,
@@ -162,7 +165,7 @@ export function strangerProblem(
   return id === metadata.annotations?.[ANNOTATION_CAPTURE_ID] ? undefined : `it is of capture ${id}`;
 }
 
-/** Whether a chunk that has our name is the one we would have written: the same objects, however compressed. */
+/** Checks that an existing chunk of this name has the objects that would be written, in any compression. */
 export function chunkProblem(
   found: ManifestCheckpointContentChunk,
   checkpoint: ManifestCheckpoint,
@@ -182,8 +185,8 @@ export function chunkProblem(
 }
 
 /**
- * How many targets the objects of a stored chunk take us on, from `from`. Undefined when they are not the next ones:
- * then this is not the beginning of the same capture. Objects may be left out, never added or exchanged.
+ * How many targets the objects of a stored chunk cover, starting at `from`. Undefined if they are not the next
+ * ones: the chunk is then not part of the same capture. Objects may be skipped, never added or exchanged.
  */
 export function advance(
   targets: readonly Identity[],

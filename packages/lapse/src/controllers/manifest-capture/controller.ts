@@ -1,4 +1,4 @@
-// The wiring of manifest-capture: requests, and the rights it takes. Whatever the targets need is granted by the operator.
+// The declaration of manifest-capture: requests and rights. The operator grants the rights to read targets.
 
 import { type ControllerDefinition, defineController, type Right } from '@lapse/runtime/definition';
 import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
@@ -44,18 +44,18 @@ export function manifestCaptureController(
     name: 'manifest-capture',
     for: ManifestCaptureRequest,
     ...(namespace === undefined ? {} : { namespace }),
-    // Read, never waited for.
+    // Only read. A change does not trigger a reconcile.
     watches: [{ kind: ObjectKeeper, to: () => [] }],
     concurrency: 4,
     rights: [
       right(ManifestCaptureRequest, 'get', 'patch', ...(rules.ttl.mode === 'annotation' ? ['delete'] : [])),
       right(status(ManifestCaptureRequest), 'patch'),
       right(ObjectKeeper, 'get', 'create'),
-      // OwnerReferencesPermissionEnforcement asks for it where blockOwnerDeletion is set.
+      // OwnerReferencesPermissionEnforcement requires it where blockOwnerDeletion is set.
       right(finalizers(ObjectKeeper), 'update'),
       right(ManifestCheckpoint, 'get', 'create'),
       right(status(ManifestCheckpoint), 'patch'),
-      // Not list, not watch: chunks hold Secrets.
+      // Neither list nor watch: chunks contain Secrets.
       right(ManifestCheckpointContentChunk, 'get', 'create'),
       ...(policy.authorization === 'Webhook' ? [right(REVIEWS, 'create')] : []),
     ],

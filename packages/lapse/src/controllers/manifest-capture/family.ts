@@ -1,4 +1,5 @@
-// The family `manifest-capture`: its parts of the configuration, and the controller and admission made from them.
+// Registers the family `manifest-capture`: its sections of the configuration, its controller and its admission
+// functions.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';

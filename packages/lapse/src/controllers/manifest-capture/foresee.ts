@@ -1,5 +1,5 @@
-// What this family can say beforehand about requests for checkpoints: how far those are that have not ended and, where
-// the annotation decides, when those that have ended go.
+// The forecast for checkpoint requests: the progress of unfinished ones and, where the annotation sets a TTL, when
+// finished ones are deleted.
 
 import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 import { ManifestCheckpoint } from '#api/manifestCheckpoint';

@@ -1,6 +1,10 @@
-// Many questions at once, answers in the order of the questions. What is asked ahead is bounded, and so is memory.
+// Runs many calls in parallel and yields the results in the order of the inputs. The number of pending calls, and so
+// memory, is bounded.
 
-/** At most `most` under way. After a failure no new one is begun; those under way end unheard. */
+/**
+ * At most `most` pending calls. After a failure no new call is started, and the results of pending ones are
+ * ignored.
+ */
 export async function* inOrder<T, R>(
   items: Iterable<T>,
   most: number,
@@ -9,7 +13,7 @@ export async function* inOrder<T, R>(
   const underway: Promise<R>[] = [];
   for (const item of items) {
     const asked = ask(item);
-    // Whoever awaits it hears of a failure; those behind a failure nobody awaits.
+    // The consumer receives the failure when it awaits the promise. Promises behind a failure are never awaited.
     asked.catch(() => {});
     underway.push(asked);
     if (underway.length >= most) yield await underway.shift()!;

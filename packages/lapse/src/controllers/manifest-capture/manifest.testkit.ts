@@ -3,7 +3,7 @@
 import { apiVersionOf } from '@lapse/kube/api/object';
 import { ManifestCaptureRequest } from '#api/manifestCaptureRequest';
 
-/** In namespace shop, of targets as `v1 ConfigMap a`. */
+/** In namespace shop, with targets such as `v1 ConfigMap a`. */
 export const request = (...texts: string[]): ManifestCaptureRequest => ({
   apiVersion: apiVersionOf(ManifestCaptureRequest),
   kind: ManifestCaptureRequest.kind,

@@ -1,4 +1,4 @@
-// What is counted about captures of manifests, all of it there from the start.
+// Metrics of manifest captures. All series exist from the start.
 
 import type { Counter, Registry } from '@lapse/runtime/metrics/registry';
 import { Reason } from '#api/storage/conditions';
@@ -20,9 +20,9 @@ const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 
 export interface CaptureMetrics {
   ended(reason: string, seconds: number): void;
-  /** Of a checkpoint that is complete; `bytes` compressed. */
+  /** Called for a complete checkpoint. `bytes` is the compressed size. */
   captured(objects: number, bytes: number): void;
-  /** A chunk of our name was there and is not ours. */
+  /** Chunks whose name existed and that did not belong to the capture. */
   readonly conflicts: Counter;
 }
 

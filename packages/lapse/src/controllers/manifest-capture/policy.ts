@@ -1,4 +1,4 @@
-// What the operator decided about captures of manifests, and what the controller is built from.
+// The operator's settings for manifest captures, and the dependencies of the controller.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Random } from '@lapse/base/random';
@@ -12,22 +12,22 @@ import type { Retention } from '#requests/keeper';
 import type { RequestRules } from '#requests/rules';
 import type { CaptureMetrics } from './metrics.ts';
 
-/** What becomes of the values of Secrets. */
+/** How the values of Secrets are treated. */
 export type SecretsMode = 'include' | 'redact' | 'refuse';
 
-/** `Webhook`: what the author may read. `AllowList`: the kinds that are listed. `Controller`: what the controller may. */
+/** `Webhook`: the author's rights. `AllowList`: the listed kinds. `Controller`: the controller's rights. */
 export type Authorization = 'Webhook' | 'AllowList' | 'Controller';
 
 export interface ManifestPolicy {
   readonly secrets: SecretsMode;
   readonly profile: 'verbatim' | 'clean';
   readonly authorization: Authorization;
-  /** `ConfigMap`, `Deployment.apps`. */
+  /** For example `ConfigMap`, `Deployment.apps`. */
   readonly allowedKinds: readonly string[];
   readonly retention: Retention;
 }
 
-/** Reads targets, whose kinds no declared right names, and reviews rights. */
+/** Reads targets, whose kinds no declared right covers, and reviews rights. */
 export type TargetClient = Pick<Client, 'get' | 'create' | 'discovery'>;
 
 export interface ManifestOptions {

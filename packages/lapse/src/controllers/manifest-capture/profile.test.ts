@@ -1,4 +1,4 @@
-// What of an object goes into a checkpoint.
+// Which part of an object is stored in a checkpoint.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { describe, expect, test } from 'vitest';
@@ -20,8 +20,8 @@ const SECRET = object(
 describe('secrets', () => {
   const of = (secrets: 'include' | 'redact', from = SECRET) =>
     computeManifest(from, { secrets, profile: 'verbatim' });
-  test('included: as they are', () => expect(of('include')).toEqual(SECRET));
-  test('redacted: no value is left anywhere, and it says so', () => {
+  test('include: Secrets are stored unchanged', () => expect(of('include')).toEqual(SECRET));
+  test('redact: Secrets are stored without any value and with a mark', () => {
     expect(of('redact')).toEqual(
       object(
         'Secret',
@@ -31,7 +31,7 @@ describe('secrets', () => {
     );
     expect(JSON.stringify(of('redact'))).not.toMatch(/hunter2|aHVudGVyMg/);
   });
-  test('redacted: what is no Secret stays', () => {
+  test('redact: other kinds are stored unchanged', () => {
     const map = object('ConfigMap', {}, { data: { a: 'b' } });
     expect(of('redact', map)).toEqual(map);
     const custom = { ...SECRET, apiVersion: 'example.com/v1' };
@@ -45,19 +45,19 @@ describe('the profile clean', () => {
 
   test.each<[string, KubeObject]>([
     [
-      'what asks to be left out',
+      'objects that request to be skipped',
       object('ConfigMap', label('backup.deckhouse.io/exclude-from-backup', 'true')),
     ],
-    ['what the platform made', object('Role', label('heritage', 'deckhouse'))],
+    ['objects that the platform created', object('Role', label('heritage', 'deckhouse'))],
     ['archives', object('ConfigMap', label('app', 'snapshot-archive'))],
     ['the cluster’s root certificates', object('ConfigMap', { name: 'kube-root-ca.crt' })],
-    ['Secrets of controllers', object('Secret', {}, { type: 'kubernetes.io/service-account-token' })],
-    ['what another object owns', object('ConfigMap', { ownerReferences: [{}] })],
+    ['Secrets created by controllers', object('Secret', {}, { type: 'kubernetes.io/service-account-token' })],
+    ['objects with an owner', object('ConfigMap', { ownerReferences: [{}] })],
     ['Pods', object('Pod')],
     ['claims', object('PersistentVolumeClaim')],
   ])('leaves out %s', (_what, from) => expect(of(from)).toBeUndefined());
 
-  test('keeps what people wrote', () => {
+  test('keeps the fields that users wrote', () => {
     const from = object(
       'Service',
       {
@@ -86,7 +86,7 @@ describe('the profile clean', () => {
       ),
     );
   });
-  test('a status, and the data of a Secret, only where they are asked for', () => {
+  test('includes the status and the data of a Secret only where configured', () => {
     const asked = (annotation: string) => ({
       annotations: { [`backup.deckhouse.io/${annotation}`]: 'true' },
     });

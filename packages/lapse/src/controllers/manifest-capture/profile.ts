@@ -1,5 +1,5 @@
-// What of an object goes into a checkpoint: all of it, unless the operator decided otherwise about Secrets, or chose the
-// profile `clean`, which keeps what people wrote and drops what the cluster made of it. Pure.
+// Which part of an object is stored in a checkpoint: all of it, except where the operator restricts Secrets or
+// selects the profile `clean`, which keeps what users wrote and drops what the cluster added. Pure functions.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ANNOTATION_REDACTED } from '#api/stateSnapshotter/conditions';
@@ -7,7 +7,7 @@ import { buildManifest } from '#checkpoint/manifest';
 import { cleanManifest, isKept } from './clean.ts';
 import type { ManifestPolicy } from './policy.ts';
 
-/** Undefined: the profile leaves the object out. */
+/** Undefined: the profile skips the object. */
 export function computeManifest(
   object: KubeObject,
   { secrets, profile }: Pick<ManifestPolicy, 'secrets' | 'profile'>,
@@ -21,10 +21,10 @@ export function computeManifest(
 export const isSecret = ({ apiVersion, kind }: KubeObject): boolean =>
   apiVersion === 'v1' && kind === 'Secret';
 
-/** `kubectl apply` writes the whole Secret there as well. */
+/** `kubectl apply` stores the complete Secret in this annotation too. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Without values. The mark keeps it from being restored over a Secret that has them. */
+/** Removes the values. The mark prevents a restore over a Secret that has values. */
 function redact(secret: KubeObject): KubeObject {
   const { data: _, stringData: __, ...rest } = secret;
   const { [LAST_APPLIED]: ___, ...annotations } = secret.metadata.annotations ?? {};

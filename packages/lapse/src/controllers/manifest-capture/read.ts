@@ -1,4 +1,5 @@
-// Targets → manifests, in the order of the targets, read live: no cache has all kinds, and a cache may be behind.
+// Reads the manifests of targets in their order, from the API server: no cache has all kinds, and a cache may be
+// stale.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { Reason } from '#api/storage/conditions';
@@ -9,17 +10,17 @@ import { computeManifest } from './profile.ts';
 import type { Target } from './targets.ts';
 import { refusal, type Work } from './work.ts';
 
-/** Half of what the client lets out at once: others want to be served too. */
+/** Half of the client's parallel requests, so that other controllers are not blocked. */
 const READS = 16;
 
-/** In a wrapping of its own: a kind of objects may be called anything, `failure` too. */
+/** A wrapper, because the kind of a captured object may have any name, including `failure`. */
 export interface Read {
   readonly kind: 'read';
-  /** Undefined: the profile leaves the object out. */
+  /** Undefined: the profile skips the object. */
   readonly manifest: KubeObject | undefined;
 }
 
-/** Throws what is no answer. */
+/** Throws errors that are not responses of the API server. */
 export async function* readManifests(
   work: Work,
   targets: readonly Target[],

@@ -1,5 +1,5 @@
-// One request: ended, or to be captured. Everything that ends it goes through finishRequest, and its checkpoint, if there
-// is one, is told first: a request never says more than its checkpoint does.
+// The reconcile of one request: finished, or to be captured. Every result goes through finishRequest. The
+// checkpoint's status is written before the request's, so a request never reports more than its checkpoint.
 
 import { type Instant, millis, plus } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -42,7 +42,7 @@ export async function reconcileManifests(pass: Pass, options: ManifestOptions): 
   return proceed(work, before);
 }
 
-/** There is a checkpoint of our name: it is not ours, or it has ended, or it is gone on with. */
+/** A checkpoint of this name exists: it belongs to another request, is finished, or is continued. */
 async function proceed(work: Work, before: ManifestCheckpoint): Promise<Outcome> {
   const anchored = await anchor(work);
   if (anchored.kind === 'stop') return anchored.outcome;
@@ -67,7 +67,7 @@ async function capture(work: Work, before: ManifestCheckpoint | undefined): Prom
   return done.kind === 'stop' ? done.outcome : fail(work, writer.checkpoint, done);
 }
 
-/** The objects, if whoever asks for them may have them. */
+/** The targets, if the requester may read them. */
 async function getTargets({ request, options }: Work): Promise<readonly Target[] | Failure> {
   const { policy, targets: client, seal } = options;
   try {
@@ -83,7 +83,7 @@ async function getTargets({ request, options }: Work): Promise<readonly Target[]
   }
 }
 
-/** Reads and writes side by side: never more in memory than one chunk, what is held back, and the reads under way. */
+/** Reads and writes in parallel. Memory holds at most one chunk, the chunks held back, and the pending reads. */
 async function write(
   work: Work,
   writer: ChunkWriter,
@@ -106,7 +106,7 @@ async function write(
 const tooLarge = ({ object, why }: { readonly object: string; readonly why: string }): Failure =>
   failure(Reason.ObjectTooLarge, `${object} is too large for a checkpoint: ${why}`);
 
-/** Every chunk is stored and verified: the checkpoint is ready, then the request. */
+/** All chunks are stored and verified: marks the checkpoint as ready, then the request. */
 async function complete(work: Work, { checkpoint, chunks }: Stored): Promise<Outcome> {
   const name = checkpoint.metadata.name!;
   const objects = chunks.reduce((sum, { objectsCount }) => sum + objectsCount, 0);
@@ -120,7 +120,7 @@ async function complete(work: Work, { checkpoint, chunks }: Stored): Promise<Out
   return finish(work, completionOf(work, name, objects));
 }
 
-/** A capture may take longer than a TTL: what it says, and what counts, is the time at which it ended. */
+/** A capture may take longer than a TTL, so the time of its end is reported and counts. */
 const completionOf =
   ({ request, options }: Work, name: string, objects: number) =>
   (at: Instant): Ending => {
@@ -128,13 +128,13 @@ const completionOf =
     return completed(`ManifestCheckpoint ${name} has ${objects} objects; ${ends}`, { checkpointName: name });
   };
 
-/** The capture has failed: what there is of a checkpoint says so, then the request. */
+/** The capture failed: writes the failure to the checkpoint, if it exists, then to the request. */
 async function fail(work: Work, checkpoint: ManifestCheckpoint | undefined, why: Failure): Promise<Outcome> {
   if (checkpoint !== undefined) await patchCheckpoint(work, checkpoint, endedBy(why), []);
   return end(work, why);
 }
 
-/** The pass as of now: a capture takes its time. */
+/** The reconcile argument with the current time, because a capture takes long. */
 function afterwards({ pass, options, started }: Work): Pass {
   const took = Math.max(0, Math.floor(options.clock.elapsed() - started));
   return { ...pass, now: plus(pass.now, millis(took)) };
@@ -149,7 +149,7 @@ function finish(work: Work, ending: Ending | ((at: Instant) => Ending)): Promise
   return finishRequest(afterwards(work), { rules, guard, onEnd }, request, ending);
 }
 
-/** The one write of the checkpoint's status. */
+/** The only write of the checkpoint's status. */
 async function patchCheckpoint(
   work: Work,
   checkpoint: ManifestCheckpoint,

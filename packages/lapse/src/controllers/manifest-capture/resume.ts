@@ -1,5 +1,5 @@
-// What an earlier attempt left behind, and whether this one can go on from there. Objects that were stored are not read
-// again: a checkpoint has each object as it was at one moment, not all of them as of the same one.
+// Finds what an earlier attempt stored, and whether this one can continue from there. Stored objects are not read
+// again: a checkpoint has each object as it was at one time, not all of them at the same time.
 
 import { type ChunkInfo, ManifestCheckpoint } from '#api/manifestCheckpoint';
 import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';
@@ -30,7 +30,7 @@ export interface Resumption extends Stored {
   readonly from: number;
 }
 
-/** Chunk by chunk, each verified, until there is none. */
+/** Reads and verifies chunk by chunk until one does not exist. */
 export async function getStored(
   work: Work,
   checkpoint: ManifestCheckpoint,

@@ -1,11 +1,14 @@
-// Whose rights a capture has. A request names objects and gets their contents: without a review, whoever may create
-// requests would read whatever the controller may.
+// Reviews the rights of a capture. A request names objects and returns their contents: without a review, every user
+// who may create requests could read everything that the controller may read.
 
 import type { Client } from '@lapse/kube/client/client';
 import { describeNeeds, type Need, reviewSubject, type Subject } from '#deletion/rights';
 import type { Target } from './targets.ts';
 
-/** What of the targets the subject may not read. Asked per kind first: most people may read all or nothing of a kind. */
+/**
+ * The targets that the subject may not read. Reviews whole kinds first, as most users may read all or no objects of
+ * a kind.
+ */
 export async function reviewTargets(
   client: Pick<Client, 'create'>,
   subject: Subject,
@@ -19,7 +22,7 @@ export async function reviewTargets(
   return reviewSubject(client, subject, needs);
 }
 
-/** A Namespace counts as being inside of itself, as the API server has it. */
+/** A Namespace counts as part of itself, as in the API server's authorization. */
 const kindNeed = ({ served, namespace, name }: Target): Need => ({
   verb: 'get',
   group: served.group,
@@ -29,7 +32,7 @@ const kindNeed = ({ served, namespace, name }: Target): Need => ({
 const needText = ({ group, resource }: Need): string => `${resource}.${group}`;
 const kindNeedText = (target: Target): string => needText(kindNeed(target));
 
-/** As many as people want to read. */
+/** Limit of objects named in a message. */
 const MOST_NAMED = 10;
 
 export function describeMissing(subject: Subject, missing: readonly Need[]): string {

@@ -1,4 +1,4 @@
-// Which objects a request is about, and who may read them: tables, with discovery and reviews as data.
+// Which objects a request selects, and which of them its author may read: tables with discovery and reviews as data.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { Discovery, KindQuery, ServedKind } from '@lapse/kube/client/discovery';
@@ -38,7 +38,7 @@ const KINDS = [
 class Kinds implements Discovery {
   readonly kinds: ServedKind[];
   asked = 0;
-  /** Known only after what is remembered was forgotten. */
+  /** Kinds that are found only after the discovery cache is invalidated. */
   readonly younger: readonly ServedKind[];
   constructor(kinds: readonly ServedKind[] = KINDS, younger: readonly ServedKind[] = []) {
     this.kinds = [...kinds];
@@ -89,19 +89,19 @@ describe('targets', () => {
   });
 
   test.each<[string, string[], RegExp, Partial<ManifestPolicy>?]>([
-    ['none at all', [], /spec.targets is empty/],
+    ['no targets at all', [], /spec.targets is empty/],
     ['a kind that is not served', ['example.com/v1 Wardrobe a'], /Wardrobe a: no such kind is served/],
     ['a version that is not served', ['v2 ConfigMap a'], /no such kind is served/],
-    ['an apiVersion that is none', ['a/b/c ConfigMap a'], /not group\/version/],
+    ['an invalid apiVersion string', ['a/b/c ConfigMap a'], /not group\/version/],
     ['an empty version', ['apps/ Deployment a'], /not group\/version/],
-    ['outside of all namespaces', ['v1 Node n1'], /it is in no namespace; only Namespace shop itself/],
+    ['a cluster-scoped kind', ['v1 Node n1'], /it is in no namespace; only Namespace shop itself/],
     ['another namespace', ['v1 Namespace kube-system'], /only Namespace shop itself/],
-    ['what can only be created', ['v1 Review a'], /cannot be read/],
+    ['a kind that can only be created', ['v1 Review a'], /cannot be read/],
     ['a path', ['v1 ConfigMap ../secrets/db'], /cannot be a name/],
     ['an escape', ['v1 ConfigMap %2e%2e'], /cannot be a name/],
     ['two dots', ['v1 ConfigMap ..'], /cannot be a name/],
     [
-      'a Secret where they are refused',
+      'a Secret in mode refuse',
       ['v1 Secret db'],
       /Secrets are not captured here/,
       { secrets: 'refuse' },
@@ -127,11 +127,11 @@ describe('targets', () => {
     const policy = { authorization: 'AllowList', allowedKinds: ['Deployment.apps'] } as const;
     expect(await find(['apps/v1 Deployment a'], policy)).toHaveLength(1);
   });
-  test('a kind that is younger than what is remembered is found', async () => {
+  test('a kind that is newer than the discovery cache is found', async () => {
     const kinds = new Kinds([], [served('ConfigMap')]);
     expect(await find(['v1 ConfigMap a'], {}, kinds)).toHaveLength(1);
   });
-  test('each kind is asked for once, however many objects there are', async () => {
+  test('each kind is looked up once, regardless of the number of objects', async () => {
     const kinds = new Kinds();
     await find(
       Array.from({ length: 500 }, (_, i) => `v1 ConfigMap c${i}`),
@@ -144,7 +144,7 @@ describe('targets', () => {
 
 describe('rights of the author', () => {
   const bob = { username: 'bob', groups: ['dev'] };
-  /** A server that allows these, as `secrets` or `secrets/db`. */
+  /** An API server that allows these, such as `secrets` or `secrets/db`. */
   function reviewer(...allowed: string[]) {
     const asked: string[] = [];
     const create = async (_kind: unknown, review: KubeObject) => {
@@ -158,12 +158,12 @@ describe('rights of the author', () => {
   }
   const targets = async (...texts: string[]) => (await find(texts)) as readonly Target[];
 
-  test('a kind that may be read as a whole is asked for once', async () => {
+  test('a kind that may be read as a whole is reviewed once', async () => {
     const { client, asked } = reviewer('configmaps');
     expect(await reviewTargets(client, bob, await targets('v1 ConfigMap a', 'v1 ConfigMap b'))).toEqual([]);
     expect(asked).toEqual(['bob get shop/configmaps']);
   });
-  test('otherwise by name', async () => {
+  test('other kinds are reviewed by name', async () => {
     const { client } = reviewer('configmaps', 'secrets/db');
     const missing = await reviewTargets(
       client,
@@ -173,12 +173,12 @@ describe('rights of the author', () => {
     expect(missing.map(({ name }) => name)).toEqual(['root']);
     expect(describeMissing(bob, missing)).toBe('bob may not get secrets root in namespace shop');
   });
-  test('a namespace counts as being inside of itself', async () => {
+  test('a Namespace counts as part of itself', async () => {
     const { client, asked } = reviewer('namespaces');
     await reviewTargets(client, bob, await targets('v1 Namespace shop'));
     expect(asked).toEqual(['bob get shop/namespaces']);
   });
-  test('as many are named as people read', async () => {
+  test('a message names a limited number of objects', async () => {
     const { client } = reviewer();
     const many = await targets(...Array.from({ length: 30 }, (_, i) => `v1 Secret s${i}`));
     expect(describeMissing(bob, await reviewTargets(client, bob, many))).toMatch(/, and 20 more$/);

@@ -1,5 +1,4 @@
-// The targets of a request: which objects, in which order, of which kinds. Pure but for the question which kinds are
-// served.
+// The targets of a request: which objects, in which order, of which kinds. Pure except for discovery.
 
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import { parseApiVersion } from '@lapse/kube/api/object';
@@ -19,10 +18,10 @@ export interface Target extends Identity {
 const invalid = (target: ManifestTarget, why: string): Failure =>
   failure(Reason.InvalidTarget, `target ${target.apiVersion} ${target.kind} ${target.name}: ${why}`);
 
-/** What no object can be called: it would lead to another place. */
+/** Rejects names that would change the URL path. */
 const isName = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
 
-/** The wanted objects, each once, in the order of checkpoints; every kind is one that may be captured. */
+/** The requested objects, each once, in the order of checkpoints. Every kind may be captured. */
 export async function findTargets(
   request: ManifestCaptureRequest,
   discovery: Discovery,
@@ -37,7 +36,7 @@ export async function findTargets(
     const type = `${target.apiVersion} ${target.kind}`;
     const served = kinds.get(type) ?? (await findKind(target, discovery, policy));
     kinds.set(type, served);
-    // Not by its kind: a kind of objects may be called anything, `failure` too.
+    // Not checked by `kind`: the kind of an object may have any name, including `failure`.
     if ('reason' in served) return served;
     const found = computeTarget(target, served, namespace);
     if ('reason' in found) return found;
@@ -56,7 +55,7 @@ async function findKind(
   const query = { ...gv, kind: target.kind };
   let served = await discovery.find(query);
   if (served === undefined) {
-    // A kind may be younger than what was remembered, and the request would end over it.
+    // The kind may be newer than the discovery cache. Without a refresh the request would fail.
     discovery.invalidate();
     served = await discovery.find(query);
   }
@@ -81,12 +80,12 @@ function kindProblem(
   );
 }
 
-/** `ConfigMap`, `Deployment.apps`. */
+/** For example `ConfigMap`, `Deployment.apps`. */
 const kindWord = ({ group, kind }: ServedKind): string => (group === '' ? kind : `${kind}.${group}`);
 
 const isSecretKind = ({ group, kind }: ServedKind): boolean => group === '' && kind === 'Secret';
 
-/** An object of the request's own namespace, or that namespace itself. */
+/** An object in the request's namespace, or that Namespace itself. */
 export function computeTarget(
   target: ManifestTarget,
   served: ServedKind,

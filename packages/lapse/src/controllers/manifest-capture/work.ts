@@ -1,4 +1,4 @@
-// What the steps of one pass are handed, and the ways in which they stop.
+// The arguments that the steps of one reconcile share, and the ways in which a reconcile stops.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { type Millis, plus, seconds } from '@lapse/base/instant';
@@ -20,7 +20,7 @@ export interface Work {
   readonly started: Millis;
 }
 
-/** Not the end of the request, but of this pass. */
+/** Ends this reconcile, not the request. */
 export interface Stop {
   readonly kind: 'stop';
   readonly outcome: Outcome;
@@ -29,7 +29,7 @@ const stop = (outcome: Outcome): Stop => ({ kind: 'stop', outcome });
 
 const BARRIER = seconds(1);
 
-/** Makes sure of the keeper, whose uid everything else needs. */
+/** Ensures that the keeper exists. Its uid is needed for everything else. */
 export async function anchor({
   pass,
   request,
@@ -50,14 +50,14 @@ export async function anchor({
   }
 }
 
-/** A dry run ends here: without a keeper nothing can be owned. The request stays pending. */
+/** A dry run ends here: without a keeper there is no owner. The request stays pending. */
 function wouldCapture(pass: Pass, request: ManifestCaptureRequest): Outcome {
   const note = `would capture ${request.spec?.targets?.length ?? 0} targets (dry run)`;
   pass.event(request, { type: 'Normal', reason: 'WouldCapture', action: 'Capture', note });
   return settled();
 }
 
-/** How a refused call ends the request; throws what is not an answer. */
+/** The failure that ends the request after a rejected call. Rethrows errors that are not responses. */
 export function refusal(error: unknown, doing: string): Failure {
   const { reason, ...rest } = failureOf(error, doing);
   return { ...rest, reason: reason === Reason.InternalError ? Reason.Failed : reason };

@@ -1,6 +1,6 @@
-// Chunks on their way into the cluster. The first few are held back: most captures fit into them, and one that fails over
-// its last target has then written nothing at all. Beyond that, keeper, checkpoint and chunks are written in this order,
-// chunks one after another, so that whatever a crash leaves behind is a beginning.
+// Writes chunks to the cluster. The first few are held back: most captures fit into them, and one that fails at its
+// last target has then written nothing. After that, keeper, checkpoint and chunks are written in this order, chunks
+// one by one, so that a crash always leaves a valid beginning.
 
 import { keyOf } from '@lapse/kube/api/kind';
 import type { ChunkInfo } from '#api/manifestCheckpoint';
@@ -12,12 +12,12 @@ import { type Failure, failure } from '#requests/refusal';
 import { buildCheckpoint, buildChunk, checkpointProblem, chunkInfo, chunkProblem } from './compute.ts';
 import { anchor, refusal, type Stop, type Work } from './work.ts';
 
-/** A MiB each. */
+/** Number of chunks, up to 1 MiB each. */
 const HELD = 8;
 /** The list of chunks must fit into the status of one object. */
 const MOST_CHUNKS = 4096;
 
-/** A checkpoint of which something is stored, or all that will be. */
+/** A checkpoint that is stored in part or completely. */
 export interface Stored {
   readonly checkpoint: ManifestCheckpoint;
   readonly chunks: readonly ChunkInfo[];
@@ -38,7 +38,7 @@ export class ChunkWriter {
     this.#chunks.push(...(before?.chunks ?? []));
   }
 
-  /** Undefined until something had to be written. */
+  /** Undefined until the first write. */
   get checkpoint(): ManifestCheckpoint | undefined {
     return this.#checkpoint;
   }
@@ -48,7 +48,7 @@ export class ChunkWriter {
     return this.#held.length > HELD ? this.#write() : undefined;
   }
 
-  /** Writes the rest. */
+  /** Writes the remaining chunks. */
   async end(): Promise<Stored | Failure | Stop> {
     const problem = await this.#write();
     return problem ?? { checkpoint: this.#checkpoint!, chunks: this.#chunks };
@@ -59,7 +59,7 @@ export class ChunkWriter {
     if (problem !== undefined) return problem;
     for (let chunk = this.#held.shift(); chunk !== undefined; chunk = this.#held.shift()) {
       const index = this.#chunks.length;
-      // An empty chunk stands for a checkpoint without objects; behind others it says nothing.
+      // A single empty chunk represents a checkpoint without objects. After other chunks it is not written.
       if (chunk.objectsCount === 0 && index > 0) continue;
       if (index === MOST_CHUNKS)
         return failure(Reason.Failed, `more than ${MOST_CHUNKS} chunks would be needed`);
@@ -86,7 +86,8 @@ export class ChunkWriter {
         const live = await options.direct.get(pass, ManifestCheckpoint, keyOf(wanted));
         if (live === undefined) throw answer.error;
         const problem = checkpointProblem(live, request, anchored.owner);
-        // Ours, and not there a moment ago: another process is at it. The next look goes on from what is stored.
+        // The checkpoint belongs to this request and did not exist a moment ago: another process writes it. The next
+        // reconcile continues from what is stored.
         if (problem === undefined) throw answer.error;
         return problem;
       }
@@ -96,7 +97,7 @@ export class ChunkWriter {
     }
   }
 
-  /** One create; what was stored is compared with what was sent. That it exists is as good, if it is the same. */
+  /** One create. The stored chunk is compared with what was sent. An existing identical chunk is a success. */
   async #createChunk(index: number, chunk: EncodedChunk): Promise<Failure | undefined> {
     const { pass, options } = this.#work;
     const checkpoint = this.#checkpoint!;

@@ -1,5 +1,5 @@
 // Admission of captures. Detach deletes a claim: the mutating function records the author of such a request, and the
-// validating function refuses authors who may not delete the claim themselves.
+// validating function rejects authors who may not delete the claim themselves.
 
 import { denyInvalid } from '@lapse/kube/api/admission';
 import { forbidden } from '@lapse/kube/api/fieldErrors';
@@ -35,7 +35,7 @@ export function detachAuthor({ seal }: Authors): AdmissionFunction {
   };
 }
 
-/** What is wrong with the reference is left to the controller, which reports it in the request. */
+/** An invalid reference is not rejected here: the controller reports it in the request. */
 export const detachRules = (authors: Authors, allowCrossNamespace: boolean): AdmissionFunction => ({
   name: 'volume-capture',
   resources: RESOURCES,

@@ -1,5 +1,5 @@
-// Whose rights a detach has. It deletes a claim: without a review, a user who may create requests could delete any claim
-// of the namespace.
+// Reviews the rights of a detach, which deletes a claim. Without a review, a user who may create requests could
+// delete any claim of the namespace.
 
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import { PersistentVolumeClaim } from '@lapse/kube/api/kinds/volumes';
@@ -11,14 +11,14 @@ import type { AuthorSeal } from '#deletion/rightsAuthor';
 import { noAuthor, requestAuthor } from '#requests/author';
 import { type Failure, failure, failureOf } from '#requests/refusal';
 
-/** Unset in the options of a controller that acts with its own rights. */
+/** Undefined in the options of a controller that acts with its own rights. */
 export interface Authors {
-  /** For reviews. */
+  /** For access reviews. */
   readonly client: Pick<Client, 'create'>;
   readonly seal: AuthorSeal;
 }
 
-/** Why the subject may not detach the volume of this claim; undefined when it may. */
+/** Why the subject may not detach the volume of this claim. Undefined if it may. */
 export async function reviewDetach(
   client: Authors['client'],
   subject: Subject,
@@ -32,7 +32,7 @@ export async function reviewDetach(
     : failure(Reason.RBACDenied, `${subject.username} may not ${describeNeeds(missing)}`);
 }
 
-/** Reviewed again before each step: rights change, and admission is not always there. */
+/** Repeated before each step: rights change, and the webhook may have been unavailable. */
 export async function reviewAuthor(
   authors: Authors | undefined,
   request: VolumeCaptureRequest,

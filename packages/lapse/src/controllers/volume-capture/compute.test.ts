@@ -1,4 +1,4 @@
-// Captures: each step of the decision, boundary beside boundary.
+// Captures: every step of the decision, with boundary cases.
 
 import type {
   PersistentVolume,
@@ -66,8 +66,8 @@ const fails = (reason: string) => expect.objectContaining({ kind: 'failure', rea
 describe('the claim', () => {
   const ref = (persistentVolumeClaimRef: object) => request({ persistentVolumeClaimRef });
   test.each([
-    ['its own namespace by default', ref({ name: 'data' }), false, KEY],
-    ['its own namespace by name', ref({ name: 'data', namespace: 'ns' }), false, KEY],
+    ['the namespace of the request by default', ref({ name: 'data' }), false, KEY],
+    ['the namespace of the request, set explicitly', ref({ name: 'data', namespace: 'ns' }), false, KEY],
     ['another namespace', ref({ name: 'data', namespace: 'other' }), false, fails('InvalidReference')],
     [
       'another namespace, allowed',
@@ -90,7 +90,7 @@ describe('the claim', () => {
     ['no name', ref({}), true, fails('InvalidReference')],
     ['no reference', request(), true, fails('InvalidReference')],
     ['a path instead of a name', ref({ name: '../x' }), false, fails('InvalidReference')],
-    ['what no claim can be called', ref({ name: 'Data' }), false, fails('InvalidReference')],
+    ['an invalid name for a claim', ref({ name: 'Data' }), false, fails('InvalidReference')],
     ['a path instead of a namespace', ref({ name: 'x', namespace: '../x' }), true, fails('InvalidReference')],
   ])('%s', (_name, object, allowed, expected) => {
     expect(computeClaimKey(object, allowed)).toEqual(expected);
@@ -107,7 +107,7 @@ describe('the claim', () => {
 
 test.each([
   ['with a handle', volume(), { driver: 'd', handle: 'h' }],
-  ['before anybody wrote a claim into it', volume({ claimRef: undefined }), { driver: 'd', handle: 'h' }],
+  ['without any claimRef in it', volume({ claimRef: undefined }), { driver: 'd', handle: 'h' }],
   [
     'of a claim without uid',
     volume({ claimRef: { namespace: 'ns', name: 'data' } }),
@@ -222,7 +222,7 @@ describe('the content', () => {
   });
 });
 
-test('a content that is being deleted is never a success', () => {
+test('a terminating content is never a success', () => {
   const metadata = { name: 's', deletionTimestamp: '2026-03-01T10:00:00Z' };
   const content = { apiVersion: 'v', kind: 'VolumeSnapshotContent', metadata, status: { readyToUse: true } };
   expect(computeProgress(content, 'ns/data')).toEqual(fails('ArtifactLost'));
@@ -243,7 +243,7 @@ describe('detaching', () => {
   const marked = { annotations: { 'storage.deckhouse.io/detached': 'true' }, ownerReferences: [owner] };
   const step = (kind: string) => expect.objectContaining({ kind });
   test.each<[string, Partial<DetachView>, unknown]>([
-    ['everything is as it should be', {}, step('release')],
+    ['all preconditions are met', {}, step('release')],
     ['a Pod uses it', { users: ['p'] }, fails('InUse')],
     [
       'the volume is being deleted',
@@ -261,16 +261,16 @@ describe('detaching', () => {
       fails('ArtifactLost'),
     ],
     [
-      'the volume would be deleted',
+      'the volume has the reclaim policy Delete',
       { volume: volume({ persistentVolumeReclaimPolicy: 'Delete' }) },
       fails('InvalidReclaimPolicy'),
     ],
     [
-      'nobody knows the policy',
+      'the reclaim policy is unknown',
       { volume: volume({ persistentVolumeReclaimPolicy: undefined }) },
       fails('InvalidReclaimPolicy'),
     ],
-    ['the volume names nobody', { volume: volume({ claimRef: undefined }) }, fails('NotBound')],
+    ['the volume has no claimRef', { volume: volume({ claimRef: undefined }) }, fails('NotBound')],
     [
       'the volume names an older claim',
       { volume: volume({ claimRef: { ...OWN, uid: 'c-0' } }) },
@@ -279,31 +279,31 @@ describe('detaching', () => {
     ['not bound', { claim: claim({}), volumeName: undefined, volume: undefined }, fails('NotBound')],
     ['no claim', { claim: undefined, volumeName: undefined, volume: undefined }, fails('NotFound')],
     ['no volume', { volume: undefined }, fails('NotFound')],
-    ['somebody deletes the claim already', { claim: going }, step('release')],
-    ['we have deleted it', { claim: going, remembered: true }, step('waiting')],
-    ['it is gone', { claim: undefined, remembered: true }, step('released')],
+    ['another client has deleted the claim', { claim: going }, step('release')],
+    ['the controller has deleted the claim', { claim: going, remembered: true }, step('waiting')],
+    ['the claim does not exist any more', { claim: undefined, remembered: true }, step('released')],
     [
-      'it is gone, and there is a new one',
+      'the claim is deleted, and a new one has its name',
       { claim: claim({ volumeName: 'w' }, 'c-2'), remembered: true },
       step('released'),
     ],
     [
-      'a new one that wants the same volume',
+      'a new claim with the same name and the same volume',
       { claim: claim({ volumeName: 'v' }, 'c-2'), remembered: true },
       step('released'),
     ],
     [
-      'the memory names a volume of others',
+      'the recorded volume belongs to another claim',
       { claim: undefined, remembered: true, volume: volume({ claimRef: { ...OWN, name: 'x' } }) },
       fails('NotBound'),
     ],
     [
-      'marked by us, claim let go',
+      'the volume is marked by this request, claimRef is cleared',
       { claim: undefined, remembered: true, volume: volume({ claimRef: undefined }, marked) },
       step('released'),
     ],
     [
-      'marked by another request',
+      'the volume is marked by another request',
       {
         claim: undefined,
         remembered: true,
@@ -312,7 +312,7 @@ describe('detaching', () => {
       },
       fails('NotBound'),
     ],
-    ['remembered, and a Pod came since', { remembered: true, users: ['p'] }, fails('InUse')],
+    ['a Pod uses the claim after the volume was recorded', { remembered: true, users: ['p'] }, fails('InUse')],
   ])('%s', (_name, more, expected) => {
     expect(computeDetach(view(more))).toEqual(expected);
   });
@@ -321,12 +321,12 @@ describe('detaching', () => {
     ['v-1', 'v-1'],
     ['../v', undefined],
     ['', undefined],
-  ])('a memory of %j is one of %j', (text, expected) => {
+  ])('a recorded volume name %j is read as %j', (text, expected) => {
     const annotations = { 'storage.deckhouse.io/detach-pv-name': text };
     expect(rememberedVolume({ ...request(), metadata: { annotations } })).toBe(expected);
   });
 
-  test('one patch: mark and owner beside other owners, once', () => {
+  test('one patch sets mark and owner, keeps other owners, and is sent once', () => {
     const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'o-1' };
     const patch = computeMark(volume({}, { ownerReferences: [other] }), owner, false);
     expect(patch).toEqual({

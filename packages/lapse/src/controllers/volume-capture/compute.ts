@@ -1,5 +1,5 @@
-// Every decision about capturing a volume as a snapshot. Pure: each step is handed what the one before it found, and
-// answers with the next thing or with the failure that ends the request.
+// The decisions about capturing a volume as a snapshot, as pure functions. Each step receives the result of the
+// previous one and returns the next object or the failure that ends the request.
 
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import {
@@ -20,7 +20,10 @@ import { type Failure, failure } from '#requests/refusal';
 /** `ns/name`, for messages and indexes. */
 export const claimText = ({ namespace = '', name }: ObjectKey): string => `${namespace}/${name}`;
 
-/** Why nothing can have this name, if so: no server would ever be asked for it, and no waiting makes it right. */
+/**
+ * Returns why a name is invalid, or undefined. An invalid name fails at once: waiting does not help, and no request
+ * is sent.
+ */
 const nameProblem = (what: string, name: string): Failure | undefined => {
   const [why] = checkDns1123Subdomain(name);
   return why === undefined
@@ -28,7 +31,7 @@ const nameProblem = (what: string, name: string): Failure | undefined => {
     : failure(Reason.InvalidReference, `${what} ${JSON.stringify(name)} cannot be a name: ${why}`);
 };
 
-/** Which claim the request is about. */
+/** The claim that the request refers to. */
 export function computeClaimKey(request: VolumeCaptureRequest, allowElsewhere: boolean): ObjectKey | Failure {
   const own = request.metadata.namespace ?? '';
   const { kind, name = '', namespace: named } = request.spec?.persistentVolumeClaimRef ?? {};
@@ -52,7 +55,7 @@ export function computeClaimKey(request: VolumeCaptureRequest, allowElsewhere: b
   return nameProblem('spec.persistentVolumeClaimRef.name', name) ?? { namespace, name };
 }
 
-/** The name of the volume that the claim is bound to. The phase is not asked: it lags behind. */
+/** The name of the volume that the claim is bound to. The phase is not checked, because it lags behind. */
 export function computeVolumeName(
   claim: PersistentVolumeClaim | undefined,
   key: ObjectKey,
@@ -65,7 +68,7 @@ export function computeVolumeName(
     : failure(Reason.NotBound, `PersistentVolumeClaim ${claimText(key)} is not bound to a volume`);
 }
 
-/** Anybody may write any volume's name into a new claim: the volume must agree. */
+/** Every user can write any volume name into a new claim, so the claimRef of the volume must match. */
 export function isClaimedBy(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const ref = volume.spec?.claimRef;
   if (ref === undefined) return true;
@@ -78,7 +81,7 @@ export interface CsiVolume {
   readonly handle: string;
 }
 
-/** What the storage system calls the volume. */
+/** Driver and handle of the volume in the storage system. */
 export function computeCsiVolume(
   volume: PersistentVolume | undefined,
   claim: PersistentVolumeClaim,
@@ -93,7 +96,7 @@ export function computeCsiVolume(
     : { driver, handle };
 }
 
-/** The snapshot class: of the request, or of the claim's storage class. */
+/** The snapshot class: from the request, or from the claim's storage class. */
 export function computeClassName(
   request: VolumeCaptureRequest,
   claim: PersistentVolumeClaim,
@@ -154,7 +157,7 @@ export function buildContent(
   };
 }
 
-/** Whether an artifact of our name is ours: its controller is the request's keeper. */
+/** Checks that an existing artifact of this name is controlled by the request's keeper. */
 export function contentProblem(content: VolumeSnapshotContent, owner: OwnerReference): Failure | undefined {
   const found = controllerOf(content.metadata.ownerReferences);
   if (found?.uid === owner.uid && found.kind === owner.kind) return undefined;
@@ -167,7 +170,7 @@ export function contentProblem(content: VolumeSnapshotContent, owner: OwnerRefer
 
 export type Progress = { readonly kind: 'waiting' } | { readonly kind: 'ready' } | Failure;
 
-/** The content that the request has begun to create: it is never begun again. */
+/** The content whose creation the request has recorded. Its creation is never started again. */
 export const recordedContent = (request: VolumeCaptureRequest): string | undefined =>
   request.metadata.annotations?.[ANNOTATION_CONTENT_NAME];
 
@@ -177,7 +180,7 @@ export const contentLost = (name: string): Failure =>
     `VolumeSnapshotContent ${name} does not exist although its creation was started: it was deleted, or the controller stopped before it was created; create a new request to take a snapshot`,
   );
 
-/** What the storage system says. An error ends the request even when a snapshot came of it in the end. */
+/** The state reported by the storage system. An error ends the request even if a snapshot is completed later. */
 export function computeProgress(content: VolumeSnapshotContent, claim: string): Progress {
   const { readyToUse, error } = content.status ?? {};
   if (error?.message) {

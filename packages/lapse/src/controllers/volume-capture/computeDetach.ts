@@ -1,5 +1,5 @@
-// Every decision about detaching a volume: when it may be done, how far it has come, and the one patch that completes
-// it. Pure.
+// The decisions about detaching a volume, as pure functions: when it is allowed, the current step, and the one patch
+// that completes it.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { ObjectKey } from '@lapse/kube/api/kind';
@@ -14,32 +14,32 @@ import { isDetachKeeper } from '#requests/names';
 import { type Failure, failure } from '#requests/refusal';
 import { claimText, isClaimedBy } from './compute.ts';
 
-/** The volume that was remembered before its claim was deleted; what no volume can be called we did not remember. */
+/** The volume recorded before its claim was deleted. Invalid names are ignored: the controller did not write them. */
 export const rememberedVolume = (request: VolumeCaptureRequest): string | undefined => {
   const name = request.metadata.annotations?.[ANNOTATION_DETACH_PV_NAME];
   return name && checkDns1123Subdomain(name).length === 0 ? name : undefined;
 };
 
-/** Where a detach stands. */
+/** The current step of a detach. */
 export type DetachStep =
-  /** The claim is there, and nothing forbids deleting it. */
+  /** The claim exists and may be deleted. */
   | { readonly kind: 'release'; readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }
-  /** The claim is going. */
+  /** The claim is terminating. */
   | { readonly kind: 'waiting'; readonly volume: PersistentVolume }
-  /** The claim is gone: the volume can be marked. */
+  /** The claim is deleted. The volume can be marked. */
   | { readonly kind: 'released'; readonly volume: PersistentVolume }
   | Failure;
 
 export interface DetachView {
   readonly key: ObjectKey;
   readonly claim: PersistentVolumeClaim | undefined;
-  /** The remembered volume, or else the claim's. */
+  /** The recorded volume, or else the claim's. */
   readonly volumeName: string | undefined;
   readonly volume: PersistentVolume | undefined;
-  /** Names of Pods that use the claim and have not ended. */
+  /** Names of Pods that use the claim and have not finished. */
   readonly users: readonly string[];
   readonly remembered: boolean;
-  /** Of the request's keeper. */
+  /** Name of the request's keeper. */
   readonly keeper: string;
 }
 
@@ -50,14 +50,14 @@ export function computeDetach(view: DetachView): DetachStep {
   if (volumeName === undefined)
     return failure(Reason.NotBound, `PersistentVolumeClaim ${claimText(key)} is not bound to a volume`);
   if (volume === undefined) return failure(Reason.NotFound, `PersistentVolume ${volumeName} does not exist`);
-  // Once remembered, a claim of that name that is not the volume's own is somebody's new one: never touched.
+  // After the volume is recorded, a claim of that name with another uid is a new claim. It is never touched.
   const own = claim !== undefined && isOwnClaim(volume, claim) ? claim : undefined;
   if (own === undefined) return remembered ? computeReleased(volume, key, keeper) : notBound(volume, key);
   if (own.metadata.deletionTimestamp !== undefined && remembered) return { kind: 'waiting', volume };
   return premiseProblem(view, volume) ?? { kind: 'release', claim: own, volume };
 }
 
-/** Stricter than for a snapshot: what is about to be deleted must be the claim that the volume names, by uid. */
+/** Stricter than for a snapshot: the claim to be deleted must be the one in the volume's claimRef, by uid. */
 const isOwnClaim = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   volume.spec?.claimRef !== undefined &&
   claim.spec?.volumeName === volume.metadata.name &&
@@ -94,7 +94,7 @@ const controlledBy = (volume: PersistentVolume, { kind, name }: OwnerReference):
     `PersistentVolume ${volume.metadata.name} is controlled by ${kind} ${name}`,
   );
 
-/** The memory is an annotation, which its author may have written: the volume must have been this claim's. */
+/** The author may have written the annotation, so the volume must have belonged to this claim. */
 function computeReleased(volume: PersistentVolume, key: ObjectKey, keeper: string): DetachStep {
   if (volume.metadata.deletionTimestamp !== undefined)
     return failure(Reason.ArtifactLost, `PersistentVolume ${volume.metadata.name} is being deleted`);
@@ -109,7 +109,7 @@ function computeReleased(volume: PersistentVolume, key: ObjectKey, keeper: strin
 const isMarked = (volume: PersistentVolume): boolean =>
   volume.metadata.annotations?.[ANNOTATION_DETACHED] === 'true';
 
-/** The one patch of a detached volume; undefined when it has been made. */
+/** The patch that marks a detached volume. Undefined if it is already applied. */
 export function computeMark(
   volume: PersistentVolume,
   owner: OwnerReference,
@@ -129,7 +129,7 @@ export function computeMark(
   };
 }
 
-/** The keeper that owns a detached volume; undefined when the volume is not detached, or is being deleted. */
+/** The keeper that owns a detached volume. Undefined if the volume is not detached, or is terminating. */
 export function detachKeeper({ metadata }: PersistentVolume): OwnerReference | undefined {
   if (metadata.annotations?.[ANNOTATION_DETACHED] !== 'true' || metadata.deletionTimestamp !== undefined)
     return undefined;
@@ -138,8 +138,9 @@ export function detachKeeper({ metadata }: PersistentVolume): OwnerReference | u
 }
 
 /**
- * The patch that gives a detached volume to the claim that it is bound to again; undefined when it is not. The claim of
- * the detach was deleted before the volume was marked, so a claim that exists under the uid of `claimRef` is another.
+ * The patch that gives a detached volume to the claim that it is bound to again. Undefined if it is not bound. The
+ * claim of the detach was deleted before the volume was marked, so an existing claim with the uid of `claimRef` is
+ * another one.
  */
 export function computeRebound(
   volume: PersistentVolume,

@@ -1,4 +1,4 @@
-// The wiring of volume-capture: requests, what wakes them, and the rights it takes.
+// The declaration of volume-capture: requests, triggers and rights.
 
 import { Pod } from '@lapse/kube/api/kinds/builtin';
 import {
@@ -36,7 +36,7 @@ const contents: WatchDefinition<VolumeSnapshotContent> = {
   },
 };
 
-/** A detach waits for its claim to go. */
+/** A detach waits until its claim is deleted. */
 const claims = (namespace: string | undefined): WatchDefinition<PersistentVolumeClaim> => ({
   kind: PersistentVolumeClaim,
   optional: true,
@@ -52,7 +52,7 @@ const claims = (namespace: string | undefined): WatchDefinition<PersistentVolume
     ),
 });
 
-/** Read, never waited for. */
+/** Only read. A change does not trigger a reconcile. */
 const nobody = (): [] => [];
 
 export function volumeCaptureController(options: CaptureOptions): ControllerDefinition<VolumeCaptureRequest> {
@@ -97,7 +97,7 @@ export function volumeCaptureController(options: CaptureOptions): ControllerDefi
       { group: rules.kind.group, resource: 'volumecapturerequests', verbs: ['get', 'patch'] },
       { group: rules.kind.group, resource: 'volumecapturerequests/status', verbs: ['patch'] },
       { group: ObjectKeeper.group, resource: ObjectKeeper.resource, verbs: ['get', 'create'] },
-      // OwnerReferencesPermissionEnforcement asks for it where blockOwnerDeletion is set.
+      // OwnerReferencesPermissionEnforcement requires it where blockOwnerDeletion is set.
       { group: ObjectKeeper.group, resource: `${ObjectKeeper.resource}/finalizers`, verbs: ['update'] },
       {
         group: VolumeSnapshotContent.group,

@@ -1,6 +1,6 @@
-// Capture by detaching: remember the volume, anchor the keeper, try the mark on the volume as a dry run, delete the
-// claim, and when it is gone mark the volume. Every step can be repeated after a crash. The claim is deleted only when
-// nothing but its deletion is left to refuse.
+// Captures by detaching: records the volume, creates the keeper, tries the mark on the volume as a dry run, deletes
+// the claim, and marks the volume after the claim is deleted. Every step is idempotent. The claim is deleted only
+// when all other steps are known to be accepted.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -36,7 +36,7 @@ export async function reconcileDetach(work: Work): Promise<Outcome> {
   const { pass, options } = work;
   const cached = await getStep(work, cachedRead(pass));
   if (cached.kind === 'waiting') return waitForEvent(pass, 'claim deletion', PersistentVolumeClaim);
-  // From here on something is deleted, marked or ended: the cache may be behind, the server is asked.
+  // The following steps delete, mark or finish something. The cache may be stale, so they read from the API server.
   const step = await getStep(work, liveRead(pass, options.direct));
   if (step.kind === 'failure') return end(work, step);
   if (step.kind === 'waiting') return waitForEvent(pass, 'claim deletion', PersistentVolumeClaim);
@@ -70,7 +70,7 @@ async function getStep({ pass, request, claim: key }: Work, read: Read): Promise
 
 async function release(work: Work, claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<Outcome> {
   try {
-    // When the claim is gone, nothing else leads to the volume.
+    // After the claim is deleted, only this record refers to the volume.
     const remembered = await recordStep(work, ANNOTATION_DETACH_PV_NAME, volume.metadata.name!);
     if ('not' in remembered) return remembered.not;
     const next = { ...work, request: remembered.request };
@@ -120,7 +120,7 @@ async function anchored(work: Work, then: (owner: OwnerReference) => Promise<Out
 interface Mark {
   readonly volume: PersistentVolume;
   readonly owner: OwnerReference;
-  /** Only ask the server whether the patch would be accepted: rights, admission, ownership. */
+  /** Only checks whether the API server would accept the patch: rights, admission, ownership. */
   readonly dryRun?: true;
 }
 

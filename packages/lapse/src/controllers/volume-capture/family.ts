@@ -1,4 +1,4 @@
-// The family `volume-capture`: its parts of the configuration, and the controller made from them.
+// Registers the family `volume-capture`: its sections of the configuration and its controller.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';

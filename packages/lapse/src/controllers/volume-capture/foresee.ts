@@ -1,5 +1,5 @@
-// What this family can say beforehand about capture requests: what those that have not ended wait for and, where the
-// annotation decides, when those that have ended go.
+// The forecast for capture requests: what unfinished ones wait for and, where the annotation sets a TTL, when
+// finished ones are deleted.
 
 import { VolumeSnapshotContent } from '@lapse/kube/api/kinds/volumes';
 import { AnnotationKeyTTL, Reason } from '#api/storage/conditions';

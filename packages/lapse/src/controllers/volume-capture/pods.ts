@@ -1,4 +1,4 @@
-// Which Pods use a claim. Of every Pod in the cluster only that is kept: its claims, and whether it has ended.
+// Which Pods use a claim. The cache keeps only the claims of each Pod and whether it has finished.
 
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import { Pod } from '@lapse/kube/api/kinds/builtin';
@@ -12,13 +12,13 @@ interface Volume {
   readonly ephemeral?: object;
 }
 
-/** A Pod that has ended uses nothing any more. */
+/** A finished Pod does not use its claims. */
 const hasEnded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 
 const volumesOf = (pod: Pod): readonly Volume[] =>
   (pod.spec as { volumes?: readonly Volume[] } | undefined)?.volumes ?? [];
 
-/** `ns/name` of the claims of a Pod; an ephemeral volume's claim is named after both. */
+/** `ns/name` of the claims of a Pod. The claim of an ephemeral volume is named after the Pod and the volume. */
 function claimsOf(pod: Pod): string[] {
   const { namespace = '', name = '' } = pod.metadata;
   const claims: string[] = [];
@@ -53,7 +53,7 @@ export const claimingPods: Projection<Pod> = {
 export const CLAIM_INDEX = 'claim';
 export const podIndexes = { [CLAIM_INDEX]: (pod: Pod): string[] => (hasEnded(pod) ? [] : claimsOf(pod)) };
 
-/** Names of the Pods that use the claim and have not ended. Read live while Pods are not watched. */
+/** Names of the Pods that use the claim and have not finished. Read from the API server while Pods are not watched. */
 export async function getUsers(pass: Pass, claim: ObjectKey): Promise<string[]> {
   const namespace = claim.namespace ?? '';
   const users = pass.cache.isSynced(Pod)

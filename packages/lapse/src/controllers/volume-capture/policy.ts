@@ -1,4 +1,4 @@
-// What the operator decided about captures, and what the controller is built from.
+// The operator's settings for captures, and the dependencies of the controller.
 
 import type { Random } from '@lapse/base/random';
 import type { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
@@ -11,11 +11,11 @@ import type { Authors } from './author.ts';
 
 export interface CapturePolicy {
   readonly allowCrossNamespace: boolean;
-  /** Of snapshots. */
+  /** Retention of snapshots. */
   readonly retention: Retention;
-  /** Of the records of detached volumes. */
+  /** Retention of the records of detached volumes. */
   readonly detachRetention: Retention;
-  /** Let go of the claim of a detached volume: whoever comes next may bind it. */
+  /** Clears the claimRef of a detached volume, so that any claim may bind it. */
   readonly clearClaimRef: boolean;
 }
 
@@ -26,7 +26,10 @@ export interface CaptureOptions {
   readonly deletes: GuardedDeletes;
   readonly guard: SkewGuard;
   readonly random: Random;
-  /** Set: a detach needs the right of its author to delete the claim. Unset: the controller's own right. */
+  /**
+   * If set, the author of a detach needs the right to delete the claim. Undefined: the controller's own right is
+   * used.
+   */
   readonly authors?: Authors;
   readonly namespace?: string;
 }

@@ -1,5 +1,5 @@
-// Detached volumes that are bound again: they belong to their new claim, so the keeper of the detach must not take them
-// along when it is deleted.
+// Detached volumes that are bound again belong to their new claim. The keeper of the detach must not delete them when
+// it is deleted.
 
 import { plus, seconds } from '@lapse/base/instant';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -10,10 +10,13 @@ import type { Pass } from '@lapse/runtime/pass';
 import { computeRebound, detachKeeper } from './computeDetach.ts';
 import { premiseOf } from './work.ts';
 
-/** OwnerReferencesPermissionEnforcement asks for it where owner references change. Nothing here deletes volumes. */
+/**
+ * OwnerReferencesPermissionEnforcement requires it where owner references change. This controller deletes no
+ * volumes.
+ */
 export const TO_CHANGE_OWNERS = 'delete';
 
-/** The binder writes the claim after the volume. */
+/** The binder updates the claim after the volume. */
 const BINDING = seconds(30);
 
 export const detachedVolumeController = (): ControllerDefinition<PersistentVolume> =>

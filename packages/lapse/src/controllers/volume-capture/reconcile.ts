@@ -1,4 +1,4 @@
-// One request: ended, or to be captured in its mode. Everything that ends it goes through finishRequest.
+// The reconcile of one request: finished, or to be captured in its mode. Every result goes through finishRequest.
 
 import { type Outcome, settled } from '@lapse/runtime/outcome';
 import type { Pass } from '@lapse/runtime/pass';

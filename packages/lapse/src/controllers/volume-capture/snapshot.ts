@@ -1,5 +1,6 @@
-// Capture as a snapshot: check the source, anchor the keeper, record and create one VolumeSnapshotContent, wait for what
-// the storage system says about it. Once the content is recorded nothing else is looked at, and it is not created again.
+// Captures as a snapshot: checks the source, creates the keeper, records and creates one VolumeSnapshotContent, and
+// waits for its status. After the content is recorded, the source is not checked again and the content is not created
+// again.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -52,7 +53,7 @@ export async function reconcileSnapshot(work: Work): Promise<Outcome> {
 const isUnanswered = ({ pass, request, options }: Work): boolean =>
   options.unanswered.get(claimText(pass.key)) === request.metadata.uid;
 
-/** The cache may be behind: a content whose creation was started is missing only if the server says so. */
+/** The cache may be stale: a content whose creation was started is missing only if the API server says so. */
 async function findContent(
   { pass, request, options }: Work,
   name: string,
@@ -66,11 +67,11 @@ async function findContent(
   }
 }
 
-/** Or why there is none in this reconcile. */
+/** The content, or why this reconcile has none. */
 type Content = VolumeSnapshotContent | Failure | Outcome;
 const isOutcome = (content: VolumeSnapshotContent | Outcome): content is Outcome => !('metadata' in content);
 
-/** Anchors the keeper, then looks at the content, which may have to be created first. */
+/** Creates the keeper, then checks the content and creates it if needed. */
 async function proceed(
   work: Work,
   contentFor: (owner: OwnerReference) => Promise<Content>,
@@ -129,7 +130,7 @@ interface Source {
   readonly class: VolumeSnapshotClass;
 }
 
-/** What is captured and how. A cache may be behind, so no request ends over something that only the cache says. */
+/** What is captured and how. A cache may be stale, so no request fails because of cached state alone. */
 async function getSource(work: Work): Promise<Source | Failure> {
   const { pass, options } = work;
   const found = await findSource(work, cachedRead(pass));
@@ -159,7 +160,7 @@ async function findSource(work: Work, read: Read): Promise<Source | Failure> {
   }
 }
 
-/** Only asked for when the request does not name a snapshot class itself. */
+/** Read only if the request sets no snapshot class. */
 async function getStorageClass(
   { pass, request, options }: Work,
   claim: PersistentVolumeClaim,
@@ -169,7 +170,7 @@ async function getStorageClass(
   return options.direct.get(pass, StorageClass, { name });
 }
 
-/** A content that exists. When another controller of this kind created it, this request does not record it yet. */
+/** Uses an existing content. If another controller created it, this request does not record it yet. */
 async function adoptContent(work: Work, content: VolumeSnapshotContent): Promise<Content> {
   const name = content.metadata.name!;
   if (recordedContent(work.request) !== undefined) return content;
@@ -183,15 +184,15 @@ async function adoptContent(work: Work, content: VolumeSnapshotContent): Promise
 }
 
 /**
- * One create, recorded in the request beforehand. That it exists is as good, if it is ours; whose it is, the caller
- * checks.
+ * One create, recorded in the request before. An existing content is a success if it belongs to the request; the
+ * caller checks that.
  */
 async function createContent(work: Work, content: VolumeSnapshotContent): Promise<Content> {
   const { pass, options, request } = work;
   const name = content.metadata.name!;
   const key = claimText(pass.key);
   try {
-    // Stays set when the record or the create throws: then it is for this process to repeat.
+    // Stays set when the record or the create throws: this process may then repeat it.
     options.unanswered.set(key, request.metadata.uid!);
     const recorded = await recordStep(work, ANNOTATION_CONTENT_NAME, name);
     if ('not' in recorded) {

@@ -1,4 +1,4 @@
-// What the steps of one pass are handed, and the few ways in which they wait.
+// The arguments that the steps of one reconcile share, and the ways in which they wait.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { minutes, plus, seconds } from '@lapse/base/instant';
@@ -12,9 +12,9 @@ import { VolumeCaptureRequest } from '#api/volumeCaptureRequest';
 import type { Read } from '#requests/direct';
 import type { CaptureOptions } from './policy.ts';
 
-/** The options, and what one process knows beside what is recorded in the requests. */
+/** The options, and the in-memory state of the process. */
 export interface CaptureContext extends CaptureOptions {
-  /** Requests, by key, whose create of a content got no answer: this process may send it again. Values are uids. */
+  /** Requests whose create of a content got no response: this process may send it again. Key to uid. */
   readonly unanswered: Map<string, string>;
 }
 
@@ -26,7 +26,7 @@ export interface Work {
   readonly options: CaptureContext;
 }
 
-/** Writes an annotation into the request, before the step that it is the record of. */
+/** Writes an annotation into the request before the step that it records. */
 export async function recordStep(
   { pass, request }: Work,
   annotation: string,
@@ -54,30 +54,30 @@ export async function recordStep(
   }
 }
 
-/** Only if it is still this object, unchanged. */
+/** Preconditions: the same object, unchanged. */
 export const premiseOf = ({ metadata }: KubeObject): { ifVersion: string; ifUid: string } => ({
   ifVersion: metadata.resourceVersion!,
   ifUid: metadata.uid!,
 });
 
-/** No server checks what a claim says its volume is called; what cannot be a name is no volume's. */
+/** The volume name in a claim is not validated by the API server. An invalid name refers to no volume. */
 export const readVolume = async (read: Read, name: string): Promise<PersistentVolume | undefined> =>
   checkPathSegment(name).length > 0 ? undefined : read(PersistentVolume, { name });
 
-// Whatever is waited for wakes the request by an event; this is for events that never come.
+// Events trigger the request. This interval covers missed events.
 const SAFETY = minutes(5);
 const BARRIER = seconds(1);
-/** Without a watch, no event comes. */
+/** Interval without a watch, when no events arrive. */
 const POLL = seconds(30);
 
 /** Waits for a change of an object of this kind. */
 export const waitForEvent = (pass: Pass, why: string, kind: Kind): Outcome =>
   waitUntil(plus(pass.now, pass.cache.isSynced(kind) ? SAFETY : POLL), why);
 
-/** The keeper's uid is not known: no artifact before it is. */
+/** The keeper's uid is not known yet. No artifact is created before. */
 export const waitForKeeper = (pass: Pass): Outcome => waitUntil(plus(pass.now, BARRIER), 'keeper uid');
 
-/** A dry run ends here: without a keeper nothing can be owned. The request stays pending. */
+/** A dry run ends here: without a keeper there is no owner. The request stays pending. */
 export function wouldCapture({ pass, request, claim }: Work): Outcome {
   const note = `would capture claim ${claim.namespace}/${claim.name} (dry run)`;
   pass.event(request, { type: 'Normal', reason: 'WouldCapture', action: 'Capture', note });

@@ -1,4 +1,4 @@
-// Restores: each step of the decision.
+// Restores: every step of the decision.
 
 import { instant } from '@lapse/base/instant';
 import type {
@@ -43,13 +43,13 @@ test.each([
 });
 
 test.each([
-  ['its own namespace', request(), false, { namespace: 'ns', name: 't' }],
-  ['its own, by name', request({ targetNamespace: 'ns' }), false, { namespace: 'ns', name: 't' }],
+  ['the namespace of the request', request(), false, { namespace: 'ns', name: 't' }],
+  ['the namespace of the request, set explicitly', request({ targetNamespace: 'ns' }), false, { namespace: 'ns', name: 't' }],
   ['another', request({ targetNamespace: 'x' }), false, fails('InvalidReference')],
   ['another, allowed', request({ targetNamespace: 'x' }), true, { namespace: 'x', name: 't' }],
   ['no name', request({ targetPVCName: '' }), true, fails('InvalidReference')],
   ['a path', request({ targetPVCName: '..' }), true, fails('InvalidReference')],
-  ['what no claim can be called', request({ targetPVCName: 'UPPER' }), true, fails('InvalidReference')],
+  ['an invalid name for a claim', request({ targetPVCName: 'UPPER' }), true, fails('InvalidReference')],
   ['a path as namespace', request({ targetNamespace: 'a/b' }), true, fails('InvalidReference')],
 ])('target: %s', (_name, object, allowed, expected) => {
   expect(computeTarget(object, allowed)).toEqual(expected);
@@ -71,7 +71,7 @@ test.each<[string, VolumeSnapshotContent['status'], unknown]>([
   expect(computeContentState(content, 's')).toEqual(expected);
 });
 
-test('a source that is being deleted', () => {
+test('a terminating source is a failure', () => {
   const metadata = { name: 's', deletionTimestamp: '2026-03-01T10:00:00Z' };
   const status = { readyToUse: true };
   expect(computeContentState({ apiVersion: 'v', kind: 'k', metadata, status }, 's')).toEqual(
@@ -80,7 +80,7 @@ test('a source that is being deleted', () => {
   expect(computeVolumeState({ apiVersion: 'v1', kind: 'k', metadata }, 's')).toEqual(fails('SourceFailed'));
 });
 
-test('what does not exist', () => {
+test('a source that does not exist is a failure', () => {
   expect(computeContentState(undefined, 's')).toEqual(fails('NotFound'));
   expect(computeVolumeState(undefined, 'v')).toEqual(fails('NotFound'));
   expect(computeVolumeState({ metadata: {} } as PersistentVolume, 'v')).toEqual({ kind: 'ready' });
@@ -115,14 +115,14 @@ describe('the claim', () => {
     dataSourceRef: { apiGroup: 'snapshot.storage.k8s.io', kind, name },
   });
   test.each<[string, PersistentVolumeClaim | undefined, unknown]>([
-    ['is not there', undefined, { kind: 'waiting' }],
-    ['came later, is bound, and is not marked', claim(AFTER, 'Bound'), fails('TargetConflict')],
-    ['came in the same second and is not marked', claim(SAME, 'Bound'), fails('TargetConflict')],
-    ['came in the same second, is not marked and not bound yet', claim(SAME, 'Pending'), { kind: 'waiting' }],
-    ['came later, is not marked and not bound yet', claim(AFTER, 'Pending'), { kind: 'waiting' }],
-    ['came later and is marked', claim(AFTER, 'Bound', {}, 'u-1'), { kind: 'bound' }],
+    ['does not exist', undefined, { kind: 'waiting' }],
+    ['was created later, is bound, and is not marked', claim(AFTER, 'Bound'), fails('TargetConflict')],
+    ['was created in the same second and is not marked', claim(SAME, 'Bound'), fails('TargetConflict')],
+    ['was created in the same second, is not marked and not bound yet', claim(SAME, 'Pending'), { kind: 'waiting' }],
+    ['was created later, is not marked and not bound yet', claim(AFTER, 'Pending'), { kind: 'waiting' }],
+    ['was created later and is marked', claim(AFTER, 'Bound', {}, 'u-1'), { kind: 'bound' }],
     [
-      'came later and names the source',
+      'was created later and names the source',
       claim(AFTER, 'Bound', from('VolumeSnapshotContent', 's')),
       { kind: 'bound' },
     ],
@@ -136,17 +136,17 @@ describe('the claim', () => {
       claim(AFTER, 'Bound', { volumeName: 'pvc-u-11' }),
       fails('TargetConflict'),
     ],
-    ['is marked and being deleted', terminating(claim(AFTER, 'Bound', {}, 'u-1')), fails('RestoreFailed')],
-    ['was there before', claim(BEFORE, 'Bound'), fails('TargetConflict')],
-    ['was there before, unbound', claim(BEFORE, 'Pending'), fails('TargetConflict')],
-    ['was there before and is marked', claim(BEFORE, 'Bound', {}, 'u-1'), { kind: 'bound' }],
+    ['is marked and terminating', terminating(claim(AFTER, 'Bound', {}, 'u-1')), fails('RestoreFailed')],
+    ['existed before the request', claim(BEFORE, 'Bound'), fails('TargetConflict')],
+    ['existed before, unbound', claim(BEFORE, 'Pending'), fails('TargetConflict')],
+    ['existed before and is marked', claim(BEFORE, 'Bound', {}, 'u-1'), { kind: 'bound' }],
     [
-      'was there before and names the source',
+      'existed before and names the source',
       claim(BEFORE, 'Bound', from('VolumeSnapshotContent', 's')),
       { kind: 'bound' },
     ],
     [
-      'was there before and names another source',
+      'existed before and names another source',
       claim(BEFORE, 'Bound', from('VolumeSnapshotContent', 'x')),
       fails('TargetConflict'),
     ],
@@ -162,7 +162,7 @@ describe('the claim', () => {
   });
 });
 
-describe('what provisioners say', () => {
+describe('Events of provisioners', () => {
   const report = (more: Partial<Report> = {}): Report => ({
     type: 'Warning',
     reason: 'VRRInvalidSpec',
@@ -175,13 +175,13 @@ describe('what provisioners say', () => {
     ['a refusal', report(), true],
     ['a failure', report({ reason: 'VRRRestoreFailed' }), true],
     [
-      'as older ones write it',
+      'in the older Event format',
       report({ reportingController: '', deprecatedSource: { component: 'p' } }),
       true,
     ],
     ['about another request', report({ regarding: { uid: 'u-2' } }), false],
     ['about nobody', { type: 'Warning', reason: 'VRRInvalidSpec', reportingController: 'p' }, false],
-    ['by somebody else', report({ reportingController: 'q' }), false],
+    ['from an unknown reporter', report({ reportingController: 'q' }), false],
     ['not a warning', report({ type: 'Normal' }), false],
     ['another reason', report({ reason: 'Provisioning' }), false],
   ])('%s', (_name, said, heard) => {
@@ -189,7 +189,7 @@ describe('what provisioners say', () => {
   });
 });
 
-test('people are told from the tenth minute on', () => {
+test('a request without a provisioner is reported from the tenth minute on', () => {
   const start = Date.parse('2026-03-01T10:00:00Z');
   expect(isUnserved(request(), instant(start + 599_999))).toBe(false);
   expect(isUnserved(request(), instant(start + 600_000))).toBe(true);

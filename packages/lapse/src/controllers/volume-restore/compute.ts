@@ -1,5 +1,5 @@
-// Every decision about a restore: what is restored, where to, and what the claim that somebody else makes says about it.
-// Pure.
+// The decisions about a restore, as pure functions: the source, the target, and the state of the claim that the
+// provisioner creates.
 
 import { type Instant, isDue, minutes, parseTime, plus } from '@lapse/base/instant';
 import type { ObjectKey } from '@lapse/kube/api/kind';
@@ -18,7 +18,10 @@ export interface SourceRef {
   readonly name: string;
 }
 
-/** Why nothing can have this name, if so: no server would ever be asked for it, and no waiting makes it right. */
+/**
+ * Returns why a name is invalid, or undefined. An invalid name fails at once: waiting does not help, and no request
+ * is sent.
+ */
 const nameProblem = (what: string, name: string): Failure | undefined => {
   const [why] = checkDns1123Subdomain(name);
   return why === undefined
@@ -55,7 +58,7 @@ export function computeTarget(request: VolumeRestoreRequest, allowElsewhere: boo
   return nameProblem('spec.targetPVCName', name) ?? { namespace, name };
 }
 
-/** Fields of older manifests that have no effect; the end of the request says so. */
+/** Fields of older manifests that have no effect. The final status lists them. */
 export function ignoredFields({ spec }: VolumeRestoreRequest): string[] {
   const fields = {
     'spec.serviceNamespace': spec?.serviceNamespace,
@@ -86,8 +89,8 @@ export function computeVolumeState(volume: PersistentVolume | undefined, name: s
 const terminating = (what: string): Failure => failure(Reason.SourceFailed, `${what} is being deleted`);
 
 /**
- * Whether the claim was made for this request: it says so, names the same source, or has the volume that the
- * provisioner of storage-foundation names after the request.
+ * Whether the claim was created for this request: it has the annotation, names the same source, or has the volume
+ * that the provisioner of storage-foundation names after the request.
  */
 function isMarked(claim: PersistentVolumeClaim, request: VolumeRestoreRequest): boolean {
   const mark = claim.metadata.annotations?.[ANNOTATION_RESTORE_REQUEST];
@@ -132,7 +135,7 @@ export function computeTargetState(
   return phase === 'Bound' ? { kind: 'bound' } : { kind: 'waiting' };
 }
 
-/** What is read of an Event. */
+/** The fields of an Event that are read. */
 export interface Report {
   readonly type?: string;
   readonly reason?: string;
@@ -142,7 +145,7 @@ export interface Report {
   readonly deprecatedSource?: { readonly component?: string };
 }
 
-/** A refusal by a provisioner that the operator knows. Anybody may write Events: whoever is not listed is not heard. */
+/** A failure reported by a provisioner in the operator's list. Every user may write Events, so others are ignored. */
 export function computeReported(
   reports: readonly Report[],
   request: VolumeRestoreRequest,
@@ -160,7 +163,7 @@ export function computeReported(
 
 const UNSERVED = minutes(10);
 
-/** From when on people are told that nobody seems to serve this request. */
+/** From when a request is reported as not served by any provisioner. */
 export const computeUnservedAt = ({ metadata }: VolumeRestoreRequest): Instant =>
   plus(parseTime(metadata.creationTimestamp ?? ''), UNSERVED);
 

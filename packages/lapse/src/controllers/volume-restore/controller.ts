@@ -1,5 +1,5 @@
-// The wiring of volume-restore: requests, what wakes them, and the rights it takes. It may create keepers and nothing
-// else: neither claims nor snapshots.
+// The declaration of volume-restore: requests, triggers and rights. It may create keepers, but neither claims nor
+// snapshots.
 
 import { keyOf } from '@lapse/kube/api/kind';
 import {
@@ -58,7 +58,7 @@ const reports = (namespace: string | undefined): WatchDefinition<KubeEvent> => (
     regarding?.uid ? cache.byIndex(VolumeRestoreRequest, UID, regarding.uid).map(keyOf) : [],
 });
 
-/** Read, never waited for. */
+/** Only read. A change does not trigger a reconcile. */
 const nobody = (): [] => [];
 
 export function volumeRestoreController(options: RestoreOptions): ControllerDefinition<VolumeRestoreRequest> {

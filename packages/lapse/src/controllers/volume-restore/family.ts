@@ -1,4 +1,4 @@
-// The family `volume-restore`: its parts of the configuration, and the controller made from them.
+// Registers the family `volume-restore`: its sections of the configuration and its controller.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';

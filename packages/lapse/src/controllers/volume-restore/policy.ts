@@ -1,4 +1,4 @@
-// What the operator decided about restores, and what the controller is built from.
+// The operator's settings for restores, and the dependencies of the controller.
 
 import type { Random } from '@lapse/base/random';
 import type { VolumeRestoreRequest } from '#api/volumeRestoreRequest';
@@ -9,9 +9,9 @@ import type { RequestRules } from '#requests/rules';
 
 export interface RestorePolicy {
   readonly allowCrossNamespace: boolean;
-  /** `None`: a restored claim is its user's. `Keeper`: it ends with the request. */
+  /** `None`: a restored claim belongs to its user. `Keeper`: it is deleted with the request. */
   readonly ownership: 'None' | 'Keeper';
-  /** Reporting controllers of Events that are heard. */
+  /** Reporting controllers whose Events are read. */
   readonly reporters: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// One restore: is the source there, is the keeper anchored, is the claim that the provisioner makes bound. Nothing is
-// created here but the keeper.
+// The reconcile of one restore: checks that the source exists, creates the keeper, and waits until the claim of the
+// provisioner is bound. It creates nothing except the keeper.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { instant, minutes, plus, seconds } from '@lapse/base/instant';
@@ -45,7 +45,7 @@ interface Work {
 
 const SAFETY = minutes(5);
 const BARRIER = seconds(1);
-/** Without a watch, no event comes. */
+/** Interval without a watch, when no events arrive. */
 const POLL = seconds(30);
 
 export async function reconcileRestore(pass: Pass, options: RestoreOptions): Promise<Outcome> {
@@ -59,7 +59,7 @@ export async function reconcileRestore(pass: Pass, options: RestoreOptions): Pro
   if (isFailure(target)) return finish(pass, options, request, endedBy(target));
   const work: Work = { pass, request, options, target };
   const state = await getSourceState(work, source);
-  // A claim that is bound does not need its source any more.
+  // A bound claim does not need its source any more.
   if (isFailure(state)) return (await isRestored(work)) ? anchor(work) : end(work, state);
   return state.kind === 'waiting' ? wait(work, 'source') : anchor(work);
 }
@@ -67,7 +67,7 @@ export async function reconcileRestore(pass: Pass, options: RestoreOptions): Pro
 const isRestored = async ({ pass, request, options, target }: Work): Promise<boolean> =>
   computeTargetState(await options.direct.get(pass, PersistentVolumeClaim, target), request).kind === 'bound';
 
-/** A cache may be behind, so no request ends over something that only the cache says. */
+/** A cache may be stale, so no request fails because of cached state alone. */
 async function getSourceState({ pass, options }: Work, source: SourceRef): Promise<SourceState> {
   const look = async (read: Read): Promise<SourceState> => {
     const { name } = source;
@@ -104,7 +104,7 @@ async function anchor(work: Work): Promise<Outcome> {
   }
 }
 
-/** Tells the provisioner which keeper the claim belongs to. Undefined when there is nothing to tell. */
+/** Writes the keeper of the claim into the request, for the provisioner. Returns undefined if that is not needed. */
 async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome | undefined> {
   const { pass, request, options } = work;
   if (options.policy.ownership === 'None') return undefined;
@@ -121,14 +121,14 @@ async function offerKeeper(work: Work, owner: OwnerReference): Promise<Outcome |
       { ifVersion: ifVersion!, ifUid: ifUid! },
     );
     if (answer.kind === 'invalid') return failed(answer.error);
-    // The change itself wakes the request again.
+    // The change itself triggers the next reconcile.
     return answer.kind === 'conflict' ? again('the request changed') : settled();
   } catch (error) {
     return end(work, failureOf(error, 'naming the keeper'));
   }
 }
 
-/** What others have made of it. */
+/** Checks the claim and the Events of the provisioner. */
 async function observe(work: Work): Promise<Outcome> {
   const { pass, request, options, target } = work;
   const reported = computeReported(reportsAbout(pass.cache, request), request, options.policy.reporters);
@@ -167,7 +167,7 @@ function complete({ pass, request, options, target }: Work, claim: PersistentVol
   return finish(pass, options, request, ending);
 }
 
-/** Nothing to do until somebody acts. After a while people are told that nobody does. */
+/** Waits for the provisioner. After ten minutes, a message reports that no provisioner responds. */
 function wait({ pass, request, target }: Work, what: string): Outcome {
   const watched = [PersistentVolumeClaim, VolumeSnapshotContent].every((kind) =>
     pass.cache.isSynced(kind as Kind),

@@ -1,4 +1,5 @@
-// Warnings about restore requests: the only Events that are watched, and of them only what decisions read.
+// Warnings about restore requests. No other Events are watched, and the cache keeps only the fields that decisions
+// read.
 
 import { KubeEvent } from '@lapse/runtime/events/build';
 import type { KindReader } from '@lapse/runtime/pass';
