@@ -1,14 +1,14 @@
-// Where small servers listen: `host:port`, `:port`, `[::1]:port`, or just `port`.
+// Parses bind addresses: `host:port`, `:port`, `[::1]:port`, or `port`.
 
 import { UsageError } from './usage.ts';
 
 export interface BindAddress {
-  /** Unset: all addresses. */
+  /** Undefined: all addresses. */
   readonly address?: string;
   readonly port: number;
 }
 
-/** Undefined for `0`: nowhere. `any:0` picks a free port. */
+/** Undefined for `0`: do not listen. `any:0` picks a free port. */
 export function parseBindAddress(flag: string, text: string): BindAddress | undefined {
   if (text === '' || text === '0') return undefined;
   const match = /^(?:(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]*):)?(?<port>\d{1,5})$/.exec(text);

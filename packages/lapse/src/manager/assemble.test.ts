@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const undo of cleanup.splice(0).reverse()) await undo();
 });
 
-/** Marks every ConfigMap, and shows what it was made with. */
+/** A family that labels every ConfigMap and records the arguments it was created with. */
 class Marker implements Family {
   readonly name = 'marker';
   readonly description = '';
@@ -127,7 +127,7 @@ async function start(
   return { assembly, family, services: family.services!, pass, requests, lines, log, labels, leases };
 }
 
-test('families are made with their sections, and act once the lease is held', async () => {
+test('families are created with their sections and act after the lease is acquired', async () => {
   const { assembly, family, pass, labels, leases } = await start();
   expect(family.section).toEqual({ label: 'seen' });
   assembly.manager.start();
@@ -137,7 +137,7 @@ test('families are made with their sections, and act once the lease is held', as
   expect(assembly.registry.text()).toMatch(/leader_election_master_status\{name="lapse"\} 1/);
 });
 
-test('a dry run changes nothing, and keeps the lease from nobody who acts', async () => {
+test('a dry run changes nothing and uses another lease than an active process', async () => {
   const { assembly, pass, labels, leases, requests } = await start({ 'dry-run': 'true' });
   assembly.manager.start();
   await pass(5000);
@@ -148,7 +148,7 @@ test('a dry run changes nothing, and keeps the lease from nobody who acts', asyn
   expect(writes.every(({ path }) => path.includes('dryRun=All'))).toBe(true);
 });
 
-test('without leader election it acts at once', async () => {
+test('without leader election the manager acts at once', async () => {
   const { assembly, pass, labels, leases } = await start({ 'leader-elect': 'false' });
   assembly.manager.start();
   await pass(10);
@@ -158,7 +158,7 @@ test('without leader election it acts at once', async () => {
 
 describe('services', () => {
   const account = { namespace: 'team', name: 'bot' };
-  test('somebody impersonated is named, groups follow from the name; and nothing is written before the lease is held', async () => {
+  test('impersonation sends the name only, and nothing is written before the lease is acquired', async () => {
     const { services, requests, assembly, pass } = await start();
     const client = services.impersonate(account);
     expect(services.impersonate(account)).toBe(client);
@@ -173,7 +173,7 @@ describe('services', () => {
     expect((await remove()).kind).toBe('deleted');
   });
 
-  test('in a dry run not even they change anything', async () => {
+  test('impersonating clients change nothing in a dry run', async () => {
     const { services, requests } = await start({ 'dry-run': 'true', 'leader-elect': 'false' });
     await services.impersonate(account).delete(ConfigMap, { namespace: 'default', name: 'a' });
     expect(requests.at(-1)).toMatchObject({ method: 'DELETE' });
@@ -181,7 +181,7 @@ describe('services', () => {
     expect(`${sent.path} ${Buffer.from(sent.body ?? []).toString()}`).toMatch(/dryRun/);
   });
 
-  test('gates, namespace and whose rights count', async () => {
+  test('contain gates, namespace and actAs', async () => {
     const flags = { 'feature-gates': 'Marking=true', namespace: 'team', 'act-as': 'controller' };
     const { services } = await start(flags);
     expect(services.isEnabled('Marking')).toBe(true);
@@ -189,7 +189,7 @@ describe('services', () => {
     expect([services.namespace, services.actAs]).toEqual(['team', 'controller']);
   });
 
-  test('one budget per controller', async () => {
+  test('contain one budget per controller', async () => {
     const { services } = await start({ 'max-deletions-per-minute': '1', 'paranoid-reread': 'true' });
     const habits = services.deletion!('x');
     expect(services.deletion!('x').budget).toBe(habits.budget);
@@ -201,7 +201,7 @@ describe('services', () => {
   });
 });
 
-test('the start-up log says what runs and which rights are missing', async () => {
+test('the startup log lists the controllers and the missing rights', async () => {
   const refused = (request: HttpRequest) =>
     /selfsubjectaccessreviews/.test(request.path) && Buffer.from(request.body!).includes('"verb":"patch"');
   const { assembly, services, lines, log } = await start({}, refused);

@@ -1,5 +1,5 @@
-// Families and a cluster → one manager that runs them: clients with their wires, leader election, Events, the guard of
-// the clocks, and the services that families are made with. `lapse run` and `lapse up` differ only in the wires.
+// Builds a manager from families and a cluster connection: clients and transports, leader election, Events, the clock
+// guard, and the services of the families. `lapse run` and `lapse up` differ only in the transports.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Log } from '@lapse/base/log';
@@ -25,13 +25,13 @@ import { createSkewGuard } from '#deletion/skewGuard';
 import type { General } from './configuration/general.ts';
 import { computeGates } from './selection.ts';
 
-/** How the cluster is reached. */
+/** The connection to the cluster. */
 export interface Wires {
   readonly transport: Transport;
-  /** For the lease alone, so that nothing else can hold it up. */
+  /** Only for the lease, so that other requests cannot delay it. */
   readonly leaseTransport: Transport;
   readonly credentials: Credentials;
-  /** Where the lease is unless told. */
+  /** Default namespace of the lease. */
   readonly namespace: string;
   readonly liveness?: Liveness;
 }
@@ -39,18 +39,18 @@ export interface Wires {
 export interface AssemblyOptions {
   readonly wires: Wires;
   readonly general: General;
-  /** The whole configuration, for the sections of the families. */
+  /** The whole configuration, including the sections of the families. */
   readonly document: JsonObject;
-  /** Everything there is, for the gates. */
+  /** All available families, for the feature gates. */
   readonly known: readonly Family[];
   readonly selected: readonly Family[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Unlike that of any other process. */
+  /** Unique per process. */
   readonly identity: string;
   readonly onPass?: NonNullable<ManagerOptions['onPass']>;
-  /** How the manager watches, what counts as idle, and who hears of what waits: for shows and clocks of one's own. */
+  /** Options of the manager for `lapse up` and tests with their own clock. */
   readonly managing?: Pick<ManagerOptions, 'listBy' | 'bookmarks' | 'inFlight' | 'onFirstLook'>;
 }
 
@@ -63,7 +63,7 @@ export interface Assembly {
   readonly registry: Registry;
   readonly services: Services;
   readonly families: readonly AssembledFamily[];
-  /** Where the lease is; undefined without leader election. */
+  /** The lease. Undefined without leader election. */
   readonly lease: { readonly namespace: string; readonly name: string } | undefined;
 }
 
@@ -152,7 +152,7 @@ export function assemble(options: AssemblyOptions): Assembly {
   return { manager, registry, services, families, lease };
 }
 
-/** Whoever only looks must not keep the lease from whoever acts. */
+/** A dry run must not take the lease of an active process. */
 const leaseOf = ({ leaderElection, dryRun, namespace }: General, usual: string) => ({
   namespace: leaderElection.namespace ?? namespace ?? usual,
   name: leaderElection.name ?? (dryRun ? 'lapse-dry-run' : 'lapse'),
@@ -164,7 +164,7 @@ function createFamily(family: Family, services: Services, document: JsonObject):
   return { family, ...family.create({ ...services, log }, Object.fromEntries(sections)) };
 }
 
-/** One budget per controller, however often it is asked for. */
+/** One budget per controller, created at the first call. */
 function deletionHabits({ deletions }: General, clock: Clock): NonNullable<Services['deletion']> {
   const { perSecond, perMinute, paranoidReread: rereadFirst } = deletions;
   const budgets = new Map<string, Budget>();
@@ -182,7 +182,7 @@ function deletionHabits({ deletions }: General, clock: Clock): NonNullable<Servi
 
 const MOST_IMPERSONATED = 1000;
 
-/** Without the uid: to name it takes one more right, and no rule of RBAC reads it. */
+/** Without the uid: sending it requires an additional right, and RBAC does not evaluate it. */
 const identityOf = ({ username, groups, extra }: Subject): Impersonation => ({
   user: username,
   ...(groups === undefined ? {} : { groups }),
@@ -190,8 +190,9 @@ const identityOf = ({ username, groups, extra }: Subject): Impersonation => ({
 });
 
 /**
- * One client per identity, the latest ones kept. In a dry run not even they can change anything. The groups of a service
- * account follow from its name, at the server; to name them would take a right to impersonate groups.
+ * One client per identity, with a bounded cache. In a dry run these clients change nothing either. The API server
+ * derives the groups of a service account from its name; sending them would require the right to impersonate
+ * groups.
  */
 function impersonator(
   options: ClientOptions,

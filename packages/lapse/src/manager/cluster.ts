@@ -1,4 +1,4 @@
-// The wires to a real cluster: whatever kubeconfig, environment or service account lead to.
+// The connection to a real cluster, from kubeconfig, environment or service account.
 
 import type { Clock } from '@lapse/base/clock';
 import { ConfigError } from '@lapse/kube/client/configFields';
@@ -17,7 +17,7 @@ export interface ClusterFlags {
 export interface Cluster extends Wires {
   readonly description: string;
   readonly server: string;
-  /** We run in a Pod of it. */
+  /** The process runs in a Pod of the cluster. */
   readonly inCluster: boolean;
   close(): Promise<void>;
 }
@@ -44,11 +44,11 @@ export async function reachCluster(
   }
 }
 
-/** The address every Pod is given of its API server. */
+/** The API server's address from the environment of a Pod. */
 const podServer = ({ KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port }: Environment) =>
   `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** The renewal of a lease is a request at a time. */
+/** Lease renewal sends one request at a time. */
 const LEASE_CONNECTIONS = 2;
 
 async function wire(

@@ -1,5 +1,5 @@
-// CustomResourceDefinitions of the selected controllers: which there are, and how they are applied. A definition of the
-// same name that is not labelled as part of Lapse stays as it is.
+// The CustomResourceDefinitions of the selected controllers, and how they are applied. An existing CRD that is not
+// labelled as part of Lapse is not changed.
 
 import type { Clock } from '@lapse/base/clock';
 import { millis } from '@lapse/base/instant';
@@ -19,15 +19,15 @@ export function kindsOf(families: readonly Family[]): CustomKind[] {
   return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind);
 }
 
-/** Names of those that have kinds, and are among those that this command knows. */
+/** Names of the families that have CRDs and that this command knows. */
 export const namesOf = (families: readonly Pick<Family, 'name'>[]): string[] =>
   FAMILIES.filter(({ name, kinds }) => kinds.length > 0 && families.some((one) => one.name === name)).map(
     ({ name }) => name,
   );
 
 /**
- * The command that brings the definitions of these families, for people: unlike kubectl it leaves alone what is not ours.
- * Undefined when it knows none of them (a module brings its own).
+ * The command that installs the CRDs of these families, for messages. Unlike kubectl it does not change foreign
+ * CRDs. Undefined if it knows none of them (a module installs its own).
  */
 export function applyCommand(families: readonly Pick<Family, 'name'>[]): string | undefined {
   const names = namesOf(families);
@@ -39,7 +39,7 @@ export function applyCommand(families: readonly Pick<Family, 'name'>[]): string 
 export const isOurs = ({ metadata }: KubeObject): boolean =>
   Object.entries(OURS).every(([label, value]) => metadata.labels?.[label] === value);
 
-/** Waits until the kinds are served. Answers the names of definitions that are not ours and were left alone. */
+/** Waits until the kinds are served. Returns the names of foreign CRDs that were not changed. */
 export async function applyCrds(
   client: Client,
   clock: Clock,
@@ -50,7 +50,7 @@ export async function applyCrds(
     const key = { name: crd.metadata.name! };
     const there = await client.get(CustomResourceDefinition, key);
     if (there !== undefined && !isOurs(there)) {
-      // One that does not claim to be ours either is simply there already.
+      // A CRD that is not part of Lapse in the manifest either is only required to exist.
       if (isOurs(crd)) foreign.push(key.name);
       continue;
     }
@@ -68,7 +68,7 @@ const PAUSE = millis(50);
 async function untilServed(client: Client, clock: Clock, name: string): Promise<void> {
   for (let look = 0; look < LOOKS; look++) {
     const crd = await client.get(CustomResourceDefinition, { name });
-    // A real server says null before it has said anything.
+    // A real API server returns null before the first condition.
     const conditions = crd?.status?.conditions ?? [];
     if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
     await sleep(clock, PAUSE);

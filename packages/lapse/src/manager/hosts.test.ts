@@ -45,7 +45,7 @@ async function open(flags: Record<string, string>, more: Partial<HostsOptions> =
   return lines;
 }
 
-/** A port that somebody else has. */
+/** A port that another process uses. */
 async function takenPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -53,23 +53,23 @@ async function takenPort(): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-test('the status is served where it is asked for', async () => {
+test('the status is served at the configured address', async () => {
   const [line] = await open({ 'metrics-bind-address': '127.0.0.1:0' });
   const port = /"port":(\d+)/.exec(line!)![1];
   const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
   expect([answer.status, await answer.text()]).toEqual([503, 'not ready\npods: not synced yet\n']);
 });
 
-test('nowhere, when that is asked for', async () => {
+test('the status is not served when disabled', async () => {
   expect(await open({ 'metrics-bind-address': '0' })).toEqual([]);
 });
 
-test('a port that was asked for and is taken is a mistake', async () => {
+test('a configured port that is in use is a usage error', async () => {
   const port = await takenPort();
   await expect(open({ 'metrics-bind-address': `127.0.0.1:${port}` })).rejects.toThrow(UsageError);
 });
 
-test('a port that nobody asked for and that is taken is done without', async () => {
+test('a default port that is in use is skipped', async () => {
   const deskAddress = `127.0.0.1:${await takenPort()}`;
   expect((await open({}, { deskAddress }))[0]).toMatch(/^not serving .*is taken/);
 });
@@ -132,7 +132,7 @@ describe('a webhook with a certificate from files', () => {
     { name: 'jobs', resources: [], phase: 'validating', review: () => ({ allowed: true }) },
   ] as const satisfies HostsOptions['admission'];
 
-  test('answers only on the path that the Secret and the configurations have', async () => {
+  test('responds only on the path that the Secret and the webhook configurations contain', async () => {
     const { client, objects } = secretClient();
     const clientConfig = { service: { namespace: 'default', name: 'lapse' } };
     const webhooks = [{ name: 'jobs.lapse.dev', clientConfig }];
@@ -141,13 +141,13 @@ describe('a webhook with a certificate from files', () => {
     const injected = JSON.stringify(objects.get('validatingwebhookconfigurations/lapse'));
     const path = /\/review\/[0-9a-f]{64}\/jobs/.exec(injected)![0];
     expect(injected).not.toContain('caBundle');
-    // A body that is no review is only looked at behind the secret.
+    // A body that is not a review is parsed only after the secret path matches.
     expect(await post(lines, path)).toBe(400);
     expect(await post(lines, '/review/jobs')).toBe(404);
     expect(JSON.stringify(lines)).not.toContain(path);
   });
 
-  test('with a client authority alone, it answers no caller without a certificate', async () => {
+  test('with only a client CA, it rejects callers without a certificate', async () => {
     const flags = await files();
     const lines = await open(
       { ...flags, 'webhook-client-ca-file': flags['webhook-cert-file'] },
@@ -156,7 +156,7 @@ describe('a webhook with a certificate from files', () => {
     expect(await post(lines, '/review/jobs')).toBe(404);
   });
 
-  test('with a client authority, it answers the client of the configured name', async () => {
+  test('with a client CA, it accepts the client with the configured name', async () => {
     const flags = await files();
     const [now, lifetime] = [realClock.now(), hours(1)];
     const authority = await makeAuthority('clients', now, lifetime);
@@ -173,24 +173,24 @@ describe('a webhook with a certificate from files', () => {
 
   test.each<[string, Record<string, string>, RegExp]>([
     [
-      'neither a Secret nor a client authority',
+      'neither a Secret nor a client CA',
       {},
       /--webhook-port needs --webhook-secret .* or --webhook-client-ca-file/,
     ],
-    ['names without an authority', { 'webhook-client-names': 'a' }, /needs --webhook-client-ca-file/],
+    ['names without a client CA', { 'webhook-client-names': 'a' }, /needs --webhook-client-ca-file/],
     [
-      'an authority that is not there',
+      'a client CA file that does not exist',
       { 'webhook-client-ca-file': '/no/such' },
       /--webhook-client-ca-file: ENOENT/,
     ],
-  ])('%s is a mistake', async (_what, flags, message) => {
+  ])('%s is a usage error', async (_what, flags, message) => {
     await expect(open({ ...(await files()), ...flags })).rejects.toThrow(message);
   });
 });
 
 const api = { group: 'demo.example.com', version: 'v1', resources: [] };
 
-test('an API needs a certificate, and somebody who brings it', async () => {
+test('an aggregated API needs a certificate and an APIService', async () => {
   const flags = { 'api-port': '127.0.0.1:0', 'metrics-bind-address': '0' };
   await expect(open(flags, { api })).rejects.toThrow(/--api-port needs --webhook-cert-file/);
   expect(await open(flags)).toEqual([expect.stringMatching(/no controller that was selected brings an API/)]);
@@ -199,13 +199,13 @@ test('an API needs a certificate, and somebody who brings it', async () => {
 test.each([
   ['a cluster without a front proxy', async () => undefined, /--api-port: there is no ConfigMap kube-system/],
   [
-    'no right to look',
+    'no right to read it',
     async () => {
       throw new ApiError(403, 'Forbidden', 'configmaps is forbidden');
     },
     /forbidden; bind the Role extension-apiserver-authentication-reader/,
   ],
-])('%s: nobody could be believed', async (_, get, message) => {
+])('%s: the API is refused, because no caller could be authenticated', async (_, get, message) => {
   const directory = mkdtempSync(join(tmpdir(), 'lapse-hosts-'));
   cleanup.push(async () => rmSync(directory, { recursive: true }));
   const authority = await makeAuthority('ca', realClock.now(), hours(1));

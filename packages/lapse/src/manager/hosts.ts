@@ -1,5 +1,5 @@
-// The sockets of a process: health, readiness and metrics on one, admission reviews on another, and an API that is read
-// through the cluster's own on a third. The last two share a certificate.
+// Opens the sockets of a process: health, readiness and metrics on one, admission reviews on another, and an
+// aggregated API on a third. The last two share a certificate.
 
 import { ApiError } from '@lapse/kube/api/status';
 import type { AggregatedApi } from '@lapse/runtime/aggregated/aggregated';
@@ -22,12 +22,12 @@ import {
 } from './webhookHost.ts';
 
 export interface HostsOptions extends WebhookHostOptions {
-  /** In a Pod probes come from outside; on a desk nobody else should. */
+  /** In a Pod, probes come from outside. On a workstation, only local processes should connect. */
   readonly inCluster: boolean;
-  /** Where the status is served on a desk unless told, if that is free; 127.0.0.1:8080 unless told. */
+  /** Where the status is served on a workstation by default, if the port is free. Default: 127.0.0.1:8080. */
   readonly deskAddress?: string;
   readonly manager: Manager;
-  /** Served where `--api-port` says. */
+  /** Served at `--api-port`. */
   readonly api?: AggregatedApi;
 }
 
@@ -67,13 +67,13 @@ async function openStatus(options: HostsOptions): Promise<Host[]> {
     return [host];
   } catch (cause) {
     if (asked !== undefined || !(cause instanceof UsageError)) throw cause;
-    // Nobody asked for it: on a desk another program may well have this port.
+    // Not configured explicitly: on a workstation another program may use this port.
     log.warn({ problem: cause.message }, 'not serving /healthz, /readyz and /metrics');
     return [];
   }
 }
 
-/** Whatever needs a certificate, and the certificate; each is in `opened` as soon as it is open. */
+/** Opens the sockets that need a certificate, and the certificate. Each is added to `opened` immediately. */
 async function openCertified(options: HostsOptions, opened: Closable[]): Promise<void> {
   const { general, log } = options;
   const webhook = parseBindAddress('webhook-port', general.webhook.bindAddress ?? '0');
@@ -101,7 +101,7 @@ interface ApiParts {
   readonly certificate: OwnCertificate;
 }
 
-/** Where the certificate is our own, the API server is told whom to believe before it sees it. */
+/** A self-managed CA is published to the API server before the API server connects. */
 async function openApi(options: HostsOptions, parts: ApiParts, opened: Closable[]): Promise<void> {
   const { client, clock, log } = options;
   const { api, where, certificate } = parts;
@@ -131,7 +131,7 @@ function explainApi(cause: unknown): never {
   throw cause;
 }
 
-/** What the system says about an address, as a mistake in the flag. */
+/** Turns a system error about an address into a usage error about the flag. */
 async function bound(flag: string, where: BindAddress, open: () => Promise<Host>): Promise<Host> {
   try {
     return await open();

@@ -10,14 +10,14 @@ const general = (flags: Record<string, string>) =>
 const STATUS = /^leader_election_master_status.*$/m;
 
 test.each([
-  ['without an election it leads', {}, undefined, 'leader_election_master_status{name="lapse"} 1'],
+  ['without leader election it leads', {}, undefined, 'leader_election_master_status{name="lapse"} 1'],
   [
-    'under the name that it was given',
+    'under the configured lease name',
     { 'leader-elect-resource-name': 'mine' },
     undefined,
     'leader_election_master_status{name="mine"} 1',
   ],
-  ['with one that is for the elector to say', {}, { namespace: 'a', name: 'lapse' }, undefined],
+  ['with leader election the elector reports it', {}, { namespace: 'a', name: 'lapse' }, undefined],
 ])('%s', (_, flags, lease, line) => {
   const registry = new Registry();
   tellLeadership(registry, lease, general(flags));

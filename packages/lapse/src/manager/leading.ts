@@ -1,11 +1,11 @@
-// Who leads, where nobody is elected: a process without an election acts from the start, and its metrics say so. Alerts
-// take a missing series for a cluster in which nothing ends.
+// The leadership metric without leader election: the process acts from the start, and its metric says so. Alerts
+// treat a missing series as a cluster without an active process.
 
 import type { Registry } from '@lapse/runtime/metrics/registry';
 import type { Assembly } from './assemble.ts';
 import type { General } from './configuration/general.ts';
 
-/** With an election the elector says it. */
+/** With leader election the elector sets the metric. */
 export function tellLeadership(
   registry: Registry,
   lease: Assembly['lease'],

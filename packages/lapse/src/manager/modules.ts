@@ -1,5 +1,5 @@
-// Controllers of other people: `--module ./my-controller.ts`, whose default export is a definition, a list of them, a
-// function of the services that makes either, or a whole family.
+// External controllers: `--module ./my-controller.ts`, whose default export is a definition, a list of definitions, a
+// function of the services that returns either, or a complete family.
 
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,7 +21,7 @@ export async function loadModules(files: readonly string[]): Promise<Family[]> {
   }
 }
 
-/** Everything there is: our own, and what modules bring. */
+/** All families: built-in ones and those of modules. */
 export function joinFamilies(ours: readonly Family[], theirs: readonly Family[]): readonly Family[] {
   const seen = new Set<string>();
   for (const { name } of [...ours, ...theirs]) {
@@ -84,7 +84,7 @@ function checked(file: string, definition: unknown): ControllerDefinition {
   }
 }
 
-/** Under `--namespace` sources of namespaced kinds end at its border. */
+/** With `--namespace`, sources of namespaced kinds are restricted to it. */
 function confined(definition: ControllerDefinition, namespace: string | undefined): ControllerDefinition {
   if (namespace === undefined) return definition;
   const watches = definition.watches?.map((watch) =>

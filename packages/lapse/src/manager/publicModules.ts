@@ -1,5 +1,6 @@
-// Public modules for controllers that `lapse run --module` loads. An import of `lapse/runtime` in such a file resolves to
-// the runtime of the running process, wherever the file is and whatever is installed there, so that no second copy exists.
+// Public modules for controllers that `lapse run --module` loads. An import of `lapse/runtime` in such a file
+// resolves to the runtime of the running process, regardless of the file's location and installed packages, so that
+// no second copy exists.
 
 import { registerHooks } from 'node:module';
 

@@ -4,7 +4,7 @@ import { settled } from '@lapse/runtime/outcome';
 import { expect, test } from 'vitest';
 import { buildAccess } from './rbac.ts';
 
-test('exactly what is declared, Events, and the lease', () => {
+test('the roles contain exactly the declared rights, Events, and the lease', () => {
   const one = defineController({
     name: 'one',
     for: ConfigMap,

@@ -1,5 +1,5 @@
-// Roles out of what controllers declare: the same declaration that tests hold them to, so that a role has what is needed
-// and nothing else.
+// Builds roles from the rights that controllers declare. Tests enforce the same declaration, so that a role is
+// sufficient and minimal.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { type ControllerDefinition, type Right, rightsOf } from '@lapse/runtime/definition';
@@ -15,16 +15,16 @@ export interface Rule {
 
 export interface Subject {
   readonly namespace: string;
-  /** Of the service account; of the roles too. */
+  /** Name of the service account and of the roles. */
   readonly name: string;
 }
 
 type Named = Right & Pick<LocalRight, 'names'>;
 
-/** Requests that name no object: a rule with names never allows them. */
+/** Verbs without an object name. A rule with resourceNames never allows them. */
 const NAMELESS = new Set(['create', 'list', 'watch', 'deletecollection']);
 
-/** One rule per resource, so that a diff of two versions reads well; two where only some verbs know a name. */
+/** One rule per resource, so that a diff of two versions is readable. Two where only some verbs have a name. */
 export function rulesOf(rights: readonly Named[]): Rule[] {
   return merged(rights.flatMap(narrowed)).map(({ group, resource, verbs, names }) => ({
     apiGroups: [group],
@@ -44,7 +44,7 @@ function narrowed(right: Named): Named[] {
   return parts.filter((part) => part.verbs.length > 0);
 }
 
-/** The same resource once, with all verbs. */
+/** Combines the verbs of the same resource. */
 function merged(rights: readonly Named[]): Named[] {
   const byResource = new Map<string, Named>();
   for (const right of rights) {
@@ -62,11 +62,11 @@ function clusterRules(controllers: readonly ControllerDefinition[]): Rule[] {
 
 export interface Needs {
   readonly controllers: readonly ControllerDefinition[];
-  /** Beyond those, in single namespaces. */
+  /** Additional rights in single namespaces. */
   readonly rights?: readonly LocalRight[];
 }
 
-/** A service account that may run these controllers, with leader election in its own namespace, and no more. */
+/** A service account with exactly the rights to run these controllers, with leader election in its namespace. */
 export function buildAccess(subject: Subject, { controllers, rights = [] }: Needs): KubeObject[] {
   const { namespace, name } = subject;
   const apiVersion = 'rbac.authorization.k8s.io/v1';

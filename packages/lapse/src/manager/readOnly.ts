@@ -1,4 +1,4 @@
-// A connection that cannot change anything: whatever is not a GET never leaves this process.
+// A read-only transport: rejects every request that is not a GET.
 
 import type { Transport, TransportRequest } from '@lapse/kube/client/transport';
 

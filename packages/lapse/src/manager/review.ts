@@ -1,5 +1,5 @@
-// Which rights a process needs, and which of them it lacks: the API server is asked, each question once. The questions
-// are reviews; nothing is written.
+// Determines which rights a process needs and which of them it lacks, with access reviews. Each review is sent once.
+// Nothing else is written.
 
 import { defineKind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -22,11 +22,11 @@ const SelfSubjectAccessReview = defineKind<AccessReview>({
 
 type Named = Right & Pick<LocalRight, 'names'>;
 
-/** What the process needs whatever it runs. */
+/** Rights of every process, independent of its controllers. */
 export const EVENT_RIGHTS: readonly Right[] = [
   { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'] },
 ];
-/** The lease of whoever acts, and that of a dry run, unless the configuration names another. */
+/** The default leases of an active process and of a dry run. */
 export const LEASES: readonly string[] = ['lapse', 'lapse-dry-run'];
 export const leaseRights = (names: readonly string[]): readonly Named[] => [
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create', 'get', 'update'], names },
@@ -60,11 +60,11 @@ export function needsOf({ families, namespace, lease }: NeedsOptions): Needs[] {
   return needs;
 }
 
-/** A controller of one namespace needs its rights there only. */
+/** A controller of one namespace needs its rights only there. */
 const namespaceOf = (definition: ControllerDefinition, all: string | undefined): string | undefined =>
   all ?? definition.namespace;
 
-/** One verb that is not allowed there (undefined: everywhere). */
+/** A missing verb in a namespace (undefined: cluster-wide). */
 export interface Missing {
   readonly group: string;
   readonly resource: string;
@@ -72,13 +72,13 @@ export interface Missing {
   readonly namespace?: string;
 }
 
-/** `delete jobs.batch in team-a`. */
+/** For example `delete jobs.batch in team-a`. */
 export const describeMissing = ({ verb, resource, group, namespace }: Missing): string =>
   `${verb} ${resource}${group === '' ? '' : `.${group}`}${namespace === undefined ? '' : ` in ${namespace}`}`;
 
 export type Reviewer = (rights: Needs['rights'], namespace: string | undefined) => Promise<Missing[]>;
 
-/** Asks the API server, each question once. */
+/** Sends each access review once. */
 export function createReviewer(client: Client): Reviewer {
   const answers = new Map<string, Promise<boolean>>();
   const ask = (attributes: Readonly<Record<string, string>>): Promise<boolean> => {

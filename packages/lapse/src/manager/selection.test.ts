@@ -10,7 +10,7 @@ const families = [
   { name: 'pool', defaultOn: false },
 ];
 
-describe('--controllers, as kube-controller-manager reads it', () => {
+describe('--controllers, with the semantics of kube-controller-manager', () => {
   test.each([
     ['*', ['ttl', 'cleaner']],
     ['*,-cleaner', ['ttl']],
@@ -51,14 +51,14 @@ describe('--feature-gates', () => {
     [{ Old: false }, ['Newer']],
   ])('%j', (asked, names) => expect(open(asked)).toEqual(names));
 
-  test('a gate nobody has is refused', () => {
+  test('an unknown gate is refused', () => {
     expect(() => open({ Nwe: true })).toThrow(/"Nwe" is none of AllAlpha, AllBeta, New, Newer/);
     expect(() => open({ __proto__: true } as never)).not.toThrow();
     expect(() => open({ constructor: true })).toThrow(UsageError);
   });
 });
 
-describe('addresses to listen on', () => {
+describe('bind addresses', () => {
   test.each([
     ['0', undefined],
     ['', undefined],

@@ -1,10 +1,10 @@
-// Which families run and which gates are open: `--controllers` as kube-controller-manager reads it, `--feature-gates` as
-// every component of Kubernetes does.
+// Selects families and feature gates: `--controllers` with the semantics of kube-controller-manager,
+// `--feature-gates` with those of all Kubernetes components.
 
 import type { Family, Gate } from '#controllers/family';
 import { UsageError } from './usage.ts';
 
-/** The first word that names a family decides; `*` stands for those that are on by default. */
+/** The first entry that names a family decides. `*` stands for those enabled by default. */
 export function selectFamilies<F extends { readonly name: string; readonly defaultOn: boolean }>(
   families: readonly F[],
   words: readonly string[],
@@ -23,7 +23,7 @@ export function selectFamilies<F extends { readonly name: string; readonly defau
 
 const ALL: Readonly<Record<string, Gate['stage']>> = { AllAlpha: 'alpha', AllBeta: 'beta' };
 
-/** The state of every gate there is. Throws UsageError for one nobody has. */
+/** The state of every gate. Throws a UsageError for an unknown gate. */
 export function computeGates(
   families: readonly Family[],
   asked: Readonly<Record<string, boolean>>,

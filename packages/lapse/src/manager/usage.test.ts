@@ -10,21 +10,21 @@ import { explained, UsageError } from './usage.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'lapse-usage-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-describe('what went wrong is said in one line, in words', () => {
+describe('errors are reported in one readable line', () => {
   test.each<[string, () => unknown, string]>([
     [
-      'a file that is not there',
+      'a file that does not exist',
       () => readFileSync(join(scratch, 'none')),
       'a.yaml: no such file or directory',
     ],
-    ['a directory for a file', () => readFileSync(scratch), 'a.yaml: illegal operation on a directory'],
+    ['a directory instead of a file', () => readFileSync(scratch), 'a.yaml: illegal operation on a directory'],
     [
-      'YAML that is none',
+      'a file with invalid YAML',
       () => parse('{ broken\n'),
       'a.yaml: Flow map must end with a } at line 2, column 1',
     ],
     [
-      'words of ours stay as they are',
+      'messages of Lapse are not changed',
       () => {
         throw new Error('line 1, column 2');
       },
@@ -36,7 +36,7 @@ describe('what went wrong is said in one line, in words', () => {
 });
 
 describe('a directory', () => {
-  test('is made with those above it; one that is there is left alone', () => {
+  test('is created with its parents; an existing one is not changed', () => {
     const path = join(scratch, 'a', 'b');
     makeDirectory(path);
     writeFileSync(join(path, 'kept'), 'x');
@@ -46,19 +46,19 @@ describe('a directory', () => {
 
   test.each([
     ['a file of that name', 'file', /file is a file, not a directory/],
-    ['a file above it', 'file/x', /file is a file, not a directory|ENOTDIR/],
-  ])('is not made over %s', (_rule, path, message) => {
+    ['a file as parent directory', 'file/x', /file is a file, not a directory|ENOTDIR/],
+  ])('is not created over %s', (_rule, path, message) => {
     writeFileSync(join(scratch, 'file'), '');
     expect(() => makeDirectory(join(scratch, path))).toThrow(message);
   });
 
-  // Node's own recursion never comes back from there.
-  test('is refused where nothing can be made', () => {
+  // The recursive mkdir of Node.js never returns for this path.
+  test('is refused where nothing can be created', () => {
     expect(() => makeDirectory('/proc/lapse/data')).toThrow();
   });
 });
 
-test('a log of requests that cannot be written is refused before anything starts', () => {
+test('a request log that cannot be written is refused at startup', () => {
   expect(() => requestLog(join(scratch, 'none', 'log'))).toThrow(
     new UsageError(`--request-log ${join(scratch, 'none', 'log')}: no such file or directory`),
   );

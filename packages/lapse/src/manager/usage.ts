@@ -1,8 +1,8 @@
-// Mistakes of the person at the keyboard: one line that says what, where and what to do next; exit code 2.
+// Usage errors: one line that says what failed, where, and what to do next. Exit code 2.
 
 export class UsageError extends Error {}
 
-/** A port from a flag: 0 means any free one. */
+/** A port from a flag. 0 means any free port. */
 export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^[0-9]+$/.test(text) || port > 65_535)
@@ -10,10 +10,13 @@ export function parsePort(text: string): number {
   return port;
 }
 
-/** A label of the DNS. */
+/** A DNS label. */
 export const isNamespaceName = (text: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
 
-/** A namespace from a flag. Empty is most often a variable of the shell that is not set: it would mean all of them. */
+/**
+ * A namespace from a flag. An empty value is an error, because it is usually an unset shell variable and would mean
+ * all namespaces.
+ */
 export function parseNamespace(text: string): string {
   if (isNamespaceName(text)) return text;
   const hint =
@@ -23,7 +26,7 @@ export function parseNamespace(text: string): string {
   throw new UsageError(`--namespace "${text}" cannot be a namespace: ${hint}`);
 }
 
-/** Wraps what a file system or parser says into a message that names the flag. */
+/** Converts an error of the file system or parser into a message that names the flag. */
 export function explained<T>(what: string, fn: () => T): T {
   try {
     return fn();
@@ -32,13 +35,13 @@ export function explained<T>(what: string, fn: () => T): T {
   }
 }
 
-/** Without the picture that a YAML parser draws. */
+/** Without the source excerpt of the YAML parser. */
 export const firstLine = (message: string): string => message.split('\n')[0]!.replace(/:$/, '');
 
 /** `ENOENT: no such file or directory, open 'a.yaml'` */
 const OF_THE_SYSTEM = /^E[A-Z0-9]+: (.*), \w+(?: '.*')?$/s;
 
-/** What went wrong, in a line for people: without names of system calls, and without the picture that a YAML parser draws. */
+/** The error as one line: without names of system calls and without the source excerpt of the YAML parser. */
 export function reasonOf(cause: unknown): string {
   const { name, message } = cause as Error;
   if (name === 'YAMLParseError') return firstLine(message);

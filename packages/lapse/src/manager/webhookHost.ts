@@ -1,5 +1,5 @@
 // The socket of admission reviews: its certificate, the secret part of its path, and the client certificates of API
-// servers, each from the configuration.
+// servers, all from the configuration.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Log } from '@lapse/base/log';
@@ -30,18 +30,18 @@ export interface WebhookHostOptions {
   readonly namespace: string;
 }
 
-/** From files, or with everything that a Secret of our own holds. */
+/** From files, or self-managed in a Secret. */
 export type OwnCertificate = Certificate & Pick<ReviewPaths, 'close'> & Partial<SelfManagedCertificate>;
 
 export interface Closable {
   close(): Promise<void> | void;
 }
 
-/** etcd takes objects of up to 1.5 MiB; the review of an update has the old object, too. */
+/** etcd accepts objects of up to 1.5 MiB. The review of an update also contains the old object. */
 const MAX_REVIEW = 3 << 20;
 export const REVIEW_BOUNDS = { maxBody: MAX_REVIEW, maxBuffered: 2 * MAX_REVIEW, maxInFlight: 32 };
 
-/** From files that another program renews, or self-managed in a Secret. `flag` is what needs it. */
+/** From files that another program renews, or self-managed in a Secret. `flag` is the flag that requires it. */
 export async function openOwnCertificate(options: WebhookHostOptions, flag: string): Promise<OwnCertificate> {
   const { general, clock, log } = options;
   const { certFile, keyFile, hosts } = general.webhook;
@@ -71,7 +71,7 @@ const mistakeIn = (flag: string) => (cause: Error) => {
   throw new UsageError(`--${flag}: ${cause.message}`);
 };
 
-/** Does not listen yet; what it opens is in `opened` at once. */
+/** Does not listen yet. Everything it opens is added to `opened` immediately. */
 export async function prepareWebhook(
   options: WebhookHostOptions,
   certificate: OwnCertificate,
@@ -102,7 +102,7 @@ export async function prepareWebhook(
       ...REVIEW_BOUNDS,
       certificate,
       ...(clientAuthority === undefined ? {} : { clientAuthority }),
-      // API servers that do not trust the certificate have lost the caBundle.
+      // API servers that do not trust the certificate have an outdated caBundle.
       onConnectionError: () => paths?.lookSoon(),
       ...where,
     });
@@ -125,7 +125,7 @@ async function openClientAuthority({ general, clock, log }: WebhookHostOptions, 
 
 type Paths = Pick<ReviewPaths, 'accepted' | 'lookSoon'>;
 
-/** A self-managed certificate comes with paths. Beside files, they have a Secret of their own. */
+/** A self-managed certificate includes paths. With files, the paths are in a separate Secret. */
 async function openPaths(
   options: WebhookHostOptions,
   { accepted, lookSoon }: OwnCertificate,

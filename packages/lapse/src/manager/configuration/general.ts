@@ -1,4 +1,4 @@
-// The general part of a configuration, read out of the checked document into the types the program uses.
+// Reads the general part of the validated configuration into typed values.
 
 import { parseGoDuration } from '@lapse/base/goDuration';
 import { type Millis, millis } from '@lapse/base/instant';
@@ -7,7 +7,7 @@ import type { JsonObject } from '@lapse/kube/api/json';
 import { UsageError } from '../usage.ts';
 
 export interface General {
-  /** Unset: whatever the command says. */
+  /** Default: depends on the command. */
   readonly controllers?: readonly string[];
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly namespace?: string;
@@ -49,7 +49,7 @@ export interface General {
 
 const durationOf = (text: unknown): Millis => millis(Number(parseGoDuration(String(text)) / 1_000_000n));
 
-/** `document` is complete and valid, so its shape is known. */
+/** `document` is complete and valid. */
 export function readGeneral(document: JsonObject): General {
   const general = document as unknown as General;
   const { leaderElection } = general;
@@ -60,7 +60,7 @@ export function readGeneral(document: JsonObject): General {
     retryPeriod: durationOf(leaderElection.retryPeriod),
   };
   const { leaseDuration, renewDeadline, retryPeriod } = election;
-  // The elector's own condition, with the jitter of its retries.
+  // The elector's own condition, including the jitter of its retries.
   if (!(retryPeriod > 0 && retryPeriod * 1.2 < renewDeadline && renewDeadline < leaseDuration))
     throw new UsageError(
       'leaderElection: needs retryPeriod < renewDeadline < leaseDuration, with room between',

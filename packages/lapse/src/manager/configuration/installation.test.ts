@@ -11,7 +11,7 @@ import { loadForCluster } from './installation.ts';
 const configuration = (fields: string) =>
   `apiVersion: lapse.dev/v1alpha1\nkind: LapseConfiguration\n${fields}\n`;
 
-/** What a command without flags loads from a cluster with these ConfigMaps, and what it says meanwhile. */
+/** The configuration that a command without flags loads from a cluster with these ConfigMaps, and its messages. */
 async function load(
   maps: readonly { name: string; labels?: Record<string, string>; text?: string }[],
   more: { readonly flags?: Record<string, string>; readonly file?: string; readonly defaults?: object } = {},
@@ -49,8 +49,8 @@ async function load(
 const AS_CONTROLLER = { name: 'lapse', text: configuration('actAs: controller\ndryRun: true') };
 
 test.each<[string, Parameters<typeof load>, object]>([
-  ['without a ConfigMap takes the defaults', [[]], { actAs: 'author', dryRun: false, said: [] }],
-  ['takes that of the installation', [[AS_CONTROLLER]], { actAs: 'controller', dryRun: true, said: [] }],
+  ['without a ConfigMap has the defaults', [[]], { actAs: 'author', dryRun: false, said: [] }],
+  ['has the values of the installation', [[AS_CONTROLLER]], { actAs: 'controller', dryRun: true, said: [] }],
   [
     'ignores ConfigMaps without the label',
     [[{ ...AS_CONTROLLER, labels: {} }]],
@@ -58,22 +58,22 @@ test.each<[string, Parameters<typeof load>, object]>([
   ],
   ['ignores ConfigMaps without a configuration', [[{ name: 'lapse' }]], { actAs: 'author', said: [] }],
   [
-    'lets flags win over the installation',
+    'prefers flags over the installation',
     [[AS_CONTROLLER], { flags: { 'act-as': 'author' } }],
     { actAs: 'author', dryRun: true },
   ],
   [
-    'replaces the installation by --config',
+    'is replaced by --config',
     [[AS_CONTROLLER], { file: configuration('dryRun: false') }],
     { actAs: 'author', dryRun: false },
   ],
   [
-    'lets what the command itself needs win over the installation',
+    'prefers the requirements of the command over the installation',
     [[{ ...AS_CONTROLLER, text: configuration('actAs: author') }], { defaults: { actAs: 'controller' } }],
     { actAs: 'controller' },
   ],
   [
-    'takes none of two and says so',
+    'ignores two ConfigMaps and reports it',
     [[AS_CONTROLLER, { ...AS_CONTROLLER, name: 'other' }]],
     {
       actAs: 'author',
@@ -86,7 +86,7 @@ test.each<[string, Parameters<typeof load>, object]>([
   expect(await load(...args)).toMatchObject(expected);
 });
 
-test('a configuration that cannot be read is a mistake that names its ConfigMap', async () => {
+test('a configuration that cannot be read is a usage error that names its ConfigMap', async () => {
   const text = configuration('actAs: nobody');
   await expect(load([{ ...AS_CONTROLLER, text }])).rejects.toThrow(/ConfigMap kube-system\/lapse: actAs/);
 });

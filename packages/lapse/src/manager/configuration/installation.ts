@@ -1,6 +1,6 @@
-// The configuration of the installation in a cluster, in a ConfigMap that the chart, `lapse manifests` and `lapse up` write.
-// Commands that only read a cluster (plan, explain, simulate, doctor) find it by its label, so that they forecast what that
-// installation does. --config replaces it.
+// Reads the configuration of the installation in a cluster from a ConfigMap, which the chart, `lapse manifests` and
+// `lapse up` write. Read-only commands (plan, explain, simulate, doctor) find it by its label, so that they forecast
+// what that installation does. --config replaces it.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -16,7 +16,7 @@ const DATA_KEY = 'lapse.yaml';
 
 type File = NonNullable<Sources['installation']>;
 
-/** `say`: what a user should know about the search. */
+/** `say` receives messages for the user about the search. */
 export async function loadForCluster(
   families: readonly Family[],
   sources: Sources,
@@ -27,7 +27,7 @@ export async function loadForCluster(
   return loadConfiguration(families, { ...sources, ...(installation === undefined ? {} : { installation }) });
 }
 
-/** Undefined: there is none, it cannot be read, or there are several. */
+/** Undefined: not found, not readable, or several. */
 async function readInstallation(client: Client, say: (text: string) => void): Promise<File | undefined> {
   try {
     const { items } = await client.list(ConfigMap, { labelSelector: `${CONFIGURATION_LABEL}=true` });
@@ -45,7 +45,7 @@ async function readInstallation(client: Client, say: (text: string) => void): Pr
   return undefined;
 }
 
-/** Where `lapse up` writes it: a namespace that every server has. */
+/** Where `lapse up` writes it: in a namespace that exists on every API server. */
 const OF_UP = { name: 'lapse', namespace: 'kube-system' };
 
 export async function recordInstallation(client: Client, text: string): Promise<void> {

@@ -40,37 +40,37 @@ const load = (sources: Partial<Sources> & { yaml?: string } = {}): JsonObject =>
 const at = (document: JsonObject, field: string): unknown =>
   field.split('.').reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], document);
 
-describe('flags win over the file, the file over the environment, the environment over the default', () => {
+describe('flags take precedence over the file, the file over the environment, the environment over the defaults', () => {
   const env = { LAPSE_ACT_AS: 'controller', REQUEST_TTL: '1h', LAPSE_DRY_RUN: 'true' };
   const yaml = `${HEADER}requestTTL: { default: 2h }\nfeatureGates: { A: true, B: false }\n`;
   test.each<[string, Partial<Sources> & { yaml?: string }, string, unknown]>([
     ['a default', {}, 'maxClockSkew', '30s'],
-    ['a default of a section', {}, 'requestTTL.default', '10m'],
+    ['default of a section', {}, 'requestTTL.default', '10m'],
     ['the environment', { environment: env }, 'actAs', 'controller'],
-    ['a variable of a family', { environment: env }, 'requestTTL.default', '1h'],
-    ['the file over the environment', { environment: env, yaml }, 'requestTTL.default', '2h'],
-    ['the rest of a section stays', { environment: env, yaml }, 'requestTTL.mode', 'scanner'],
-    ['a flag over all', { environment: env, yaml, flags: { 'dry-run': 'false' } }, 'dryRun', false],
-    ['a flag of a family', { flags: { 'request-limit': '7' } }, 'requestTTL.limit', 7],
+    ['environment variable of a family', { environment: env }, 'requestTTL.default', '1h'],
+    ['file over the environment', { environment: env, yaml }, 'requestTTL.default', '2h'],
+    ['other fields of a section are kept', { environment: env, yaml }, 'requestTTL.mode', 'scanner'],
+    ['flag over everything else', { environment: env, yaml, flags: { 'dry-run': 'false' } }, 'dryRun', false],
+    ['flag of a family', { flags: { 'request-limit': '7' } }, 'requestTTL.limit', 7],
     ['a list', { flags: { controllers: '*, -cleaner' } }, 'controllers', ['*', '-cleaner']],
     [
-      'gates are merged',
+      'feature gates are merged',
       { yaml, flags: { 'feature-gates': 'B=true' } },
       'featureGates',
       { A: true, B: true },
     ],
-    ['other defaults of a command', { defaults: { actAs: 'controller' } }, 'actAs', 'controller'],
+    ['different defaults of a command', { defaults: { actAs: 'controller' } }, 'actAs', 'controller'],
     ['an empty file', { yaml: `${HEADER}` }, 'leaderElection.enabled', true],
   ])('%s', (_rule, sources, field, value) => {
     expect(at(load(sources), field)).toEqual(value);
   });
 });
 
-describe('mistakes name their source, their field and what is wrong', () => {
+describe('errors name their source, their field and the problem', () => {
   test.each<[string, Partial<Sources> & { yaml?: string }, string | RegExp]>([
     ['an unknown field', { yaml: `${HEADER}colour: red\n` }, 'lapse.yaml: colour: there is no such field'],
     [
-      'an unknown field deeper',
+      'an unknown nested field',
       { yaml: `${HEADER}leaderElection: { enabled: true, lease: x }\n` },
       'lapse.yaml: leaderElection.lease: there is no such field',
     ],
@@ -95,7 +95,7 @@ describe('mistakes name their source, their field and what is wrong', () => {
       /--request-limit: .*greater than or equal to 1/,
     ],
     [
-      'a flag that is no number',
+      'a flag that is not a number',
       { flags: { 'kube-api-qps': 'fast' } },
       '--kube-api-qps must be a number, not "fast"',
     ],
@@ -118,7 +118,7 @@ describe('mistakes name their source, their field and what is wrong', () => {
     ['two documents', { yaml: `${HEADER}---\n${HEADER}` }, 'lapse.yaml: more than one document'],
     ['a list', { yaml: '- a\n' }, 'lapse.yaml: not a map of fields'],
     [
-      'a key twice',
+      'a duplicate YAML key',
       { yaml: `${HEADER}dryRun: true\ndryRun: false\n` },
       /lapse\.yaml: Map keys must be unique/,
     ],
@@ -128,18 +128,18 @@ describe('mistakes name their source, their field and what is wrong', () => {
     expect(() => load(sources)).toThrow(message);
   });
 
-  test('all of them at once', () => {
+  test('all errors are reported at once', () => {
     expect(() => load({ yaml: `${HEADER}a: 1\nb: 2\n`, flags: { 'dry-run': 'x' } })).toThrow(
       'lapse.yaml: a: there is no such field\n  lapse.yaml: b: there is no such field\n  --dry-run must be',
     );
   });
 
-  test('an election that cannot work', () => {
+  test('invalid leader election durations are rejected', () => {
     expect(() => readGeneral(load({ flags: { 'leader-elect-lease-duration': '5s' } }))).toThrow(UsageError);
   });
 });
 
-test('the general part comes out typed', () => {
+test('the general part is typed', () => {
   const general = readGeneral(
     load({ flags: { 'max-clock-skew': '1m30s', 'max-deletions-per-second': '5' } }),
   );
@@ -148,14 +148,14 @@ test('the general part comes out typed', () => {
   expect(general.leaderElection).toMatchObject({ enabled: true, leaseDuration: 15_000, retryPeriod: 2000 });
 });
 
-test('every setting is a field that exists, and no flag is there twice', () => {
+test('every setting is an existing field, and every flag is unique', () => {
   const flags = Object.fromEntries(GENERAL_SETTINGS.map(({ flag }) => [flag!, 'true']));
-  // Wrong values are told as such; a missing field would be an internal error.
+  // Invalid values are usage errors. A missing field would be an internal error.
   expect(() => load({ flags })).toThrow(UsageError);
   expect(Object.keys(flags)).toHaveLength(GENERAL_SETTINGS.length);
 });
 
-test('two families may not mean different things by one section', () => {
+test('two families cannot define the same section differently', () => {
   const other = { ...family, name: 'other', configuration: { requestTTL: { type: 'object' } } };
   expect(() => loadConfiguration([family, other], { flags: {}, environment: {} })).toThrow(
     /requestTTL is taken/,

@@ -1,5 +1,5 @@
-// The configuration of a process: flags win over the file, the file over the environment, the environment over the
-// defaults. Each source is checked by itself, so that every complaint can say where it belongs.
+// Loads the configuration of a process: flags take precedence over the file, the file over the environment, the
+// environment over the defaults. Each source is validated on its own, so that every error names its source.
 
 import type { FieldError } from '@lapse/kube/api/fieldErrors';
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
@@ -12,17 +12,17 @@ import { GENERAL_SETTINGS, type Setting } from './settings.ts';
 import { documentOf, overlay, parseValue } from './values.ts';
 
 export interface Sources {
-  /** By flag, as typed. */
+  /** By flag, unparsed. */
   readonly flags: Readonly<Record<string, string>>;
   readonly file?: { readonly name: string; readonly text: string };
-  /** What the installation that is looked at runs with; everything else wins over it. */
+  /** The configuration of the inspected installation. All other sources take precedence. */
   readonly installation?: { readonly name: string; readonly text: string };
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Other defaults than `lapse run` has. */
+  /** Defaults that differ from those of `lapse run`. */
   readonly defaults?: JsonObject;
 }
 
-/** The whole document, complete and valid. Throws UsageError, naming every mistake. */
+/** The whole document, complete and valid. Throws a UsageError that lists every error. */
 export function loadConfiguration(families: readonly Family[], sources: Sources): JsonObject {
   const schema = compileConfiguration(families);
   const settings = settingsOf(families);
@@ -42,13 +42,13 @@ export function loadConfiguration(families: readonly Family[], sources: Sources)
 
 const nameOf = ({ flag, variable }: Setting): string => flag ?? variable ?? '';
 
-/** Everything that a flag or a variable can set. */
+/** Everything that a flag or an environment variable can set. */
 export function settingsOf(families: readonly Family[]): readonly Setting[] {
   const own = families.flatMap(({ flags = {}, environment = {} }): Setting[] => [
     ...Object.entries(flags).map(([flag, { field, description }]) => ({ flag, field, description })),
     ...Object.entries(environment).map(([variable, field]) => ({ variable, field, description: field })),
   ]);
-  // Families that share a section share its flags and variables too.
+  // Families that share a section also share its flags and variables.
   const once = new Map(own.map((one) => [JSON.stringify([one.field, nameOf(one)]), one]));
   return [...GENERAL_SETTINGS, ...once.values()];
 }
@@ -92,7 +92,7 @@ function fromFile(schema: ConfigurationSchema, file: Sources['file'], problems: 
     say(`apiVersion: must be ${CONFIGURATION.apiVersion}, not ${JSON.stringify(apiVersion) ?? 'absent'}`);
   if (kind !== CONFIGURATION.kind)
     say(`kind: must be ${CONFIGURATION.kind}, not ${JSON.stringify(kind) ?? 'absent'}`);
-  // Of a resource metadata would be left to the server; here nobody reads it.
+  // The schema validation leaves metadata to the API server. A configuration has none.
   if ('metadata' in document) say('metadata: there is no such field');
   problems.push(...schema.check(document).map((error) => describe(file.name, error)));
   return document;

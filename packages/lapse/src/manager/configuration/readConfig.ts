@@ -1,4 +1,4 @@
-// The file of --config.
+// Reads the file of --config.
 
 import { readFileSync } from 'node:fs';
 import { explained } from '../usage.ts';

@@ -1,4 +1,4 @@
-// The schema of a LapseConfiguration: what every process has, and a section for whatever the families bring.
+// The schema of a LapseConfiguration: the general fields and the sections of the families.
 
 import { compileStructural, validateStructural } from '@lapse/apiserver/schema/structural/structural';
 import type { FieldError } from '@lapse/kube/api/fieldErrors';
@@ -12,19 +12,19 @@ export interface ConfigurationSchema {
   readonly json: JsonObject;
   /** Names of the families' sections. */
   readonly sections: readonly string[];
-  /** What is wrong with one source; what it lacks another may have. */
+  /** Errors of one source. Required fields may come from another source. */
   check(document: JsonObject): FieldError[];
-  /** The document with every default; what is wrong with it then. */
+  /** Applies the defaults and returns the errors that remain. */
   complete(document: JsonObject): { readonly document: JsonObject; readonly errors: FieldError[] };
 }
 
-// There are no embedded resources in a configuration.
+// A configuration has no embedded resources.
 const NO_METADATA = {
   decode: (value: unknown) => ({ value: value as JsonObject, unknown: [] }),
   validate: () => [],
 };
 
-/** Throws when two families mean different things by one section: a mistake of ours, not of an operator. */
+/** Throws when two families define the same section differently, which is a programming error. */
 export function compileConfiguration(families: readonly Family[]): ConfigurationSchema {
   const sections = new Map<string, JsonObject>();
   for (const { name, configuration } of families)
@@ -70,7 +70,7 @@ function refuseBadSchema(json: JsonObject): void {
     throw new Error(`the schema of the configuration is wrong: ${problems.join('; ')}`);
 }
 
-/** The schema of a field by its path; undefined when there is no such field. */
+/** The schema of a field by its path. Undefined if the field does not exist. */
 export const schemaAt = (schema: JsonObject, field: string): JsonObject | undefined =>
   field.split('.').reduce<JsonObject | undefined>((at, name) => {
     const properties = at?.properties;

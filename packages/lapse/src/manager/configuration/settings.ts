@@ -1,11 +1,11 @@
-// Everything an operator can set about the process itself: one table for the configuration file, the flags and the
-// environment. Families bring sections, flags and variables of their own (controllers/family.ts).
+// The settings of the process itself: one table for the configuration file, the flags and the environment. Families
+// add their own sections, flags and variables (controllers/family.ts).
 
 import type { JsonObject } from '@lapse/kube/api/json';
 
-/** A field of the configuration that a flag and an environment variable can set too. */
+/** A field of the configuration that a flag and an environment variable can also set. */
 export interface Setting {
-  /** `leaderElection.enabled`. */
+  /** A path such as `leaderElection.enabled`. */
   readonly field: string;
   /** Without the dashes. */
   readonly flag?: string;
@@ -20,7 +20,7 @@ const text: JsonObject = { type: 'string' };
 const flag = (value: boolean): JsonObject => ({ type: 'boolean', default: value });
 const positive: JsonObject = { type: 'integer', minimum: 1, maximum: 1_000_000 };
 
-/** Schemas of the top-level fields, apiVersion and kind apart. */
+/** Schemas of the top-level fields, except apiVersion and kind. */
 export const GENERAL: Readonly<Record<string, JsonObject>> = {
   controllers: { type: 'array', items: { type: 'string', minLength: 1 } },
   featureGates: { type: 'object', default: {}, additionalProperties: { type: 'boolean' } },

@@ -1,11 +1,13 @@
-// Texts of flags and variables as values of the fields they set, and documents laid over each other.
+// Parses values of flags and environment variables, and merges documents.
 
 import { clone, getOwn, isObject, type Json, type JsonObject, setOwn } from '@lapse/kube/api/json';
 
 const TRUE = new Set(['true', 'True', 'TRUE', '1', 't']);
 const FALSE = new Set(['false', 'False', 'FALSE', '0', 'f']);
 
-/** Throws, in words, when the text cannot be a value of the schema's type. The rest of the schema is checked later. */
+/**
+ * Throws a readable error if the text is not a value of the schema's type. The rest of the schema is checked later.
+ */
 export function parseValue(schema: JsonObject, text: string): Json {
   if (schema['x-kubernetes-int-or-string'] === true) return /^-?\d+$/.test(text) ? Number(text) : text;
   switch (schema.type) {
@@ -52,11 +54,11 @@ function parseMap(schema: JsonObject, text: string): JsonObject {
   return map;
 }
 
-/** The document that has nothing but this value at this path. */
+/** A document with only this value at this path. */
 export const documentOf = (field: string, value: Json): JsonObject =>
   field.split('.').reduceRight<Json>((inner, name) => ({ [name]: inner }), value) as JsonObject;
 
-/** `over` wins. Maps are merged, everything else is replaced. */
+/** `over` takes precedence. Maps are merged, everything else is replaced. */
 export function overlay(under: JsonObject, over: JsonObject): JsonObject {
   const merged = clone(under);
   for (const [name, value] of Object.entries(over)) {
