@@ -1,4 +1,4 @@
-// Asks families what they foresee. The outlook each of them is given has its own sections of the configuration.
+// Collects the forecasts of the families. Each family receives its own sections of the configuration.
 
 import type { Instant } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -13,7 +13,7 @@ export interface Setting {
   readonly general: Pick<General, 'featureGates' | 'maxClockSkew' | 'actAs' | 'namespace'>;
   /** The whole configuration. */
   readonly document: JsonObject;
-  /** Everything there is, for the gates. */
+  /** All available families, for the feature gates. */
   readonly known: readonly Family[];
   readonly selected: readonly Family[];
 }
@@ -23,12 +23,12 @@ export interface Foretold {
   readonly statement: Statement;
 }
 
-/** What is known about the ends of others. */
+/** What is known about the deletion of other objects. */
 export type Foreknown = Pick<Outlook, 'endOf' | 'mayEndAt'>;
 
 export const NOTHING_FOREKNOWN: Foreknown = { endOf: () => undefined };
 
-/** `onUnread` is told what a family could not read, and so says nothing about. */
+/** `onUnread` is called with what a family could not read and therefore does not cover. */
 export async function* foretell(
   setting: Setting,
   families: readonly Family[],

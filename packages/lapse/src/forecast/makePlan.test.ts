@@ -1,4 +1,5 @@
-// From statements to a plan: each object once, by what comes first, with what goes along; followers asked again.
+// From statements to a plan: each object once, by its earliest deletion, with its dependents; followers are evaluated
+// again.
 
 import { type Instant, instant, minutes } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -109,14 +110,14 @@ const shown = ({ ends: all }: Plan) =>
       `${end.family} ${end.object.name} +${(end.at - NOW) / 60_000} [${end.takes.map(({ object }) => object.name).join()}]`,
   );
 
-describe('ends', () => {
-  test('in the order of time, overdue ones first, those beyond the horizon counted', async () => {
+describe('deletions in a plan', () => {
+  test('are in the order of time, overdue ones first, and counted beyond the horizon', async () => {
     const made = await plan([family('f', () => [ends('b', 5), ends('a', -1), ends('z', 61), ends('y', 60)])]);
     expect(shown(made)).toEqual(['f a +-1 []', 'f b +5 []', 'f y +60 []']);
     expect(made.more).toBe(1);
   });
 
-  test('each object once, by the rule that is first', async () => {
+  test('contain each object once, by the earliest rule', async () => {
     const made = await plan([
       family('late', () => [ends('a', 5), ends('z', 99)]),
       family('early', () => [ends('a', 3), ends('z', 70)]),
@@ -125,7 +126,7 @@ describe('ends', () => {
     expect(made.more).toBe(1);
   });
 
-  test('what goes with its owner first does not end again', async () => {
+  test('do not repeat an object that is deleted with its owner first', async () => {
     const made = await plan(
       [family('f', () => [ends('a', 3), ends('b', 5)])],
       [owned('b', 'a'), owned('c', 'b')],
@@ -133,7 +134,7 @@ describe('ends', () => {
     expect(shown(made)).toEqual(['f a +3 [b,c]']);
   });
 
-  test('what ends in the very same instant ends by itself', async () => {
+  test('list an object with its own rule at the time of its owner separately', async () => {
     const made = await plan(
       [family('f', () => [ends('a', 3), ends('b', 3)])],
       [owned('b', 'a'), owned('c', 'b')],
@@ -141,7 +142,7 @@ describe('ends', () => {
     expect(shown(made)).toEqual(['f a +3 []', 'f b +3 [c]']);
   });
 
-  test('a second owner that ends later takes it then', async () => {
+  test('include a dependent with the later of its two owners', async () => {
     const made = await plan(
       [family('f', () => [ends('a', 3), ends('b', 5)])],
       [owned('c', 'a', 'b'), owned('b')],
@@ -149,14 +150,14 @@ describe('ends', () => {
     expect(shown(made)).toEqual(['f a +3 []', 'f b +5 [c]']);
   });
 
-  test('a finalizer of somebody else is told', async () => {
+  test('report a foreign finalizer', async () => {
     const kept = { ...owned('a'), metadata: { ...owned('a').metadata, finalizers: ['x.dev/hold'] } };
     const made = await plan([family('f', () => [ends('a', 3)])], [kept]);
     expect(made.ends[0]?.because).toBe('b; the finalizer x.dev/hold keeps it then');
   });
 });
 
-test('a namespace takes along what is in it, also what was read before that was known', async () => {
+test('include everything in a deleted namespace, also objects that were read before', async () => {
   const space: ServedKind = { ...map, kind: 'Namespace', resource: 'namespaces', namespaced: false };
   const served = [map, space];
   const owners = new Owners(served);
@@ -175,7 +176,7 @@ test('a namespace takes along what is in it, also what was read before that was 
 });
 
 describe('held and changes', () => {
-  test('what ends all the same is not held', async () => {
+  test('an object that is deleted by another rule is not held', async () => {
     const made = await plan(
       [family('f', () => [held('a'), held('b'), held('c'), ends('b', 1)])],
       [owned('c', 'b')],
@@ -183,7 +184,7 @@ describe('held and changes', () => {
     expect(made.held.map(({ object }) => object.name)).toEqual(['a']);
   });
 
-  test('changes within the horizon, in order', async () => {
+  test('changes within the horizon are in order', async () => {
     const change = (name: string, minute: number): Statement => ({
       kind: 'changes',
       object: named(name),
@@ -207,7 +208,7 @@ describe('followers', () => {
       { followsOthers: true },
     );
 
-  test('end with what they follow, and so do theirs, and what those own', async () => {
+  test('are deleted with the objects they follow, together with their followers and dependents', async () => {
     const made = await plan(
       [follows('second', 'child'), follows('first', 'a'), family('f', () => [ends('a', 7)])],
       [owned('child', 'first'), owned('grandchild', 'second')],
@@ -220,12 +221,12 @@ describe('followers', () => {
     expect(made.held).toEqual([]);
   });
 
-  test('nobody sees go earlier what is overdue', async () => {
+  test('of overdue objects are deleted now, not in the past', async () => {
     const made = await plan([follows('first', 'a'), family('f', () => [ends('a', -7)])]);
     expect(shown(made)).toEqual(['f a +-7 []', 'of a first +0 []']);
   });
 
-  test('may end with what may go', async () => {
+  test('of objects that may be deleted may be deleted too', async () => {
     const orphaning = { ...ends('x', 7), propagation: 'Orphan' } as Statement;
     const follower = family(
       'follows',
@@ -247,17 +248,17 @@ describe('followers', () => {
     ]);
   });
 
-  test('stay as long as what they follow stays', async () => {
+  test('are kept as long as the objects they follow', async () => {
     expect((await plan([follows('first', 'a')])).held.map(({ object }) => object.name)).toEqual(['first']);
   });
 });
 
-describe('what is not looked at', () => {
-  test('a namespace of interest: ends in it, or that take something of it along', async () => {
+describe('restricted and unreadable input', () => {
+  test('a plan for a namespace contains deletions in it, and deletions that include objects in it', async () => {
     const selected = [
       family('f', () => [
         ends('a', 1),
-        // In no namespace: what it owns may be in any.
+        // Cluster-scoped: its dependents may be in any namespace.
         { ...ends('b', 2), object: { apiVersion: 'v1', kind: 'Keeper', name: 'b', uid: 'b' } },
         ends('d', 2, 'other'),
         held('c', 'other'),
@@ -268,7 +269,7 @@ describe('what is not looked at', () => {
     expect([shown(made), made.held, made.more]).toEqual([['f a +1 []', 'f b +2 [x]'], [], 0]);
   });
 
-  test('what cannot be read is told, the others are heard', async () => {
+  test('an unreadable source is reported, and the other forecasts are used', async () => {
     const silent = family('f', () => {
       throw new Unreadable('jobs: forbidden');
     });
@@ -277,7 +278,7 @@ describe('what is not looked at', () => {
     expect(shown(made)).toEqual(['g a +1 []']);
   });
 
-  test('an owner of a kind that cannot be read is taken to exist', async () => {
+  test('an owner of a kind that cannot be read is assumed to exist', async () => {
     const secret: ServedKind = { ...map, kind: 'Secret', resource: 'secrets' };
     const served = [map, secret];
     const child = owned('child', 'a');

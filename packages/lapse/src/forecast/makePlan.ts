@@ -1,5 +1,5 @@
-// A plan from what families foresee: the earliest end of each object, what goes with it, and what is held. Families that
-// follow other objects (keepers) are asked again until nothing new is known.
+// Builds a plan from the forecasts of the families: the earliest deletion of each object, its dependents, and what is
+// held. Families that follow other objects (keepers) are evaluated again until nothing changes.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Ends, Holds, ObjectName } from '#controllers/foresight';
@@ -12,27 +12,27 @@ import { computeRefusal } from './refusal.ts';
 
 export interface PlanOptions extends Setting {
   readonly until: Instant;
-  /** How people know it. */
+  /** The cluster's name for display. */
   readonly cluster: string;
-  /** Set: only what is in this namespace, or takes something of it along, is of interest. */
+  /** If set, the plan contains only deletions in this namespace, or that include objects in it. */
   readonly view?: string;
-  /** Unset: only the objects themselves. What it has seen need not be read again. */
+  /** Undefined: only the objects themselves. Sources it has already seen are not read again. */
   readonly owners?: Owners;
 }
 
 type ForetoldEnd = Ends & { readonly family: string };
 
-/** What was said, by who says it. */
+/** Statements with their family. */
 interface Said {
   /** Within the horizon. */
   readonly ends: ForetoldEnd[];
-  /** Uids of what ends later: it is only counted. */
+  /** Uids of objects that are deleted later. They are only counted. */
   readonly later: Set<string>;
   readonly held: (Holds & { readonly family: string })[];
   readonly changes: Change[];
 }
 
-/** Keepers of keepers of keepers: nobody has more. */
+/** Limit of the depth of keepers that follow keepers. Real clusters have less. */
 const MOST_ROUNDS = 8;
 
 export async function makePlan(options: PlanOptions): Promise<Plan> {
@@ -77,7 +77,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   };
 }
 
-/** What is overdue goes now: nobody sees it go earlier. */
+/** An overdue object is deleted now, not in the past. */
 function foreknownBy(cascade: Cascade, now: Instant): Foreknown {
   const notBefore = (at: Instant | undefined) => (at === undefined ? undefined : laterOf(at, now));
   return {
@@ -86,7 +86,7 @@ function foreknownBy(cascade: Cascade, now: Instant): Foreknown {
   };
 }
 
-/** Only when something ends. */
+/** Read only if something is deleted. */
 async function readOwnership(
   ends: readonly ForetoldEnd[],
   { owners, snapshot }: PlanOptions,
@@ -95,7 +95,7 @@ async function readOwnership(
   return owners?.read(snapshot, namespacesIn(ends), onUnread);
 }
 
-/** Whether followers say what they said before. */
+/** Whether followers return the same result as before. */
 function isSame(before: readonly ForetoldEnd[], after: readonly ForetoldEnd[]): boolean {
   const textOf = ({ object, at, perhaps }: ForetoldEnd) => `${object.uid} ${at} ${perhaps === true}`;
   const known = new Set(before.map(textOf));
@@ -157,12 +157,15 @@ const namespacesIn = (ends: readonly ForetoldEnd[]): ReadonlySet<string> =>
 
 interface Settled {
   readonly ends: readonly PlannedEnd[];
-  /** Ends that do not come about. */
+  /** Deletions that the API server will refuse. */
   readonly refused: readonly (Holds & { readonly family: string })[];
   readonly cascade: Cascade;
 }
 
-/** In the order of time: whoever is gone by then, by an earlier rule or with its owner, does not end again. */
+/**
+ * Processes deletions in the order of time. An object that was already deleted, by an earlier rule or with its
+ * owner, is skipped.
+ */
 function settle(foretold: readonly ForetoldEnd[], now: Instant, ownership: Ownership | undefined): Settled {
   const cascade = new Cascade(ownership);
   const ends: PlannedEnd[] = [];
@@ -176,11 +179,11 @@ function settle(foretold: readonly ForetoldEnd[], now: Instant, ownership: Owner
   };
   const sorted = foretold.filter(isCarriedOut).sort((a, b) => a.at - b.at);
   for (let from = 0; from < sorted.length; ) {
-    // All that is overdue goes at once.
+    // Everything overdue is deleted at once.
     const at = laterOf(sorted[from]!.at, now);
     let to = from + 1;
     while (to < sorted.length && sorted[to]!.at <= at) to++;
-    // What ends by itself in this instant does not go with its owner.
+    // An object with its own rule at this time is not listed with its owner.
     const together = withoutGone(sorted, from, to, cascade);
     const takes = cascade.deleteTogether(together);
     for (let i = 0; i < together.length; i++) ends.push(plannedEnd(together[i]!, takes[i]!, cascade));
@@ -189,7 +192,7 @@ function settle(foretold: readonly ForetoldEnd[], now: Instant, ownership: Owner
   return { ends, refused, cascade };
 }
 
-/** Of those from `from` to `to`, each object once. When two rules mean it, either may be the first to act. */
+/** The deletions from `from` to `to`, each object once. If two rules delete it, either may be first. */
 function withoutGone(
   ends: readonly ForetoldEnd[],
   from: number,

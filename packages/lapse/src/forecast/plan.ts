@@ -1,17 +1,20 @@
-// What a plan is: what will end and when, what would end but is held, and how much lies beyond its horizon. The text, the
-// JSON and the page all show this one value.
+// The plan: what will be deleted and when, what is held, and how much lies beyond its horizon. Text, JSON and page
+// show this value.
 
 import type { Instant } from '@lapse/base/instant';
 import type { ObjectName } from '#controllers/foresight';
 
 export type { ObjectName };
 
-/** What the garbage collector takes along. */
+/** An object that the garbage collector deletes too. */
 export interface Taken {
   readonly object: ObjectName;
   /** Steps below the deleted object. */
   readonly depth: number;
-  /** Its owners go in the same instant, in ways of which one spares it: chance decides. */
+  /**
+   * Its owners are deleted at the same time, with different propagation policies: the order decides whether it is
+   * kept.
+   */
   readonly perhaps?: boolean;
 }
 
@@ -19,7 +22,7 @@ export interface PlannedEnd {
   /** In the past: overdue. */
   readonly at: Instant;
   readonly object: ObjectName;
-  /** As in `--controllers`. */
+  /** The name in `--controllers`. */
   readonly family: string;
   /** `spec.ttlSecondsAfterFinished`, `TTLPolicy ci/tekton`, `Cleaner ns/x`. */
   readonly rule: string;
@@ -30,11 +33,11 @@ export interface PlannedEnd {
   readonly takes: readonly Taken[];
   /** How many more there are. */
   readonly takesMore: number;
-  /** It follows something of which the same is said. */
+  /** It follows an object whose deletion depends on the order. */
   readonly perhaps?: boolean;
 }
 
-/** It would end, but something holds it. */
+/** It would be deleted, but something holds it. */
 export interface Held {
   readonly object: ObjectName;
   readonly family: string;
@@ -43,7 +46,7 @@ export interface Held {
   readonly until?: Instant;
 }
 
-/** It stays, and at a known time something about it changes. */
+/** It is kept, and its state changes at a known time. */
 export interface Change {
   readonly at: Instant;
   readonly object: ObjectName;
@@ -56,14 +59,14 @@ export interface Plan {
   readonly made: Instant;
   readonly until: Instant;
   readonly cluster: string;
-  /** Set: only this namespace was looked at. */
+  /** Set if only this namespace was read. */
   readonly view?: { readonly namespace: string; readonly exists: boolean };
   readonly ends: readonly PlannedEnd[];
   readonly held: readonly Held[];
-  /** Ends beyond `until`. */
+  /** Number of deletions beyond `until`. */
   readonly more: number;
-  /** Time alone changes what is said about these. */
+  /** Objects whose state changes through time alone. */
   readonly changes?: readonly Change[];
-  /** What could not be read, in words: the plan does not speak of it. */
+  /** What could not be read, as messages. The plan does not cover it. */
   readonly unread?: readonly string[];
 }

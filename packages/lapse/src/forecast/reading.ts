@@ -1,4 +1,4 @@
-// Lists, page by page: while one page is cut down to what is needed of it, the next is already under way.
+// Lists objects page by page. The next page is requested while the current one is reduced to the needed fields.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -11,22 +11,22 @@ import { TransportError } from '@lapse/kube/client/transport';
 import { describeSource, type Source, whole } from '@lapse/runtime/source';
 import { Unreadable } from '#controllers/foresight';
 
-/** Reads a whole source; throws Unreadable for what it may not or cannot read. */
+/** Reads a whole source. Throws Unreadable for what may not or cannot be read. */
 export interface Read {
   <T extends KubeObject>(source: Source<T>): Promise<T[]>;
-  /** As it comes in, for whoever need not keep it. */
+  /** Yields pages as they arrive, for callers that do not keep them. */
   readonly pages?: <T extends KubeObject>(source: Source<T>) => AsyncIterable<readonly T[]>;
 }
 
-/** Sees objects as they are read, before they are cut down. */
+/** Receives complete objects as they are read, before they are reduced. */
 export interface Witness {
   see(kind: Kind, object: KubeObject): void;
-  /** Everything of this source was seen. */
+  /** Called when the source was read completely. */
   saw(source: Source): void;
 }
 
 export interface Watching {
-  /** Told how many objects of a kind a page brought. */
+  /** Called with the number of objects in each page. */
   readonly onRead?: (kind: Kind, count: number) => void;
   readonly witness?: Witness;
 }
@@ -49,7 +49,7 @@ export function readingFrom(client: Client, watching: Watching = {}): Read {
   return Object.assign(read, { pages });
 }
 
-/** Forbidden, gone since discovery, or not to be listed. */
+/** Forbidden, removed since discovery, or without the verb list. */
 const REFUSALS: ReadonlySet<number> = new Set([403, 404, 405]);
 
 async function* projected<T extends KubeObject>(
@@ -75,7 +75,7 @@ async function* projected<T extends KubeObject>(
 
 const shapes = new WeakMap<Shape, Shape>();
 
-/** What a witness of ownership sees belongs to it, too. The same for the same. */
+/** Adds the fields that the ownership index reads. Returns the same shape for the same input. */
 function withOwnership(shape: Shape): Shape {
   const known = shapes.get(shape);
   if (known !== undefined) return known;
@@ -85,24 +85,24 @@ function withOwnership(shape: Shape): Shape {
   return wider;
 }
 
-/** Asks for the next before it hands out the one that has come. */
+/** Requests the next page before it yields the current one. */
 async function* ahead<T>(source: AsyncGenerator<T, void>): AsyncGenerator<T> {
   let next = source.next();
   for (;;) {
     const { value, done } = await next;
     if (done === true) return;
     next = source.next();
-    // Whoever stops listening does not want to hear of what comes next either.
+    // A consumer that stops early must not cause an unhandled rejection.
     next.catch(() => undefined);
     yield value as T;
   }
 }
 
-/** The first page shows how large the objects are; the server has less to do for few large pages. */
+/** The first page shows the size of the objects. Few large pages cause less work on the API server. */
 const FIRST_PAGE = 500;
 const LARGEST_PAGE = 2000;
 const SMALLEST_PAGE = 20;
-/** Of text, about. */
+/** Approximate size of a page as text. */
 const PAGE_BYTES = 8 * 2 ** 20;
 const SAMPLES = 5;
 
@@ -145,7 +145,7 @@ async function* itemsOf<T extends KubeObject>(
   }
 }
 
-/** An answer that cannot be used, or is too large, is asked for in smaller pieces, and as JSON. */
+/** A response that is unusable or too large is requested again in smaller pages, and as JSON. */
 async function usablePage<T extends KubeObject>(client: Client, kind: Kind<T>, options: PageOptions) {
   const { shape: _, ...asJson } = options;
   let asked = options;
@@ -159,7 +159,7 @@ async function usablePage<T extends KubeObject>(client: Client, kind: Kind<T>, o
     }
 }
 
-/** Pages that expire faster than they can be read: a single answer cannot. Lists are in the order of their keys. */
+/** If pages expire faster than they can be read, the rest is read in a single response. Lists are sorted by key. */
 async function restOf<T extends KubeObject>(
   client: Client,
   { kind }: Source<T>,

@@ -13,15 +13,15 @@ interface Case {
 }
 
 test.each<[string, Case, boolean]>([
-  ['nothing is against it', { finalizers: [], propagation: 'Background' }, false],
-  ['it leaves orphans', { finalizers: ['orphan'], propagation: 'Background' }, true],
-  ['it waits for what it owns', { finalizers: ['foregroundDeletion'], propagation: 'Background' }, true],
-  ['it leaves orphans, and is to', { finalizers: ['orphan'], propagation: 'Orphan' }, false],
-  ['it leaves orphans, and nobody says otherwise', { finalizers: ['orphan'] }, false],
-  ['it is to wait instead', { finalizers: ['orphan'], propagation: 'Foreground' }, false],
-  ['somebody keeps it', { finalizers: ['orphan', 'x.dev/hold'], propagation: 'Background' }, false],
-  ['any version will do', { finalizers: ['orphan'], propagation: 'Background', anyVersion: true }, false],
-  ['it is marked first', { finalizers: ['orphan'], propagation: 'Background', kind: Pod }, false],
+  ['accepted without any finalizer', { finalizers: [], propagation: 'Background' }, false],
+  ['refused with the orphan finalizer and background propagation', { finalizers: ['orphan'], propagation: 'Background' }, true],
+  ['refused with the foreground finalizer and background propagation', { finalizers: ['foregroundDeletion'], propagation: 'Background' }, true],
+  ['accepted with the orphan finalizer and orphan propagation', { finalizers: ['orphan'], propagation: 'Orphan' }, false],
+  ['accepted with the orphan finalizer without a propagation policy', { finalizers: ['orphan'] }, false],
+  ['accepted with the orphan finalizer and foreground propagation', { finalizers: ['orphan'], propagation: 'Foreground' }, false],
+  ['accepted with an additional foreign finalizer', { finalizers: ['orphan', 'x.dev/hold'], propagation: 'Background' }, false],
+  ['accepted without a resourceVersion precondition', { finalizers: ['orphan'], propagation: 'Background', anyVersion: true }, false],
+  ['accepted for kinds that are marked first', { finalizers: ['orphan'], propagation: 'Background', kind: Pod }, false],
 ])('a deletion is refused or not: %s', (_, { finalizers, kind = Job, ...asked }, isRefused) => {
   const ownership = new Ownership([], new Set());
   const one = { apiVersion: '', kind: '', metadata: { name: 'a', namespace: 'ns', uid: 'a', finalizers } };

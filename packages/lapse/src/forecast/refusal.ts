@@ -1,16 +1,16 @@
-// Deletions that the API server never carries out. Rules delete by uid and version; a deletion in the background takes
-// the finalizers of the garbage collector off first, and where no others are left, kube-apiserver then looks for a version
-// that it has not stored, and answers with a conflict every time.
+// Deletions that the API server never carries out. Rules delete by uid and resourceVersion. A background deletion
+// removes the finalizers of the garbage collector first. If no others are left, kube-apiserver then compares with a
+// version that it has not stored, and answers with a conflict every time.
 
 import type { Ends, ObjectName } from '#controllers/foresight';
 import type { Ownership } from './cascade/ownership.ts';
 
-/** These kinds are marked first, and go in a second step that names no version. */
+/** These kinds are marked first, and deleted in a second step without a resourceVersion. */
 const MARKED = new Set(['v1 Pod', 'v1 Namespace', 'apiextensions.k8s.io/v1 CustomResourceDefinition']);
 
 const isMarked = ({ apiVersion, kind }: ObjectName): boolean => MARKED.has(`${apiVersion} ${kind}`);
 
-/** In words, why it stays; undefined when nothing is known against it. */
+/** Why the deletion is refused, as a message. Undefined if no reason is known. */
 export function computeRefusal(
   { object, propagation, anyVersion }: Pick<Ends, 'object' | 'propagation' | 'anyVersion'>,
   ownership: Ownership | undefined,

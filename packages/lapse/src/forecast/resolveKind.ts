@@ -1,5 +1,5 @@
-// Which kind a word means, as kubectl reads it: a plural, a singular, a kind or a short name, with the group behind a dot
-// where it is needed. Pure; every mistake is answered with what to type instead.
+// Resolves a kind as kubectl does: plural, singular, kind or short name, with the group after a dot where needed.
+// Pure. Every error says what to type instead.
 
 import { parseApiVersion } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
@@ -11,10 +11,10 @@ export interface Target {
   readonly name: string;
 }
 
-/** As the API server has it: these never name anything, and in the path of a request they would mean something else. */
+/** Names that the API server rejects, because they would change the URL path. */
 const NO_NAME = /^\.{1,2}$|%/;
 
-/** `job/report-42`, or `job report-42`. */
+/** Formats: `job/report-42`, or `job report-42`. */
 export function parseTarget(words: readonly string[]): Target {
   const [first = '', ...rest] = words;
   const slash = first.indexOf('/');
@@ -28,29 +28,29 @@ export function parseTarget(words: readonly string[]): Target {
   return { kind, name };
 }
 
-/** Throws UsageError for a word that means nothing, or more than one thing. */
+/** Throws a UsageError for an unknown or ambiguous word. */
 export function resolveKind(served: readonly ServedKind[], word: string): ServedKind {
   const matches = matchesOf(served, word.toLowerCase());
   const [only, ...others] = matches;
   if (only === undefined) throw new UsageError(unknownText(served, word));
   if (others.length === 0) return only;
-  // Pods are Pods, whoever else serves measurements under that name.
+  // Core kinds take precedence, for example over the pods of metrics.k8s.io.
   const core = matches.find(({ group }) => group === '');
   if (core !== undefined) return core;
   throw new UsageError(`"${word}" is more than one kind: say ${listed(matches.map(fullName))}`);
 }
 
-/** As kubectl takes it everywhere: `jobs.batch`, `pods`. */
+/** A form that kubectl accepts everywhere: `jobs.batch`, `pods`. */
 export const fullName = ({ resource, group }: Pick<ServedKind, 'resource' | 'group'>): string =>
   group === '' ? resource : `${resource}.${group}`;
 
-/** How an object is called: `job/report`, in words that `resolveKind` takes for its kind. */
+/** The name of an object for display, such as `job/report`, in a form that `resolveKind` accepts. */
 export type Naming = (object: Pick<ObjectName, 'apiVersion' | 'kind' | 'name'>) => string;
 
-/** Without a cluster to tell, nobody else has a kind of that name. */
+/** Without discovery, kinds are assumed to be unambiguous. */
 export const plainNaming: Naming = ({ kind, name }) => `${kind.toLowerCase()}/${name}`;
 
-/** `service.serving.knative.dev/hello` where `service` is another kind. */
+/** For example `service.serving.knative.dev/hello` where `service` is another kind. */
 export function namingAmong(served: readonly ServedKind[]): Naming {
   const words = new Map<string, string>();
   return ({ apiVersion, kind, name }) => {
@@ -68,7 +68,7 @@ function wordFor(served: readonly ServedKind[], group: string, kind: string): st
   return group === '' || isOnly ? short : `${short}.${group}`;
 }
 
-/** One per group and resource: the version that was asked for, or the preferred one. */
+/** One per group and resource: the requested version, or the preferred one. */
 function matchesOf(served: readonly ServedKind[], word: string): ServedKind[] {
   const dot = word.indexOf('.');
   const base = dot < 0 ? word : word.slice(0, dot);
@@ -102,7 +102,7 @@ function unknownText(served: readonly ServedKind[], word: string): string {
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 
-/** How many letters differ, two that changed places being one; words of kinds are short. */
+/** Edit distance, with transpositions as one edit. Kind names are short. */
 function distanceOf(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2 || a.length < 3) return 3;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

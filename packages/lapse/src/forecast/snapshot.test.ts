@@ -1,4 +1,5 @@
-// Reading for a plan: once where it can be, cut down at once, and honest about what may not be read.
+// Reading for a plan: each source once where possible, reduced immediately, and with a report of what may not be
+// read.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { Job, Pod } from '@lapse/kube/api/kinds/builtin';
@@ -23,11 +24,11 @@ interface Asked {
   readonly limit?: number;
   readonly fieldSelector?: string;
   readonly namespace?: string;
-  /** Which page. */
+  /** Page number. */
   readonly at?: number;
 }
 
-/** Answers with these pages, one after the other, or throws; a list that begins anew begins with the first. */
+/** Answers with these pages in order, or throws. A new list starts with the first page. */
 function fakeClient(answer: (asked: Asked, time: number) => PageAnswer<KubeObject>[] | Error) {
   const asked: Asked[] = [];
   const client = {
@@ -62,19 +63,19 @@ const all = async (snapshot: ReturnType<typeof createSnapshot>, of: Source = sou
   (await Array.fromAsync(snapshot.each(of))).flat().map(({ metadata }) => metadata.name);
 
 describe('reading', () => {
-  test('pages are cut down as they come', async () => {
+  test('pages are reduced as they arrive', async () => {
     const { client } = fakeClient(() => [page(job('a')), page(job('b'))]);
     const objects = await readingFrom(client)(source);
     expect(objects).toEqual([names.project(job('a')), names.project(job('b'))]);
   });
 
-  test('without a projection all but managedFields is kept', async () => {
+  test('without a projection everything except managedFields is kept', async () => {
     const { client } = fakeClient(() => [page(job('a'))]);
     const [found] = await readingFrom(client)({ kind: Job as Kind });
     expect(found?.metadata).toEqual({ name: 'a', namespace: 'ns', uid: 'a' });
   });
 
-  test('pages that expire are read again in one piece, and nothing twice', async () => {
+  test('expired pages are read again in a single response, without duplicates', async () => {
     const { client, asked } = fakeClient(({ limit }) =>
       limit === 0 ? [page(job('a'), job('b'))] : [page(job('a')), expired],
     );
@@ -86,7 +87,7 @@ describe('reading', () => {
     ]);
   });
 
-  test('the next page is asked for before the one that has come is looked at', async () => {
+  test('the next page is requested before the current one is processed', async () => {
     const { client, asked } = fakeClient(() => [page(job('a')), page(job('b')), page(job('c'))]);
     const before: number[] = [];
     const project = (object: KubeObject) => {
@@ -102,14 +103,14 @@ describe('reading', () => {
     ['full of long numbers', 2n ** 60n, 2000],
     ['of twenty kilobytes', 'x'.repeat(20_000), 416],
     ['of a megabyte', 'x'.repeat(1_000_000), 20],
-  ])('objects that are %s come in pages of a size to match', async (_, data, limit) => {
+  ])('objects that are %s are read in pages of a suitable size', async (_, data, limit) => {
     const large = { ...job('a'), data };
     const { client, asked } = fakeClient(() => [page(large), page(job('b'))]);
     await readingFrom(client)(source);
     expect(asked.map((one) => one.limit)).toEqual([500, limit]);
   });
 
-  test('an answer that is too large is asked for in smaller pieces', async () => {
+  test('a response that is too large is requested in smaller pages', async () => {
     const { client, asked } = fakeClient(({ limit }) =>
       limit! > 50 ? new TransportError('malformed', 'too large', { sent: true }) : [page(job('a'))],
     );
@@ -117,14 +118,14 @@ describe('reading', () => {
     expect(asked.map(({ limit }) => limit)).toEqual([500, 100, 20]);
   });
 
-  test('a server that repeats itself is not listened to for ever', async () => {
+  test('an API server that repeats the same page is not read forever', async () => {
     const client = {
       listPage: async () => ({ ...page(job('a')), continue: 'x' }),
     } as unknown as Client;
     await expect(readingFrom(client)(source)).rejects.toThrow('repeats its continue token');
   });
 
-  test.each([403, 404, 405])('%d is something that cannot be read', async (code) => {
+  test.each([403, 404, 405])('%d means that the source cannot be read', async (code) => {
     const { client } = fakeClient(() => refusal(code));
     await expect(readingFrom(client)(source)).rejects.toThrow(Unreadable);
     await expect(readingFrom(client)(source)).rejects.toThrow('batch/v1/jobs as names: jobs is forbidden');
@@ -135,7 +136,7 @@ describe('reading', () => {
     await expect(readingFrom(client)(source)).rejects.toThrow(ApiError);
   });
 
-  test('a witness sees everything whole, and is told when that was all', async () => {
+  test('a witness receives complete objects, and a call at the end of the source', async () => {
     const { client } = fakeClient(() => [page(job('a'))]);
     const seen: unknown[] = [];
     const witness = {
@@ -148,7 +149,7 @@ describe('reading', () => {
 });
 
 describe('a snapshot', () => {
-  test('lists the same source once, another projection again, and each page of `each` anew', async () => {
+  test('lists the same source once, another projection again, and each page of `each` again', async () => {
     const { client, asked } = fakeClient(() => [page(job('a'))]);
     const snapshot = createSnapshot([], readingFrom(client));
     await snapshot.list(source);
@@ -160,7 +161,7 @@ describe('a snapshot', () => {
     expect(asked).toHaveLength(4);
   });
 
-  test('about one object reads that object, in its namespace, and nothing of other kinds', async () => {
+  test('for one object reads only that object, in its namespace, and nothing of other kinds', async () => {
     const { client, asked } = fakeClient(() => [page(job('a'))]);
     const focus = { group: 'batch', kind: 'Job', namespace: 'ns', name: 'a' };
     const snapshot = createSnapshot([], readingFrom(client), focus);

@@ -1,4 +1,4 @@
-// What is read of a cluster for a plan: only lists, each cut down to what its asker needs as the pages come in.
+// Reads a cluster for a plan: only lists, each reduced to the requested fields as the pages arrive.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
@@ -9,7 +9,7 @@ import type { Read } from './reading.ts';
 export type { Read } from './reading.ts';
 export { readingFrom } from './reading.ts';
 
-/** One object that somebody asks about. */
+/** The object to be explained. */
 export interface Focus {
   readonly group: string;
   readonly kind: string;
@@ -17,10 +17,10 @@ export interface Focus {
   readonly name: string;
 }
 
-/** Lists that are kept because another rule may ask for the same; a Cleaner asks for those of its namespace. */
+/** Number of cached lists, which other rules may request again. A Cleaner requests those of its namespace. */
 const MOST_KEPT = 64;
 
-/** With a focus, rules are asked about that object only; with a namespace, nothing in others is read. */
+/** With a focus, rules are evaluated for that object only. With a namespace, nothing in others is read. */
 export function createSnapshot(
   served: readonly ServedKind[],
   read: Read,
@@ -56,7 +56,7 @@ const within = <T extends KubeObject>(source: Source<T>, namespace: string | und
     ? source
     : { ...source, namespace };
 
-/** Undefined: nothing of the source is asked about. */
+/** Undefined: the focus excludes the source. */
 function focused<T extends KubeObject>(source: Source<T>, focus: Focus): Source<T> | undefined {
   const { kind, namespace, fieldSelector } = source;
   const isMeant = kind.group === focus.group && kind.kind === focus.kind;

@@ -158,7 +158,7 @@ test('without leader election the manager acts at once', async () => {
 
 describe('services', () => {
   const account = { namespace: 'team', name: 'bot' };
-  test('impersonation sends the name only, and nothing is written before the lease is acquired', async () => {
+  test('impersonation sends the user name without groups, and nothing is written before the lease is acquired', async () => {
     const { services, requests, assembly, pass } = await start();
     const client = services.impersonate(account);
     expect(services.impersonate(account)).toBe(client);

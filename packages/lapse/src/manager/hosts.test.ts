@@ -190,7 +190,7 @@ describe('a webhook with a certificate from files', () => {
 
 const api = { group: 'demo.example.com', version: 'v1', resources: [] };
 
-test('an aggregated API needs a certificate and an APIService', async () => {
+test('an aggregated API needs a certificate and a controller that serves it', async () => {
   const flags = { 'api-port': '127.0.0.1:0', 'metrics-bind-address': '0' };
   await expect(open(flags, { api })).rejects.toThrow(/--api-port needs --webhook-cert-file/);
   expect(await open(flags)).toEqual([expect.stringMatching(/no controller that was selected brings an API/)]);

@@ -1,6 +1,6 @@
-// Stands in for an external-provisioner that serves VolumeRestoreRequests: a second after a request was created it makes
-// a volume and a bound claim for it, or does what the annotation on the request says (see script.ts). It never writes
-// into the request; what it refuses it says in an Event, as the real one does.
+// Simulates an external-provisioner that serves VolumeRestoreRequests: one second after a request was created it
+// creates a volume and a bound claim, or does what the annotation on the request says (see script.ts). It never
+// writes to the request. Like the real one, it reports a refusal in an Event.
 
 import { assertNever } from '@lapse/base/assertNever';
 import { formatMicroTime, isDue, parseTime, plus, seconds } from '@lapse/base/instant';
@@ -53,7 +53,7 @@ const hasEnded = ({ status }: VolumeRestoreRequest): boolean =>
     ({ type, reason = '' }) => type === READY && !PROGRESS_REASONS.includes(reason),
   ) === true;
 
-/** The same name every time: said once. */
+/** The Event always has the same name, so it is created once. */
 async function refuse(pass: Pass, request: VolumeRestoreRequest, note: string): Promise<Outcome> {
   const { name, namespace, uid } = request.metadata;
   await pass.client.create(KubeEvent, {
@@ -83,7 +83,7 @@ async function provision(pass: Pass, request: VolumeRestoreRequest): Promise<Out
   const volume = volumeFor(request);
   const claim = claimFor(request, volume.metadata.name!);
   const answer = await pass.client.create(PersistentVolumeClaim, claim);
-  // Somebody's claim is in the way: the controller of the request finds out by itself.
+  // Another claim has the name. The controller of the request detects this.
   if (answer.kind !== 'created') return settled();
   const { namespace, name, uid } = answer.object.metadata;
   const claimRef = { apiVersion: 'v1', kind: claim.kind, namespace: namespace!, name: name!, uid: uid! };
@@ -142,7 +142,7 @@ function claimFor({ metadata, spec }: VolumeRestoreRequest, volumeName: string):
   };
 }
 
-/** `apiVersion|kind|name|uid`. */
+/** Format: `apiVersion|kind|name|uid`. */
 function parseOwner(text: string | undefined): OwnerReference | undefined {
   const [apiVersion, kind, name, uid] = text?.split('|') ?? [];
   if (!apiVersion || !kind || !name || !uid) return undefined;

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { STANDINS, standinsNamed } from './standins.ts';
 
 const all = STANDINS.map(({ name }) => name);
-/** A controller may have another name than the stand-in: the one that it acts under in a real cluster. */
+/** A controller may have another name than in `--standins`: the one under which it acts in a real cluster. */
 const nameOf = new Map(STANDINS.map((standin) => [standin.create().name, standin.name]));
 const namesOf = (list: string) => standinsNamed(list.split(',')).map(({ name }) => nameOf.get(name));
 
-describe('stand-ins by name', () => {
+describe('simulated controllers by name', () => {
   test.each([
     ['', []],
     ['*', all],
@@ -23,10 +23,10 @@ describe('stand-ins by name', () => {
     ),
   );
 
-  test('names of stand-ins and of their controllers are unique', () =>
+  test('names in --standins and names of the controllers are unique', () =>
     expect([new Set(all).size, nameOf.size]).toEqual([all.length, all.length]));
 
-  test('each call makes them anew', () => {
+  test('each call creates new controllers', () => {
     const [first] = standinsNamed(['owner-gc']);
     expect(standinsNamed(['owner-gc'])[0]).not.toBe(first);
   });

@@ -1,4 +1,4 @@
-// Every stand-in by name, for `--standins=`. Each call makes them anew: they have memories of their own.
+// All simulated controllers by name, for `--standins=`. Each call creates new ones, because they have state.
 
 import type { ControllerDefinition } from '@lapse/runtime/definition';
 import { csiSnapshotter } from '@lapse/simulation/controllers/csiSnapshotter';
@@ -69,8 +69,8 @@ export const STANDINS: readonly Standin[] = [
 ];
 
 /**
- * The stand-ins of a list as `--controllers` has it: names, `*` for all, `-name` for all but that one. An empty list is
- * none. Throws with the whole list when a name is unknown.
+ * Selects simulated controllers with the syntax of `--controllers`: names, `*` for all, `-name` to exclude one. An
+ * empty list selects none. Throws with the complete list when a name is unknown.
  */
 export function standinsNamed(names: readonly string[]): ControllerDefinition[] {
   const wanted = names.map((name) => name.trim()).filter((name) => name !== '');

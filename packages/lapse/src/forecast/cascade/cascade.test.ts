@@ -1,5 +1,5 @@
-// What goes along, as a table. Objects are written as `name < owner!, owner`: `!` blocks the owner's deletion, `*` behind
-// the name is a finalizer of somebody else's, `~` one that asks for orphans.
+// What is deleted together with an object, as a table. Objects are written as `name < owner!, owner`: `!` sets
+// blockOwnerDeletion, `*` after the name is a foreign finalizer, `~` is the orphan finalizer.
 
 import { instant } from '@lapse/base/instant';
 import type { KubeObject, OwnerReference } from '@lapse/kube/api/object';
@@ -24,7 +24,7 @@ const kind = (name: string, resource: string, namespaced: boolean): ServedKind =
 const MAP = kind('ConfigMap', 'configmaps', true);
 const SPACE = kind('Namespace', 'namespaces', false);
 
-/** `x`, `x!`, `Namespace:x`. */
+/** Formats: `x`, `x!`, `Namespace:x`. */
 function reference(text: string): OwnerReference {
   const parts = text.replace('!', '').split(':');
   const uid = parts.at(-1)!;
@@ -58,7 +58,7 @@ function object(text: string): KubeObject {
   };
 }
 
-/** Deletes `a` (or what is said) after everything in `before`; answers `name@depth`. */
+/** Deletes `a` (or the given object) after everything in `before`. Returns `name@depth`. */
 function taken(
   world: readonly string[],
   propagation: Propagation | 'unsaid' = 'Background',
@@ -84,7 +84,7 @@ const ownershipOf = (world: readonly string[]): Ownership => {
 
 const MANNERS: Readonly<Record<string, Propagation>> = { B: 'Background', F: 'Foreground', O: 'Orphan' };
 
-/** `a F`. */
+/** Format: `a F`, with the propagation policy as the second word. */
 function deletion(text: string): Deletion {
   const [name = '', manner = ''] = text.split(' ');
   return {
@@ -94,7 +94,7 @@ function deletion(text: string): Deletion {
   };
 }
 
-/** Several rules about one object are rivals. */
+/** Several rules about one object are competing deletions. */
 function deletions(texts: readonly string[]): Deletion[] {
   const all = new Map<string, Deletion>();
   for (const one of texts.map(deletion)) {
@@ -104,13 +104,13 @@ function deletions(texts: readonly string[]): Deletion[] {
   return [...all.values()];
 }
 
-/** All at once; what chance decides about has a question mark. */
+/** Deletes all at the same time. Results that depend on the order have a question mark. */
 const together = (world: readonly string[], texts: readonly string[]): string[] =>
   new Cascade(ownershipOf(world))
     .deleteTogether(deletions(texts))
     .flatMap(({ takes }) => takes.map(({ object: { name }, perhaps }) => `${name}${perhaps ? '?' : ''}`));
 
-/** When nothing is left of one: surely, perhaps. */
+/** When an object no longer exists: surely, perhaps. */
 function lasts(world: readonly string[], texts: readonly string[], name: string) {
   const cascade = new Cascade(ownershipOf(world));
   cascade.deleteTogether(deletions(texts));
@@ -118,75 +118,75 @@ function lasts(world: readonly string[], texts: readonly string[], name: string)
   return [surely, perhaps];
 }
 
-describe('what goes along', () => {
+describe('deleted together with an object', () => {
   test.each<[string, string[], string[]]>([
-    ['nothing is owned', taken(['a', 'b']), []],
-    ['what it owns, and what that owns', taken(['a', 'b < a', 'c < b', 'd']), ['b@1', 'c@2']],
-    ['in the foreground too', taken(['a', 'b < a!', 'c < b'], 'Foreground'), ['b@1', 'c@2']],
-    ['not as orphans', taken(['a', 'b < a'], 'Orphan'), []],
-    ['another owner keeps it', taken(['a', 'x', 'b < a, x']), []],
-    ['an owner that never was does not', taken(['a', 'b < a, ghost']), ['b@1']],
-    ['with the second owner it goes', taken(['a', 'x', 'b < a, x'], 'Background', ['a', 'x']), ['b@1']],
-    ['also when both are one', taken(['a', 'b < a, a']), ['b@1']],
-    ['orphaned first, it stays for good', taken(['a', 'x', 'b < a, x'], 'Orphan', ['a', 'x']), []],
-    ['what asks for orphans leaves them', taken(['a', 'b~ < a', 'c < b']), ['b@1']],
-    ['also at the top, when nobody says how', taken(['a~', 'b < a'], 'unsaid'), []],
-    ['but not when somebody does', taken(['a~', 'b < a'], 'Background'), ['b@1']],
-    ['a finalizer keeps it, and so what it owns', taken(['a*', 'b < a']), []],
-    ['also below', taken(['a', 'b* < a', 'c < b']), ['b@1']],
-    ['not in the foreground', taken(['a*', 'b < a!'], 'Foreground'), ['b@1']],
-    ['a circle goes as a whole', taken(['a < c!', 'b < a!', 'c < b!'], 'Foreground'), ['b@1', 'c@2']],
-    ['a kind that nobody serves keeps everything', taken(['a', 'b < a, Widget:w']), []],
-    ['an owner in no namespace', taken(['b < Namespace:a']), ['b@1']],
+    ['nothing without any dependents', taken(['a', 'b']), []],
+    ['its dependents, and their dependents', taken(['a', 'b < a', 'c < b', 'd']), ['b@1', 'c@2']],
+    ['its dependents with foreground propagation', taken(['a', 'b < a!', 'c < b'], 'Foreground'), ['b@1', 'c@2']],
+    ['no dependents with orphan propagation', taken(['a', 'b < a'], 'Orphan'), []],
+    ['no dependent with another owner', taken(['a', 'x', 'b < a, x']), []],
+    ['a dependent whose other owner never existed', taken(['a', 'b < a, ghost']), ['b@1']],
+    ['a dependent after its second owner', taken(['a', 'x', 'b < a, x'], 'Background', ['a', 'x']), ['b@1']],
+    ['a dependent that names the owner twice', taken(['a', 'b < a, a']), ['b@1']],
+    ['no dependent that was orphaned before', taken(['a', 'x', 'b < a, x'], 'Orphan', ['a', 'x']), []],
+    ['no dependents of a dependent with the orphan finalizer', taken(['a', 'b~ < a', 'c < b']), ['b@1']],
+    ['no dependents of an object with the orphan finalizer, without a propagation policy', taken(['a~', 'b < a'], 'unsaid'), []],
+    ['its dependents despite the orphan finalizer, with a propagation policy', taken(['a~', 'b < a'], 'Background'), ['b@1']],
+    ['no dependents of an object with a foreign finalizer', taken(['a*', 'b < a']), []],
+    ['no dependents of a dependent with a foreign finalizer', taken(['a', 'b* < a', 'c < b']), ['b@1']],
+    ['its dependents despite a foreign finalizer, with foreground propagation', taken(['a*', 'b < a!'], 'Foreground'), ['b@1']],
+    ['all members of an ownership cycle', taken(['a < c!', 'b < a!', 'c < b!'], 'Foreground'), ['b@1', 'c@2']],
+    ['nothing with an owner of a kind that is not served', taken(['a', 'b < a, Widget:w']), []],
+    ['a dependent of a cluster-scoped owner', taken(['b < Namespace:a']), ['b@1']],
   ])('%s', (_, is, should) => expect(is).toEqual(should));
 
   test.each<[string, string[], string[]]>([
-    ['two owners at once take it', together(['a', 'x', 'b < a, x'], ['a B', 'x B']), ['b']],
-    ['in whatever manner', together(['a', 'x', 'b < a, x'], ['a F', 'x B']), ['b']],
-    ['a third one keeps it', together(['a', 'x', 'y', 'b < a, x, y'], ['a B', 'x B']), []],
-    ['one of them leaves orphans: chance', together(['a', 'x', 'b < a, x'], ['a O', 'x B']), ['b?']],
-    ['all of them do: it stays', together(['a', 'x', 'b < a, x'], ['a O', 'x O']), []],
-    ['what it owns is chance, too', together(['a', 'x', 'b < a, x', 'c < b'], ['a O', 'x B']), ['b?', 'c?']],
+    ['two owners: the dependent is deleted', together(['a', 'x', 'b < a, x'], ['a B', 'x B']), ['b']],
+    ['two owners with any propagation policy', together(['a', 'x', 'b < a, x'], ['a F', 'x B']), ['b']],
+    ['a third owner that is not deleted keeps it', together(['a', 'x', 'y', 'b < a, x, y'], ['a B', 'x B']), []],
+    ['one owner orphans it: depends on the order', together(['a', 'x', 'b < a, x'], ['a O', 'x B']), ['b?']],
+    ['all owners orphan it: it is kept', together(['a', 'x', 'b < a, x'], ['a O', 'x O']), []],
+    ['its own dependents depend on the order too', together(['a', 'x', 'b < a, x', 'c < b'], ['a O', 'x B']), ['b?', 'c?']],
     [
-      'two rules for one owner, of which one leaves orphans',
+      'two rules for one owner, of which one orphans',
       together(['a', 'b < a'], ['a F', 'a O']),
       ['b?'],
     ],
-    ['two rules that agree', together(['a', 'b < a'], ['a F', 'a B']), ['b']],
-    ['an owner waits for it and stays: it goes', together(['a*', 'b < a!'], ['a F']), ['b']],
-    ['does not wait for it, and stays: chance', together(['a*', 'b < a'], ['a F']), ['b?']],
-    ['the one waits and stays, the other goes', together(['a*', 'x', 'b < a!, x'], ['a F', 'x B']), ['b']],
-    ['waits for it, and both stay', together(['a*', 'x*', 'b < a!, x!'], ['a F', 'x F']), ['b']],
-    ['the other stays whatever happens', together(['a*', 'x*', 'b < a!, x!'], ['a F', 'x B']), []],
+    ['two rules with the same propagation policy', together(['a', 'b < a'], ['a F', 'a B']), ['b']],
+    ['an owner that waits for it and is stuck: it is deleted', together(['a*', 'b < a!'], ['a F']), ['b']],
+    ['an owner that does not wait and is stuck: depends on the order', together(['a*', 'b < a'], ['a F']), ['b?']],
+    ['one owner waits and is stuck, the other is deleted', together(['a*', 'x', 'b < a!, x'], ['a F', 'x B']), ['b']],
+    ['both owners wait for it and are stuck', together(['a*', 'x*', 'b < a!, x!'], ['a F', 'x F']), ['b']],
+    ['the other owner is kept in any order', together(['a*', 'x*', 'b < a!, x!'], ['a F', 'x B']), []],
     [
-      'which owner takes it decides about what it owns',
+      'the owner that is deleted first decides about its dependents',
       together(['a', 'x', 'b* < a!, x', 'c < b!'], ['a F', 'x B']),
       ['b', 'c?'],
     ],
-    ['in the foreground it takes that along', together(['a', 'b* < a!', 'c < b!'], ['a F']), ['b', 'c']],
+    ['in the foreground its dependents are deleted too', together(['a', 'b* < a!', 'c < b!'], ['a F']), ['b', 'c']],
     [
-      'by its own rule or with its owner: chance for what it owns',
+      'by its own rule or with its owner: its dependents depend on the order',
       together(['a', 'b < a', 'c < b'], ['a B', 'b O']),
       ['c?'],
     ],
-    ['by itself alone it leaves orphans', together(['a', 'b < a', 'c < b'], ['b O']), []],
-  ])('in one instant: %s', (_, is, should) => expect(is).toEqual(should));
+    ['by its own rule alone it orphans its dependents', together(['a', 'b < a', 'c < b'], ['b O']), []],
+  ])('deletions at the same time: %s', (_, is, should) => expect(is).toEqual(should));
 
   test.each<[string, readonly (number | string | undefined)[], readonly (number | string | undefined)[]]>([
-    ['deleted and gone', lasts(['a'], ['a B'], 'a'), [0, undefined]],
-    ['a finalizer keeps it', lasts(['a*'], ['a B'], 'a'), [undefined, undefined]],
-    ['it waits for what a finalizer keeps', lasts(['a', 'b* < a!'], ['a F'], 'a'), [undefined, undefined]],
-    ['it does not wait for that', lasts(['a', 'b* < a'], ['a F'], 'a'), [0, undefined]],
-    ['perhaps it does', lasts(['a', 'x', 'b* < a!, x'], ['a F', 'x B'], 'a'), [undefined, 0]],
-    ['perhaps it is spared', lasts(['a', 'x', 'b < a, x'], ['a O', 'x B'], 'b'), [undefined, 0]],
+    ['deleted without any finalizer', lasts(['a'], ['a B'], 'a'), [0, undefined]],
+    ['a foreign finalizer keeps it', lasts(['a*'], ['a B'], 'a'), [undefined, undefined]],
+    ['it waits for a dependent with a finalizer', lasts(['a', 'b* < a!'], ['a F'], 'a'), [undefined, undefined]],
+    ['it does not wait for that dependent', lasts(['a', 'b* < a'], ['a F'], 'a'), [0, undefined]],
+    ['it waits in some orders', lasts(['a', 'x', 'b* < a!, x'], ['a F', 'x B'], 'a'), [undefined, 0]],
+    ['it is kept in some orders', lasts(['a', 'x', 'b < a, x'], ['a O', 'x B'], 'b'), [undefined, 0]],
     [
-      'it waits for what nobody can judge',
+      'it waits for a dependent whose state is unknown',
       lasts(['a', 'b < a!, Widget:w'], ['a F'], 'a'),
       [undefined, undefined],
     ],
-  ])('nothing is left: %s', (_, is, should) => expect(is).toEqual(should));
+  ])('the object no longer exists: %s', (_, is, should) => expect(is).toEqual(should));
 
-  test('what may have gone before goes later all the same', () => {
+  test('an object that may have been deleted before is certainly deleted later', () => {
     const cascade = new Cascade(ownershipOf(['a', 'x', 'b < a, x', 'c < b']));
     cascade.deleteTogether([deletion('a O'), deletion('x B')]);
     expect(cascade.endOf('b')).toBeUndefined();
@@ -194,7 +194,7 @@ describe('what goes along', () => {
     expect([cascade.endOf('b'), cascade.lastOf('b')]).toEqual([5, { surely: 5, perhaps: 0 }]);
   });
 
-  test('a thousand are named, the others counted', () => {
+  test('at most a thousand objects are named, the others are counted', () => {
     const ownership = new Ownership([MAP], new Set());
     for (let i = 0; i < 1500; i++) ownership.add(MAP, object(`m${i} < a`));
     const { takes, takesMore } = new Cascade(ownership).delete({
@@ -204,7 +204,7 @@ describe('what goes along', () => {
     expect([takes.length, takesMore]).toEqual([1000, 500]);
   });
 
-  test('a namespace takes everything in it, whoever owns it', () => {
+  test('the deletion of a namespace deletes all objects in it, regardless of owners', () => {
     const ownership = new Ownership([MAP, SPACE], new Set(['ns']));
     for (const text of ['x', 'y < x', 'z*']) ownership.add(MAP, object(text));
     ownership.add(MAP, {
@@ -218,7 +218,7 @@ describe('what goes along', () => {
     expect(takes.map(({ object: one }) => one.name).sort()).toEqual(['x', 'y', 'z']);
   });
 
-  test('an owner of the same uid in another namespace is none', () => {
+  test('an owner reference to an object in another namespace is ignored', () => {
     const ownership = new Ownership([MAP], new Set());
     ownership.add(MAP, { ...object('x'), metadata: { name: 'x', namespace: 'elsewhere', uid: 'x' } });
     ownership.add(MAP, object('b < a, x'));

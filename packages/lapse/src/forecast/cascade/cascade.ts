@@ -1,6 +1,7 @@
-// What the garbage collector takes along when something is deleted, by the rules of @lapse/simulation/controllers/ownerGc (those of
-// kube-controller-manager). Deletions are told in the order of time, since whoever has two owners goes with the second;
-// those of one instant together, since their order is chance.
+// Computes what the garbage collector deletes together with an object, by the rules of
+// @lapse/simulation/controllers/ownerGc (those of kube-controller-manager). Deletions are added in the order of time,
+// because an object with two owners is deleted with the second. Deletions at the same time are added together,
+// because their order is undetermined.
 
 import type { Instant } from '@lapse/base/instant';
 import {
@@ -28,36 +29,36 @@ export interface Takes {
 }
 
 export interface Deletion extends Pick<Ends, 'object' | 'at' | 'propagation' | 'perhaps'> {
-  /** How others delete it in the same instant; any of them may be first. */
+  /** Propagation policies of competing deletions at the same time. Any of them may be first. */
   readonly rivals?: readonly Ends['propagation'][];
 }
 
 const MOST_NAMED = 1000;
 const NOTHING: readonly never[] = [];
 
-/** What was deleted. */
+/** A deleted object. */
 interface Gone {
   readonly at: Instant;
-  /** It may also have been spared. */
+  /** It is kept in some orders of events. */
   readonly perhaps: boolean;
-  /** When it may have gone before. */
+  /** The earliest time at which it may have been deleted. */
   readonly earlier?: Instant;
-  /** As those whom it owns see it afterwards. */
+  /** Its state as its dependents see it afterwards. */
   readonly courses: readonly Course[];
-  /** It is not gone at all: a finalizer keeps it, or something that it waits for. */
+  /** Whether it is stuck terminating, because of a finalizer or a dependent that it waits for. */
   readonly lingers: Chance;
 }
 
 type Chance = 'no' | 'perhaps' | 'yes';
 
-/** What goes in the instant that is looked at. */
+/** An object that is deleted at the current time. */
 interface Going {
   readonly manners: Set<Propagation>;
   isSure: boolean;
   readonly namespace: string;
-  /** Unset: deleted by a rule of its own. */
+  /** Undefined: deleted by its own rule. */
   readonly taken?: Member;
-  /** Which of the deletions takes it along, or is its own. */
+  /** Index of the deletion that causes it. */
   readonly by: number;
   readonly depth: number;
 }
@@ -67,18 +68,18 @@ export class Cascade {
   readonly #gone = new Map<string, Gone>();
   #going = new Map<string, Going>();
 
-  /** Without knowledge of ownership nothing but the objects themselves goes. */
+  /** Without an ownership index only the objects themselves are deleted. */
   constructor(ownership: Ownership | undefined) {
     this.#ownership = ownership;
   }
 
-  /** When the object with this uid is deleted, if it is for sure. */
+  /** When the object with this uid is certainly deleted. */
   endOf(uid: string): Instant | undefined {
     const gone = this.#gone.get(uid);
     return gone?.perhaps === false ? gone.at : undefined;
   }
 
-  /** When nothing is left of it, `surely` or perhaps. */
+  /** When it no longer exists, `surely` or perhaps. */
   lastOf(uid: string): { readonly surely?: Instant; readonly perhaps?: Instant } {
     const gone = this.#gone.get(uid);
     if (gone === undefined || gone.lingers === 'yes') return {};
@@ -87,17 +88,17 @@ export class Cascade {
     return { surely: at, ...(earlier === undefined ? {} : { perhaps: earlier }) };
   }
 
-  /** Finalizers of others: a deleted object stays until they are gone. */
+  /** Foreign finalizers: a deleted object is terminating until they are removed. */
   keptBy(uid: string): readonly string[] {
     return this.#ownership?.keptBy(uid) ?? NOTHING;
   }
 
-  /** Deletes one object, and answers what else goes. */
+  /** Deletes one object and returns what is deleted with it. */
   delete(deletion: Deletion): Takes {
     return this.deleteTogether([deletion])[0]!;
   }
 
-  /** Deletes all that ends in one instant, and answers of each what else goes. */
+  /** Deletes all objects of one time and returns for each what is deleted with it. */
   deleteTogether(deletions: readonly Deletion[]): Takes[] {
     if (deletions.every(({ object }) => this.#isAlone(object)))
       return deletions.map((one) => this.#deleteAlone(one));
@@ -124,7 +125,7 @@ export class Cascade {
     return propagation;
   }
 
-  /** Notes that a member goes, or in which other manner; answers whether that is news. */
+  /** Records that a member is deleted, and the propagation policy. Returns whether that is new. */
   #goes(
     member: Member,
     { manners, by, depth, isSure }: { manners: Propagation[]; by: number; depth: number; isSure: boolean },
@@ -141,7 +142,7 @@ export class Cascade {
     return known.manners.size > before;
   }
 
-  /** Everything that may go. What goes by a rule of its own may be taken first, and then in another manner. */
+  /** Finds everything that may be deleted. An object with its own rule may be deleted with its owner first. */
   #spread(): void {
     const queue = [...this.#going.keys()];
     for (let i = 0; i < queue.length; i++) {
@@ -157,7 +158,7 @@ export class Cascade {
     }
   }
 
-  /** Of what may go, that which does so in any order. */
+  /** Finds the objects that are deleted in every order of events. */
   #makeSure(): void {
     const queue = [...this.#going].filter(([, { isSure }]) => isSure).map(([uid]) => uid);
     for (let i = 0; i < queue.length; i++)
@@ -206,7 +207,7 @@ export class Cascade {
     return !isNamespace(object) && this.#dependentsOf(object.uid).length === 0;
   }
 
-  /** Most objects own nothing. */
+  /** Fast path: most objects have no dependents. */
   #deleteAlone({ object: { uid }, at, propagation, perhaps = false }: Deletion): Takes {
     const isKept = this.keptBy(uid).length > 0;
     this.#note(uid, { at, perhaps, courses: NOTHING, lingers: isKept ? 'yes' : 'no' });
@@ -243,17 +244,17 @@ export class Cascade {
       const waits = manners?.has('Foreground') !== true ? 'no' : manners.size === 1 ? 'surely' : 'perhaps';
       return {
         courses: going === undefined ? this.#coursesBefore(uid, state) : this.#coursesOf(uid, going),
-        // In a circle it is unblocked before it is deleted.
+        // In a cycle it is unblocked before it is deleted.
         blocks: !isCircle && isBlocking(metadata, uid),
         waits,
       };
     });
   }
 
-  /** Of an owner that is not among those that go now. */
+  /** For an owner that is not deleted at the current time. */
   #coursesBefore(uid: string, state: OwnerState): readonly Course[] {
     if (state === 'unknown') return ['unknown'];
-    // One that waits already has been struck by now, or has taken along what it owns.
+    // An owner that is already waiting has been removed from the references, or has deleted its dependents.
     if (state !== 'solid') return ['absent'];
     return this.#gone.get(uid)?.courses ?? ['stays'];
   }
@@ -263,7 +264,7 @@ export class Cascade {
     return computeCourses(manners, { isSure, isKept, isPerhapsGone: this.#gone.has(uid) });
   }
 
-  /** Whether it stays after it was deleted. `path`: those that are asked about already. */
+  /** Whether it is stuck terminating after its deletion. `path`: uids that are already being checked. */
   #lingers(uid: string, path: Set<string>): Chance {
     if (this.keptBy(uid).length > 0) return 'yes';
     const manners = this.#going.get(uid)?.manners;
@@ -278,7 +279,7 @@ export class Cascade {
     return most;
   }
 
-  /** Whether a dependent stays, and goes on naming the owner that waits for it. */
+  /** Whether a dependent is kept and still refers to the waiting owner. */
   #holds(member: Member, path: Set<string>): Chance {
     const { uid = '', deletionTimestamp } = member.metadata;
     const ties = this.#tiesOf(member);
@@ -288,7 +289,7 @@ export class Cascade {
     if (going === undefined && gone === undefined && deletionTimestamp === undefined) return 'no';
     const lingers = going === undefined ? (gone?.lingers ?? 'perhaps') : this.#lingers(uid, path);
     if (lingers !== 'yes') return lingers;
-    // Another owner that is there when it is looked at makes it forget this one.
+    // If another owner exists when the dependent is processed, the reference to this one is removed.
     const isFaithful = going === undefined || ties.filter(isInPlay).length === 1;
     return isFaithful && (going ?? { isSure: gone?.perhaps !== true }).isSure ? 'yes' : 'perhaps';
   }

@@ -1,5 +1,5 @@
-// Who owns whom, as far as it matters when something is deleted. Of most objects only the uid is kept; of those that are
-// owned, or live in a namespace that goes, what the garbage collector reads of them.
+// Index of owners and dependents, with the data needed for deletions. For most objects only the uid is kept. For
+// dependents, and for objects in namespaces to be deleted, it keeps what the garbage collector reads.
 
 import { sharedTexts } from '@lapse/base/sharedTexts';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -20,7 +20,7 @@ import { UidSet } from './uids.ts';
 
 const NOBODY: string[] = [];
 
-/** An object that may be taken along. */
+/** An object that may be deleted with an owner or its namespace. */
 export interface Member {
   readonly kind: Kind;
   readonly metadata: ObjectMeta;
@@ -29,12 +29,12 @@ export interface Member {
 export const nameOfMember = ({ kind, metadata }: Member): ObjectName =>
   nameOf(kind, { apiVersion: '', kind: '', metadata });
 
-/** Of the few objects of which more is to be said than that they are there. */
+/** Additional data of the few objects that need it. */
 interface Peculiar {
   readonly state: OwnerState;
-  /** Who keeps it when it is deleted, beside the garbage collector. */
+  /** Finalizers other than those of the garbage collector. */
   readonly keptBy: readonly string[];
-  /** How it is deleted when nobody says how. */
+  /** The propagation policy if the DELETE sets none. */
   readonly manner: Propagation;
 }
 
@@ -50,13 +50,13 @@ export class Ownership {
 
   readonly #unread = new Set<string>();
 
-  /** Of objects in namespaces that end all are kept. */
+  /** For namespaces to be deleted, all objects are kept. */
   constructor(served: readonly ServedKind[], endingNamespaces: ReadonlySet<string>) {
     this.#kinds = new Map(served.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
     this.#endingNamespaces = endingNamespaces;
   }
 
-  /** The same object may come more than once. */
+  /** The same object may be added more than once. */
   add(kind: Kind, { metadata }: KubeObject): void {
     const { uid = '', namespace = '', ownerReferences = [] } = metadata;
     if (!this.#present.add(uid, namespace)) return;
@@ -72,17 +72,17 @@ export class Ownership {
 
   readonly #share = sharedTexts();
 
-  /** Objects of this kind could not be read, or were not: they are taken to exist. */
+  /** Objects of this kind were not read or cannot be read. They are assumed to exist. */
   doubt(kind: Kind): void {
     this.#unread.add(resourceId(kind));
   }
 
-  /** Finalizers of others: a deleted object stays until they are gone. */
+  /** Foreign finalizers: a deleted object is terminating until they are removed. */
   keptBy(uid: string): readonly string[] {
     return this.#peculiar.get(uid)?.keptBy ?? NOBODY;
   }
 
-  /** How an object is deleted when nobody says how. */
+  /** The propagation policy of an object if the DELETE sets none. */
   mannerOf(uid: string): Propagation {
     return this.#peculiar.get(uid)?.manner ?? 'Background';
   }
@@ -95,14 +95,14 @@ export class Ownership {
     return this.#byNamespace.get(name) ?? [];
   }
 
-  /** The owners of an object as they are now. */
+  /** The owners of an object in their current state. */
   ownersOf({ namespace = '' }: ObjectMeta, references: readonly OwnerReference[]): Owner[] {
     return references.map((reference) => ({ reference, state: this.#stateOf(reference, namespace) }));
   }
 
   #stateOf({ apiVersion, kind, uid }: OwnerReference, namespace: string): OwnerState {
     const owner = this.#kinds.get(`${apiVersion}/${kind}`);
-    // A cluster-scoped object cannot be owned by something in a namespace: which one would it be?
+    // A cluster-scoped object cannot have a namespaced owner: its namespace would be undefined.
     if (owner === undefined || (owner.namespaced && namespace === '')) return 'unknown';
     if (this.#present.has(uid, owner.namespaced ? namespace : ''))
       return this.#peculiar.get(uid)?.state ?? 'solid';
@@ -123,7 +123,7 @@ function append(map: Map<string, Member[]>, key: string, member: Member): void {
   else known.push(member);
 }
 
-/** What the collector reads of an object that is owned. */
+/** The fields of a dependent that the garbage collector reads. */
 function bones(metadata: ObjectMeta, share: (text: string) => string): ObjectMeta {
   const { name = '', namespace, uid = '', deletionTimestamp, finalizers, ownerReferences } = metadata;
   return {
@@ -138,7 +138,7 @@ function bones(metadata: ObjectMeta, share: (text: string) => string): ObjectMet
   };
 }
 
-/** Its uid says which owner it is. */
+/** The uid identifies the owner. */
 const tieOf = (
   { apiVersion, kind, uid, blockOwnerDeletion }: OwnerReference,
   share: (text: string) => string,

@@ -1,5 +1,5 @@
-// Reads who owns whom: the metadata of everything that the garbage collector looks at, a few kinds at a time. What was
-// read for another reason has been seen on the way, and is not read again.
+// Reads the ownership index: the metadata of everything that the garbage collector considers, a few kinds at a time.
+// Sources that were already read for another purpose are not read again.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -18,7 +18,10 @@ export class Owners implements Witness {
   readonly #complete = new Set<string>();
   #ownership: Ownership;
 
-  /** With a namespace nothing outside it is read: what is owned is where its owner is, so nothing is missed. */
+  /**
+   * With a namespace, nothing outside of it is read. Dependents are in the namespace of their owner, so nothing is
+   * missed.
+   */
   constructor(served: readonly ServedKind[], namespace?: string) {
     this.#served = served;
     this.#namespace = namespace;
@@ -35,7 +38,7 @@ export class Owners implements Witness {
     if (isAll && !labelSelector && !fieldSelector) this.#complete.add(resourceId(kind));
   }
 
-  /** Reads what is missing. Of namespaces that end everything must be known, so all is read anew. */
+  /** Reads what is missing. For namespaces to be deleted all objects must be known, so everything is read again. */
   async read(
     snapshot: Snapshot,
     endingNamespaces: ReadonlySet<string>,
@@ -59,7 +62,7 @@ export class Owners implements Witness {
 
   async #readKind(snapshot: Snapshot, kind: Kind, onUnread: (what: string) => void): Promise<void> {
     const namespace = this.#namespace === undefined ? {} : { namespace: this.#namespace };
-    // Seen as its page comes in; nothing of it is kept beside that.
+    // Adds each object as its page arrives. The page itself is not kept.
     const project = (object: KubeObject): KubeObject => {
       this.see(kind, object);
       return NOTHING;
@@ -82,14 +85,14 @@ const NOTHING: KubeObject = { apiVersion: '', kind: '', metadata: {} };
 
 export interface Reading {
   readonly snapshot: Snapshot;
-  /** Set: nothing outside this namespace. */
+  /** If set, nothing outside of this namespace is read. */
   readonly namespace?: string;
-  /** Names of namespaces that end. */
+  /** Names of namespaces to be deleted. */
   readonly endingNamespaces: ReadonlySet<string>;
   readonly onUnread: (what: string) => void;
 }
 
-/** When nothing has been seen yet. */
+/** Reads everything, if nothing was read before. */
 export const readOwnership = ({
   snapshot,
   namespace,

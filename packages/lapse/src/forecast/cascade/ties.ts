@@ -1,46 +1,51 @@
-// What becomes of an object in one instant, in which several of its owners may go. In which order the garbage collector
-// sees them go is chance: these functions say what is the same in every order, and what is not. Pure.
+// Computes the state of an object when several of its owners are deleted at the same time. The order in which the
+// garbage collector processes them is undetermined: these functions compute what is the same in every order, and what
+// is not. Pure functions.
 //
-// An object goes when the collector looks at it and none of the owners it still names is there. An owner that has gone,
-// or waits for what it owns, is struck when it looks and another is there; one that leaves orphans strikes itself.
+// An object is deleted when the collector processes it and none of the owners it still refers to exists. If another
+// owner exists, the references to deleted and waiting owners are removed. An owner with orphan propagation removes
+// its own reference.
 
 import type { Propagation as Manner } from '@lapse/simulation/controllers/ownerGc/compute';
 
-/** How an owner may look, in the course of the instant, to an object that it owns. */
+/** The states of an owner during this time, as its dependent sees them. */
 export type Course =
-  /** It is there throughout. */
+  /** It exists throughout. */
   | 'stays'
-  /** There at first, and in the end not, or only to wait for what it owns. */
+  /** It exists at first. Afterwards it does not exist, or only waits for its dependents. */
   | 'goes'
-  /** It waits for what it owns, but somebody's finalizer keeps it: once it waits no more it is there like any other. */
+  /**
+   * It waits for its dependents, but has a foreign finalizer: when it stops waiting it counts as an existing owner
+   * again.
+   */
   | 'wavers'
-  /** There at first; then it strikes itself. */
+  /** It exists at first. Then it removes its own reference (orphan propagation). */
   | 'orphans'
-  /** Gone or struck before. */
+  /** It was deleted, or its reference removed, before. */
   | 'absent'
-  /** Nobody can tell: nothing is done to what it owns. */
+  /** Unknown: nothing is done to its dependents. */
   | 'unknown';
 
 /** One owner of an object. */
 export interface Tie {
-  /** Which of them it takes may be chance. */
+  /** More than one if the order of events decides. */
   readonly courses: readonly Course[];
-  /** It cannot stop waiting before this object was looked at. */
+  /** It cannot stop waiting before this object is processed (blockOwnerDeletion). */
   readonly blocks: boolean;
-  /** Deleted in the foreground, whatever happens; or perhaps. */
+  /** Deleted with foreground propagation: in no, some or every order of events. */
   readonly waits: 'no' | 'perhaps' | 'surely';
 }
 
 export interface Owner {
-  /** It is deleted in any order of things. */
+  /** It is deleted in every order of events. */
   readonly isSure: boolean;
-  /** Somebody's finalizer keeps it. */
+  /** A foreign finalizer keeps it. */
   readonly isKept: boolean;
-  /** It may have gone before. */
+  /** It may have been deleted before. */
   readonly isPerhapsGone: boolean;
 }
 
-/** Of an owner that is deleted, in one of these manners. */
+/** The states of an owner that is deleted with one of these propagation policies. */
 export function computeCourses(
   manners: Iterable<Manner>,
   { isSure, isKept, isPerhapsGone }: Owner,
@@ -54,7 +59,7 @@ export function computeCourses(
   return [...courses];
 }
 
-/** How it looks afterwards to those that it owned and that are still there. */
+/** Its states as seen afterwards by dependents that still exist. */
 export function coursesAfterwards(courses: readonly Course[]): Course[] {
   const isThere = courses.includes('stays') || courses.includes('wavers');
   const isStruck = courses.some((course) => course !== 'stays');
@@ -69,7 +74,8 @@ export function computeGoing(ties: readonly Tie[]): Going {
       ({ courses }) => courses.some((course) => course !== 'stays') && !courses.includes('unknown'),
     ) && ties.some(({ courses }) => courses.includes('goes') || courses.includes('wavers'));
   if (!canGo) return 'stays';
-  // Struck for another one that is still there, an owner counts no more: the last one decides, and it must go for sure.
+  // An owner whose reference is removed because another one exists no longer counts. The last owner decides, and it
+  // must certainly be deleted.
   const isSure = ({ courses, blocks }: Tie, or?: Course) =>
     courses.every((course) => course === 'goes' || (course === 'wavers' && blocks) || course === or);
   const mustGo = ties.some((tie) => isSure(tie)) && ties.every((tie) => isSure(tie, 'absent'));
@@ -77,15 +83,15 @@ export function computeGoing(ties: readonly Tie[]): Going {
 }
 
 export interface Bearing {
-  /** Whether it owns something itself. */
+  /** Whether it has dependents itself. */
   readonly isOwner: boolean;
-  /** Something that it owns waits in turn: the collector unblocks such a circle. */
+  /** One of its dependents waits in turn: the collector unblocks such a cycle. */
   readonly isCircle: boolean;
-  /** As it asks for itself. */
+  /** The propagation policy from its own finalizers. */
   readonly inherited: Manner;
 }
 
-/** How the collector deletes it, if it does: in the foreground while an owner waits. */
+/** The propagation policy with which the collector deletes it: foreground while an owner waits. */
 export function computeManners(ties: readonly Tie[], { isOwner, isCircle, inherited }: Bearing): Manner[] {
   if (!isOwner || ties.every(({ waits }) => waits === 'no')) return [inherited];
   const surely = ties.every(

@@ -2,7 +2,7 @@ import { seededRandom, uuid } from '@lapse/base/random';
 import { expect, test } from 'vitest';
 import { UidSet } from './uids.ts';
 
-/** As tests and generators write them: alike but for the end. */
+/** UIDs as tests and generators write them: equal except for the end. */
 const alike = (i: number) => `00000001-0000-4000-8000-${i.toString(16).padStart(12, '0')}`;
 
 test.each<[string, (i: number) => string]>([
@@ -15,7 +15,7 @@ test.each<[string, (i: number) => string]>([
   ],
   ['alike', alike],
   ['short', String],
-])('every uid is remembered, and no other (%s)', (_, uidOf) => {
+])('every uid is contained, and no other (%s)', (_, uidOf) => {
   const all = Array.from({ length: 20_000 }, (__, i) => uidOf(i));
   const uids = new UidSet();
   const half = all.slice(0, 10_000);
@@ -25,7 +25,7 @@ test.each<[string, (i: number) => string]>([
   expect(all.slice(10_000).some((uid) => uids.has(uid, 'ns'))).toBe(false);
 });
 
-test('a uid is at home in one namespace', () => {
+test('a uid is contained in one namespace only', () => {
   const uids = new UidSet();
   uids.add('a', 'x');
   expect([uids.has('a', 'x'), uids.has('a', 'y'), uids.has('a', ''), uids.has('ax', '')]).toEqual([

@@ -1,13 +1,13 @@
-// Which objects exist, of a whole cluster: sixteen to thirty-two bytes for each instead of its uid as a text. That two of
-// them are taken for one has a chance of half a percent in a cluster of ten million objects.
+// The set of uids of a whole cluster: sixteen to thirty-two bytes each instead of a string. In a cluster of ten
+// million objects the probability of a collision is half a percent.
 
 const FIRST = 1024;
-/** Places per object, at least. */
+/** Minimum number of slots per entry. */
 const ROOM = 2;
 
-/** A set of texts that remembers 53 bits of each. */
+/** A set of strings that stores 53 bits of each. */
 export class UidSet {
-  /** 0 is a free place. */
+  /** 0 is a free slot. */
   #places = new Float64Array(FIRST);
   #size = 0;
 
@@ -19,7 +19,7 @@ export class UidSet {
     return this.#places[this.#placeOf(markOf(uid, home))] !== 0;
   }
 
-  /** Whether it is new. */
+  /** Returns whether it is new. */
   add(uid: string, home: string): boolean {
     const mark = markOf(uid, home);
     const place = this.#placeOf(mark);
@@ -30,7 +30,7 @@ export class UidSet {
     return true;
   }
 
-  /** Where it is, or would be. */
+  /** Its current slot, or the slot to insert it. */
   #placeOf(mark: number): number {
     const last = this.#places.length - 1;
     let place = mark % (last + 1);
@@ -47,7 +47,7 @@ export class UidSet {
 
 const HIGH = 2 ** 32;
 
-/** Two hashes (FNV-1a, and one that is multiplied differently), put together. Never 0. */
+/** Two combined hashes (FNV-1a, and one with another multiplier). Never 0. */
 function markOf(uid: string, home: string): number {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;

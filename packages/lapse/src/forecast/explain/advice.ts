@@ -1,5 +1,5 @@
-// What somebody who reads an explanation may want to do next: keep it, let it go, clear what is in the way. Commands are
-// kubectl's, ready to be pasted; nothing here is done by us.
+// Next steps for the reader of an explanation: keep the object, let it expire, remove an obstacle. The steps are
+// kubectl commands ready to paste. Lapse runs none of them.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf } from '@lapse/kube/api/object';
@@ -19,9 +19,9 @@ export interface Question {
   readonly verdict: Verdict;
   readonly off: readonly Opinion[];
   readonly now: number;
-  /** How objects are called in this cluster. */
+  /** How objects are named in this cluster. */
   readonly naming: Naming;
-  /** Which policy could end it, where nothing does. */
+  /** The policy that could delete it, if no rule does. */
   readonly policy: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function adviseOn(question: Question): Advice[] {
   return [...adviseOnVerdict(question), ...off.flatMap((opinion) => adviseOnSleeping(opinion, verdict))];
 }
 
-/** What is due this very second is not late. */
+/** An object that is due in this second is not late. */
 export const isOverdue = (at: number, now: number): boolean => now - at >= 1000;
 
 function adviseOnVerdict(question: Question): Advice[] {
@@ -81,7 +81,7 @@ const kubectl = ({ object, kind }: Pick<Question, 'object' | 'kind'>, verb: stri
   return `kubectl${where} ${verb} ${shortName(kind)} ${quoted(object.name)} ${rest}`;
 };
 
-/** Groups with a dot are somebody's own: without them another kind may be meant. */
+/** Groups with a dot are not built in: without the group, the name may mean another kind. */
 const shortName = (kind: ServedKind): string =>
   kind.group.includes('.') ? fullName(kind) : kind.singular || kind.kind.toLowerCase();
 
@@ -106,7 +106,7 @@ function patchRule({ naming }: Question, rule: string, patch: string): string | 
   return `kubectl${where} patch ${quoted(object)} --type=merge -p '${patch}'`;
 }
 
-/** Without the flag kubectl refuses to change one that is there. */
+/** Without the flag kubectl refuses to change an existing annotation. */
 const setting = (annotation: string, value: string): string => `${annotation}=${value} --overwrite`;
 
 function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
@@ -133,7 +133,7 @@ function howToKeep(question: Question, { family, rule }: Opinion): Advice[] {
 
 const ENFORCE = '{"spec":{"mode":"Enforce"}}';
 
-/** Words of the family's own functions, which say what is in the way. */
+/** Phrases of the families' messages that name the obstacle. */
 const RELEASES: readonly (readonly [RegExp, (question: Question, by: Opinion) => Advice | undefined])[] = [
   [
     /^(the policy is only tried out|the policy is paused)/,

@@ -1,5 +1,5 @@
-// Asks every family about one object: those that act, and those that would if they were switched on. Reads that two
-// questions share are made once.
+// Evaluates the rules of all families for one object: the active ones, and those that are disabled. Reads that two
+// evaluations share are made once.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { ServedKind } from '@lapse/kube/client/discovery';
@@ -18,7 +18,7 @@ export interface Asking extends Omit<Setting, 'snapshot'> {
   readonly onUnread: (what: string) => void;
 }
 
-/** The same source is read once, whoever asks about whatever object. */
+/** Reads the same source once, for all rules and objects. */
 export function readingOnce(read: Read): Read {
   const kept = new Map<string, { projection: unknown; objects: Promise<KubeObject[]> }>();
   return <T extends KubeObject>(source: Source<T>): Promise<T[]> => {
@@ -32,7 +32,7 @@ export function readingOnce(read: Read): Read {
   };
 }
 
-/** Who asks about one object wants to hear about it in any state; rules ask for some states only. */
+/** An explanation needs the object in any state. Rules select only some states. */
 const whateverState =
   (read: Read): Read =>
   (source) => {
@@ -40,7 +40,7 @@ const whateverState =
     return read(named === undefined ? source : { ...source, fieldSelector: named });
   };
 
-/** Everything that is said while this object is in focus, about whatever object. */
+/** All statements while this object is in focus, about any object. */
 async function* heard(
   asking: Asking,
   families: readonly Family[],
@@ -59,7 +59,7 @@ async function* heard(
   yield* foretell(setting, families, { endOf }, onUnread);
 }
 
-/** What the rules that are acted on say about the object, and policies that mean its kind but not this one. */
+/** The decisions of the active rules for the object, and policies for its kind that do not match it. */
 export async function askRules(
   asking: Asking,
   object: ObjectName,
@@ -74,14 +74,14 @@ export async function askRules(
   return [...opinions, ...(await askBystanders(asking, object, opinions, broken))];
 }
 
-/** What rules would say that are switched off: a family that does not run, a gate that is closed. */
+/** The decisions of disabled rules: a family that does not run, a disabled feature gate. */
 export async function askSleeping(
   asking: Asking,
   object: ObjectName,
   awake: readonly Opinion[],
 ): Promise<Opinion[]> {
   const opinions: Opinion[] = [];
-  // An open gate lets everything else be said once more.
+  // With an additional gate enabled, all other statements are repeated.
   const said = new Set(awake.map(({ rule, family }) => `${family} ${rule}`));
   const listen = async (family: Family, off: string, gates: Readonly<Record<string, boolean>>) => {
     for await (const { statement } of heard(asking, [family], object, { endOf: () => undefined, gates }))
@@ -100,7 +100,7 @@ export async function askSleeping(
   return opinions;
 }
 
-/** Whether a rule is on makes no difference to what never asked for it. */
+/** A rule that the object never uses makes no difference, enabled or not. */
 const isIdle = ({ kind, because }: Statement): boolean => kind === 'stays' && because === 'no TTL';
 
 const isAbout = ({ object }: Statement, { uid }: ObjectName): boolean => object.uid === uid;

@@ -1,5 +1,5 @@
-// What a policy or a Cleaner does to others. Policies are asked about everything they select; a Cleaner names what it
-// deletes.
+// The effects of a policy or a Cleaner on other objects. A policy is evaluated for everything it selects. A Cleaner
+// names what it deletes.
 
 import type { Family } from '#controllers/family';
 import type { ObjectName } from '#controllers/foresight';
@@ -10,7 +10,7 @@ import type { Deed } from './explanation.ts';
 
 const RULES: ReadonlySet<string> = new Set(['TTLPolicy', 'ClusterTTLPolicy', 'Cleaner']);
 
-/** Undefined for what is no rule itself. The soonest first, then what is held, then what stays. */
+/** Undefined for an object that is no rule. Sorted: deletions by time, then held objects, then kept ones. */
 export async function findDeeds(
   { served, read, onUnread, ...asking }: Asking,
   object: ObjectName,

@@ -1,5 +1,5 @@
-// Which policy may be suggested for an object that nothing ends. The family that policies belong to is asked about one
-// that nobody has written, so that nobody is told to write what would be turned down.
+// Which policy may be suggested for an object that no rule deletes. The family of policies evaluates a hypothetical
+// one, so that no invalid policy is suggested.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
@@ -9,12 +9,12 @@ import { foretell, NOTHING_FOREKNOWN } from '../forecast.ts';
 import { createSnapshot, type Read } from '../snapshot.ts';
 import type { Asking } from './decisions.ts';
 
-/** Kubernetes' own, and what its parts are made of. */
+/** Groups of Kubernetes itself. */
 const OF_KUBERNETES = /^[^.]*$|\.k8s\.io$/;
-/** Without these nothing works any more. */
+/** Namespaces that a cluster cannot work without. */
 const VITAL = /^(default|kube-.*)$/;
 
-/** `TTLPolicy` or `ClusterTTLPolicy`; undefined: none could end it, or nobody should be told to try. */
+/** `TTLPolicy` or `ClusterTTLPolicy`. Undefined: no policy could delete it, or it should not be suggested. */
 export async function findPolicyFor(
   asking: Pick<Asking, 'served' | 'now' | 'general' | 'document' | 'known' | 'selected'>,
   kind: ServedKind,
@@ -28,7 +28,7 @@ export async function findPolicyFor(
   if (families.length === 0) return undefined;
   const setting = {
     ...asking,
-    // Whoever writes it has the rights, or is told.
+    // The author is assumed to have the rights. Admission reports it otherwise.
     general: { ...asking.general, actAs: 'controller' as const },
     snapshot: createSnapshot(asking.served, only(policyKind, imagine(policyKind, kind))),
   };
@@ -45,12 +45,12 @@ const imagine = (policy: Kind, target: ServedKind): KubeObject =>
     spec: { target: { apiVersion: apiVersionOf(target), kind: target.kind }, ttl: '1h', mode: 'DryRun' },
   }) as unknown as KubeObject;
 
-/** A cluster in which there is nothing else. */
+/** A snapshot that contains only this object. */
 const only =
   (kind: Kind, object: KubeObject): Read =>
   (source) =>
     Promise.resolve(source.kind.kind === kind.kind ? [object as never] : []);
 
-/** Nodes, volumes, definitions and roles hold up what is made of them; a namespace may well be somebody's for a day. */
+/** Nodes, volumes, CRDs and roles are prerequisites of other objects. A namespace may be temporary. */
 const isHoldingUp = ({ group, kind }: ServedKind, name: string): boolean =>
   group === '' && kind === 'Namespace' ? VITAL.test(name) : OF_KUBERNETES.test(group);

@@ -1,5 +1,5 @@
-// Explains one object: its own rules first, then what it goes with (owners, its namespace, what a keeper follows), each
-// explained the same way, upwards only. The earliest end is the one that counts.
+// Explains one object: its own rules first, then what it is deleted with (owners, its namespace, what a keeper
+// follows), each explained in the same way, upwards only. The earliest deletion counts.
 
 import { type Instant, instant, parseTime } from '@lapse/base/instant';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -17,16 +17,16 @@ export interface Explaining extends Asking {
   readonly client: Pick<Client, 'get'>;
 }
 
-/** What is known about one object, before anything is said about it. */
+/** What is known about one object before it is explained. */
 export interface Found {
   readonly object: ObjectName;
-  /** An owner that stays, and so keeps it from the garbage collector. */
+  /** An owner that is kept, so that the garbage collector keeps the object. */
   readonly keeper?: ObjectName;
   readonly opinions: readonly Opinion[];
   readonly verdict: Verdict;
 }
 
-/** Owners of owners; nobody has more. */
+/** Limit of the ownership depth. Real clusters have less. */
 const MOST_STEPS = 8;
 
 type Path = readonly string[];
@@ -52,7 +52,7 @@ export async function judge(
   return { object, opinions, verdict: decide(opinions, company), ...keeper };
 }
 
-/** The earliest end counts; without one, what stands in the way of an end; without that, why it stays. */
+/** The earliest deletion counts. Otherwise what holds it. Otherwise why it is kept. */
 function decide(opinions: readonly Opinion[], company: readonly Verdict[]): Verdict {
   const own = opinions.flatMap((by): Verdict[] =>
     by.says === 'ends' && by.at !== undefined ? [{ kind: 'ends', at: by.at, by }] : [],
@@ -77,11 +77,14 @@ function deletedAt({ verdict }: Found, now: Instant): Instant | undefined {
   return verdict.kind === 'ends' || verdict.kind === 'goesWith' ? laterOf(verdict.at, now) : undefined;
 }
 
-/** When it is gone: a finalizer of somebody else keeps it for nobody knows how long. */
+/** When it no longer exists. Undefined with a foreign finalizer, because the time of its removal is unknown. */
 const goneAt = (found: Found, { metadata }: KubeObject, now: Instant): Instant | undefined =>
   foreignFinalizers(metadata.finalizers).length > 0 ? undefined : deletedAt(found, now);
 
-/** When what it owns goes: before it in the foreground, after it in the background, never when it is orphaned. */
+/**
+ * When its dependents are deleted: before it in the foreground, after it in the background, never when they are
+ * orphaned.
+ */
 function releasedAt(found: Found, owner: KubeObject, now: Instant): Instant | undefined {
   const { verdict } = found;
   const { finalizers = [] } = owner.metadata;
@@ -92,7 +95,7 @@ function releasedAt(found: Found, owner: KubeObject, now: Instant): Instant | un
   return isFirst ? deletedAt(found, now) : goneAt(found, owner, now);
 }
 
-/** What is overdue goes now: nobody sees it go earlier. */
+/** An overdue object is deleted now, not in the past. */
 const laterOf = (at: Instant, now: Instant): Instant => instant(Math.max(at, now));
 
 export const foreignFinalizers = (finalizers: readonly string[] = []): string[] =>
@@ -101,7 +104,7 @@ export const foreignFinalizers = (finalizers: readonly string[] = []): string[] 
 type Going = Extract<Verdict, { kind: 'goesWith' }>;
 type Owned = Going | { readonly kind: 'keeper'; readonly object: ObjectName };
 
-/** The garbage collector takes what has lost all its owners. */
+/** The garbage collector deletes objects that have lost all their owners. */
 async function withOwners(explaining: Explaining, found: KubeObject, path: Path): Promise<Owned | undefined> {
   const { ownerReferences = [], namespace } = found.metadata;
   if (ownerReferences.length === 0 || path.length > MOST_STEPS) return undefined;
@@ -114,7 +117,7 @@ async function withOwners(explaining: Explaining, found: KubeObject, path: Path)
   return last;
 }
 
-/** Undefined: nobody can tell. */
+/** Undefined: unknown. */
 async function endOfOwner(
   explaining: Explaining,
   { apiVersion, kind: kindName, name, uid }: OwnerReference,
@@ -137,7 +140,7 @@ async function endOfOwner(
     : { kind: 'goesWith', at, what, how: 'owner', because: wordsOf(judged.verdict) };
 }
 
-/** Whatever is in a namespace goes with it. */
+/** All objects in a namespace are deleted with it. */
 async function withNamespace(
   explaining: Explaining,
   found: KubeObject,
@@ -148,13 +151,13 @@ async function withNamespace(
   const home = await readIfAllowed(explaining, Namespace as Kind, { name: namespace });
   if (home === undefined || home === 'unreadable') return undefined;
   const judged = await judge(explaining, Namespace as Kind, home, path);
-  // Its contents go first, whatever keeps the namespace itself.
+  // Its contents are deleted first, even if a finalizer keeps the namespace itself.
   const at = deletedAt(judged, explaining.now);
   if (at === undefined) return undefined;
   return { kind: 'goesWith', at, what: judged.object, how: 'namespace', because: wordsOf(judged.verdict) };
 }
 
-/** Why something else goes, in words that stand behind its name. */
+/** Why another object is deleted, as a phrase after its name. */
 function wordsOf(verdict: Verdict): string {
   if (verdict.kind === 'ends') {
     const { because, rule } = verdict.by;
@@ -165,7 +168,7 @@ function wordsOf(verdict: Verdict): string {
   return 'is being deleted';
 }
 
-/** A keeper goes when what it follows goes: that is found out first. */
+/** A keeper is deleted with the object that it follows, so that object is explained first. */
 async function endsOfFollowed(
   explaining: Explaining,
   found: KubeObject,
@@ -185,7 +188,7 @@ async function endsOfFollowed(
   return (uid) => (uid === ref.uid ? at : undefined);
 }
 
-/** Whoever may not read an owner is told so, and is told the rest. */
+/** An owner that may not be read is reported, and the explanation continues. */
 async function readIfAllowed(
   { client, onUnread }: Explaining,
   kind: Kind,

@@ -1,5 +1,5 @@
-// The whole answer about one object: the verdict, what else has an opinion, what is switched off, what goes along, and
-// what to do next.
+// The complete explanation of one object: the result, the decisions of other rules, disabled rules, dependents, and
+// next steps.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -16,7 +16,7 @@ import { type Explaining, type Found, foreignFinalizers, judge } from './explain
 import type { Explanation, Opinion, Verdict } from './explanation.ts';
 
 export interface ExplainOptions extends Omit<Explaining, 'onUnread'> {
-  /** Also find out what the garbage collector takes along: reads the metadata of everything around the object. */
+  /** Also compute what the garbage collector deletes with it. Reads the metadata of everything around the object. */
   readonly cascade: boolean;
 }
 
@@ -44,7 +44,7 @@ export async function explainObject(
     object,
     now,
     verdict,
-    // That it is being deleted every rule says.
+    // Every rule reports that it is terminating, so the others are omitted.
     also: verdict.kind === 'lingers' ? [] : opinions.filter((opinion) => opinion !== deciding(verdict)),
     off,
     ...(keeper === undefined ? {} : { keeper }),
@@ -74,7 +74,7 @@ async function findTakes(
   const isNamespace = object.apiVersion === 'v1' && object.kind === 'Namespace';
   const ownership = await readOwnership({
     snapshot: createSnapshot(served, read),
-    // What is owned by something in a namespace is there too.
+    // Dependents of a namespaced object are in the same namespace.
     ...(namespaced && object.namespace !== undefined ? { namespace: object.namespace } : {}),
     endingNamespaces: new Set(isNamespace ? [object.name] : []),
     onUnread,

@@ -1,45 +1,45 @@
-// What `lapse explain` finds out about one object. The text and the documents for programs show this one value.
+// The result of `lapse explain` for one object. Text and structured output show this value.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Propagation } from '@lapse/kube/client/delete';
 import type { ObjectName } from '#controllers/foresight';
 import type { Taken } from '../plan.ts';
 
-/** What one rule says about the object. */
+/** The decision of one rule about the object. */
 export interface Opinion {
-  /** As in `--controllers`. */
+  /** The name in `--controllers`. */
   readonly family: string;
   readonly rule: string;
   readonly says: 'ends' | 'held' | 'stays' | 'changes';
   readonly because: string;
   readonly at?: Instant;
   readonly propagation?: Propagation;
-  /** Set: nobody acts on this rule, and this is how it is switched on. */
+  /** Set if the rule is disabled: how to enable it. */
   readonly off?: string;
 }
 
 export type Verdict =
-  /** A rule ends it. */
+  /** A rule deletes it. */
   | { readonly kind: 'ends'; readonly at: Instant; readonly by: Opinion }
-  /** Something else ends, and takes it along. */
+  /** It is deleted together with another object. */
   | {
       readonly kind: 'goesWith';
       readonly at: Instant;
       readonly what: ObjectName;
-      /** `lost`: the owner is gone already. */
+      /** `lost`: the owner no longer exists. */
       readonly how: 'owner' | 'lost' | 'namespace';
       readonly because: string;
     }
-  /** It was deleted already, and is still there. */
+  /** It is terminating. */
   | { readonly kind: 'lingers'; readonly since: Instant; readonly finalizers: readonly string[] }
-  /** A rule means it, and something keeps the rule from acting. */
+  /** A rule would delete it, but something blocks the rule. */
   | { readonly kind: 'held'; readonly by: Opinion }
   | { readonly kind: 'changes'; readonly at: Instant; readonly by: Opinion }
-  /** A rule looked at it and leaves it alone. */
+  /** A rule was evaluated and keeps it. */
   | { readonly kind: 'stays'; readonly by: Opinion }
   | { readonly kind: 'unruled' };
 
-/** What a rule of its own (a policy, a Cleaner) does to others. */
+/** The effect of a policy or a Cleaner on another object. */
 export interface Deed {
   readonly object: ObjectName;
   readonly says: 'ends' | 'held' | 'stays';
@@ -51,20 +51,20 @@ export interface Explanation {
   readonly object: ObjectName;
   readonly now: Instant;
   readonly verdict: Verdict;
-  /** Of rules that are acted on, other than the one that decides. */
+  /** Decisions of active rules other than the deciding one. */
   readonly also: readonly Opinion[];
-  /** What rules would say that nobody acts on. */
+  /** Decisions of disabled rules. */
   readonly off: readonly Opinion[];
-  /** An owner that stays: the garbage collector leaves alone what has one. */
+  /** An owner that is kept: the garbage collector keeps its dependents. */
   readonly keeper?: ObjectName;
-  /** Of others: it stays after its deletion until they are gone. */
+  /** Foreign finalizers: the object is terminating until they are removed. */
   readonly finalizers: readonly string[];
-  /** For a policy or a Cleaner: what it does to others. */
+  /** For a policy or a Cleaner: its effects on other objects. */
   readonly deeds?: readonly Deed[];
-  /** What the garbage collector takes along, where that was asked for. */
+  /** What the garbage collector deletes with it, if requested. */
   readonly takes?: { readonly named: readonly Taken[]; readonly more: number };
-  /** What somebody might want to do now, each with its command. */
+  /** Possible next steps, each with its command. */
   readonly next: readonly { readonly what: string; readonly command?: string }[];
-  /** What could not be read, in words: nothing is said about it. */
+  /** What could not be read, as messages. The explanation does not cover it. */
   readonly unread: readonly string[];
 }

@@ -1,4 +1,4 @@
-// Reads the object that somebody asks about, and says clearly why it cannot be read.
+// Reads the object to be explained, and reports clearly why it cannot be read.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { metadataOf } from '@lapse/kube/api/kind';
@@ -9,7 +9,7 @@ import type { ServedKind } from '@lapse/kube/client/discovery';
 import { UsageError } from '#manager/usage';
 import { fullName } from '../resolveKind.ts';
 
-/** The cluster said no; whoever asks may ask somebody for the right. */
+/** The API server denied access. The user may request the right. */
 export class Refused extends Error {}
 
 export async function findObject(
@@ -39,7 +39,7 @@ async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
 
 const MOST_NAMESPACES = 5;
 
-/** Where else there is one of that name; nobody is bothered when that cannot be found out. */
+/** Other namespaces with an object of that name. Errors are ignored. */
 async function namespacesWith(
   client: Pick<Client, 'list'>,
   kind: ServedKind,

@@ -1,4 +1,4 @@
-// Policies that mean the kind of an object but not this one: whoever wonders why it stays is told about them.
+// Policies that select the kind of an object but not this object. They help to explain why it is kept.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { ClusterTTLPolicy, TTLPolicy } from '#api/ttlPolicy';
@@ -10,7 +10,7 @@ type AnyPolicy = ClusterTTLPolicy | TTLPolicy;
 
 const POLICIES = [TTLPolicy, ClusterTTLPolicy] as readonly Kind<AnyPolicy>[];
 
-/** `broken`: why a policy does not act, by its uid. */
+/** `broken`: why a policy is inactive, by its uid. */
 export async function askBystanders(
   asking: Asking,
   object: ObjectName,
@@ -37,7 +37,7 @@ export async function askBystanders(
 const isNamedIn = (because: string, rule: string): boolean =>
   ['', ' (DryRun)', ' (Paused)'].some((mode) => because.includes(`${rule}${mode}: `));
 
-/** Those that may reach the object: of its namespace, or of the whole cluster. */
+/** Policies that may select the object: those of its namespace and cluster-wide ones. */
 async function policiesFor(
   { served, read, general }: Asking,
   kind: Kind<AnyPolicy>,
@@ -51,7 +51,7 @@ async function policiesFor(
     const all = await read({ kind, ...home });
     return all.filter(({ metadata }) => !kind.namespaced || metadata.namespace === namespace);
   } catch (error) {
-    // The rules themselves have said that it cannot be read.
+    // The rules have already reported that it cannot be read.
     if (error instanceof Unreadable) return [];
     throw error;
   }

@@ -1,5 +1,5 @@
-// Whose doing it was: which controller, in a pass over which key, asked for the end of an object. The context of a pass
-// follows its promises into the transport, so that neither clients nor controllers have to carry it along.
+// Records which controller, in a reconcile of which key, requested the deletion of an object. The async context of a
+// reconcile reaches the transport, so that neither clients nor controllers need to pass it.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
@@ -9,9 +9,9 @@ import type { Family } from '#controllers/family';
 
 export interface Deed {
   readonly controller: string;
-  /** Of the pass: the object itself, or what it was decided by (a Cleaner, say). */
+  /** Key of the reconcile: the object itself, or the object that decided (for example a Cleaner). */
   readonly key: string;
-  /** Why the key was looked at: `VolumeCaptureRequest deleted`, `deadline: ttl`. */
+  /** What triggered the reconcile: `VolumeCaptureRequest deleted`, `deadline: ttl`. */
   readonly reason: string;
 }
 
@@ -22,14 +22,14 @@ interface Target {
   readonly name?: string;
 }
 
-/** Names of objects come back: only the latest are worth knowing. */
+/** Object names are reused, so only the latest entries are kept. */
 const MOST = 100_000;
 
 export class Attribution {
   readonly #current = new AsyncLocalStorage<Deed>();
   readonly #deeds = new Map<string, Deed>();
 
-  /** The same family, its passes known as its own. */
+  /** The same family, with its reconciles attributed to it. */
   around(family: Family): Family {
     return {
       ...family,
@@ -40,7 +40,7 @@ export class Attribution {
     };
   }
 
-  /** To be called while a request is made; one that ends something is remembered. */
+  /** Called for each request. Deletions are recorded. */
   request(seen: SeenRequest): void {
     const deed = this.#current.getStore();
     if (deed === undefined || (seen.verb !== 'delete' && seen.verb !== 'deletecollection')) return;
@@ -50,7 +50,7 @@ export class Attribution {
     if (this.#deeds.size > MOST) this.#deeds.delete(this.#deeds.keys().next().value!);
   }
 
-  /** Who asked last for the end of this object. */
+  /** The last controller that requested the deletion of this object. */
   of(target: Target): Deed | undefined {
     const { name: _, ...collection } = target;
     return this.#deeds.get(keyOf(target)) ?? this.#deeds.get(keyOf(collection));

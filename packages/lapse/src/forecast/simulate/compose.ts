@@ -1,5 +1,5 @@
-// Families of controllers put together for a simulated cluster, as assemble.ts does for a real one: configuration with
-// its defaults, gates, the guard of the clocks, budgets.
+// Assembles families of controllers for a simulated cluster, as assemble.ts does for a real one: configuration with
+// defaults, feature gates, the clock guard, budgets.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { ControllerDefinition } from '@lapse/runtime/definition';
@@ -12,9 +12,9 @@ import { computeGates } from '#manager/selection';
 
 export interface Ensemble {
   readonly families: readonly Family[];
-  /** Everything there is, for the gates; `families` unless told. */
+  /** All available families, for the feature gates. Default: `families`. */
   readonly known?: readonly Family[];
-  /** Beside the families. */
+  /** In addition to the families. */
   readonly controllers?: readonly ControllerDefinition[];
   /** The configuration, complete and valid. */
   readonly document: JsonObject;

@@ -1,5 +1,5 @@
-// One run forward: a world is furnished, the real controllers and the stand-ins for the rest of a cluster act in it, and
-// virtual time passes. Nothing outside of this process is touched.
+// Runs one simulation: loads a cluster, runs the real controllers and the simulated controllers of Kubernetes in it,
+// and advances virtual time. Nothing outside of this process is changed.
 
 import { type Instant, type Millis, millis, minus, plus } from '@lapse/base/instant';
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
@@ -23,7 +23,7 @@ import { describeObject } from './manifests.ts';
 
 export interface CourseOptions {
   readonly objects: readonly KubeObject[];
-  /** From a cluster: what cannot be taken is left out. */
+  /** The objects come from a cluster: those that cannot be loaded are skipped. */
   readonly isSnapshot: boolean;
   /** Applied over `objects`. */
   readonly changes: readonly KubeObject[];
@@ -34,14 +34,14 @@ export interface CourseOptions {
   readonly start: Instant;
   readonly length: Millis;
   readonly seed: number;
-  /** How much of it is done: 0 to 1. */
+  /** Progress from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 }
 
 export interface Course {
   readonly ends: readonly End[];
   readonly notes: readonly string[];
-  /** Changed policies that do not work, in words. */
+  /** Errors of changed policies, as messages. */
   readonly problems: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export async function runForward(options: CourseOptions): Promise<Course> {
 const share = (start: Instant, length: Millis, part: number): Instant =>
   plus(start, millis(Math.round(length * part)));
 
-/** Ours, and those a cluster with a snapshot stack has, unless the world brings its own. */
+/** CRDs of Lapse and of the snapshot stack, except those that the input contains. */
 function kindsHere({ objects, families }: CourseOptions): CustomKind[] {
   const foreign = new Set(
     objects
@@ -114,7 +114,10 @@ async function prepare(world: Simulation, options: CourseOptions): Promise<strin
   return notes;
 }
 
-/** What families say before anything happens: only for the words; what ends is what the controllers end. */
+/**
+ * The forecasts of the families at the start, used only for the wording. The deletions are those of the
+ * controllers.
+ */
 async function foresee(world: Simulation, options: CourseOptions): Promise<ReadonlyMap<string, Ends>> {
   const { families, known, document, start } = options;
   const served = await world.user.discovery.all();

@@ -1,4 +1,4 @@
-// What a change of policies makes different: the ends of two simulations of the same world, side by side.
+// Compares the deletions of two simulations of the same cluster, to show the effect of changed policies.
 
 import { type Millis, minus } from '@lapse/base/instant';
 import type { End } from './endings.ts';
@@ -6,14 +6,14 @@ import type { End } from './endings.ts';
 export type Contrast =
   | { readonly kind: 'only with'; readonly end: End }
   | { readonly kind: 'only without'; readonly end: End }
-  /** `by`: how much. */
+  /** `by`: the difference in time. */
   | { readonly kind: 'earlier' | 'later'; readonly end: End; readonly before: End; readonly by: Millis };
 
-/** By name, not by uid: what is made in the course of a simulation has another uid in each. */
+/** By name, not by uid: objects created during a simulation have a different uid in each. */
 const idOf = ({ apiVersion, kind, namespace, name }: End): string =>
   `${apiVersion.replace(/\/.*/, '')} ${kind} ${namespace ?? ''}/${name}`;
 
-/** Where one name ends several times, the first end counts. */
+/** If one name is deleted several times, the first counts. */
 function byName(ends: readonly End[]): Map<string, End> {
   const named = new Map<string, End>();
   for (const end of ends) if (!named.has(idOf(end))) named.set(idOf(end), end);

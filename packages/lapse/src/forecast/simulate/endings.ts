@@ -1,4 +1,5 @@
-// What ends in a simulation, when, by whom and why: collected while it runs, explained when it is over.
+// Records what is deleted in a simulation, when, by which controller and why. Collected while it runs, explained
+// afterwards.
 
 import { formatTime, type Instant, isDue } from '@lapse/base/instant';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -11,24 +12,24 @@ import type { Attribution, Deed } from './attribution.ts';
 export interface End {
   /** When its deletion was accepted. */
   readonly at: Instant;
-  /** When it was gone; undefined: something still holds it. */
+  /** When it no longer existed. Undefined: a finalizer still holds it. */
   gone?: Instant;
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
   readonly uid: string;
-  /** `ttl-after-finished`; `garbage collection`, `namespace deletion` for what goes along. */
+  /** `ttl-after-finished`; `garbage collection` and `namespace deletion` for dependents. */
   readonly by: string;
   readonly because: string;
 }
 
-/** What is known beside the simulation itself. */
+/** Information from outside of the simulation. */
 export interface ReasonSources {
   readonly start: Instant;
-  /** What the keys of a controller name. */
+  /** The kind of the keys of a controller. */
   kindOf(controller: string): string | undefined;
-  /** What was said at the beginning about an object, by uid. */
+  /** The forecast about an object at the start, by uid. */
   foreseen(
     uid: string,
   ): { readonly at: Instant; readonly rule: string; readonly because: string } | undefined;
@@ -119,10 +120,10 @@ function waitsOf(passes: readonly SimulatedPass[]): Waits {
   return waits;
 }
 
-/** Half a minute covers what an end takes beyond its time: guards, retries, dependents. */
+/** A deletion may be this much later than its forecast: guards, retries, dependents. */
 const ABOUT = 30_000;
 
-/** What was foreseen, if it came so; otherwise the rule, when it is another object, and what was waited for. */
+/** The forecast, if it came true. Otherwise the rule, if it is another object, and the wait. */
 function reasonOf(end: Omit<End, 'because'>, deed: Deed, waits: Waits, sources: ReasonSources): string {
   const foreseen = sources.foreseen(end.uid);
   if (

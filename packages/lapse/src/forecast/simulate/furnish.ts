@@ -1,6 +1,6 @@
-// Puts objects into a simulated cluster before anybody acts in it. What has a resourceVersion comes from a cluster and
-// enters as it was; what has none was written by a person and is created as a person would, with validation, defaults and
-// admission. A uid and times that the person wrote count all the same.
+// Loads objects into a simulated cluster before the controllers start. Objects with a resourceVersion come from a
+// cluster and are stored unchanged. All others were written by a user and are created with validation, defaults and
+// admission. A uid and timestamps in the manifest are kept.
 
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -10,13 +10,13 @@ import { describeObject } from './manifests.ts';
 
 export interface Furnishing {
   readonly objects: readonly KubeObject[];
-  /** Names of definitions that are there already and stay. */
+  /** Names of existing CRDs that are not replaced. */
   readonly given: ReadonlySet<string>;
-  /** Set: what cannot be taken is left out and counted; otherwise it is an error. */
+  /** If true, objects that cannot be loaded are skipped and counted. Otherwise they are an error. */
   readonly isSnapshot: boolean;
 }
 
-/** Says what was left out. */
+/** Returns messages about skipped objects. */
 export async function furnish(simulation: Simulation, furnishing: Furnishing): Promise<string[]> {
   const isDefinition = ({ kind }: KubeObject) => kind === CustomResourceDefinition.kind;
   const isNamespace = ({ kind, apiVersion }: KubeObject) => kind === 'Namespace' && apiVersion === 'v1';
@@ -42,8 +42,8 @@ export async function furnish(simulation: Simulation, furnishing: Furnishing): P
 }
 
 /**
- * The definitions of this version stand for those of the cluster, and are as old as those: what is older than the
- * definition of its kind would look like something that outlived it.
+ * The CRDs of this version replace those of the cluster and get their creation time: an object older than the CRD
+ * of its kind would look like a leftover.
  */
 async function ageDefinitions(simulation: Simulation, { objects, given }: Furnishing): Promise<void> {
   const theirs = new Map(
@@ -67,7 +67,7 @@ async function ageDefinitions(simulation: Simulation, { objects, given }: Furnis
   }
 }
 
-/** What stands in the way of a snapshot's object is answered; of a person's it is thrown. */
+/** Returns why an object of a snapshot cannot be loaded. Throws for an object written by a user. */
 async function put(
   simulation: Simulation,
   object: KubeObject,
@@ -92,7 +92,7 @@ async function create(simulation: Simulation, object: KubeObject): Promise<void>
   await simulation.hands.apply({ ...stated, metadata } as KubeObject);
   const made = await simulation.hands.get(refOf(object));
   if (made === undefined) return;
-  // The server writes these itself; what the file says is put in their place afterwards.
+  // The API server sets these fields. The values of the file replace them afterwards.
   const { uid, creationTimestamp, deletionTimestamp } = metadata;
   const said = {
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
@@ -103,14 +103,14 @@ async function create(simulation: Simulation, object: KubeObject): Promise<void>
   await simulation.server.importObject({ ...own, ...state, metadata: { ...own.metadata, ...said } });
 }
 
-/** With another uid, also where the server has written it into the object (the selector of a Job). */
+/** Replaces the uid, also where the API server has written it into the object (the selector of a Job). */
 function withUid(made: KubeObject, uid: string | undefined): KubeObject {
   const before = made.metadata.uid;
   if (uid === undefined || before === undefined || !/^[\w-]+$/.test(uid)) return made;
   return JSON.parse(JSON.stringify(made).replaceAll(before, uid)) as KubeObject;
 }
 
-/** As simulation.hands finds it: by kind and group. */
+/** A reference by kind and group, as simulation.hands reads it. */
 export function refOf({ apiVersion, kind, metadata }: KubeObject): string {
   const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
   const word = group === '' ? kind.toLowerCase() : `${kind.toLowerCase()}.${group}`;
@@ -118,7 +118,7 @@ export function refOf({ apiVersion, kind, metadata }: KubeObject): string {
   return namespace === undefined ? `${word}/${name}` : `${namespace}/${word}/${name}`;
 }
 
-/** A file rarely brings the namespaces of what is in it. */
+/** Manifests rarely include the namespaces of their objects. */
 async function createNamespaces(simulation: Simulation, objects: readonly KubeObject[]): Promise<void> {
   const names = new Set(
     objects.map(({ metadata }) => metadata.namespace).filter((name) => name !== undefined),

@@ -1,4 +1,4 @@
-// Objects out of files, each known by the file it came from.
+// Reads objects from files, and remembers the file of each.
 
 import { readFileSync } from 'node:fs';
 import { parseTime } from '@lapse/base/instant';
@@ -7,13 +7,13 @@ import { parseApiVersion } from '@lapse/kube/api/object';
 import { readManifests } from '@lapse/simulation/hands';
 import { explained, isNamespaceName, UsageError } from '#manager/usage';
 
-/** `team-a/job/report`, as messages name it. */
+/** For messages, such as `team-a/job/report`. */
 export function describeObject({ kind, metadata }: KubeObject): string {
   const { namespace, name = metadata.generateName ?? '?' } = metadata;
   return `${namespace === undefined ? '' : `${namespace}/`}${kind.toLowerCase()}/${name}`;
 }
 
-/** `-` is the standard input. Throws UsageError that names the file. */
+/** `-` is standard input. Throws a UsageError that names the file. */
 export function readObjects(files: readonly string[]): KubeObject[] {
   return files.flatMap((file) => {
     const text = explained(file, () => readFileSync(file === '-' ? 0 : file, 'utf8'));
@@ -37,12 +37,12 @@ function check(object: KubeObject): void {
     throw new Error(`${object.kind} ${object.metadata.name}: metadata.${problem}`);
 }
 
-/** What the simulation goes by before the server has looked at it. */
+/** Checks metadata that the simulation uses before the API server validates it. */
 function* problemsOf(metadata: KubeObject['metadata']): Generator<string> {
   const { namespace, creationTimestamp, deletionTimestamp } = metadata;
   if (namespace !== undefined && !(isText(namespace) && isNamespaceName(namespace)))
     yield `namespace ${JSON.stringify(namespace)} cannot be a namespace`;
-  // kubectl writes null for what is not known yet.
+  // kubectl writes null for unset timestamps.
   for (const [field, time] of Object.entries({ creationTimestamp, deletionTimestamp }))
     if ((time ?? undefined) !== undefined && !(isText(time) && isTime(time)))
       yield `${field} ${JSON.stringify(time)} is no time`;

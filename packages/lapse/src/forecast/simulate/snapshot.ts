@@ -1,5 +1,5 @@
-// A cluster as it is now, in memory: everything that can be listed, one GET after another. What may not be read is
-// named and left out; a cluster that is too large is refused before it fills the memory.
+// Copies a cluster into memory: everything that can be listed, one GET after another. What may not be read is
+// reported and skipped. A cluster that is too large is refused before it fills the memory.
 
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
@@ -13,7 +13,7 @@ export interface Snapshot {
   readonly notes: readonly string[];
 }
 
-/** Many, short-lived, or made anew by whoever serves them: nothing here decides about an end. */
+/** Numerous, short-lived or computed objects that no rule depends on. */
 const LEFT_OUT = new Set([
   'events',
   'events.events.k8s.io',
@@ -33,16 +33,16 @@ const PAGE = 500;
 
 export interface SnapshotOptions {
   readonly client: Pick<Client, 'discovery' | 'pages'>;
-  /** More objects than this are refused. */
+  /** Maximum number of objects. */
   readonly limit: number;
-  /** Told before each kind. */
+  /** Called before each kind. */
   readonly onKind?: (name: string) => void;
 }
 
 const nameOf = ({ group, resource }: ServedKind): string =>
   group === '' ? resource : `${resource}.${group}`;
 
-/** Every resource once, in the version its server prefers. */
+/** Every resource once, in its preferred version. */
 async function readableKinds(client: SnapshotOptions['client']): Promise<ServedKind[]> {
   const kinds = new Map<string, ServedKind>();
   for (const kind of await client.discovery.all())
@@ -85,7 +85,7 @@ async function listAll(
   return items;
 }
 
-/** What is secret stays where it is; of Helm's releases the content is what a Cleaner decides by. */
+/** Removes the data of Secrets, except of Helm releases, which Cleaners need. */
 function withoutSecrets(object: KubeObject): KubeObject {
   if (object.kind !== 'Secret' || object.apiVersion !== 'v1' || object.type === HELM_RELEASE) return object;
   const { data: _, stringData: __, ...rest } = object;
