@@ -1,11 +1,14 @@
-// A plan as the page carries it: every kind, namespace, rule and family named once, the fullest first, and no more of
-// the cascade than somebody would read.
+// Converts a plan to the data of the page: every kind, namespace, rule and family named once, most frequent first,
+// and a limited part of the cascade.
 
 import type { Change, Held, ObjectName, Plan, PlannedEnd, Taken } from '#forecast/plan';
 import type { PageData, Row, TakenRow } from './browser/data.ts';
 import { plainText } from './escape.ts';
 
-/** Named per end and in all; what is beyond is counted. Ten thousand ends with thousands of children must still load. */
+/**
+ * Named dependents per deletion and in total. The rest is counted. Ten thousand deletions with thousands of
+ * dependents must still load.
+ */
 const NAMED_PER_END = 50;
 const NAMED_IN_ALL = 50_000;
 
@@ -71,7 +74,7 @@ export function pageData(plan: Plan): PageData {
 const timeOf = (at: number | undefined): number | null =>
   at !== undefined && Number.isFinite(at) ? at : null;
 
-/** A kind by its name; with its group where two groups have one of that name. */
+/** The name of a kind, with its group if two groups have a kind of that name. */
 function labelsOf(plan: Plan): (object: ObjectName) => string {
   const groups = new Map<string, Set<string>>();
   for (const { apiVersion, kind } of objectsOf(plan)) {
@@ -84,7 +87,7 @@ function labelsOf(plan: Plan): (object: ObjectName) => string {
 
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.split('/')[0]! : '');
 
-/** What has a mark of its own. */
+/** Objects with a separate mark. */
 function* rowsOf({ ends, held, changes = [] }: Plan): Generator<ObjectName> {
   for (const { object } of ends) yield object;
   for (const { object } of held) yield object;
@@ -102,13 +105,13 @@ interface Index {
 }
 
 interface Order {
-  /** At the front, whether they occur or not. */
+  /** Always first, even if they do not occur. */
   readonly always?: readonly string[];
-  /** Before all others. */
+  /** Sorted before all others. */
   readonly isFirst?: (name: string) => boolean;
 }
 
-/** The most frequent first, so that colours go to what there is most of; those without a mark need none. */
+/** Most frequent first, so that these get the colours. Names without a mark need none. */
 function indexedNames(all: readonly string[], { always = [], isFirst = () => true }: Order = {}): Index {
   const counts = new Map<string, number>();
   for (const name of all) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// What leaves this folder: a page and a picture that carry everything, ask for nothing, and cannot be taken over by a name.
+// The generated page and SVG are self-contained, load nothing, and cannot be manipulated by object names.
 
 import { createHash } from 'node:crypto';
 import { Script } from 'node:vm';
@@ -21,7 +21,7 @@ const hash = (text: string) => `'sha256-${createHash('sha256').update(text).dige
 describe('the page', () => {
   const page = planPage(plan([end('report', 5)], { held: [held('stuck')], more: 3 }));
 
-  test('lets run only its own script and styles', () => {
+  test('allows only its own script and styles', () => {
     const [policy] = parts(page, /Content-Security-Policy" content="([^"]*)"/g);
     const [styles] = parts(page, /<style>([\s\S]*?)<\/style>/g);
     expect(policy).toBe(
@@ -29,7 +29,7 @@ describe('the page', () => {
     );
   });
 
-  test('names no address to load from', () => {
+  test('contains no URL to load from', () => {
     const addresses = parts(page, /((?:https?:)?\/\/[\w.-]+)/g).filter((it) => it !== 'http://www.w3.org');
     expect(addresses).toEqual([]);
     expect(page).not.toMatch(
@@ -37,19 +37,19 @@ describe('the page', () => {
     );
   });
 
-  test('has every element its script asks for', () => {
+  test('has every element that its script uses', () => {
     const ids = new Set(parts(page, /\bid="([\w-]+)"/g));
     const asked = parts(pageScript(), /[bB]yId\('([\w-]+)'\)/g);
     expect(asked.length).toBeGreaterThan(15);
     expect(asked.filter((id) => !ids.has(id))).toEqual([]);
   });
 
-  test('its script is valid, has no types and no imports left', () => {
+  test('has a valid script without types and imports', () => {
     expect(() => new Script(pageScript())).not.toThrow();
     expect(pageScript()).not.toMatch(/^\s*(?:import|export)\b/m);
   });
 
-  test('carries the plan', () => {
+  test('contains the plan', () => {
     expect(dataOf(page)).toEqual({
       cluster: 'test',
       made: at(0),
@@ -87,7 +87,7 @@ describe('the page', () => {
     });
   });
 
-  test('says what could not be read, and what only changes', () => {
+  test('reports what could not be read, and what only changes', () => {
     const { propagation: _, takes: __, takesMore: ___, ...change } = end('pool', 4);
     const told = planPage(plan([], { changes: [change], unread: ['pods: <forbidden>', ...'abcdef'] }));
     expect(told).toContain('<b>Could not be read</b>');
@@ -98,7 +98,7 @@ describe('the page', () => {
     expect(page).not.toContain('Could not be read');
   });
 
-  test('names of the cluster stay text', () => {
+  test('shows names from the cluster as text', () => {
     const hostile = planPage(hostilePlan());
     expect(scripts(hostile)).toEqual([pageScript()]);
     expect(hostile.match(/<script/g)).toHaveLength(2);
@@ -109,7 +109,7 @@ describe('the page', () => {
     expect(dataOf(hostile).rows[0]!.name).toBe(HOSTILE[0]);
   });
 
-  test('thousands of ends are less than a megabyte, nothing is an empty page', () => {
+  test('is smaller than a megabyte with thousands of deletions, and works without any', () => {
     expect(planPage(manyEnds(2000)).length).toBeLessThan(1_000_000);
     expect(dataOf(planPage(plan([]))).rows).toEqual([]);
   });
@@ -138,21 +138,21 @@ describe('the colours', () => {
     return (light + 0.05) / (dark + 0.05);
   };
 
-  test.each(themes)('%s: words are read easily, marks are seen', (_, ink) => {
+  test.each(themes)('%s: text and marks have sufficient contrast', (_, ink) => {
     for (const words of ['--text', '--quiet', '--overdue', '--accent'])
       for (const ground of ['--surface', '--page', '--stripe'])
         expect(contrast(ink[words]!, ink[ground]!), `${words} on ${ground}`).toBeGreaterThanOrEqual(4.5);
     const kinds = Object.keys(ink).filter((name) => /^--c\d+$/.test(name));
     expect(kinds).toHaveLength(12);
     expect(new Set(kinds.map((kind) => ink[kind])).size).toBe(12);
-    // Numbers are written in the colour of the surface on marks.
+    // Numbers on marks have the colour of the surface.
     for (const kind of kinds)
       expect(contrast(ink[kind]!, ink['--surface']!), kind).toBeGreaterThanOrEqual(4.5);
   });
 });
 
 describe('the data', () => {
-  test('a kind that two groups have is told with its group', () => {
+  test('includes the group of a kind that exists in two groups', () => {
     const object = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Job', name: 'x', uid: 'x' };
     expect(pageData(plan([end('a', 1), end('b', 2, { object })])).kinds).toEqual([
       'Job (batch)',
@@ -160,7 +160,7 @@ describe('the data', () => {
     ]);
   });
 
-  test('kinds with a mark come before those that only go along: colours are few', () => {
+  test('sorts kinds with a mark before those of dependents, because colours are few', () => {
     const object = (kind: string, name: string) => ({ apiVersion: 'v1', kind, name, uid: name });
     const takes = Array.from({ length: 30 }, (_, i) => ({
       object: object(`Taken${i % 10}`, `${i}`),
@@ -171,7 +171,7 @@ describe('the data', () => {
     expect(kinds).toHaveLength(12);
   });
 
-  test('of a long cascade fifty are named, the rest is counted', () => {
+  test('names fifty objects of a long cascade and counts the rest', () => {
     const takes = Array.from({ length: 800 }, (_, index) => ({
       object: { apiVersion: 'v1', kind: 'Pod', namespace: 'ci', name: `pod-${index}`, uid: `${index}` },
       depth: 1,
@@ -180,7 +180,7 @@ describe('the data', () => {
     expect([row!.takes!.length, row!.takesMore]).toEqual([50, 950]);
   });
 
-  test('a time that is none is none', () => {
+  test('omits an invalid time', () => {
     expect(pageData(plan([end('a', 1, { at: instant(Number.NaN) })])).rows[0]!.at).toBeNull();
   });
 });
@@ -206,8 +206,8 @@ describe('escaping', () => {
   });
 });
 
-describe('the picture', () => {
-  /** Every tag is closed by its own; no parser of XML is at hand. */
+describe('the SVG', () => {
+  /** Checks that every tag is closed, without an XML parser. */
   function unbalanced(svg: string): string[] {
     const open: string[] = [];
     for (const [, close, name, , self] of svg.matchAll(/<(\/?)(\w+)((?:[^<>"]|"[^"<]*")*?)(\/?)>/g)) {
@@ -222,16 +222,16 @@ describe('the picture', () => {
     ['no end', plan([])],
     ['one', plan([end('a', 1)])],
     ['overdue and held', plan([end('a', -3)], { held: [held('b')] })],
-    ['names that try to leave', hostilePlan()],
+    ['names that contain markup', hostilePlan()],
     ['thousands', manyEnds(2000)],
-  ])('%s: well-formed, without script, style or address', (_, it) => {
+  ])('%s: well-formed, without script, style or URL', (_, it) => {
     const svg = planSvg(it);
     expect(unbalanced(svg)).toEqual([]);
     expect(svg).not.toMatch(/<script|<style|<img|<image|href=|[\u0000-\u0008\u000b-\u001f]/);
     expect(svg).not.toContain('NaN');
   });
 
-  test('says what it shows', () => {
+  test('describes what it shows', () => {
     const svg = planSvg(plan([end('a', 1), end('b', -1)], { held: [held('c')], more: 7 }), {
       theme: 'dark',
       width: 900,
@@ -251,13 +251,13 @@ describe('the picture', () => {
       const svg = planSvg(plan([end('a', 30)], { made, until: instant(made + 7 * 86_400_000) }), { width });
       const labels = [...svg.matchAll(/<text x="([\d.]+)" y="94" [^>]*>([^<]*)<\/text>/g)];
       expect(labels.length).toBeGreaterThan(1);
-      // Letters of this size are seven pixels wide, on average.
+      // Characters of this size are seven pixels wide on average.
       for (const [, x, label] of labels)
         expect(Number(x) + label!.length * 7).toBeLessThanOrEqual(width - 16);
     }
   });
 
-  test('lanes beyond those asked for are counted', () => {
+  test('lanes beyond the limit are counted', () => {
     const svg = planSvg(manyEnds(100), { by: 'namespace', lanes: 3 });
     expect(svg).toContain('and 85 more in 20 lanes');
   });

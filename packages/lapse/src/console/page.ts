@@ -1,5 +1,5 @@
-// A plan as one HTML page that needs nothing else: no network, no fonts, no second file. Its policy forbids everything
-// but this one script and this one style sheet, by their hashes, so that no name can ever become code.
+// Renders a plan as one self-contained HTML page: no network, no fonts, no second file. Its Content-Security-Policy
+// allows only this script and this style sheet, by their hashes, so that no name can become code.
 
 import { createHash } from 'node:crypto';
 import type { Plan } from '#forecast/plan';
@@ -85,7 +85,7 @@ ${unreadNote(data.unread)}`;
 
 const MOST_UNREAD = 5;
 
-/** A plan that does not speak of everything says so. */
+/** Reports that the plan is incomplete. */
 function unreadNote(unread: readonly string[]): string {
   if (unread.length === 0) return '';
   const items = unread.slice(0, MOST_UNREAD).map((what) => `<li><bdi>${escapeMarkup(what)}</bdi></li>`);

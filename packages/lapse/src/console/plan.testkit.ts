@@ -1,4 +1,4 @@
-// Plans for tests: as many ends as asked for, spread over a week, with names that try to be something else.
+// Plans for tests: any number of deletions, spread over a week, with names that contain markup.
 
 import { type Instant, instant } from '@lapse/base/instant';
 import type { Held, Plan, PlannedEnd } from '#forecast/plan';
@@ -44,7 +44,7 @@ const KINDS = [
   ['v1', 'Namespace'],
 ] as const;
 
-/** The same plan for the same number. */
+/** Deterministic. */
 export const manyEnds = (count: number): Plan =>
   plan(
     Array.from({ length: count }, (_, index) => {
@@ -73,7 +73,7 @@ export const HOSTILE = [
   '__proto__',
 ];
 
-/** Every text of it is hostile. */
+/** Every string contains markup. */
 export const hostilePlan = (): Plan =>
   plan(
     HOSTILE.map((name, index) =>

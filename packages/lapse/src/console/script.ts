@@ -1,27 +1,27 @@
-// The script of the page, from the modules in browser/: followed from main.ts along their imports, without their types,
-// joined into one script, so that the page needs no second file and no address.
+// Builds the script of the page from the modules in browser/: follows the imports from main.ts, strips types and
+// joins the modules into one script, so that the page needs no second file and no URL.
 
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import type * as page from './browser/main.ts';
 
-/** In development the modules are TypeScript; in the published package they have been compiled. */
+/** In development the modules are TypeScript. In the published package they are compiled. */
 const ENDING = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const IMPORT = /^import\s*\{([^}]*)\}\s*from\s*['"]\.\/([\w-]+)\.(?:ts|js)['"];?/gm;
 const EXPORT = /^export (?=(?:function|const) (\w+))/gm;
 
-/** What begins when the page is shown. */
+/** The export of main.ts that runs when the page is shown. */
 const START: keyof typeof page = 'start';
 
 let made: string | undefined;
 
-/** The same text every time. */
+/** Deterministic. */
 export function pageScript(): string {
   made ??= joinModules('main');
   return made;
 }
 
-/** Each module becomes a function that answers what it exports, after those it imports; a circle is an error. */
+/** Each module becomes a function that returns its exports, after the modules it imports. A cycle is an error. */
 function joinModules(main: string): string {
   const parts: string[] = [];
   const state = new Map<string, 'open' | 'done'>();
@@ -45,7 +45,7 @@ function joinModules(main: string): string {
   return `'use strict';\n{\n${parts.join('\n')}\n$${main}.${START}();\n}`;
 }
 
-/** As imports name them, as an object is taken apart. Types leave empty places in the list. */
+/** Converts import names to destructuring. Removed types leave empty places in the list. */
 const renamed = (names: string): string =>
   names
     .split(',')
@@ -58,7 +58,10 @@ function readModule(name: string): string {
   return ENDING === '.ts' ? withoutTypes(text) : text;
 }
 
-/** Node strips types in every run from sources already; asked by name it warns that this is new. Nobody needs to know. */
+/**
+ * Node.js strips types when it runs the sources. Its API for this prints an experimental warning, which is
+ * suppressed.
+ */
 function withoutTypes(text: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -69,7 +72,7 @@ function withoutTypes(text: string): string {
   }
 }
 
-/** Without comments on lines of their own and the space that types left behind. */
+/** Removes comments on separate lines and the whitespace that types left behind. */
 const compact = (text: string): string =>
   text
     .replace(/^[ \t]*\/\*\*[\s\S]*?\*\/[ \t]*$/gm, '')

@@ -1,4 +1,4 @@
-// How the page looks: quiet surfaces, one accent, the colours of kinds, light and dark. One style sheet, inlined.
+// The style sheet of the page, inlined: layout, colours of kinds, light and dark mode.
 
 import { DARK, LIGHT } from './browser/colours.ts';
 

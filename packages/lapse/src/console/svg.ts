@@ -1,5 +1,5 @@
-// A plan as one still picture, for reports, chats and pages that run no script: the same lanes and marks as the page, no
-// style sheet of others, no font, no link. Every mark tells its reason when pointed at.
+// Renders a plan as a static SVG for reports, chats and pages without scripts: the same lanes and marks as the page,
+// without external style sheets, fonts or links. Every mark has its reason as a tooltip.
 
 import type { Plan } from '#forecast/plan';
 import { DARK, LIGHT, legendOf } from './browser/colours.ts';
@@ -22,11 +22,11 @@ import { pageData } from './data.ts';
 import { escapeMarkup } from './escape.ts';
 
 export interface SvgOptions {
-  /** Pixels; 640 to 4000. */
+  /** Pixels, from 640 to 4000. */
   readonly width?: number;
   readonly theme?: 'light' | 'dark';
   readonly by?: Grouping;
-  /** How many lanes are drawn; the rest is counted. */
+  /** Maximum number of lanes. The rest is counted. */
   readonly lanes?: number;
 }
 
@@ -66,7 +66,7 @@ const AXIS = 34;
 const LANE = 44;
 const LABELS = 196;
 const GUTTER = 76;
-/** Between a line of the axis and its label; of a letter of that label, at most. */
+/** Gap between an axis line and its label, and the maximum width of a character of the label. */
 const LABEL_GAP = 5;
 const LETTER = 7.5;
 
@@ -77,11 +77,11 @@ interface Sheet {
   readonly ink: Ink;
   readonly width: number;
   readonly height: number;
-  /** Below the lanes; with room for the kinds where the lanes do not name them. */
+  /** Height below the lanes, including a legend of kinds if the lanes do not name them. */
   readonly foot: number;
   readonly lanes: readonly Lane[];
   readonly hidden: readonly Lane[];
-  /** Where time starts and ends. */
+  /** Left and right edge of the time column. */
   readonly from: number;
   readonly to: number;
 }
@@ -233,7 +233,7 @@ function markOf({ data, ink }: Sheet, { items, x, radius }: Mark, y: number): st
   return `<g><title>${escapeMarkup(wordsOf(items, data))}</title>${shape}${number}</g>`;
 }
 
-/** As in the page: a circle, a diamond for what is overdue, a square for what only changes. */
+/** As in the page: a circle, a diamond for an overdue item, a square for an item that only changes. */
 function shapeOf(state: State, x: number, y: number, radius: number, look: string): string {
   if (state === 'changes')
     return `<rect x="${round(x - radius)}" y="${round(y - radius)}" width="${radius * 2}" height="${radius * 2}" rx="2" ${look}/>`;

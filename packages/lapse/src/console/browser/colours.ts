@@ -1,5 +1,5 @@
-// One colour per kind, in the order of how often kinds occur: told apart on light and on dark, also with the usual
-// colour blindness (blue, orange, teal, purple, …), and never the only sign of anything.
+// One colour per kind, most frequent kinds first. The colours are distinguishable in light and dark mode and with
+// common colour blindness, and never the only sign of anything.
 
 import type { PageData } from './data.ts';
 
@@ -34,7 +34,7 @@ export const DARK = [
 
 export const COLOURS = LIGHT.length;
 
-/** Kinds that have a mark in the picture, each with the number of its colour; the most frequent first. */
+/** Kinds that have a mark in the timeline, each with the index of its colour, most frequent first. */
 export function legendOf({ kinds, rows }: PageData): { readonly colour: number; readonly name: string }[] {
   const seen = new Set(rows.map(({ kind }) => kind));
   return kinds

@@ -1,5 +1,4 @@
-// The bar above the picture: what to group by, what to let through, how to look at it. Tells the state what was asked
-// for and shows how many each choice would leave.
+// The bar above the timeline: grouping, filters, zoom. Updates the state and shows the number of matches per choice.
 
 import type { PageData } from './data.ts';
 import { browser, byId, type Element, h } from './dom.ts';

@@ -1,16 +1,16 @@
-// What the page carries: a plan with every repeated name told once, so that ten thousand ends stay small. Written by
-// ../data.ts, read by the script of the page.
+// The data of the page: a plan with every repeated name stored once, so that ten thousand deletions stay small.
+// Written by ../data.ts, read by the script of the page.
 
-/** An index into `kinds` and `namespaces`, the name, and how many steps below the deleted object. */
+/** Indexes into `kinds` and `namespaces`, the name, and the depth below the deleted object. */
 export type TakenRow = readonly [kind: number, namespace: number, name: string, depth: number];
 
 export interface Row {
-  /** Epoch milliseconds; null when nobody knows. */
+  /** Epoch milliseconds. null if unknown. */
   readonly at: number | null;
   readonly held?: true;
-  /** It stays; something about it changes then. */
+  /** The object is kept, and its state changes at that time. */
   readonly changes?: true;
-  /** Indexes into the lists below. Namespace 0 is "none": the object belongs to the cluster. */
+  /** Indexes into the lists below. Namespace 0 is "none": a cluster-scoped object. */
   readonly kind: number;
   readonly namespace: number;
   readonly rule: number;
@@ -20,7 +20,7 @@ export interface Row {
   readonly because: string;
   readonly propagation?: string;
   readonly takes?: readonly TakenRow[];
-  /** Not named. */
+  /** Number of objects that are not named. */
   readonly takesMore?: number;
 }
 
@@ -28,13 +28,13 @@ export interface PageData {
   readonly cluster: string;
   readonly made: number;
   readonly until: number;
-  /** Ends beyond `until`. */
+  /** Number of deletions beyond `until`. */
   readonly more: number;
   readonly kinds: readonly string[];
   readonly namespaces: readonly string[];
   readonly rules: readonly string[];
   readonly families: readonly string[];
   readonly rows: readonly Row[];
-  /** What could not be read, in words. */
+  /** What could not be read, as messages. */
   readonly unread: readonly string[];
 }

@@ -1,5 +1,5 @@
-// What is said about one end, or about many at once: the reason, the rule, the moment and what goes with it. The same
-// words float over the picture and stand beneath the list; `sentenceOf` is what a screen reader hears.
+// Describes one deletion or several at once: reason, rule, time and dependents. The same text is shown in the tooltip
+// and below the list. `sentenceOf` is the text for screen readers.
 
 import { COLOURS } from './colours.ts';
 import type { PageData } from './data.ts';
@@ -52,7 +52,7 @@ export function cardOf(item: Item, data: PageData): Element {
   );
 }
 
-/** What the garbage collector takes along, as an indented list under a count per kind. */
+/** What the garbage collector deletes too, as an indented list under a count per kind. */
 function cascadeOf(item: Item, data: PageData): Element[] {
   const takes = item.takes ?? [];
   const total = takes.length + (item.takesMore ?? 0);
@@ -70,7 +70,7 @@ function cascadeOf(item: Item, data: PageData): Element[] {
   ];
 }
 
-/** Many at once: how many, of what, from when to when. */
+/** Several deletions: how many, which kinds, from when to when. */
 export function crowdOf(mark: Mark, data: PageData): Element {
   const { items } = mark;
   const [first] = items;
@@ -130,7 +130,7 @@ function spanOf(items: readonly Item[], made: number): string {
   return from === to ? from : `${from} – ${to}`;
 }
 
-/** For a screen reader: everything a card shows, in one breath. */
+/** For screen readers: the content of a card in one sentence. */
 export function sentenceOf(mark: Mark, lane: string, data: PageData): string {
   const [item] = mark.items;
   if (mark.items.length > 1)

@@ -1,5 +1,5 @@
-// The few things the script asks of a browser, as types (the project is checked without a browser's own, which would be
-// visible everywhere), and the one way elements are made: text is always text, never markup.
+// Minimal browser types (the project is checked without the DOM library, which would be visible everywhere), and the
+// only function that creates elements: strings always become text, never markup.
 
 export interface Box {
   readonly left: number;
@@ -36,7 +36,7 @@ export interface Element {
   setPointerCapture(pointer: number): void;
 }
 
-/** Any event, with the fields of those we listen to. */
+/** Any event, with the fields that the script reads. */
 export interface Happening {
   readonly target: Element | null;
   readonly key: string;
@@ -118,7 +118,7 @@ export function byId(id: string): Element {
 
 export const canvasById = (id: string): Canvas => byId(id) as Canvas;
 
-/** An element with attributes and children; strings become text. */
+/** An element with attributes and children. Strings become text. */
 export function h(
   tag: string,
   attributes: Record<string, string>,
@@ -130,7 +130,7 @@ export function h(
   return element;
 }
 
-/** Runs at most once per frame, however often it is asked for. */
+/** Runs at most once per frame. */
 export function perFrame(work: () => void): () => void {
   let asked = false;
   return () => {

@@ -1,5 +1,5 @@
-// Where everything of the picture is: the columns (labels, overdue, time, held), the lanes, and the marks in them. Pure;
-// the painter draws it, the mouse and the keyboard find marks in it.
+// The layout of the timeline: columns (labels, overdue, time, held), lanes, and marks. Pure. paint.ts draws it. Mouse
+// and keyboard handlers look up marks in it.
 
 import { heapOf, type Item, isInTime, type Lane, type Mark, marksOf, type Window } from './model.ts';
 
@@ -9,14 +9,14 @@ const GUTTER = 76;
 
 export interface Columns {
   readonly width: number;
-  /** Where labels end and the overdue column (if there is one) starts. */
+  /** Right edge of the labels, where the overdue column (if any) starts. */
   readonly labels: number;
-  /** Where time starts and ends. */
+  /** Left and right edge of the time column. */
   readonly from: number;
   readonly to: number;
   readonly hasOverdue: boolean;
   readonly hasHeld: boolean;
-  /** Few lanes are higher: the picture fills its frame. */
+  /** Lanes are higher if there are few, so that the timeline fills its frame. */
   readonly laneHeight: number;
 }
 
@@ -33,11 +33,11 @@ export function columnsOf(width: number, height: number, lanes: readonly Lane[])
 
 export interface Placed extends Mark {
   readonly lane: number;
-  /** The middle, in pixels of the picture without scrolling. `x` is one of the picture too. */
+  /** The centre, in pixels without scrolling. `x` is in pixels too. */
   readonly y: number;
 }
 
-/** Marks of one lane from left to right, also those outside the window. */
+/** Marks of one lane from left to right, including those outside of the window. */
 export function placeLane(lane: Lane, index: number, columns: Columns, window: Window): Placed[] {
   const y = AXIS_HEIGHT + (index + 0.5) * columns.laneHeight;
   const place = (mark: Mark, x: number): Placed => ({ ...mark, x, lane: index, y });
@@ -52,7 +52,7 @@ export function placeLane(lane: Lane, index: number, columns: Columns, window: W
   ];
 }
 
-/** False for an end outside the window; heaps are always seen. */
+/** False for a deletion outside of the window. The overdue and held marks are always visible. */
 export const isSeen = (mark: Placed, columns: Columns): boolean =>
   !isInTime(mark.items[0]!.state) ||
   (mark.x >= columns.from - mark.radius && mark.x <= columns.to + mark.radius);
@@ -68,6 +68,6 @@ export function markAt(marks: readonly Placed[], x: number, y: number): Placed |
   return least <= 5 ? best : undefined;
 }
 
-/** The mark an item is in. */
+/** The mark that contains an item. */
 export const markOf = (marks: readonly Placed[], item: Item): Placed | undefined =>
   marks.find((mark) => mark.items.includes(item));

@@ -1,5 +1,5 @@
-// The list beside the picture: every end that passes the filter, in the order of time. Only the rows in sight exist, so
-// ten thousand cost as much as twenty; a screen reader is told the place of each among all.
+// The list beside the timeline: all deletions that match the filter, in the order of time. Only visible rows are in
+// the DOM, so ten thousand rows cost as much as twenty. Each row has its position for screen readers.
 
 import type { PageData } from './data.ts';
 import { dotOf, placeOf, whenOf } from './describe.ts';
@@ -12,7 +12,7 @@ const SPARE = 4;
 
 export interface List {
   show(items: readonly Item[], selected: Item | undefined): void;
-  /** Scrolls to the item when it is out of sight. */
+  /** Scrolls to the item if it is not visible. */
   reveal(item: Item): void;
 }
 

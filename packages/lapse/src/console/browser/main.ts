@@ -1,5 +1,5 @@
-// The script of the page: one state, changed by what people do, shown by the picture, the strip above it, the list and
-// the details. Nothing is fetched: the plan is in the page.
+// The script of the page: one state, changed by the user, and shown by the timeline, the overview, the list and the
+// details. Nothing is fetched: the plan is in the page.
 
 import { makeControls, showControls } from './controls.ts';
 import type { PageData } from './data.ts';
@@ -70,7 +70,7 @@ export function start(): void {
     onTheme: () => change({ ink: readInk() }),
   });
 
-  /** The same end is meant everywhere: ringed in the picture, marked in the list, told in the details. */
+  /** Selects an item everywhere: in the timeline, the list and the details. */
   function select(item: Item | undefined): void {
     const isComing = item?.at !== undefined && item.at !== null && isInTime(item.state);
     change({ focused: item, ...(isComing ? { window: showing(state.window, item.at, whole) } : {}) });
@@ -100,7 +100,7 @@ export function start(): void {
   }
 
   change({ ink: readInk() });
-  // After the frame in which the first picture is painted.
+  // After the frame in which the first timeline is painted.
   browser.requestAnimationFrame(() => {
     browser.document.documentElement.dataset['ready'] = 'yes';
   });

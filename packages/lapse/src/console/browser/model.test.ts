@@ -1,4 +1,4 @@
-// The picture without a screen: filters, lanes, marks, the axis, and where a window of time may go.
+// The timeline without a screen: filters, lanes, marks, the axis, and the limits of the time window.
 
 import { describe, expect, test } from 'vitest';
 import { pageData } from '../data.ts';
@@ -28,7 +28,7 @@ const items = itemsOf(data);
 const names = (filter: Partial<Filter>) =>
   filterItems(items, { ...EVERYTHING, ...filter }).map((it) => it.name);
 
-test('the overdue come first, the held last', () => {
+test('overdue items come first, held ones last', () => {
   expect(items.map(({ name, state }) => `${name} ${state}`)).toEqual([
     'late overdue',
     'cache coming',
@@ -37,7 +37,7 @@ test('the overdue come first, the held last', () => {
   ]);
 });
 
-test('due at the moment the plan was made is overdue, a millisecond later is not', () => {
+test('an item due at the time of the plan is overdue, a millisecond later it is not', () => {
   const { rows, ...rest } = data;
   const row = (time: number) => ({ ...rows[0]!, at: time });
   expect(itemsOf({ ...rest, rows: [row(MADE), row(MADE + 1)] }).map(({ state }) => state)).toEqual([
@@ -53,11 +53,11 @@ test.each<[string, Partial<Filter>, string[]]>([
   ['a namespace', { namespace: data.namespaces.indexOf('web') }, ['cache']],
   ['a rule', { rule: data.rules.indexOf('TTLPolicy web/pods') }, ['cache']],
   ['a word of the reason, in any case', { text: 'FINALIZER' }, ['stuck']],
-  ['two words, both needed', { text: ' job  build ' }, ['build']],
-  ['characters of patterns are letters', { text: '.*' }, []],
+  ['two words that both match', { text: ' job  build ' }, ['build']],
+  ['regular expression characters are literal', { text: '.*' }, []],
 ])('the filter: %s', (_, filter, left) => expect(names(filter)).toEqual(left));
 
-test('what only changes stands in time, apart from what ends', () => {
+test('an item that only changes has a place in time, separate from deletions', () => {
   const { propagation: _, takes: __, takesMore: ___, ...change } = end('pool', 2);
   const both = pageData(plan([end('build', 2)], { changes: [change] }));
   const [lane] = lanesOf(itemsOf(both), 'kind', both);
@@ -65,7 +65,7 @@ test('what only changes stands in time, apart from what ends', () => {
   expect(placed.map(({ items: [item] }) => item!.state)).toEqual(['coming', 'changes']);
 });
 
-test('lanes: the fullest first, each state apart', () => {
+test('lanes are sorted by size, with each state separate', () => {
   const lanes = lanesOf(items, 'namespace', data);
   expect(lanes.map((it) => [it.label, it.coming.length, it.overdue.length, it.held.length])).toEqual([
     ['ci', 1, 1, 1],
@@ -77,7 +77,7 @@ describe('marks', () => {
   const many = itemsOf(pageData(manyEnds(10_000))).filter(({ state }) => state === 'coming');
   const whole = wholeOf(MADE, MADE + 7 * DAY);
 
-  test('ends apart are marks of their own, ends too close are one', () => {
+  test('distant deletions have separate marks, close ones share a mark', () => {
     const window = { from: MADE, to: MADE + 10 * DAY };
     const three = itemsOf(pageData(plan([end('a', 24), end('b', 24.1), end('c', 48)])));
     expect(marksOf(three, window, 1000).map((mark) => mark.items.map(({ name }) => name))).toEqual([
@@ -87,7 +87,7 @@ describe('marks', () => {
     expect(marksOf(three, { from: MADE + DAY, to: MADE + DAY + 3_600_000 }, 1000)).toHaveLength(3);
   });
 
-  test.each([300, 1000, 3000])('none is lost and none overlap at %d pixels', (width) => {
+  test.each([300, 1000, 3000])('no item is lost and no marks overlap at %d pixels', (width) => {
     const marks = marksOf(many, whole, width);
     expect(marks.flatMap((mark) => mark.items)).toEqual(many);
     for (const [index, mark] of marks.entries()) {
@@ -96,17 +96,17 @@ describe('marks', () => {
     }
   });
 
-  test('the same items are placed the same way twice', () => {
+  test('the same items have the same positions every time', () => {
     expect(marksOf(many, whole, 800)).toEqual(marksOf(many, whole, 800));
   });
 
-  test('a mark grows with what it stands for, up to a limit', () => {
+  test('the size of a mark grows with its number of items, up to a limit', () => {
     const sizes = [1, 2, 10, 100, 10_000, 10_000_000].map(radiusOf);
     expect(sizes).toEqual([...sizes].sort((a, b) => a - b));
     expect(sizes.at(-1)).toBeLessThanOrEqual(17);
   });
 
-  test('the overdue and the held stand beside time and are found where they are drawn', () => {
+  test('overdue and held marks are beside the time column and are found at their position', () => {
     const lanes = lanesOf(items, 'namespace', data);
     const columns = columnsOf(1000, 500, lanes);
     const placed = placeLane(lanes[0]!, 0, columns, whole);
@@ -119,7 +119,7 @@ describe('marks', () => {
     expect(later.map((mark) => isSeen(mark, columns))).toEqual([true, false, true]);
   });
 
-  test('the strip counts every end that comes', () => {
+  test('the overview counts every future deletion', () => {
     expect(histogramOf(many, whole, 120).reduce((a, b) => a + b)).toBe(many.length);
   });
 });
@@ -135,7 +135,7 @@ describe('the axis', () => {
     expect(labels.length).toBeLessThan(14);
   });
 
-  test('centuries do not flood it', () => {
+  test('a range of centuries has a limited number of ticks', () => {
     expect(ticksOf(MADE, MADE + 300 * 365 * DAY, 1000).length).toBeLessThan(40);
   });
 
@@ -157,13 +157,13 @@ describe('the axis', () => {
 describe('the window', () => {
   const whole = { from: 0, to: 1_000_000 };
 
-  test('what is under the pointer stays there', () => {
+  test('zooming keeps the time under the pointer', () => {
     const next = zoomed({ from: 0, to: 1_000_000 }, 0.5, 0.3, whole);
     expect(next).toEqual({ from: 150_000, to: 650_000 });
     expect(next.from + 0.3 * (next.to - next.from)).toBe(300_000);
   });
 
-  test('it stays inside the plan and no closer than ten seconds', () => {
+  test('stays inside the plan and shows at least ten seconds', () => {
     expect(zoomed(whole, 2, 0.5, whole)).toEqual(whole);
     expect(panned({ from: 0, to: 500_000 }, -1, whole)).toEqual({ from: 0, to: 500_000 });
     expect(panned({ from: 0, to: 500_000 }, 5, whole)).toEqual({ from: 500_000, to: 1_000_000 });
@@ -172,13 +172,13 @@ describe('the window', () => {
     expect(within({ from: -5, to: 9e9 }, whole)).toEqual(whole);
   });
 
-  test('it opens around a crowd and follows one end', () => {
+  test('shows all items of a mark and follows a single one', () => {
     expect(around([], whole)).toEqual(whole);
     expect(showing({ from: 0, to: 100_000 }, 500_000, whole)).toEqual({ from: 450_000, to: 550_000 });
     expect(showing({ from: 0, to: 100_000 }, 5, whole)).toEqual({ from: 0, to: 100_000 });
   });
 
-  test('a plan for no time at all has a window', () => {
+  test('has a length even if the plan has none', () => {
     const { from, to } = wholeOf(5, 5);
     expect(to).toBeGreaterThan(from);
   });

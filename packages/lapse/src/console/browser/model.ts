@@ -1,5 +1,5 @@
-// What the picture and the list are about, without a screen: items, filters, lanes, and marks that stand for one end or
-// for many that lie too close to be told apart. Pure: also draws the SVG of reports.
+// The model of timeline and list, independent of the screen: items, filters, lanes, and marks that stand for one
+// deletion or for several close ones. Pure. The SVG of reports uses it too.
 
 import type { PageData, Row } from './data.ts';
 
@@ -15,7 +15,7 @@ export interface Item extends Row {
 }
 
 export interface Filter {
-  /** Indexes; -1 lets everything through. */
+  /** Indexes. -1 matches everything. */
   readonly kind: number;
   readonly namespace: number;
   readonly rule: number;
@@ -25,7 +25,7 @@ export interface Filter {
 
 export const EVERYTHING: Filter = { kind: -1, namespace: -1, rule: -1, state: 'all', text: '' };
 
-/** All ends, the overdue first, in the order of time; then what is held. */
+/** All deletions in the order of time, overdue ones first, then held objects. */
 export function itemsOf(data: PageData): Item[] {
   const items = data.rows.map((row, id) => ({
     ...row,
@@ -58,7 +58,7 @@ export function filterItems(items: readonly Item[], filter: Filter): Item[] {
   );
 }
 
-/** How many of the items each value of a field has, by index. */
+/** Number of items per value of a field, by index. */
 export function countBy(items: readonly Item[], field: Grouping): Map<number, number> {
   const counts = new Map<number, number>();
   for (const item of items) counts.set(item[field], (counts.get(item[field]) ?? 0) + 1);
@@ -77,7 +77,7 @@ export interface Lane {
 /** `team-2` before `team-10`. */
 export const NATURAL = new Intl.Collator('en', { numeric: true });
 
-/** One lane per value, the fullest first, equal ones by name. */
+/** One lane per value, largest first, then by name. */
 export function lanesOf(items: readonly Item[], by: Grouping, data: PageData): Lane[] {
   const lanes = new Map<number, Lane & Record<State, Item[]>>();
   for (const item of items) {
@@ -100,7 +100,7 @@ export function lanesOf(items: readonly Item[], by: Grouping, data: PageData): L
 
 export const sizeOf = (lane: Lane): number => STATES.reduce((sum, state) => sum + lane[state].length, 0);
 
-/** Drawn where its time is; the others have columns of their own. */
+/** Drawn at its time. Other states have separate columns. */
 export const isInTime = (state: State): boolean => state === 'coming' || state === 'changes';
 
 const LISTS = { kind: 'kinds', namespace: 'namespaces', rule: 'rules' } as const;
@@ -108,7 +108,7 @@ const LISTS = { kind: 'kinds', namespace: 'namespaces', rule: 'rules' } as const
 export const labelOf = (index: number, by: Grouping, data: PageData): string => data[LISTS[by]][index] ?? '';
 
 export interface Mark {
-  /** In time order, at least one. */
+  /** In the order of time, at least one. */
   readonly items: readonly Item[];
   /** Pixels from the left edge of the window. */
   readonly x: number;
@@ -123,11 +123,11 @@ export interface Window {
 export const SINGLE_RADIUS = 5;
 const LARGEST_RADIUS = 17;
 
-/** Grows with the logarithm: ten times as many ends are about two thirds wider. */
+/** Grows with the logarithm: ten times as many deletions are about two thirds wider. */
 export const radiusOf = (count: number): number =>
   count === 1 ? SINGLE_RADIUS : Math.min(LARGEST_RADIUS, SINGLE_RADIUS + 1.5 + 2.9 * Math.log10(count));
 
-/** Marks of items in time order in a window of `width` pixels; those that would overlap become one. */
+/** Marks of items in the order of time, in a window of `width` pixels. Overlapping marks are merged. */
 export function marksOf(items: readonly Item[], window: Window, width: number): Mark[] {
   const scale = width / (window.to - window.from);
   const marks: Mark[] = [];
@@ -147,18 +147,18 @@ export function marksOf(items: readonly Item[], window: Window, width: number): 
 
 function joined(left: Mark, right: Mark): Mark {
   const count = left.items.length + right.items.length;
-  // The left list is a mark's own and keeps growing: thousands joined one by one are not copied each time.
+  // The left list belongs to the mark and is extended in place, so that thousands of merges do not copy it.
   const items = left.items as Item[];
   for (const item of right.items) items.push(item);
   const x = (left.x * (count - right.items.length) + right.x * right.items.length) / count;
   return { items, x, radius: radiusOf(count) };
 }
 
-/** A mark for all of them, at a place of its own. */
+/** One mark for all items, at a fixed position. */
 export const heapOf = (items: readonly Item[], x: number): Mark | undefined =>
   items.length === 0 ? undefined : { items, x, radius: radiusOf(items.length) };
 
-/** Counts of ends over the whole plan, per bar. */
+/** Number of deletions per bar over the whole plan. */
 export function histogramOf(items: readonly Item[], window: Window, bars: number): number[] {
   const counts = new Array<number>(bars).fill(0);
   const length = window.to - window.from;

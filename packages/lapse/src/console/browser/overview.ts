@@ -1,5 +1,5 @@
-// The strip above the picture: how many end when, over the whole plan, and which part of it is looked at. Pressing or
-// dragging on it moves the window there.
+// The overview above the timeline: the number of deletions over the whole plan, and the visible part. A click or drag
+// moves the window.
 
 import { byId, canvasById, type Pen } from './dom.ts';
 import type { Columns } from './layout.ts';
@@ -13,7 +13,7 @@ export interface Overview {
   readonly items: readonly Item[];
   readonly window: Window;
   readonly whole: Window;
-  /** Lies over the time of the picture below. */
+  /** Aligned with the time column of the timeline. */
   readonly columns: Columns;
 }
 
@@ -46,7 +46,7 @@ interface Frame {
   readonly right: number;
 }
 
-/** The square root keeps single ends in sight beside thousands. */
+/** The square root keeps single deletions visible beside thousands. */
 function paintBars(pen: Pen, counts: readonly number[], { columns, left, right }: Frame, ink: Ink): void {
   const most = counts.reduce((a, b) => Math.max(a, b), 1);
   const wide = (columns.to - columns.from) / counts.length;

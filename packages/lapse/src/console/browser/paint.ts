@@ -1,5 +1,5 @@
-// The picture: lanes of marks under an axis, the overdue to the left of time and the held to the right of it. Draws what
-// layout.ts placed; decides nothing.
+// Draws the timeline: lanes of marks under an axis, overdue marks left of the time column and held ones right of it.
+// layout.ts computes the positions.
 
 import { COLOURS } from './colours.ts';
 import { browser, type Canvas, type Pen } from './dom.ts';
@@ -18,7 +18,7 @@ export interface Ink {
   readonly kinds: readonly string[];
 }
 
-/** The colours that the style sheet has right now. */
+/** The current colours of the style sheet. */
 export function readInk(): Ink {
   const style = browser.getComputedStyle(browser.document.documentElement);
   const read = (name: string) => style.getPropertyValue(name).trim();
@@ -34,7 +34,7 @@ export function readInk(): Ink {
   };
 }
 
-/** A pen in units of the page on a canvas of the right sharpness, wiped clean. */
+/** A cleared drawing context in CSS pixels, scaled for the device resolution. */
 export function penOf(canvas: Canvas, width: number, height: number): Pen {
   const ratio = browser.devicePixelRatio || 1;
   const [w, hgt] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -116,7 +116,7 @@ function paintLanes(pen: Pen, { lanes, columns, scroll, height }: Picture, ink: 
   });
 }
 
-/** Cut to fit; measured by halves, since names may be very long. */
+/** Truncated to fit. Uses a binary search, because names may be very long. */
 function shortened(pen: Pen, text: string, width: number): string {
   if (pen.measureText(text).width <= width) return text;
   const letters = [...text.slice(0, 300)];
@@ -138,7 +138,7 @@ export function line(pen: Pen, x1: number, y1: number, x2: number, y2: number, c
   pen.stroke();
 }
 
-/** The axis, its grid, the columns beside it and the moment the plan was made. */
+/** The axis, its grid, the columns beside it and the time of the plan. */
 function paintTime(pen: Pen, picture: Picture, ink: Ink): void {
   const { columns, window, made, height } = picture;
   const { from, to } = columns;
@@ -205,7 +205,7 @@ function paintMark(pen: Pen, mark: Placed, y: number, ink: Ink): void {
   pen.fillText(shortCount(mark.items.length), mark.x, y + 0.5);
 }
 
-/** A crowd has the colour of the kind most of it has. */
+/** A mark with several items has the colour of their most frequent kind. */
 function colourOf(items: readonly Item[], ink: Ink): string {
   const [first] = items;
   const last = items.at(-1)!;
@@ -228,7 +228,7 @@ function halo(pen: Pen, mark: Placed, y: number, colour: string): void {
   pen.globalAlpha = 1;
 }
 
-/** A circle; a diamond for what is overdue, a square for what only changes. */
+/** A circle, a diamond for an overdue item, a square for an item that only changes. */
 function outline(pen: Pen, x: number, y: number, radius: number, state: State): void {
   pen.beginPath();
   if (state === 'changes') {
@@ -255,7 +255,7 @@ function ring(pen: Pen, mark: Placed, y: number, colour: string, width: number):
   pen.stroke();
 }
 
-/** Three letters at most fit into a mark. */
+/** At most three characters fit into a mark. */
 const shortCount = (count: number): string => {
   if (count < 1000) return String(count);
   return count < 10_000 ? `${(count / 1000).toFixed(1)}k` : `${Math.floor(count / 1000)}k`;

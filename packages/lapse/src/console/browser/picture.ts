@@ -1,5 +1,5 @@
-// The picture on the page: holds the canvas, turns wheel, drag, hover and keys into wishes (look here, this one), and
-// puts the card beside the mark that is meant.
+// The timeline on the page: owns the canvas, turns wheel, drag, hover and keys into callbacks (zoom, pan, select),
+// and places the card beside the selected mark.
 
 import type { PageData } from './data.ts';
 import { cardOf, crowdOf, sentenceOf } from './describe.ts';
@@ -25,9 +25,9 @@ export interface Scene {
 }
 
 export interface PictureEvents {
-  /** `share`: 0 at the left edge of time, 1 at the right. */
+  /** `share`: 0 at the left edge of the time column, 1 at the right. */
   onZoom(factor: number, share: number): void;
-  /** In shares of the window. */
+  /** As a share of the window. */
   onPan(share: number): void;
   onFocus(item: Item | undefined): void;
   onOpen(mark: Placed): void;
@@ -75,7 +75,7 @@ export function makePicture(data: PageData, events: PictureEvents): { show(scene
     placeCard();
   });
 
-  /** What is pointed at wins over what is focused; a card for neither is hidden. */
+  /** A hovered mark takes precedence over a focused one. Without either, the card is hidden. */
   function placeCard(): void {
     const isFocused = browser.document.activeElement === box;
     const item = hovered ?? (isFocused ? scene?.focused : undefined);
@@ -118,7 +118,7 @@ export function makePicture(data: PageData, events: PictureEvents): { show(scene
     'wheel',
     (event) => {
       const { x } = pointAt(event);
-      // Over the names the wheel scrolls the lanes, as anywhere else.
+      // Over the labels, the wheel scrolls the lanes.
       if (x < columns.labels && !event.ctrlKey) return;
       event.preventDefault();
       const unit = event.deltaMode === 1 ? 30 : 1;
@@ -191,7 +191,7 @@ export function makePicture(data: PageData, events: PictureEvents): { show(scene
     return mark && isSeen(mark, columns) && isInTime(mark.items[0]!.state) ? shareAt(mark.x) : 0.5;
   }
 
-  /** To the next mark in the lane, or to the nearest one in another lane. */
+  /** Moves to the next mark in the lane, or to the nearest one in another lane. */
   function step(down: number, across: number): void {
     const now = scene?.focused && markOf(marks, scene.focused);
     const next = now === undefined ? marks.find((mark) => isSeen(mark, columns)) : nextOf(now, down, across);

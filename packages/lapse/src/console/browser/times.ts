@@ -1,11 +1,11 @@
-// Time as people read it: round steps for an axis, short words for lengths, days and hours in UTC. Pure.
+// Formats times: round steps for an axis, short durations, days and hours in UTC. Pure.
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-// Steps that divide days evenly up to a day; beyond it days are counted from the first Monday of the epoch.
+// Up to a day, steps divide a day evenly. Longer steps count days from the first Monday of the epoch.
 const STEPS = [
   ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
@@ -21,7 +21,7 @@ export interface Tick {
   readonly strong: boolean;
 }
 
-/** Round instants inside the window, about one per `every` pixels of `width`. */
+/** Round times inside the window, about one per `every` pixels of `width`. */
 export function ticksOf(from: number, to: number, width: number, every = 84): Tick[] {
   const least = ((to - from) * every) / Math.max(width, 1);
   const step = STEPS.find((candidate) => candidate >= least) ?? STEPS.at(-1)!;
@@ -50,7 +50,7 @@ const LONG = format({
 });
 const SHORT = format({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
-// Beyond these a calendar has no words; hostile objects may carry such times.
+// The limit of JavaScript dates. Manipulated objects may have later times.
 const FARTHEST = 8.64e15;
 const written = (formatter: Intl.DateTimeFormat, at: number): string =>
   Math.abs(at) <= FARTHEST ? formatter.format(at) : 'never';

@@ -1,18 +1,18 @@
-// The window of time that is looked at: where it may go, how it zooms around a point, what fits whole. Pure.
+// The visible time window: its limits, and zooming around a point. Pure.
 
 import type { Item, Window } from './model.ts';
 
-/** Ten seconds fill the picture at the closest: Kubernetes counts in seconds. */
+/** At least ten seconds are visible, because Kubernetes timestamps have a resolution of one second. */
 const CLOSEST = 10_000;
 const MARGIN = 0.02;
 
-/** The whole plan with a little air on both sides. */
+/** The whole plan with a margin on both sides. */
 export function wholeOf(made: number, until: number): Window {
   const length = Math.max(until - made, CLOSEST);
   return { from: made - length * MARGIN, to: made + length * (1 + MARGIN) };
 }
 
-/** Not beyond the whole, not closer than seconds. */
+/** Limits the window to the whole plan and to the minimum length. */
 export function within(window: Window, whole: Window): Window {
   const length = Math.min(Math.max(window.to - window.from, CLOSEST), whole.to - whole.from);
   const middle = (window.from + window.to) / 2;
@@ -20,7 +20,7 @@ export function within(window: Window, whole: Window): Window {
   return { from, to: from + length };
 }
 
-/** `factor` 0.5 shows half as much time; what lies under `share` (0 left, 1 right) stays there. */
+/** `factor` 0.5 shows half as much time. The time at `share` (0 left, 1 right) keeps its position. */
 export function zoomed(window: Window, factor: number, share: number, whole: Window): Window {
   const length = window.to - window.from;
   const next = Math.min(Math.max(length * factor, CLOSEST), whole.to - whole.from);
@@ -28,13 +28,13 @@ export function zoomed(window: Window, factor: number, share: number, whole: Win
   return within({ from, to: from + next }, whole);
 }
 
-/** Moves by a share of its own length, to the right when positive. */
+/** Moves by a share of its length, to the right if positive. */
 export function panned(window: Window, share: number, whole: Window): Window {
   const by = (window.to - window.from) * share;
   return within({ from: window.from + by, to: window.to + by }, whole);
 }
 
-/** Shows all these items with air around them. */
+/** Shows all these items with a margin. */
 export function around(items: readonly Item[], whole: Window): Window {
   const times = items.flatMap(({ at }) => (at === null ? [] : [at]));
   const first = times.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
@@ -44,7 +44,7 @@ export function around(items: readonly Item[], whole: Window): Window {
   return within({ from: first - air, to: last + air }, whole);
 }
 
-/** The same window, moved no more than needed to show the instant. */
+/** The same window, moved as little as possible to show the time. */
 export function showing(window: Window, at: number, whole: Window): Window {
   if (at >= window.from && at <= window.to) return window;
   const length = window.to - window.from;

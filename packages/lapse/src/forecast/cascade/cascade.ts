@@ -1,7 +1,6 @@
-// Computes what the garbage collector deletes together with an object, by the rules of
-// @lapse/simulation/controllers/ownerGc (those of kube-controller-manager). Deletions are added in the order of time,
-// because an object with two owners is deleted with the second. Deletions at the same time are added together,
-// because their order is undetermined.
+// Computes what the garbage collector deletes with an object, by the rules of @lapse/simulation/controllers/ownerGc.
+// Deletions are added in the order of time: an object with two owners is deleted with the second. Deletions at the
+// same time are added together, because their order is undetermined.
 
 import type { Instant } from '@lapse/base/instant';
 import {
