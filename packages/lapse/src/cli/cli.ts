@@ -1,4 +1,4 @@
-// The command line: reads argv and the environment, hands them to one command, reports what went wrong in one line.
+// The command line: reads argv and the environment, runs one command, and reports errors in one line.
 
 import { VERSION } from '@lapse/base/version';
 import { Command, CommanderError } from 'commander';
@@ -7,7 +7,10 @@ import { computeFailure } from './failures.ts';
 import { withManners } from './help.ts';
 import { terminalText } from './terminalText.ts';
 
-/** In the order of the help. Only the one that is asked for is loaded: the controllers need not slow down the server. */
+/**
+ * In the order of the help. Only the requested command is loaded, so that the controllers do not slow down the
+ * others.
+ */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up/upCommand.ts')).upCommand(),
   run: async () => (await import('./runCommand.ts')).runCommand(),
@@ -36,13 +39,13 @@ async function main(argv: readonly string[]): Promise<void> {
   await withManners(program).parseAsync(argv);
 }
 
-// Whoever reads may have seen enough (`lapse plan | head`); a disk may be full.
+// The reader may close the pipe early (`lapse plan | head`), or a disk may be full.
 process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
   if (cause.code === 'EPIPE') process.exit(process.exitCode ?? 0);
   process.stderr.write(`lapse: the output could not be written: ${reasonOf(cause)}\n`);
   process.exit(1);
 });
-// Nobody is left to tell.
+// Errors of standard error cannot be reported.
 process.stderr.on('error', () => {});
 
 try {
@@ -51,9 +54,9 @@ try {
   process.exit(codeOf(cause));
 }
 
-/** Says what went wrong. Whatever the command had begun does not keep the process alive. */
+/** Reports the error. Pending work of the command does not keep the process alive. */
 function codeOf(cause: unknown): number {
-  // Help and version come here, too; a mistake has already been answered.
+  // Help and version end here too. commander has already printed usage errors.
   if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
   const { text, code } = computeFailure(cause);
   process.stderr.write(`lapse: ${terminalText(text)}\n`);

@@ -1,4 +1,4 @@
-// What a stream is to whoever reads it: whether to write in colours, and how wide.
+// Terminal properties of a stream: whether to use colours, and its width.
 
 export interface Stream {
   readonly isTTY?: boolean;
@@ -7,10 +7,10 @@ export interface Stream {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For people at a terminal, unless they said otherwise (https://no-color.org) or it knows none. */
+/** Colours on a terminal, except with NO_COLOR (https://no-color.org) or a terminal without colours. */
 export const wantsColour = ({ isTTY }: Stream, { NO_COLOR = '', TERM }: Environment = process.env): boolean =>
   isTTY === true && NO_COLOR === '' && TERM !== 'dumb';
 
-/** Columns to fold lines at; undefined where nobody looks, and lines are as long as they are. */
+/** Columns at which lines are wrapped. Undefined if the stream is not a terminal: lines are not wrapped. */
 export const widthOf = ({ isTTY, columns }: Stream): number | undefined =>
   isTTY === true ? columns : undefined;

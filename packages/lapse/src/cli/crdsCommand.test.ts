@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const named = (...names: string[]): Family[] => FAMILIES.filter(({ name }) => names.includes(name));
 
-/** A cluster with these definitions, how to reach it, and what it has now. */
+/** A cluster with these CRDs, its kubeconfig, and its current CRDs. */
 async function cluster(crds: readonly KubeObject[] = []) {
   const server = await createServer();
   for (const crd of crds) await server.importObject(crd);
@@ -52,7 +52,7 @@ async function cluster(crds: readonly KubeObject[] = []) {
   return { kubeconfig, client, definitions };
 }
 
-/** What a command writes, by stream. */
+/** The output of a command, by stream. */
 async function run(words: readonly string[]): Promise<{ out: string; err: string }> {
   const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const err = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
@@ -75,7 +75,7 @@ function helpOf(command: Command): string {
 const COMMAND = /lapse crds\b[^"`\n]*/g;
 const shownIn = (text: string): string[] => [...text.matchAll(COMMAND)].map(([command]) => command.trim());
 
-/** From a cluster without our kinds. */
+/** The hints for a cluster without the CRDs of Lapse. */
 async function said(selected: readonly Family[]): Promise<string[]> {
   const { client } = await cluster();
   const findings = await examineKinds({ client, selected } as unknown as Patient);
@@ -102,7 +102,7 @@ const SHOWN: readonly (readonly [string, () => Promise<string[]> | string[]])[] 
   ['the pages', () => pages.filter((page) => page.endsWith('.md')).flatMap((page) => shownIn(read(page)))],
 ];
 
-describe('a definition that somebody else has put there survives every command that we hint at', () => {
+describe('a foreign CRD is not changed by any command that Lapse suggests', () => {
   const foreign = kindsOf(FAMILIES).map(({ crd }) => ({
     ...crd,
     metadata: { name: crd.metadata.name!, labels: { vendor: 'somebody' } },
@@ -121,12 +121,12 @@ describe('a definition that somebody else has put there survives every command t
     expect(await definitions()).toEqual(before);
   });
 
-  test.each(SHOWN)('%s: none is applied by kubectl', async (_, shown) => {
+  test.each(SHOWN)('%s: no suggested command uses kubectl apply', async (_, shown) => {
     expect((await shown()).filter((command) => /\|/.test(command))).toEqual([]);
   });
 });
 
-test('what is hinted at brings what was missing', async () => {
+test('the suggested command installs the missing CRDs', async () => {
   const { kubeconfig, client } = await cluster();
   const patient = { client, selected: withStorage } as unknown as Patient;
   const [{ hint } = { hint: '' }] = await examineKinds(patient);
@@ -146,7 +146,7 @@ test.each<[string[], string | undefined]>([
   expect(applyCommand(names.map((name) => ({ name })))).toBe(command);
 });
 
-test('printed without a word about which: those on by default, and how to get the others', async () => {
+test('without --controllers prints the CRDs of the default controllers, and how to get the others', async () => {
   const { out, err } = await run([]);
   expect(out).toContain('name: ttlpolicies.lapse.dev');
   expect(out).not.toContain('storage.deckhouse.io');

@@ -51,7 +51,7 @@ export function crdsCommand(): Command {
     });
 }
 
-/** Throws UsageError when nothing is named, or nothing that has kinds of its own. */
+/** Throws a UsageError if no controller is named, or none that has CRDs. */
 export function selectForCrds(controllers: string): Family[] {
   const selected = selectFamilies(FAMILIES, controllers.split(',').filter(Boolean));
   const all = namesOf(FAMILIES).join(', ');
@@ -62,7 +62,7 @@ export function selectForCrds(controllers: string): Family[] {
   return selected;
 }
 
-/** For whoever did not say which. */
+/** The hint for users who named no controllers. */
 function leftOut(selected: readonly Family[]): string {
   const names = namesOf(FAMILIES.filter((family) => !selected.includes(family)));
   return `lapse: without those that are off by default; --controllers=*,${names.join()} adds them\n`;

@@ -1,11 +1,11 @@
-// Directories that a command needs and may have to make.
+// Creates directories for commands.
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Step by step: where nothing can be made at all (`/proc/x`) Node's own recursion has no end, and no signal ends it.
- * Throws what the file system says.
+ * Creates parents one by one: where nothing can be created (`/proc/x`), the recursive mkdir of Node.js never
+ * returns and ignores signals. Throws the error of the file system.
  */
 export function makeDirectory(path: string, mode?: number): void {
   if (existsSync(path)) {
@@ -17,7 +17,7 @@ export function makeDirectory(path: string, mode?: number): void {
   try {
     mkdirSync(path, mode === undefined ? {} : { mode });
   } catch (cause) {
-    // Somebody else was quicker.
+    // Another process created it first.
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
   }
 }

@@ -1,9 +1,9 @@
-// Answers for programs.
+// Structured output for scripts.
 
 import { terminalText } from './terminalText.ts';
 import { yamlDocuments, yamlText } from './yaml.ts';
 
-/** `-o`. */
+/** The value of `-o`. */
 export type Format = 'text' | 'json' | 'yaml';
 export const FORMATS: readonly Format[] = ['text', 'json', 'yaml'];
 

@@ -21,7 +21,7 @@ const start = () =>
     onUnexpected: () => {},
   });
 
-test('tokens, keys and the kubeconfig are for their owner only, also where files existed', async () => {
+test('tokens, keys and the kubeconfig are readable by their owner only, also if the files existed', async () => {
   writeFileSync(at('token'), 'of-an-older-version');
   writeFileSync(at('kubeconfig'), 'old');
   for (const name of ['token', 'kubeconfig']) chmodSync(at(name), 0o644);
@@ -35,7 +35,7 @@ test('tokens, keys and the kubeconfig are for their owner only, also where files
 test.each<[string, string | undefined]>([
   ['token', undefined],
   ['server.key', undefined],
-  // The key of an authority is read when a leaf is missing.
+  // The key of the CA is read when the server certificate is missing.
   ['ca.key', 'server.crt'],
   ['front-proxy-ca.key', 'front-proxy.crt'],
 ])('an empty %s is refused', async (name, missing) => {

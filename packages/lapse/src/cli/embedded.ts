@@ -1,4 +1,4 @@
-// Puts an embedded API server together for a command: data directory, store, certificates, tokens, kubeconfig, socket.
+// Assembles an embedded API server for a command: data directory, store, certificates, tokens, kubeconfig, socket.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -27,11 +27,11 @@ export interface EmbeddedOptions {
   readonly kubeconfigOut: string;
   readonly tokenAuthFile?: string;
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
-  /** The time that objects are stamped with; certificates always know the real one. */
+  /** The clock for timestamps of objects. Certificates always use the real time. */
   readonly clock?: Clock;
-  /** What answers in this process for Services, by `<name>.<namespace>.svc`. */
+  /** In-process backends of Services, by `<name>.<namespace>.svc`. */
   readonly services?: Readonly<Record<string, LocalService>>;
-  /** Sees every request; the answer of the server passes through it. */
+  /** Wraps the handler: sees every request and response. */
   readonly around?: (handle: HttpHandler, token: string) => HttpHandler;
   readonly onUnexpected: (cause: unknown) => void;
 }
@@ -87,7 +87,7 @@ interface Keys {
   readonly admin: string;
 }
 
-/** The way in: a socket, and a kubeconfig that leads there. */
+/** Opens a socket and writes a kubeconfig for it. */
 async function open(
   options: EmbeddedOptions,
   server: ApiServer,
@@ -96,7 +96,7 @@ async function open(
   const listener = await bind(options, options.around?.(server.handle, admin) ?? server.handle, certificate);
   const kubeconfig = resolve(options.kubeconfigOut);
   const close = async () => {
-    // Watches end first, or their connections would keep the listener open.
+    // Watches are closed first. Otherwise their connections would keep the listener open.
     const stopped = server.close();
     await listener.close();
     await stopped;
@@ -148,7 +148,7 @@ async function bind(
   }
 }
 
-/** Made on the first start. */
+/** Created on the first start. */
 function adminToken(data: string): string {
   const file = join(data, 'token');
   if (!existsSync(file)) writePrivate(file, Buffer.from(systemRandom.bytes(32)).toString('base64url'));

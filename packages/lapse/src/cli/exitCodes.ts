@@ -1,5 +1,5 @@
-// With which code the commands that only look end (plan, explain, simulate): one table for all of them, for --help and for
-// the pages, which a test holds to it.
+// The exit codes of the read-only commands (plan, explain, simulate): one table for --help and the docs. A test
+// checks the docs.
 
 import { namedRows } from './help.ts';
 
@@ -20,7 +20,7 @@ export const exitCodesHelp = (): string =>
     ),
   ].join('\n');
 
-/** As a table of a page. */
+/** As a Markdown table. */
 export const exitCodesTable = (): string =>
   ['| Exit code | |', '|---|---|', ...EXIT_CODES.map(([code, meaning]) => `| ${code} | ${meaning} |`)].join(
     '\n',

@@ -10,10 +10,10 @@ import { computeFailure } from './failures.ts';
 const unreachable = new TransportError('unreachable', 'request to x could not be sent', { sent: false });
 
 test.each<[string, unknown, 1 | 2, RegExp]>([
-  ['a mistake in the command', new UsageError('--for 7x: no'), 2, /^--for 7x: no$/],
-  ['a kubeconfig of no use', new ConfigError('a.yaml', 'no'), 2, /^a\.yaml: no$/],
+  ['a usage error of the command', new UsageError('--for 7x: no'), 2, /^--for 7x: no$/],
+  ['an unusable kubeconfig file given', new ConfigError('a.yaml', 'no'), 2, /^a\.yaml: no$/],
   [
-    'a cluster that does not answer',
+    'an API server that does not respond',
     unreachable,
     1,
     /^request to x could not be sent; is it up, .*--context/,
@@ -21,13 +21,13 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
   ['credentials that have expired', new ApiError(401, 'Unauthorized', 'Unauthorized'), 1, /expired: log in/],
   ['a right that is missing', new ApiError(403, 'Forbidden', 'no'), 1, /^no; ask for that right/],
   [
-    'a server that is not well',
+    'an API server with internal errors',
     new ApiError(503, 'ServiceUnavailable', 'no'),
     1,
     /\(503\): no; try again later$/,
   ],
   [
-    'a page for browsers',
+    'an HTML page as response',
     apiErrorFrom({
       status: 404,
       headers: { 'content-type': 'text/html' },
@@ -37,7 +37,7 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
     /^the server answered 404 \(text\/html\); is this the address of a Kubernetes API server\?/,
   ],
   [
-    'a page for browsers in the place of JSON',
+    'an HTML page instead of JSON',
     new TransportError('malformed', 'GET /api: the answer (text/html) is not JSON: <!DOCTYPE html>\n<html>', {
       sent: true,
     }),
@@ -45,7 +45,7 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
     /^GET \/api: the answer \(text\/html\) is not JSON; is this the address/,
   ],
   [
-    'a certificate that nobody vouches for',
+    'a certificate of an unknown CA',
     new TransportError(
       'unreachable',
       'request to x could not be sent: unable to get local issuer certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
@@ -55,19 +55,24 @@ test.each<[string, unknown, 1 | 2, RegExp]>([
     /unable to get local issuer certificate; the server is not the one that certificate-authority/,
   ],
   [
-    'a kubeconfig that is no YAML',
+    'a kubeconfig with invalid YAML',
     new ConfigError('a.yaml', 'not YAML: x at line 2:\n\na: [\n^'),
     2,
     /at line 2$/,
   ],
   [
-    'words of a server that look like a page',
+    'an API server message that looks like HTML',
     new ApiError(422, 'Invalid', 'spec.finishedAt: ERROR: <input>:1:15: Syntax error'),
     1,
     /ERROR: <input>:1:15: Syntax error$/,
   ],
   ['any other refusal', new ApiError(409, 'Conflict', 'changed'), 1, /^changed$/],
-  ['what nobody foresaw', new TypeError('x is not a function'), 1, /please report .*\nTypeError: x.*\n +at /],
+  [
+    'an unexpected internal error',
+    new TypeError('x is not a function'),
+    1,
+    /please report .*\nTypeError: x.*\n +at /,
+  ],
 ])('%s', (_name, cause, code, text) => {
   const failure = computeFailure(cause);
   expect(failure.code).toBe(code);

@@ -1,5 +1,4 @@
-// What is said, and with which code a command ends, when it cannot do what it was asked. A stack is only for what nobody
-// foresaw: it is a mistake of ours.
+// The message and exit code of a failed command. A stack is printed only for unexpected errors, which are bugs.
 
 import { ApiError } from '@lapse/kube/api/status';
 import { ConfigError } from '@lapse/kube/client/configFields';
@@ -8,7 +7,10 @@ import { firstLine, UsageError } from '#manager/usage';
 
 export interface Failure {
   readonly text: string;
-  /** 2: a mistake in the command or in what it names. 1: anything else, such as a cluster that does not answer. */
+  /**
+   * 2: a usage error, or an error in a named file or object. 1: any other failure, such as a cluster that does not
+   * respond.
+   */
   readonly code: 1 | 2;
 }
 
@@ -24,7 +26,7 @@ export function computeFailure(cause: unknown): Failure {
   };
 }
 
-/** What the cluster did not answer, or did not allow, and what to do next. */
+/** What the cluster did not answer or denied, and what to do next. */
 export interface Refusal {
   readonly what: string;
   readonly next?: string;
@@ -32,7 +34,7 @@ export interface Refusal {
 
 const ANOTHER = 'or use another --context';
 
-/** Undefined for anything else. */
+/** Undefined for all other errors. */
 export function computeRefusal(cause: unknown): Refusal | undefined {
   if (cause instanceof TransportError) return computeUnanswered(cause);
   if (!(cause instanceof ApiError)) return undefined;
@@ -50,13 +52,13 @@ export function computeRefusal(cause: unknown): Refusal | undefined {
   return { what: message, ...(isOfKubernetes ? {} : { next: NEXT.malformed }) };
 }
 
-/** So the client marks answers that are no Status. */
+/** The reason that the client sets for responses that are not a Status. */
 const NOT_OF_KUBERNETES = 'UnexpectedServerResponse';
 
-/** Whoever else answers does so with a page for browsers. */
+/** Proxies and other servers respond with an HTML page. */
 const withoutPage = (message: string): string => message.replace(/:\s*<[\s\S]*$/, '').split('\n')[0]!;
 
-/** Node speaks to whoever started Node. */
+/** Advice of Node.js that does not apply to users of Lapse. */
 const TO_OTHERS = /; if the root CA is installed locally.*$/s;
 const CERTIFICATE = /certificate|altname/i;
 

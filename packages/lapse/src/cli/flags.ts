@@ -1,4 +1,4 @@
-// Flags out of the table of settings: the same for every command that runs controllers.
+// Generates flags from the table of settings, for all commands that run controllers.
 
 import { getOwn, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { type Command, Option } from 'commander';
@@ -7,18 +7,18 @@ import { settingsOf } from '#manager/configuration/load';
 import { compileConfiguration, schemaAt } from '#manager/configuration/schema';
 
 export interface SettingFlags {
-  /** The flags that were given, by their names without dashes, as typed. */
+  /** The given flags by name without dashes, unparsed. */
   given(command: Command): Record<string, string>;
 }
 
 export interface SettingChoice {
-  /** Flags that mean nothing to this command. */
+  /** Flags that have no effect in this command. */
   readonly without?: (flag: string) => boolean;
-  /** Other defaults than `lapse run` has, as for loadConfiguration; the help names them. */
+  /** Defaults that differ from those of `lapse run`, as for loadConfiguration. The help shows them. */
   readonly defaults?: JsonObject;
 }
 
-/** Adds a flag for every setting that has one and is not left out. */
+/** Adds a flag for every setting that has one and is not excluded. */
 export function withSettings(
   command: Command,
   families: readonly Family[],
@@ -43,7 +43,7 @@ export function withSettings(
       const values: Record<string, string> = {};
       for (const [flag, option] of options) {
         const value: unknown = parsed.getOptionValue(option.attributeName());
-        // A switch without a value is `true`.
+        // A boolean flag without a value is `true`.
         if (value !== undefined) values[flag] = String(value);
       }
       return values;
@@ -62,7 +62,7 @@ const valueAt = (document: JsonObject, field: string): Json | undefined =>
     .split('.')
     .reduce<Json | undefined>((at, name) => (isObject(at) ? getOwn(at, name) : undefined), document);
 
-/** As a flag would say it. */
+/** The value in the syntax of a flag. */
 const shown = (value: Json): string =>
   isObject(value)
     ? Object.entries(value)

@@ -1,12 +1,12 @@
-// What every command shares on the command line: help that fits a narrow terminal, mistakes that are answered in the
-// words and with the exit code of all the others.
+// Shared behaviour of all commands: help that fits a narrow terminal, and usage errors with uniform messages and exit
+// code.
 
 import type { Command, Help } from 'commander';
 
-/** Columns; a longer flag has its description on the next line. */
+/** Columns. The description of a longer flag starts on the next line. */
 const WIDEST_TERM = 30;
 
-/** Applies to the command and to those under it. */
+/** Applies to the command and its subcommands. */
 export function withManners(command: Command): Command {
   command
     .configureHelp({ padWidth, formatItem })
@@ -45,7 +45,7 @@ export interface Named {
   readonly description: string;
 }
 
-/** Names and what they stand for, for the end of a help text. */
+/** Names with descriptions, for the end of a help text. */
 export function namedRows(rows: readonly Named[], width: number): string[] {
   const indent = 2 + Math.max(...rows.map(({ name }) => name.length)) + 2;
   return rows.flatMap(({ name, description }) => {
@@ -54,7 +54,7 @@ export function namedRows(rows: readonly Named[], width: number): string[] {
   });
 }
 
-/** Lines no wider than that; a longer word has one of its own. */
+/** Lines of at most this width. A longer word has its own line. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

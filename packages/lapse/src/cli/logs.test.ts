@@ -14,20 +14,20 @@ function said(error: Error): Record<string, unknown> {
 
 test.each([
   [
-    'a server that does not answer',
+    'an API server that does not respond',
     new TransportError('unreachable', 'connect ECONNREFUSED', { sent: false, cause: new Error('socket') }),
     { name: 'TransportError', failure: 'unreachable', message: 'connect ECONNREFUSED' },
   ],
   [
-    'a server that refuses',
+    'an API server that rejects requests',
     new ApiError(403, 'Forbidden', 'no'),
     { name: 'ApiError', code: 403, message: 'no' },
   ],
-])('%s is logged in its words, without a stack', (_rule, error, shown) => {
+])('%s is logged with its message, without a stack', (_rule, error, shown) => {
   expect(said(error)).toMatchObject({ family: 'cleaner', message: 'cache' });
   expect(said(error).error).toEqual(shown);
 });
 
-test('a mistake of ours is logged with where it happened', () => {
+test('an internal error is logged with its stack', () => {
   expect(said(new TypeError('x is not a function')).error).toMatchObject({ stack: expect.any(String) });
 });

@@ -1,4 +1,4 @@
-// The log of a process: lines for people on a terminal, JSON everywhere else.
+// The log of a process: readable lines on a terminal, JSON otherwise.
 
 import { realClock } from '@lapse/base/clock';
 import { jsonLog, type Log, prettyLog } from '@lapse/base/log';
@@ -20,8 +20,7 @@ export function openLog({ log }: General): Log {
 type Fields = Parameters<Log['info']>[0];
 
 /**
- * What the cluster answers, or does not, is no mistake of ours: where in the program it was heard would be a screenful
- * per request, as long as an API server is away.
+ * Errors of the cluster are logged without a stack: while an API server is unavailable, stacks would flood the log.
  */
 export function briefly(log: Log): Log {
   const at = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: Fields, message: string) =>

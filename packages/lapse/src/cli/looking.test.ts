@@ -8,7 +8,7 @@ import { impatient } from './looking.ts';
 
 const answer = { status: 200, headers: {}, body: Buffer.from('{"kind":"APIVersions"}') };
 
-/** Answers as many requests as told, and is silent then. */
+/** Responds to this many requests, then never again. */
 function server(answers: number): Transport {
   let left = answers;
   return {
@@ -32,7 +32,7 @@ function look(answers: number) {
   return { clock, said, ask, since: () => clock.now() - start };
 }
 
-test('a server that never answers is named after three seconds, once, and given up within a minute', async () => {
+test('an API server that never responds is named once after three seconds, and the command fails within a minute', async () => {
   const { clock, said, ask, since } = look(0);
   const failed = ask().then(
     () => 'answered',
@@ -43,7 +43,7 @@ test('a server that never answers is named after three seconds, once, and given 
   expect(said).toEqual([3000]);
 });
 
-test('who has answered is given as long as everybody else', async () => {
+test('an API server that has responded before gets the usual timeout', async () => {
   const { clock, said, ask } = look(1);
   await ask();
   await clock.advance(seconds(5));

@@ -1,5 +1,5 @@
-// A cluster for commands that somebody waits for: after a few seconds without an answer it is said whom they wait for, and
-// a server that has never answered is given up sooner than a controller would.
+// Cluster access for interactive commands: after a few seconds without a response, the user sees which API server is
+// slow. A server that has never responded is given up sooner than by a controller.
 
 import { type Clock, realClock } from '@lapse/base/clock';
 import { seconds } from '@lapse/base/instant';
@@ -16,10 +16,10 @@ export interface Looking {
   readonly cluster: Cluster;
 }
 
-/** A note beside the result, on the standard error. */
+/** A message on standard error, beside the result. */
 export const sayToUser = (text: string): void => void process.stderr.write(`lapse: ${text}\n`);
 
-/** To be closed by whoever asked. */
+/** The caller must close it. */
 export async function openCluster(flags: ClusterFlags): Promise<Looking> {
   const cluster = await reachCluster(flags, process.env, realClock);
   const { transport, credentials, server } = cluster;
@@ -33,14 +33,14 @@ export async function openCluster(flags: ClusterFlags): Promise<Looking> {
   return { client, cluster };
 }
 
-/** Nobody wonders before. */
+/** Time without a response before the message. */
 const SILENCE = seconds(3);
-/** For one attempt, as long as there has been no answer at all; a large list may take longer. */
+/** Timeout per attempt until the first response. A large list may take longer. */
 const FIRST_ANSWER = seconds(10);
 
 export interface ImpatienceOptions {
   readonly clock: Clock;
-  /** There has been no answer for a while; said once. */
+  /** Called once when there has been no response for a while. */
   readonly say: () => void;
 }
 

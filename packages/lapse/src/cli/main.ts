@@ -1,6 +1,6 @@
-// The first file that runs. Node strips the types of every source it loads; the compile cache keeps the results, which
-// halves the time to the first answer from the second start on. It is code that will run, so it is kept where only its
-// owner writes, and not, as Node would, in a directory for temporary files that whoever comes first may make.
+// The entry point. Node.js strips the types of every source it loads. The compile cache stores the results, which
+// halves the startup time from the second start on. The cache contains code, so it is in a directory that only its
+// owner can write, and not in the shared temporary directory that Node.js uses by default.
 
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
@@ -12,7 +12,7 @@ const home = XDG_CACHE_HOME || HOME;
 if (home && existsSync(home)) keepCompiled(join(XDG_CACHE_HOME || join(home, '.cache'), 'lapse', 'compiled'));
 await import('./cli.ts');
 
-/** Where nothing can be made, all is only slower. */
+/** If the directory cannot be created, only the startup is slower. */
 function keepCompiled(directory: string): void {
   try {
     makeDirectory(directory, 0o700);

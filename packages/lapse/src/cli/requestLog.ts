@@ -1,10 +1,10 @@
-// One JSON line per request: what was asked, in which encoding, and what was answered. For tests and for the curious.
+// A request log with one JSON line per request: request, encoding and response. For tests and debugging.
 
 import { createWriteStream, openSync } from 'node:fs';
 import type { HttpHandler } from '@lapse/kube/api/http';
 import { explained } from '#manager/usage';
 
-/** Opened at once: throws UsageError where nothing can be written. */
+/** Opens the file at once. Throws a UsageError if it cannot be written. */
 export function requestLog(file: string): (handle: HttpHandler) => HttpHandler {
   const fd = explained(`--request-log ${file}`, () => openSync(file, 'a', 0o600));
   const out = createWriteStream(file, { fd });

@@ -1,4 +1,4 @@
-// lapse run: controllers against a cluster.
+// lapse run: runs the controllers against a cluster.
 
 import { hostname } from 'node:os';
 import { realClock } from '@lapse/base/clock';
@@ -49,7 +49,7 @@ export function runCommand(): Command {
       ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
     });
     const general = readGeneral(document);
-    // Whoever brings controllers of their own wants those, and the others when asked for.
+    // With --module, only the controllers of the modules run by default.
     const words = general.controllers ?? (own.length > 0 ? own.map(({ name }) => name) : ['*']);
     const selected = selectFamilies(known, words);
     const log = openLog(general);

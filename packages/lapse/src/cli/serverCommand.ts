@@ -1,4 +1,4 @@
-// lapse server: the embedded API server alone.
+// lapse server: runs only the embedded API server.
 
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
@@ -18,7 +18,7 @@ export interface ServerFlags {
   readonly requestLog?: string;
 }
 
-/** Flags that every command with an embedded server has. */
+/** Flags of all commands with an embedded API server. */
 export function withServerFlags(command: Command): Command {
   return command
     .option('--port <n>', 'port to listen on; 0 picks a free one', '0')

@@ -1,6 +1,6 @@
-// Waiting for the end: the first signal asks, the second insists.
+// Termination: the first signal stops the process gracefully, the second at once.
 
-/** Resolves on SIGTERM or SIGINT; a second signal ends the process at once. */
+/** Resolves on SIGTERM or SIGINT. A second signal ends the process at once. */
 export function untilAskedToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
@@ -14,7 +14,7 @@ export function untilAskedToStop(): Promise<NodeJS.Signals> {
   });
 }
 
-/** After everything was stopped in order: whatever somebody else's code still waits for does not keep the process. */
+/** Exits after a graceful stop, even if code of modules still has pending work. */
 export function leave(): never {
   process.exit(process.exitCode ?? 0);
 }

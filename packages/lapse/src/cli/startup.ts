@@ -1,5 +1,5 @@
-// What a process says about itself when it starts: what runs, which of our kinds the cluster does not serve, and which
-// rights are missing. It only looks and tells; nothing waits for it, and nothing depends on it.
+// Logs at startup: running controllers, CRDs that the cluster does not serve, and missing rights. Read-only; nothing
+// depends on it.
 
 import type { Log } from '@lapse/base/log';
 import type { CustomKind } from '@lapse/kube/api/kinds/customKind';
@@ -13,7 +13,7 @@ export interface StartupOptions extends NeedsOptions {
   readonly log: Log;
 }
 
-/** Resolves when everything was said; never rejects. */
+/** Resolves when everything is logged. Never rejects. */
 export async function tellWhatRuns(options: StartupOptions): Promise<void> {
   const { families, log } = options;
   for (const { family, controllers } of families)

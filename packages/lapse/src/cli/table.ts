@@ -1,16 +1,16 @@
-// Tables for people: columns as wide as what is in them. On a terminal the last one is folded, and where that leaves
-// too little of it, what does not fit comes beneath the first cells of its row.
+// Text tables with columns as wide as their content. On a terminal the last column is wrapped. If it would be too
+// narrow, the remaining cells are printed below the first cells of the row.
 
 import { wrapped } from './help.ts';
 
 export type Row = readonly string[];
 export type Style = (text: string) => string;
 
-/** What is said of one thing: in a row, and, where the terminal is too narrow for that, beneath its first cells. */
+/** The cells of one item, in one row or, on a narrow terminal, below its first cells. */
 export interface Table<T> {
   readonly header: Row;
   readonly rowOf: (one: T) => Row;
-  /** How many cells stay in the row. */
+  /** Number of cells that stay in the row. */
   readonly first: number;
   readonly beneath: (row: Row) => string;
 }
@@ -18,17 +18,17 @@ export interface Table<T> {
 export interface Manner {
   /** For the header. */
   readonly bold: Style;
-  /** Of the terminal; unset: lines are as long as they are. */
+  /** Width of the terminal. Undefined: lines are not wrapped. */
   readonly columns?: number | undefined;
 }
 
-/** Columns that are worth a column of their own. */
+/** Minimum width of the last column. */
 const LEAST_LAST = 40;
 const INDENT = 4;
-/** Below that, nothing is worth folding. */
+/** Text is not wrapped below this width. */
 const LEAST_WIDE = 20;
 
-/** Rows are made twice, once for their widths: a hundred thousand of them are more than a plan itself. */
+/** Rows are generated twice, once for their widths: a hundred thousand rows need more memory than the plan itself. */
 export function* table<T>(of: readonly T[], what: Table<T>, { bold, columns }: Manner): Generator<string> {
   const { header, rowOf, first, beneath } = what;
   const widths = header.map((title) => title.length);

@@ -9,7 +9,7 @@ const HOSTILE = 'a\u001b[2J\u001b]0;title\u0007b\r\u009b31m\u202ec\u001b[8md';
 const STEERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 
 describe('text for a terminal', () => {
-  test('shows characters that steer a terminal instead of sending them', () => {
+  test('shows terminal control characters instead of sending them', () => {
     expect(terminalText(HOSTILE)).toBe(
       'a\\u001b[2J\\u001b]0;title\\u0007b\\u000d\\u009b31m\\u202ec\\u001b[8md',
     );
@@ -30,8 +30,8 @@ describe('text for a terminal', () => {
   });
 });
 
-describe('every way to a terminal', () => {
-  test('of the checkpoint commands shows what would steer it', async () => {
+describe('output to a terminal', () => {
+  test('of the checkpoint commands escapes control characters', async () => {
     const desk = rememberingDesk({} as never);
     await desk.run(async ({ out, say }) => {
       await out(`${HOSTILE}\n`);
@@ -43,7 +43,7 @@ describe('every way to a terminal', () => {
     expect(said).not.toMatch(STEERS);
   });
 
-  test('of the live view shows what would steer it', () => {
+  test('of the live view escapes control characters', () => {
     const written: string[] = [];
     const pinned = new Pinned((text) => written.push(text));
     pinned.scroll(`${HOSTILE}\n`);

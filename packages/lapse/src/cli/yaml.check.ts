@@ -1,4 +1,4 @@
-// One writer of YAML: whoever calls the package itself prints what kubectl reads as something else.
+// All YAML is written by yaml.ts: direct calls of the yaml package may print values that kubectl reads differently.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../../..');
 
-/** Who may, and why. */
+/** Allowed files, and why. */
 const MAY: Readonly<Record<string, string>> = {
   'packages/lapse/src/cli/yaml.ts': 'the writer itself',
   'packages/apiserver/src/http/respond.ts': 'answers with the keys and quotes of a Go server',
@@ -20,7 +20,7 @@ const productOf = (folder: string): string[] =>
     .map((file) => join(folder, file))
     .filter((file) => /\.ts$/.test(file) && !/\.(test|check|soak|kube|wire)\.ts$|testkit/.test(file));
 
-test('nobody else writes YAML', () => {
+test('no other file writes YAML', () => {
   const writers = ['packages', 'scripts']
     .flatMap(productOf)
     .filter((file) => WRITES.test(readFileSync(join(root, file), 'utf8')));

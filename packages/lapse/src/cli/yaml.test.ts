@@ -5,7 +5,7 @@ import { yamlDocuments, yamlText } from './yaml.ts';
 
 const read = (text: string): unknown => parse(text, { version: '1.1' });
 
-describe('texts that YAML 1.1, or Go, takes for something else are quoted', () => {
+describe('strings that YAML 1.1 or Go would read as other types are quoted', () => {
   test.each([
     ...['yes', 'No', 'on', 'OFF', 'y', 'N', 'true', '~', 'null', ''],
     ...['1_000', '0b11', '0x1F', '0o17', '017', '12:30:45', '1e3', '.5', '.inf', '1.'],
@@ -17,22 +17,22 @@ describe('texts that YAML 1.1, or Go, takes for something else are quoted', () =
   });
 
   test.each(['10m', '0.1.0', '10.0.0.1', 'yesterday', '-one', '512Mi', '/a', 'lapse:0.1.0'])(
-    '%s is a text to everybody',
+    '%s is read as a string by all parsers',
     (value) => expect(yamlText({ value })).toBe(`value: ${value}\n`),
   );
 });
 
-test('what is no text is written as it is', () => {
+test('other types are written as they are', () => {
   expect(yamlText({ a: true, b: 1000, c: null, d: 9007199254740993n })).toBe(
     'a: true\nb: 1000\nc: null\nd: 9007199254740993\n',
   );
 });
 
 test.each([
-  ['a line that begins with a tab is a mistake to Go', '\tfor\n', '"\\tfor\\n"'],
+  ['a line that begins with a tab is an error in Go', '\tfor\n', '"\\tfor\\n"'],
   ['white space alone would be lost', ' \n', '" \\n"'],
-  ['a separator of lines is not the end of one', 'a\u2028b', '"a\\u2028b"'],
-  ['what cannot be printed is refused', 'a\x7f\ufeffb', '"a\\u007f\\ufeffb"'],
+  ['a Unicode line separator does not end a line', 'a\u2028b', '"a\\u2028b"'],
+  ['unprintable characters would be rejected', 'a\x7f\ufeffb', '"a\\u007f\\ufeffb"'],
 ])('%s', (_, text, written) => {
   expect(yamlText({ text })).toBe(`text: ${written}\n`);
 });
@@ -62,7 +62,7 @@ const anyText = fc
   .array(fc.oneof(fc.constantFrom(...PIECES, ...MORE), fc.string({ unit: 'binary', maxLength: 6 })))
   .map((pieces) => pieces.join(''));
 
-test('whatever the text, as a key, as a value or in a list: it is read as it was written', () => {
+test('every string is read back unchanged as a key, as a value and in a list', () => {
   const value = fc.record({
     text: anyText,
     map: fc.dictionary(anyText, anyText, { maxKeys: 3, noNullPrototype: true }),
@@ -76,7 +76,7 @@ test('whatever the text, as a key, as a value or in a list: it is read as it was
   );
 });
 
-test('documents one after another, nothing folded, nothing by reference', () => {
+test('documents are written in sequence, without wrapped lines and anchors', () => {
   const twice = { a: 'word '.repeat(40).trim() };
   const text = yamlDocuments([{ one: twice, two: twice }, { three: [] }]);
   expect(text).not.toMatch(/[&*>]/);

@@ -1,10 +1,12 @@
-// YAML for kubectl, which reads YAML 1.1: there `yes`, `on`, `1_000` and `0b11` are not texts, and a text that is one of
-// them must be quoted. Everything the commands write as YAML is written here.
+// YAML for kubectl, which reads YAML 1.1: there `yes`, `on`, `1_000` and `0b11` are not strings, so such strings must
+// be quoted. All commands write YAML with this file.
 
 import { type ScalarTag, stringify } from 'yaml';
 import { stringTag } from 'yaml/util';
 
-/** Numbers to Go that are none in the specification (`-_1`, `0X1F`, `+0o17`). Never made, only told from texts. */
+/**
+ * Values that are numbers in Go but not in the specification (`-_1`, `0X1F`, `+0o17`). Only used to detect strings.
+ */
 const numberOfGo: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
@@ -13,14 +15,14 @@ const numberOfGo: ScalarTag = {
   resolve: (text) => text,
 };
 
-/** Refused as it is by a reader, taken for the end of a line, or turns the direction of the text on a terminal. */
+/** Characters that parsers reject or treat as line ends, or that change the text direction on a terminal. */
 const UNPRINTABLE =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/;
 
-/** In a block a tab at the beginning is a mistake to Go, and white space alone is lost. */
+/** In a block scalar, a leading tab is an error in Go, and whitespace alone is lost. */
 const BAD_BLOCK = /^[ \n]*\t|^\s+$/;
 
-/** In quotes, with nothing in it that is not printable. */
+/** Quoted, with all unprintable characters escaped. */
 const escaped = (text: string): string =>
   JSON.stringify(text).replace(
     /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/g,
@@ -37,11 +39,11 @@ const text: ScalarTag = {
 };
 
 export interface YamlOptions {
-  /** Lists are indented below their key; true unless told. */
+  /** Lists are indented below their key. Default: true. */
   readonly indentSeq?: boolean;
 }
 
-/** One document. Lines are never folded; what occurs twice is written twice. */
+/** One document. Lines are never wrapped. Repeated values are written in full, without anchors. */
 export const yamlText = (value: unknown, { indentSeq = true }: YamlOptions = {}): string =>
   stringify(value, {
     compat: 'yaml-1.1',
@@ -51,6 +53,6 @@ export const yamlText = (value: unknown, { indentSeq = true }: YamlOptions = {})
     indentSeq,
   });
 
-/** Several, as `kubectl apply --filename -` takes them. */
+/** Several documents, as `kubectl apply --filename -` accepts them. */
 export const yamlDocuments = (values: readonly object[]): string =>
   values.map((value) => yamlText(value)).join('---\n');

@@ -17,7 +17,11 @@ describe('errors are reported in one readable line', () => {
       () => readFileSync(join(scratch, 'none')),
       'a.yaml: no such file or directory',
     ],
-    ['a directory instead of a file', () => readFileSync(scratch), 'a.yaml: illegal operation on a directory'],
+    [
+      'a directory instead of a file',
+      () => readFileSync(scratch),
+      'a.yaml: illegal operation on a directory',
+    ],
     [
       'a file with invalid YAML',
       () => parse('{ broken\n'),

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { buildReadApi } from './apiService.ts';
 
-test('config/read-api is what is built for the usual installation', () => {
+test('config/read-api matches the generated manifests of the default installation', () => {
   const file = join(import.meta.dirname, '../../../../../config/read-api/read-api.yaml');
   const documents = parseAllDocuments(readFileSync(file, 'utf8')).map((one) =>
     (one as { toJS(): unknown }).toJS(),

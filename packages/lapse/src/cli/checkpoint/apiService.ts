@@ -1,17 +1,17 @@
-// What a cluster needs so that checkpoints are read through its API server: the registration, a Service to find us by, the
-// rights of the process, and a role for people. Applied beside the rest, where manifest-capture runs.
+// The manifests for reading checkpoints through the API server: the APIService, a Service, the rights of the process,
+// and a role for users. Applied in addition to the rest, where manifest-capture runs.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { apiServiceName } from '@lapse/runtime/aggregated/registration';
 import { READ_GROUP, READ_VERSION } from './readApi.ts';
 
 export interface ReadApiPlace {
-  /** Of the installation: its service account, and the beginning of all names here. */
+  /** Name of the installation: its service account, and the prefix of all names here. */
   readonly name: string;
   readonly namespace: string;
-  /** Which Pods answer. */
+  /** Selects the Pods that serve the API. */
   readonly selector: Readonly<Record<string, string>>;
-  /** Of `--api-port` in those Pods. */
+  /** The port of `--api-port` in those Pods. */
   readonly targetPort: number;
 }
 
@@ -41,7 +41,7 @@ export function buildReadApi(place: ReadApiPlace): KubeObject[] {
       spec: {
         group: READ_GROUP,
         version: READ_VERSION,
-        // Below that of the kinds themselves: `kubectl get manifestcheckpoints` means those.
+        // Lower than that of the kinds themselves, so that `kubectl get manifestcheckpoints` means those.
         groupPriorityMinimum: 999,
         versionPriority: 15,
         service: { name, namespace, port: 443 },
@@ -54,9 +54,9 @@ export function buildReadApi(place: ReadApiPlace): KubeObject[] {
       rule('state-snapshotter.deckhouse.io', 'manifestcheckpointcontentchunks', ['get']),
     ]),
     binding(place, { name: `${place.name}:read-api` }, ['ClusterRole', `${place.name}:read-api`]),
-    // Whom to believe is published there; every cluster has the Role.
+    // The client CA of the front proxy is published there. Every cluster has this Role.
     binding(place, { name, namespace: 'kube-system' }, ['Role', 'extension-apiserver-authentication-reader']),
-    // For people, by a binding of the operator's: it shows every captured Secret.
+    // For users. The operator binds it: it gives access to every captured Secret.
     role('ClusterRole', { name: `${place.name}:checkpoint-reader` }, [
       rule('state-snapshotter.deckhouse.io', 'manifestcheckpoints', ['get', 'list']),
       rule(READ_GROUP, 'manifestcheckpoints/manifests', ['get']),

@@ -1,4 +1,4 @@
-// The checkpoint commands against the embedded server: what they print, what they do, and how they end.
+// The checkpoint commands against the embedded API server: output, effects and exit codes.
 
 import { createServer } from '@lapse/apiserver/server';
 import { seededRandom } from '@lapse/base/random';
@@ -35,7 +35,7 @@ let client: Client;
 let desk: RememberingDesk;
 let objects: KubeObject[];
 let writes: string[] = [];
-/** A namespace and a checkpoint for each test. */
+/** Each test has its own namespace and checkpoint. */
 let count = 0;
 let shop: string;
 let copy: string;
@@ -62,7 +62,7 @@ beforeEach(async () => {
   writes = [];
 });
 
-/** What was printed since the last time, with names that are the same in every test. */
+/** The output since the last call, with the same names in every test. */
 function taken(at: RememberingDesk = desk): { out: string; said: string } {
   const { out, said } = at.take();
   const plain = (text: string) =>
@@ -89,8 +89,8 @@ async function breakChunk(index: number): Promise<void> {
   );
 }
 
-describe('looking', () => {
-  test('ls', async () => {
+describe('read commands', () => {
+  test('ls lists the checkpoints', async () => {
     await capture(client, `${name}-unfinished`, [], { namespace: shop, ready: false });
     expect(await desk.run((at) => listCheckpoints(at, { output: 'text', namespace: shop }))).toBe(0);
     const lines = taken().out.split('\n');
@@ -120,7 +120,7 @@ describe('looking', () => {
     expect(documents.map((one) => (one as KubeObject).kind)).toEqual(read.map(({ kind }) => kind));
   });
 
-  test('cat of some, of none, and of what is not there', async () => {
+  test('cat prints selected objects, and reports an empty or unknown selection', async () => {
     await cat({ only: ['configmap/settings', 'Shelf'] });
     expect(JSON.parse(taken().out)).toHaveLength(2);
     expect(await cat({ only: ['Secret/other'] })).toBe(0);
@@ -132,7 +132,7 @@ describe('looking', () => {
     expect(taken().said).toMatch(/9 objects, .* limit of 3; --max-objects raises it/);
   });
 
-  test('verify says which chunk is bad, and cat stops before it', async () => {
+  test('verify names the damaged chunk, and cat stops before it', async () => {
     const verify = (output: 'text' | 'json') => desk.run((at) => verifyCommand(at, name, { output }));
     expect(await verify('text')).toBe(0);
     const whole = taken().out;
@@ -153,15 +153,15 @@ describe('looking', () => {
     expect(writes.filter((write) => !write.includes('chunks'))).toEqual([]);
   });
 
-  test('one that is not Ready is not read', async () => {
+  test('a checkpoint that is not Ready is not read', async () => {
     await capture(client, `${name}-unfinished`, [], { namespace: shop, ready: false });
     expect(await restore({}, `${name}-unfinished`)).toBe(1);
     expect(taken().said).toMatch(/is not Ready .*; it can be read once/);
   });
 });
 
-describe('restoring', () => {
-  test('into a namespace that is not there: a plan, then everything, then nothing', async () => {
+describe('restore', () => {
+  test('into a missing namespace prints a plan, then restores everything, then has nothing to do', async () => {
     expect(await restore({ namespace: copy })).toBe(0);
     const { out } = taken();
     expect(out).toMatch(/create +v1 Namespace copy\n/);
@@ -185,7 +185,7 @@ describe('restoring', () => {
     expect(writes).toEqual([]);
   });
 
-  test('in place: what was deleted comes back, what differs is shown and set right', async () => {
+  test('in place creates deleted objects, and shows and reverts differences', async () => {
     await client.delete(Secret, { namespace: shop, name: 'db' });
     objectOf(
       await client.patch(
@@ -214,7 +214,7 @@ describe('restoring', () => {
     });
   });
 
-  test('only some, as JSON, and never with --dry-run', async () => {
+  test('restores only selected objects, prints JSON, and writes nothing with --dry-run', async () => {
     await client.delete(ConfigMap, { namespace: shop, name: 'settings' });
     await client.delete(Secret, { namespace: shop, name: 'db' });
     writes = [];
@@ -236,7 +236,7 @@ describe('restoring', () => {
     await expect(restore({ namespace: 'Not A Name' })).rejects.toThrow(UsageError);
   });
 
-  test('a namespace that nobody captured is made only when that is wanted', async () => {
+  test('creates a namespace that was not captured only on request', async () => {
     const of = `${name}-without`;
     await capture(
       client,
@@ -250,7 +250,7 @@ describe('restoring', () => {
     expect(taken().out).toMatch(/\n2 created/);
   });
 
-  test('what the server refuses stops everything, unless the rest is wanted', async () => {
+  test('stops when the API server rejects an object, and continues only on request', async () => {
     const odd = { ...objects.find(({ kind }) => kind === 'ConfigMap')!, data: { a: 1 } };
     odd.metadata = { ...odd.metadata, name: 'odd' };
     const unserved = { ...odd, apiVersion: 'example.com/v1', kind: 'Nothing', data: {} };
@@ -270,7 +270,7 @@ describe('restoring', () => {
     expect(taken().out).toMatch(/\n1 created/);
   });
 
-  test('what can only be checked once its namespace is there is checked before anything else is written', async () => {
+  test('checks objects in a new namespace after creating it and before writing anything else', async () => {
     const odd = { ...objects.find(({ kind }) => kind === 'ConfigMap')!, data: { a: 1 } };
     odd.metadata = { ...odd.metadata, name: 'odd' };
     const of = `${name}-late`;
@@ -283,7 +283,7 @@ describe('restoring', () => {
     expect(taken().out).toMatch(/\n8 created/);
   });
 
-  test('an object that changed since it was compared is left alone', async () => {
+  test('does not overwrite an object that changed after the comparison', async () => {
     const key = { namespace: shop, name: 'settings' };
     const patch = (text: string) =>
       client.patch(

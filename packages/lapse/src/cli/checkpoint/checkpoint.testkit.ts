@@ -1,4 +1,4 @@
-// A namespace with a little of everything, a checkpoint of it, and a desk that remembers what was printed.
+// A namespace with various objects, a checkpoint of it, and a desk that records the output.
 
 import { type Clock, realClock } from '@lapse/base/clock';
 import { defineKind, type Kind, keyOf } from '@lapse/kube/api/kind';
@@ -46,7 +46,7 @@ const template = {
 
 type Authored = readonly [kind: string, rest: object, metadata: object];
 
-/** By hand, as an author writes them. */
+/** Manifests as a user writes them. */
 const authored = (namespace: string): readonly Authored[] => [
   ['ServiceAccount', {}, { name: 'web' }],
   ['ConfigMap', { data: { url: `http://db.${namespace}.svc:5432`, text: 'é 😀' } }, { name: 'settings' }],
@@ -86,7 +86,7 @@ const authored = (namespace: string): readonly Authored[] => [
 export const serveKinds = (client: Client, clock: Clock = realClock): Promise<string[]> =>
   applyCrds(client, clock, [manifestCheckpointKind, manifestCheckpointContentChunkKind, shelfKind]);
 
-/** Makes a namespace and what is in it; answers with the objects as the server has them. */
+/** Creates a namespace with its objects. Returns the objects as the API server stored them. */
 export async function furnish(client: Client, namespace: string): Promise<KubeObject[]> {
   const made = [
     objectOf(
@@ -119,13 +119,13 @@ const identity = ({ apiVersion, kind: name, metadata }: KubeObject) => ({
 
 export interface CaptureOptions {
   readonly namespace: string;
-  /** Gzip bytes in a chunk. */
+  /** Gzip bytes per chunk. */
   readonly most?: number;
-  /** Unset: Ready. */
+  /** Default: Ready. */
   readonly ready?: boolean;
 }
 
-/** Writes a checkpoint of these objects as a capture would. */
+/** Writes a checkpoint of these objects in the format of a capture. */
 export async function capture(
   client: Client,
   name: string,
@@ -176,9 +176,9 @@ export async function capture(
 }
 
 export interface RememberingDesk extends Desk {
-  /** What was printed, and what was said beside it, since the last time. */
+  /** Standard output and messages since the last call. */
   take(): { readonly out: string; readonly said: string };
-  /** The exit code of some work; failures are said. */
+  /** Returns the exit code. Failures are printed. */
   run(work: (desk: Desk) => Promise<0 | 1>): Promise<number>;
 }
 

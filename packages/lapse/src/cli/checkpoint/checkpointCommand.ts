@@ -1,4 +1,4 @@
-// lapse checkpoint: looks at what captures have written down, and brings it back.
+// lapse checkpoint: lists, prints, verifies and restores checkpoints.
 
 import { Command, InvalidArgumentError } from 'commander';
 import { atDesk, type ClusterFlags, clusterOptions, outputOption } from './desk.ts';

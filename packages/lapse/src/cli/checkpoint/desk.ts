@@ -1,5 +1,4 @@
-// What the checkpoint commands share: a client, a way to print that waits for slow readers, and errors that say what to do
-// next.
+// Shared parts of the checkpoint commands: a client, output with backpressure, and errors that say what to do next.
 
 import { styleText } from 'node:util';
 import { type Clock, realClock } from '@lapse/base/clock';
@@ -19,16 +18,16 @@ import { terminalText } from '../terminalText.ts';
 export interface Desk {
   readonly client: Client;
   readonly clock: Clock;
-  /** For what was asked for. */
+  /** Writes the result to standard output. */
   out(text: string): Promise<void>;
-  /** For what else there is to say. */
+  /** Writes messages to standard error. */
   say(text: string): void;
-  /** How far something long is, for a person who waits; the next text takes its place, an empty one ends it. */
+  /** Shows the progress of a long operation. The next text replaces it, an empty one removes it. */
   progress?(text: string): void;
   readonly colour: boolean;
 }
 
-/** 0: as it should be. 1: something is damaged, refused or failed. 2 (UsageError): the command line is wrong. */
+/** 0: success. 1: something is damaged, rejected or failed. 2 (UsageError): the command line is wrong. */
 export type ExitCode = 0 | 1;
 
 export interface ClusterFlags {
@@ -44,7 +43,7 @@ export const clusterOptions = (): Option[] => [
 export const outputOption = (choices: readonly string[], usual: string): Option =>
   new Option('-o, --output <format>', choices.join(', ')).choices([...choices]).default(usual);
 
-/** Connects, works, and leaves with the code of the work. */
+/** Connects, runs the work, and exits with its code. */
 export async function atDesk(flags: ClusterFlags, work: (desk: Desk) => Promise<ExitCode>): Promise<void> {
   const cluster = await reachCluster(flags, process.env, realClock);
   const { transport, credentials } = cluster;
@@ -79,7 +78,7 @@ const print = (text: string): Promise<void> =>
     else process.stdout.once('drain', resolve);
   });
 
-/** Expected failures are reported in a line, without a stack. What is printed cannot steer the terminal. */
+/** Expected failures are reported in one line, without a stack. Control characters in the output are escaped. */
 export async function explainingFailures(
   desk: Desk,
   work: (desk: Desk) => Promise<ExitCode>,
@@ -115,11 +114,11 @@ const HINTS: Readonly<Record<CheckpointError['problem'], string>> = {
   damagedChunk: '; "lapse checkpoint verify" looks at every chunk',
 };
 
-/** Where their definitions are not. */
+/** The message where the CRDs are not installed. */
 export const NO_KIND =
   'this cluster has no manifest checkpoints; "lapse crds --apply --controllers=manifest-capture" brings their definitions';
 
-/** Throws with the way to find the right name. */
+/** Throws an error that says how to list the names. */
 export async function findCheckpoint(client: Pick<Client, 'get'>, name: string): Promise<ManifestCheckpoint> {
   if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name))
     throw new UsageError(`"${name}" is not the name of a checkpoint; "lapse checkpoint ls" lists them`);
@@ -134,7 +133,7 @@ export async function findCheckpoint(client: Pick<Client, 'get'>, name: string):
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Coloured for people at a terminal. */
+/** Coloured on a terminal. */
 export const styled = ({ colour }: Pick<Desk, 'colour'>, style: Style, text: string): string =>
   colour ? styleText(style, text, { validateStream: false }) : text;
 

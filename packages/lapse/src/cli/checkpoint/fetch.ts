@@ -1,4 +1,4 @@
-// Chunks from the API server, one at a time and by name: nobody needs the right to list them.
+// Reads chunks from the API server one by one and by name, so that the right to list them is not needed.
 
 import type { Client } from '@lapse/kube/client/client';
 import { ManifestCheckpointContentChunk } from '#api/manifestCheckpointContentChunk';

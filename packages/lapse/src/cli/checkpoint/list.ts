@@ -1,4 +1,4 @@
-// lapse checkpoint ls, cat and verify: what there is, what is in it, whether it is whole.
+// lapse checkpoint ls, cat and verify: list checkpoints, print their objects, check their integrity.
 
 import { parseTime } from '@lapse/base/instant';
 import { writeJson } from '@lapse/kube/api/jsonWrite';
@@ -69,7 +69,7 @@ const STEPS = [
   ['m', 60],
 ] as const;
 
-/** As kubectl has it: the largest unit that fits. */
+/** As in kubectl: the largest unit that fits. */
 function ageText(length: number): string {
   const s = Math.max(0, Math.floor(length / 1000));
   const [unit, size] = STEPS.find(([, step]) => s >= step) ?? ['s', 1];
@@ -85,7 +85,7 @@ export interface CatFlags extends ReadFlags {
   readonly only?: readonly string[];
 }
 
-/** Printed as it is read: one chunk in memory, however many there are. */
+/** Prints while reading: only one chunk is in memory. */
 export async function catCheckpoint(desk: Desk, name: string, flags: CatFlags): Promise<ExitCode> {
   const checkpoint = await findCheckpoint(desk.client, name);
   const { output, maxObjects = MAX_OBJECTS, only = [] } = flags;

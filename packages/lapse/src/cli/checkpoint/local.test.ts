@@ -1,4 +1,4 @@
-// The read API in the process of the embedded server, with RBAC: found, read, refused, taken away.
+// The read API in the process of the embedded API server, with RBAC.
 
 import { noOutbound } from '@lapse/apiserver/admission/webhooks/outbound';
 import { localOutbound } from '@lapse/apiserver/aggregation/localOutbound';
@@ -17,7 +17,7 @@ import { catCheckpoint } from './list.ts';
 import { LOCAL_READ_API, localReadApi, registerLocalReadApi } from './local.ts';
 import { manifestsPath } from './readApi.ts';
 
-test('through the embedded server: whoever may, as JSON; whoever may not, 403; once it is gone, 404', async () => {
+test('the embedded API server returns JSON to authorized users, 403 to others, and 404 after the API is removed', async () => {
   const clock = new VirtualClock();
   const random = seededRandom(1);
   const users = new Map([
@@ -52,7 +52,7 @@ test('through the embedded server: whoever may, as JSON; whoever may not, 403; o
   await capture(root, 'mcp-a', objects, { namespace: 'shop' });
   await registerLocalReadApi(root, true);
   const read = async (client: typeof root) => {
-    // The server looks for the API beside the request that registered it.
+    // The API server starts to use the API asynchronously after its registration.
     for (let i = 0; i < 20; i++) await nextTurn();
     const { status, body } = await client.raw({ method: 'GET', path: manifestsPath('mcp-a'), headers: {} });
     return { status, text: Buffer.from(body).toString() };
@@ -86,14 +86,14 @@ test('through the embedded server: whoever may, as JSON; whoever may not, 403; o
     },
   );
   expect((await read(reader)).status).toBe(200);
-  // Who may not read chunks reads through here.
+  // A user who may not read chunks reads through the API.
   const desk = rememberingDesk(reader, clock);
   expect(await desk.run((at) => catCheckpoint(at, 'mcp-a', { output: 'json' }))).toBe(0);
   expect(JSON.parse(desk.take().out)).toEqual(objects);
 
   await registerLocalReadApi(root, false);
   expect((await read(root)).status).toBe(404);
-  // And without it what is missing is the right to the chunks.
+  // Without the API, the right to chunks is reported as missing.
   expect(await desk.run((at) => catCheckpoint(at, 'mcp-a', { output: 'json' }))).toBe(1);
   expect(desk.take().said).toMatch(/manifestcheckpointcontentchunks.* is forbidden.*; ask for that right/);
   await server.close();

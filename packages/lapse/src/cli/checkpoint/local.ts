@@ -1,5 +1,5 @@
-// The read API in the process of its API server: `lapse up` has no Pods and no certificates, and needs neither. The server
-// calls a function instead of a Service; only it can, so what its headers say about the user is believed.
+// The read API in the process of its API server: `lapse up` has neither Pods nor certificates. The API server calls a
+// function instead of a Service. No other client can call it, so the user headers are trusted.
 
 import type { LocalService } from '@lapse/apiserver/aggregation/localOutbound';
 import type { Clock } from '@lapse/base/clock';
@@ -14,7 +14,7 @@ import { manifestsApi, type ReadApiOptions } from './readApi.ts';
 
 const PLACE = { name: 'lapse', namespace: 'kube-system', selector: {}, targetPort: 443 } as const;
 
-/** As the server calls it. */
+/** The Service name that the API server calls. */
 export const LOCAL_READ_API = `lapse-api.${PLACE.namespace}.svc`;
 
 const FRONT_PROXY = {
@@ -52,7 +52,7 @@ const kindOf = (group: string, kind: string, resource: string, namespaced: boole
 const ApiService = kindOf('apiregistration.k8s.io', 'APIService', 'apiservices', false);
 const Service = kindOf('', 'Service', 'services', true);
 
-/** What makes the server call it; what an earlier run left is taken away when nobody would answer. */
+/** Registers the API. If it is not served, removes the registration of an earlier run. */
 export async function registerLocalReadApi(client: Client, isServed: boolean): Promise<void> {
   const [service, apiService] = buildReadApi(PLACE) as [KubeObject, KubeObject];
   const { name = '', namespace } = service.metadata;

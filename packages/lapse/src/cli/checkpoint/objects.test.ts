@@ -1,4 +1,4 @@
-// Objects for whoever may not read chunks, from an API that could answer anything.
+// Reading objects without the right to chunks, through an API with arbitrary responses.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { ApiError } from '@lapse/kube/api/status';
@@ -23,7 +23,7 @@ const checkpoint: ManifestCheckpoint = {
 };
 const forbidden = new ApiError(403, 'Forbidden', 'chunks is forbidden');
 
-/** Chunks from this index on are forbidden; the API answers with this. */
+/** Chunks from this index on are forbidden. The API returns this response. */
 function clientOf(forbiddenFrom: number, status: number, body: unknown) {
   const asked: string[] = [];
   const client = {
@@ -50,13 +50,13 @@ async function read(client: Client): Promise<KubeObject[]> {
   return read;
 }
 
-test('all of them come through the API when the first chunk is forbidden', async () => {
+test('all objects are read through the API when the first chunk is forbidden', async () => {
   const { client, asked } = clientOf(0, 200, OBJECTS);
   expect(await read(client)).toEqual(OBJECTS);
   expect(asked).toHaveLength(1);
 });
 
-test('once some have been read, nobody begins again from the front', async () => {
+test('reading does not restart through the API after some chunks were read', async () => {
   const { client, asked } = clientOf(1, 200, OBJECTS);
   await expect(read(client)).rejects.toBe(forbidden);
   expect(asked).toEqual([]);
@@ -67,18 +67,15 @@ test.each([
   ['more', [...OBJECTS, ...OBJECTS]],
   ['no array', { items: OBJECTS }],
   ['no objects', OBJECTS.map(() => 1)],
-])('%s: that is not the checkpoint', async (_, body) => {
+])('%s: the response is rejected', async (_, body) => {
   await expect(read(clientOf(0, 200, body).client)).rejects.toThrow(/did not answer with the 4 objects/);
 });
 
-test.each([404, 503])(
-  'where nobody serves the API (%i), the right to chunks is what is missing',
-  async (status) => {
-    await expect(read(clientOf(0, status, {}).client)).rejects.toBe(forbidden);
-  },
-);
+test.each([404, 503])('without the API (%i) the right to chunks is reported as missing', async (status) => {
+  await expect(read(clientOf(0, status, {}).client)).rejects.toBe(forbidden);
+});
 
-test('what the API refuses is said in its words', async () => {
+test('an error of the API is reported with its message', async () => {
   const status = { kind: 'Status', code: 409, reason: 'Conflict', message: 'not Ready' };
   await expect(read(clientOf(0, 409, status).client)).rejects.toThrow('not Ready');
 });

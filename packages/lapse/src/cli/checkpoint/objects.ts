@@ -1,5 +1,5 @@
-// The objects of a checkpoint for a command: from its chunks, or, for whoever may not read those, from the API that reads
-// them on their behalf and asks only for the right to this one checkpoint.
+// Reads the objects of a checkpoint for a command: from its chunks or, for users who may not read those, from the
+// read API, which requires only the right to this checkpoint.
 
 import { isObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -55,7 +55,7 @@ async function readThroughApi(
   const response = await client.raw({ method: 'GET', path, headers: { accept: 'application/json' } });
   if (response.status !== 200) {
     const refusal = apiErrorFrom(response);
-    // Nobody serves that API here: what is missing is the right to the chunks.
+    // The read API is not served: the right to the chunks is missing.
     throw refusal.code === 404 || refusal.code === 503 ? forbidden : refusal;
   }
   const value = parseBytes(response.body);
@@ -64,7 +64,7 @@ async function readThroughApi(
   return value as unknown as KubeObject[];
 }
 
-/** `deployment`, `Deployment/web`: case of the kind does not matter. */
+/** For example `deployment`, `Deployment/web`. The kind is case-insensitive. */
 export function selection(words: readonly string[]): (object: KubeObject) => boolean {
   if (words.length === 0) return () => true;
   const wanted = words.map((word) => {

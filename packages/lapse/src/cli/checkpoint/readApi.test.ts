@@ -1,4 +1,4 @@
-// The read API as its host calls it: what it answers, in which form, and what it never sends.
+// The read API as its host calls it: responses, encodings, and data that is never sent.
 
 import { gunzipSync } from 'node:zlib';
 import { silentLog } from '@lapse/base/log';
@@ -85,12 +85,12 @@ async function ask(client: Client, path = manifestsPath('mcp-a'), asking: Asking
   return { ...response, bytes, json: async () => JSON.parse((await bytes()).toString()) };
 }
 
-test('a JSON array of everything, in order and exactly, one chunk at a time', async () => {
+test('returns a JSON array of all objects in order, one chunk at a time', async () => {
   const { client, asked } = worldOf();
   const answer = await ask(client);
   expect(answer.status).toBe(200);
   expect(answer.headers).toEqual({ 'content-type': 'application/json', vary: 'Accept-Encoding' });
-  // Nothing but the first chunk has been read when the answer begins.
+  // Only the first chunk has been read when the response starts.
   expect(asked).toEqual(['mcp-a', 'mcp-a-0']);
   const text = (await answer.bytes()).toString();
   expect(text).toContain('9007199254740993');
@@ -99,11 +99,11 @@ test('a JSON array of everything, in order and exactly, one chunk at a time', as
   );
 });
 
-test('of nothing, an empty array', async () => {
+test('returns an empty array for an empty checkpoint', async () => {
   expect(await (await ask(worldOf([]).client)).json()).toEqual([]);
 });
 
-test('compressed for whoever takes it', async () => {
+test('compresses the response if the client accepts it', async () => {
   const answer = await ask(worldOf().client, undefined, { encoding: 'gzip, deflate' });
   expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
   expect(JSON.parse(gunzipSync(await answer.bytes()).toString())).toHaveLength(OBJECTS.length);
@@ -124,16 +124,16 @@ test.each([
   expect(acceptsGzip(header)).toBe(accepted);
 });
 
-describe('refusals are Statuses', () => {
+describe('errors are Status objects', () => {
   const path = manifestsPath('mcp-a');
-  test('405 for anything but GET, 404 for anything else there', async () => {
+  test('405 for other methods, 404 for other paths', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       expect((await (await ask(worldOf().client, path, { method })).json()).reason).toBe('MethodNotAllowed');
     for (const other of ['/other', '', '/manifests/more'])
       expect((await ask(worldOf().client, path.replace('/manifests', other))).status).toBe(404);
   });
 
-  test('404 for a checkpoint that is not there', async () => {
+  test('404 for a checkpoint that does not exist', async () => {
     const { client } = worldOf();
     expect(await (await ask(client, manifestsPath('mcp-b'))).json()).toMatchObject({
       kind: 'Status',
@@ -161,7 +161,7 @@ describe('refusals are Statuses', () => {
     });
   });
 
-  test('500 for one with more objects than allowed, or whose first chunk is damaged, naming it', async () => {
+  test('500 with the name of a checkpoint that has too many objects or whose first chunk is damaged', async () => {
     expect(await (await ask(worldOf().client, path, { maxObjects: 5 })).json()).toMatchObject({ code: 500 });
     const world = worldOf();
     world.stored.get('mcp-a-0')!.spec!.data = 'AAAA';
@@ -173,9 +173,9 @@ describe('refusals are Statuses', () => {
   });
 });
 
-describe('what turns up later', () => {
+describe('errors after the start of the response', () => {
   test.each([undefined, 'gzip'])(
-    'a chunk damaged in the middle ends the stream (%s): no half is whole',
+    'a damaged chunk in the middle aborts the stream (%s), so that the response is not taken for complete',
     async (encoding) => {
       const world = worldOf();
       world.stored.delete('mcp-a-1');
@@ -185,7 +185,7 @@ describe('what turns up later', () => {
     },
   );
 
-  test('nobody reads on for a caller who has gone', async () => {
+  test('reading stops when the client disconnects', async () => {
     const world = worldOf();
     const gone = new AbortController();
     const answer = await ask(world.client, undefined, { signal: gone.signal });

@@ -1,8 +1,8 @@
 // The read API behind the cluster's API server:
 //   GET /apis/subresources.state-snapshotter.deckhouse.io/v1alpha1/manifestcheckpoints/<name>/manifests
-// A JSON array of the captured objects in chunk order, as a stream. A chunk is checked before its first byte goes out; what
-// can be known beforehand (no such checkpoint, not Ready, first chunk damaged) is a Status, what turns up later ends the
-// connection in the middle, so that nobody takes half an array for a whole one.
+// Streams a JSON array of the captured objects in chunk order. A chunk is verified before its first byte is sent.
+// Errors that are known before (checkpoint not found, not Ready, first chunk damaged) are a Status. Later errors
+// abort the connection, so that a partial array is not taken for a complete one.
 
 import { notFound } from '@lapse/kube/api/errors';
 import { ApiError } from '@lapse/kube/api/status';
@@ -19,11 +19,11 @@ export const manifestsPath = (name: string): string =>
   `/apis/${READ_GROUP}/${READ_VERSION}/manifestcheckpoints/${encodeURIComponent(name)}/manifests`;
 
 export interface ReadApiOptions extends ReadOptions {
-  /** Reads checkpoints and chunks; who asks needs no right to either. */
+  /** Reads checkpoints and chunks. The caller needs no right to either. */
   readonly client: Pick<Client, 'get'>;
 }
 
-/** Where checkpoints are made they are read. */
+/** The API is served where checkpoints are created. */
 export const readApiFor = (
   families: readonly string[],
   options: ReadApiOptions,
@@ -61,7 +61,7 @@ async function answerManifests(
   return { contentType: 'application/json', body, compressible: true };
 }
 
-/** Not ready is a state that passes; anything else wrong with a checkpoint is ours to look into. */
+/** Not Ready is a temporary state. All other problems of a checkpoint are internal errors. */
 function refusalOf({ problem, message }: CheckpointError, name: string): ApiError {
   const details = { name, group: READ_GROUP, kind: 'manifestcheckpoints' };
   return problem === 'notReady'
@@ -69,7 +69,7 @@ function refusalOf({ problem, message }: CheckpointError, name: string): ApiErro
     : new ApiError(500, 'InternalError', message, details);
 }
 
-/** The arrays of the chunks as one, byte for byte as they were stored. */
+/** The arrays of the chunks joined into one, byte for byte as they were stored. */
 async function* jsonArray(
   first: VerifiedChunk | undefined,
   rest: AsyncGenerator<VerifiedChunk, void>,

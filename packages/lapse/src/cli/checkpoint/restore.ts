@@ -1,4 +1,4 @@
-// lapse checkpoint restore: shows what would be done, as the API server sees it, and does it when told to.
+// lapse checkpoint restore: shows the changes as computed by the API server, and applies them on request.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { MAX_OBJECTS } from '#checkpoint/read';
@@ -65,7 +65,7 @@ async function readRestore(desk: Desk, name: string, flags: RestoreFlags): Promi
   };
 }
 
-/** Hundreds of comparisons take a while. */
+/** Objects between two progress messages. */
 const SHOWN_EVERY = 25;
 
 async function planWithProgress(desk: Desk, { prepared, options }: Restore): Promise<Step[]> {
@@ -79,7 +79,7 @@ async function planWithProgress(desk: Desk, { prepared, options }: Restore): Pro
   }
 }
 
-/** A namespace that is not there yet comes first; only then can the rest be checked, and is, before it is applied. */
+/** A missing namespace is created first. The other objects are checked afterwards, before they are applied. */
 async function act(
   desk: Desk,
   restore: Restore,

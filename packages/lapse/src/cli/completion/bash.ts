@@ -1,4 +1,4 @@
-// For bash 3.2 and later, without the bash-completion package.
+// Completion for bash 3.2 and later, without the bash-completion package.
 
 import type { CommandWords, FlagWords } from './tree.ts';
 

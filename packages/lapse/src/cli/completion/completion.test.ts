@@ -17,7 +17,7 @@ checkpoint.command('show').description('one of them').option('--raw', 'as it is'
 const completion = new Command('completion').addArgument(new Argument('<shell>').choices(['bash', 'zsh']));
 const commands = describeCommands([plan, checkpoint, completion]);
 
-test('the commands, their flags and their choices', () => {
+test('the model has the commands, their flags and their choices', () => {
   expect(commands.map(({ path }) => path)).toEqual([
     '',
     'plan',
@@ -46,14 +46,17 @@ const LINES: readonly [rule: string, line: string[], offered: string[]][] = [
   ['flags', ['lapse', 'plan', '--'], ['--for', '--dry-run', '--output', '--help']],
   ['values of a choice', ['lapse', 'plan', '-o', ''], ['text', 'json']],
   ['values after =', ['lapse', 'plan', '--output', '=', 'j'], ['json']],
-  ['commands below commands', ['lapse', 'checkpoint', ''], ['show']],
-  ['flags of those', ['lapse', 'checkpoint', 'show', '--r'], ['--raw']],
+  ['subcommands of a command', ['lapse', 'checkpoint', ''], ['show']],
+  ['flags of a subcommand', ['lapse', 'checkpoint', 'show', '--r'], ['--raw']],
   ['arguments that are a choice', ['lapse', 'completion', 'z'], ['zsh']],
-  ['files where anything may stand', ['lapse', 'plan', '--for', 'tree'], ['tree.ts']],
-  ['files as arguments', ['lapse', 'plan', 'fish'], ['fish.ts']],
+  ['files for a flag with any value', ['lapse', 'plan', '--for', 'tree'], ['tree.ts']],
+  ['files as an argument', ['lapse', 'plan', 'fish'], ['fish.ts']],
 ];
 
-/** What bash would offer for lines whose last word is being typed, in one start; test/cmd/completion.kube.ts asks more. */
+/**
+ * What bash offers for lines whose last word is incomplete, in one bash process. test/cmd/completion.kube.ts tests
+ * more.
+ */
 function offered(lines: readonly (readonly string[])[]): string[][] {
   const calls = lines.map((line) => {
     const words = line.map((word) => `'${word}'`).join(' ');
@@ -71,7 +74,7 @@ function offered(lines: readonly (readonly string[])[]): string[][] {
     .map((line) => line.split(' '));
 }
 
-test.runIf(hasShell('bash'))('bash offers what it should', () => {
+test.runIf(hasShell('bash'))('bash offers the expected words', () => {
   const answers = offered(LINES.map(([, line]) => line));
   expect(LINES.map(([rule], at) => [rule, answers[at]])).toEqual(
     LINES.map(([rule, , words]) => [rule, words]),
@@ -84,11 +87,11 @@ describe.each([
   ['fish', fishScript],
 ] as const)('%s', (shell, write) => {
   const script = write('lapse', commands);
-  test('names every command and every flag that is shown', () => {
+  test('contains every command and every visible flag', () => {
     for (const word of ['plan', 'checkpoint', 'show', 'for', 'output', 'raw']) expect(script).toContain(word);
     expect(script).not.toContain('secret');
   });
-  test.runIf(hasShell(shell))('is understood by the shell', () => {
+  test.runIf(hasShell(shell))('is valid shell syntax', () => {
     const { stderr, status } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' });
     expect([stderr, status]).toEqual(['', 0]);
   });

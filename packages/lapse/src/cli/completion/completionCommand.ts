@@ -1,5 +1,5 @@
-// lapse completion: a script for a shell, written from the commands as they are. It knows commands, their flags and the
-// values of flags that have a choice; everything else is completed as a file name.
+// lapse completion: generates a shell script from the commands. It completes commands, flags and the values of flags
+// with choices. Everything else is completed as a file name.
 
 import { Argument, Command } from 'commander';
 import { bashScript } from './bash.ts';
@@ -17,7 +17,7 @@ Examples:
   lapse completion zsh > "\${fpath[1]}/_lapse"
   lapse completion fish > ~/.config/fish/completions/lapse.fish`;
 
-/** `commands` are all there are; they are loaded only when a script is asked for. */
+/** `commands` returns all commands. They are loaded only when a script is requested. */
 export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
   return new Command('completion')
     .description('print a completion script for a shell')

@@ -1,4 +1,4 @@
-// For fish, with descriptions.
+// Completion for fish, with descriptions.
 
 import type { CommandWords, FlagWords } from './tree.ts';
 

@@ -1,31 +1,31 @@
-// The commands, as completion needs to know them.
+// The model of the commands for completion.
 
 import type { Argument, Command, Option } from 'commander';
 
 export interface FlagWords {
-  /** `--output`. */
+  /** For example `--output`. */
   readonly long: string;
-  /** `-o`; may be empty. */
+  /** For example `-o`. May be empty. */
   readonly short: string;
   readonly description: string;
-  /** A value follows, or is joined with `=`. */
+  /** A value follows as the next word or after `=`. */
   readonly takesValue: boolean;
-  /** Empty: anything. */
+  /** Empty: any value. */
   readonly choices: readonly string[];
 }
 
 export interface CommandWords {
-  /** `checkpoint show`. */
+  /** For example `checkpoint show`. */
   readonly path: string;
   readonly description: string;
   readonly flags: readonly FlagWords[];
-  /** Names of the commands below it. */
+  /** Names of the subcommands. */
   readonly children: readonly string[];
-  /** What its first argument may be; empty: a file. */
+  /** Choices of the first argument. Empty: a file. */
   readonly choices: readonly string[];
 }
 
-/** Every command and the commands below it; the first entry is the program itself. */
+/** Every command and its subcommands. The first entry is the program itself. */
 export function describeCommands(commands: readonly Command[]): CommandWords[] {
   const root: CommandWords = {
     path: '',

@@ -1,4 +1,4 @@
-// For zsh, with descriptions.
+// Completion for zsh, with descriptions.
 
 import type { CommandWords, FlagWords } from './tree.ts';
 
@@ -67,7 +67,7 @@ function valueCases({ path }: CommandWords, { long, short, takesValue, choices }
   return [`    ${patterns.join(' | ')}) ${offer}; return ;;`];
 }
 
-/** `word:description`, as _describe reads it: a colon inside of the word would end it. */
+/** `word:description`, as _describe reads it. A colon inside the word is escaped. */
 const withWords = (word: string, description: string): string =>
   quote(description === '' ? word : `${word.replaceAll(':', '\\:')}:${description}`);
 

@@ -7,7 +7,7 @@ import { look } from './doctor.testkit.ts';
 import type { Finding } from './finding.ts';
 import { exitCodeOf, reportDocument, reportText } from './report.ts';
 
-test('a cluster in good health, looked at without changing anything', async () => {
+test('a healthy cluster has no problems, and the examination changes nothing', async () => {
   const { findings, asked, said, client } = await look({ controllers: 'ttl-after-finished,ttl-policy' });
   expect([...asked].sort()).toEqual(['GET', 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews']);
   expect(findings.filter(({ level }) => level === 'problem' || level === 'warning')).toEqual([]);
@@ -36,7 +36,7 @@ subjects: [{ kind: User, apiGroup: rbac.authorization.k8s.io, name: lapse }]
 ---
 `;
 
-test('rights that are missing are named, per controller, and where they are given', async () => {
+test('missing rights are reported per controller, with the namespaces in which they are granted', async () => {
   const everywhere = `
   - { apiGroups: [batch], resources: [jobs], verbs: [list, watch] }
   - { apiGroups: [""], resources: [namespaces], verbs: [list] }
@@ -56,7 +56,7 @@ metadata: { name: team }
       /^problem ttl-after-finished: missing: delete jobs\.batch \(only in team\), get jobs\.batch$/,
     ),
   ]);
-  // What may not be read is said, and is no problem.
+  // Kinds that may not be read are a note, not a problem.
   expect(said('others').filter((line) => line.startsWith('note'))).toEqual([
     expect.stringMatching(/kube-controller-manager: could not be seen/),
     expect.stringMatching(/leases: may not be listed/),
@@ -66,7 +66,7 @@ metadata: { name: team }
   expect(exitCodeOf({ cluster: '', server: '', findings })).toBe(1);
 });
 
-test('definitions of our kinds: missing, of somebody else, of another version of lapse', async () => {
+test('CRDs that are missing, foreign, or of another version of Lapse are reported', async () => {
   const { said } = await look({
     controllers: 'cleaner,ttl-policy',
     kinds: ([cleaners, policies, _missing]) => {
@@ -86,7 +86,7 @@ test('definitions of our kinds: missing, of somebody else, of another version of
   ]);
 });
 
-describe('who else acts', () => {
+describe('other controllers', () => {
   const lease = (namespace: string, name: string, renewed: string) => `
 apiVersion: coordination.k8s.io/v1
 kind: Lease
@@ -106,7 +106,7 @@ kind: Deployment
 metadata: { name: janitor, namespace: ops }
 spec: { replicas: ${replicas}, selector: { matchLabels: { a: a } }, template: { metadata: { labels: { a: a } }, spec: { containers: [{ name: a, image: "${image}" }] } } }
 ---`;
-  test('the TTL controller of Kubernetes, another lapse, another cleaner', async () => {
+  test('the TTL controller of Kubernetes, another Lapse and another cleaner are reported', async () => {
     const { said } = await look({
       objects:
         manager('--controllers=*') + lease('other', 'lapse', now) + deployment('hjacobs/kube-janitor:23'),
@@ -118,7 +118,7 @@ spec: { replicas: ${replicas}, selector: { matchLabels: { a: a } }, template: { 
     ]);
   });
 
-  test('one that was switched off, our own lease, a cleaner scaled to nothing', async () => {
+  test('a disabled TTL controller, the own lease, and a cleaner with zero replicas are not reported', async () => {
     const { said } = await look({
       objects:
         manager('--controllers=*,-ttl-after-finished-controller') +
@@ -132,7 +132,7 @@ spec: { replicas: ${replicas}, selector: { matchLabels: { a: a } }, template: { 
     ]);
   });
 
-  test('one whose flags cannot be seen, a lease that has run out', async () => {
+  test('unknown flags of kube-controller-manager are a warning, and an expired lease is ignored', async () => {
     const { said } = await look({
       objects:
         lease('kube-system', 'kube-controller-manager', now) +
@@ -145,7 +145,7 @@ spec: { replicas: ${replicas}, selector: { matchLabels: { a: a } }, template: { 
   });
 });
 
-test('clocks that are too far apart, and a snapshot stack that is missing', async () => {
+test('too much clock skew and a missing snapshot stack are reported', async () => {
   const { said } = await look({ skew: minutes(-5), controllers: 'volume-capture' });
   expect(said('clock')).toEqual([
     expect.stringMatching(
@@ -160,7 +160,7 @@ test('clocks that are too far apart, and a snapshot stack that is missing', asyn
   ]);
 });
 
-test('webhooks: who is behind them', async () => {
+test('the backends of webhooks are checked', async () => {
   const hook = (name: string, client: string) =>
     `\n- { name: ${name}, sideEffects: None, admissionReviewVersions: [v1], clientConfig: { ${client} } }`;
   const service = (name: string) => `service: { namespace: sys, name: ${name} }`;
@@ -193,7 +193,7 @@ webhooks:${hook('up', `${service('up')}, caBundle: YQ==`)}${hook('down', `${serv
   ]);
 });
 
-test('without a connection there is one thing to say', async () => {
+test('without a connection there is a single finding', async () => {
   const fail = async () => {
     throw new TransportError('unreachable', 'connect ECONNREFUSED 127.0.0.1:1', { sent: false });
   };
@@ -209,7 +209,7 @@ test('without a connection there is one thing to say', async () => {
   ]);
 });
 
-test('a report for people, and for programs', () => {
+test('the report has a text and a structured form', () => {
   const findings: Finding[] = [
     { check: 'server', level: 'ok', about: 'v1.36.3', message: 'reached' },
     { check: 'rights', level: 'problem', about: 'cleaner', message: 'missing: get secrets', hint: 'do this' },

@@ -1,4 +1,4 @@
-// For tests: a cluster in one process, examined as `lapse doctor` does.
+// For tests: an in-process cluster, examined as `lapse doctor` does.
 
 import { tokenAuthenticator } from '@lapse/apiserver/authn/auth';
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
@@ -32,7 +32,7 @@ afterEach(async () => {
 interface Setting {
   readonly controllers?: string;
   readonly rbac?: boolean;
-  /** The server's clock against ours. */
+  /** The API server's clock relative to the local one. */
   readonly skew?: Millis;
   readonly objects?: string | readonly KubeObject[];
   readonly kinds?: (crds: readonly KubeObject[]) => readonly KubeObject[];
@@ -73,7 +73,7 @@ export async function look(setting: Setting = {}) {
   const examined = examine({ client, clock, general, selected, assembly }).finally(() => {
     isOver = true;
   });
-  // A request without an answer is repeated later.
+  // A request without a response is retried later.
   while (setting.transport !== undefined && !isOver) await clock.advance(seconds(5), nextTurn);
   const findings = await examined;
   const said = (check: string) =>

@@ -1,4 +1,4 @@
-// lapse doctor: looks at a cluster as `lapse run` would meet it, and says what is in the way. It changes nothing.
+// lapse doctor: checks whether `lapse run` would work in a cluster, and reports problems. It changes nothing.
 
 import { realClock } from '@lapse/base/clock';
 import { silentLog } from '@lapse/base/log';
@@ -75,7 +75,7 @@ async function examineCluster(flags: DoctorFlags, given: Readonly<Record<string,
     environment: process.env,
     ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
   };
-  // Mistakes in flags are reported before a cluster is asked.
+  // Errors in flags are reported before the cluster is contacted.
   loadConfiguration(FAMILIES, sources);
   const cluster = await reachCluster(flags, process.env, realClock);
   try {
@@ -97,7 +97,7 @@ async function examineCluster(flags: DoctorFlags, given: Readonly<Record<string,
   }
 }
 
-/** What is in the way of a connection is a finding, and no reason to stop here. */
+/** A failed connection is a finding. The command continues. */
 function loadInstalled(sources: Sources, client: Client): Promise<JsonObject> {
   return loadForCluster(FAMILIES, sources, client, sayToUser).catch((error: unknown) => {
     if (error instanceof UsageError) throw error;

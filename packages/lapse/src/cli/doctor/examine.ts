@@ -1,4 +1,4 @@
-// All examinations, in the order in which they matter. One that fails says so and keeps nobody else from being made.
+// All examinations, most important first. A failed examination is reported and does not prevent the others.
 
 import { TransportError } from '@lapse/kube/client/transport';
 import { asError } from '@lapse/runtime/outcome';
@@ -23,7 +23,7 @@ const EXAMINATIONS: readonly (readonly [name: string, examine: Examination])[] =
   ['objects', examineObjects],
 ];
 
-/** Without a connection there is nothing else to say. */
+/** Without a connection there are no other findings. */
 export async function examine(patient: Patient): Promise<Finding[]> {
   const findings = await attempt('server', examineServer, patient);
   if (findings.some(({ level }) => level === 'problem')) return findings;

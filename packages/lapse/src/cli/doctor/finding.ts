@@ -1,4 +1,4 @@
-// What the doctor says about one thing, and what every examination is given.
+// The result of an examination, and the arguments of every examination.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Kind } from '@lapse/kube/api/kind';
@@ -9,17 +9,20 @@ import type { Family } from '#controllers/family';
 import type { Assembly } from '#manager/assemble';
 import type { General } from '#manager/configuration/general';
 
-/** `problem`: it will not work. `warning`: it may not do what you expect. `note`: could not be seen, or good to know. */
+/**
+ * `problem`: it will not work. `warning`: it may not do what the user expects. `note`: could not be checked, or
+ * information.
+ */
 export type Level = 'ok' | 'note' | 'warning' | 'problem';
 
 export interface Finding {
-  /** `rights`, `clock`, … */
+  /** For example `rights`, `clock`. */
   readonly check: string;
   readonly level: Level;
-  /** Which controller, kind or object. */
+  /** The controller, kind or object. */
   readonly about: string;
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string;
 }
 
@@ -28,13 +31,13 @@ export interface Patient {
   readonly clock: Clock;
   readonly general: General;
   readonly selected: readonly Family[];
-  /** Put together as for running, and not started. */
+  /** Assembled as for `lapse run`, but not started. */
   readonly assembly: Assembly;
 }
 
 export type Examination = (patient: Patient) => Promise<Finding[]>;
 
-/** Undefined when it may not be read, or is not served. */
+/** Undefined if it may not be read or is not served. */
 export async function listIfAllowed<T extends KubeObject>(
   client: Client,
   kind: Kind<T>,

@@ -1,4 +1,4 @@
-// Are our kinds served, in our version, by definitions that are ours and like those that come with this version?
+// Checks that the CRDs of Lapse are served, belong to Lapse, and match those of this version.
 
 import { equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { CustomResourceDefinition } from '@lapse/kube/api/kinds/builtin';
@@ -54,7 +54,7 @@ async function read(client: Client, name: string): Promise<KubeObject | undefine
   }
 }
 
-/** By label, or else by whoever wrote it last. */
+/** By label, or else by the last field manager. */
 function ownerOf({ metadata }: KubeObject): string {
   const { labels = {}, managedFields = [] } = metadata;
   const label =

@@ -1,4 +1,4 @@
-// A connection through which one can look and ask, and change nothing: GET, and reviews of the asker's own rights.
+// A read-only transport: allows GET and reviews of the user's own rights.
 
 import type { Transport, TransportRequest } from '@lapse/kube/client/transport';
 import { readOnly } from '#manager/readOnly';

@@ -83,7 +83,7 @@ test('warns about Cleaners and policies without a verified author, and how to be
   ]);
 });
 
-test('says that an author cannot be verified when the key of the signatures may not be read', async () => {
+test('reports that an author cannot be verified when the Secret with the author key may not be read', async () => {
   const signed = JSON.stringify(JSON.stringify({ username: 'jane', groups: [], seal: 'x' }));
   const annotated = CLEANER.replace(
     'namespace: team',

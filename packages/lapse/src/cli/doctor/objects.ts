@@ -1,5 +1,5 @@
-// All objects of the families that check theirs (Cleaners, TTL policies): the rights that Lapse needs for each, and
-// whether its author is known.
+// Checks all objects of families with object checks (Cleaners, TTL policies): the rights that Lapse needs for each,
+// and whether its author is verified.
 
 import type { ObjectCheck, ReviewNeeds } from '#controllers/objectCheck';
 import { createReviewer } from '#manager/review';
@@ -15,7 +15,7 @@ export const examineObjects: Examination = async (patient) => {
   return findings;
 };
 
-/** One review per question, however many objects have it. */
+/** Sends each review once for all objects. */
 function needsReviewer({ client }: Patient): ReviewNeeds {
   const review = createReviewer(client);
   return async (needs) => {
@@ -42,7 +42,7 @@ async function examineAll(
   for (const object of objects) {
     const { namespace, name } = object.metadata;
     const which = `${kind.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
-    // Items of lists have neither kind nor apiVersion, and messages name them.
+    // List items have neither kind nor apiVersion, but messages contain the kind.
     const whole = { ...object, kind: kind.kind };
     for (const problem of await examine(whole, review)) findings.push({ check, about: which, ...problem });
   }

@@ -1,4 +1,5 @@
-// Who else acts on the same things: kube-controller-manager's own TTL controller, another lapse, other cleaners.
+// Finds other controllers that act on the same objects: the TTL controller of kube-controller-manager, another Lapse,
+// other cleaners.
 
 import { type Instant, parseTime } from '@lapse/base/instant';
 import { defineKind } from '@lapse/kube/api/kind';
@@ -31,7 +32,7 @@ const Deployment = defineKind<Deployment>({
 const check = 'others';
 const note = (about: string, message: string): Finding => ({ check, level: 'note', about, message });
 
-/** Fresh: somebody holds it now. */
+/** Not expired: a process holds it now. */
 function isHeld({ spec }: Lease, now: Instant): boolean {
   const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 15 } = spec ?? {};
   return holderIdentity !== '' && now - parseTime(renewTime) <= leaseDurationSeconds * 1000;
@@ -70,7 +71,7 @@ const isHandedOver = (command: string): boolean =>
 
 const LEASES = /^lapse(-|$)/;
 
-/** The lease of this very configuration is nobody else. */
+/** The lease of this configuration is not reported. */
 export const examineLeases: Examination = async ({ client, clock, assembly }: Patient) => {
   const leases = await listIfAllowed(client, Lease);
   if (leases === undefined) return [note('leases', 'may not be listed: another lapse could not be seen')];
@@ -94,7 +95,7 @@ export const examineLeases: Examination = async ({ client, clock, assembly }: Pa
   });
 };
 
-/** Other cleaners, by the images they run, and what they act on. */
+/** Other cleaners, by their images, and what they act on. */
 const CLEANERS: readonly (readonly [pattern: RegExp, name: string, acts: string])[] = [
   [/kube-janitor/, 'kube-janitor', 'objects annotated janitor/ttl and janitor/expires'],
   [/k8s-ttl-controller/, 'k8s-ttl-controller', 'objects annotated k8s-ttl-controller.twin.sh/ttl'],

@@ -1,11 +1,11 @@
-// Can the API server be reached, which version is it, and do the clocks agree?
+// Checks the connection to the API server, its version, and the clock skew.
 
 import { millis } from '@lapse/base/instant';
 import { isObject, type Json } from '@lapse/kube/api/json';
 import { lengthText } from '@lapse/simulation/timeline';
 import type { Examination, Finding } from './finding.ts';
 
-/** The oldest Kubernetes that the chart installs on: the first that holds every object to the rules of its definition. */
+/** The oldest Kubernetes version that the chart supports: the first that enforces all CRD validation rules. */
 export const OLDEST_MINOR = 29;
 
 const UNKNOWN =

@@ -1,9 +1,9 @@
-// What was found, for people and for programs.
+// The findings as text and as a structured document.
 
 import type { Finding, Level } from './finding.ts';
 
 export interface Report {
-  /** How people know the cluster. */
+  /** The cluster's name for display. */
   readonly cluster: string;
   readonly server: string;
   readonly findings: readonly Finding[];
@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<Level, string>> = {
 const count = (findings: readonly Finding[], level: Level): number =>
   findings.filter((finding) => finding.level === level).length;
 
-/** 0: nothing is in the way; 1: a problem was found. */
+/** 0: no problems. 1: at least one problem. */
 export const exitCodeOf = ({ findings }: Report): number => (count(findings, 'problem') > 0 ? 1 : 0);
 
 const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
@@ -39,7 +39,7 @@ export function reportText(report: Report, paint: (level: Level, text: string) =
   return `${[...lines, '', sums].join('\n')}\n`;
 }
 
-/** For programs. */
+/** For scripts (JSON and YAML). */
 export function reportDocument({ cluster, server, findings }: Report): object {
   const problems = count(findings, 'problem');
   const warnings = count(findings, 'warning');

@@ -1,12 +1,12 @@
-// Which of the rights that the controllers declare are missing, per controller; and where a right is not given
-// everywhere, in which namespaces it is.
+// Finds the declared rights of the controllers that are missing, per controller. If a right is not granted
+// cluster-wide, lists the namespaces in which it is.
 
 import { Namespace } from '@lapse/kube/api/kinds/builtin';
 import type { Client } from '@lapse/kube/client/client';
 import { createReviewer, describeMissing, type Missing, needsOf, type Reviewer } from '#manager/review';
 import { type Examination, type Finding, listIfAllowed } from './finding.ts';
 
-/** Asked one by one: more would be a burden, and nobody reads more. */
+/** Limit of namespaces that are reviewed one by one, because of the load and the length of the report. */
 const MOST_NAMESPACES = 20;
 
 export const examineRights: Examination = async ({ client, assembly, general }) => {
@@ -47,7 +47,7 @@ async function namespacesOf(client: Client): Promise<readonly string[]> {
 
 interface Asking {
   readonly review: Reviewer;
-  /** Those to ask for when a right is not given everywhere. */
+  /** The namespaces to review if a right is not granted cluster-wide. */
   readonly namespaces: readonly string[];
 }
 

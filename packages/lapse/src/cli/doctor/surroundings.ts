@@ -1,4 +1,4 @@
-// What some families need around them: a snapshot stack; and whether the API server can reach our webhook.
+// Checks what some families require: the snapshot stack, and whether the API server can reach the webhook.
 
 import { isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 import { defineKind, type Kind } from '@lapse/kube/api/kind';

@@ -1,4 +1,4 @@
-// An explanation for programs: the same shape as in memory, times as RFC 3339.
+// An explanation as a structured document: the same shape as in memory, with times as RFC 3339.
 
 import { instant } from '@lapse/base/instant';
 import type { Explanation } from '#forecast/explain/explanation';
@@ -7,7 +7,7 @@ import { yamlText } from '../yaml.ts';
 
 const TIMES: ReadonlySet<string> = new Set(['now', 'at', 'since']);
 
-/** Every instant has one of these names, and nothing else has. */
+/** Exactly the fields with these names are instants. */
 const written = (explanation: Explanation): unknown =>
   JSON.parse(
     JSON.stringify(explanation, (key, value: unknown) =>

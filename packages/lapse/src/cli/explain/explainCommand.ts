@@ -1,5 +1,5 @@
-// lapse explain KIND/NAME: why an object ends or does not, when, by which rule, what blocks that, and what to do next.
-// Only reads, and only what is needed to answer.
+// lapse explain KIND/NAME: why an object is deleted or kept, when, by which rule, what blocks it, and what to do
+// next. Read-only, and reads only what is needed.
 
 import { realClock } from '@lapse/base/clock';
 import type { Client } from '@lapse/kube/client/client';
@@ -39,7 +39,7 @@ interface ExplainFlags {
   readonly cascade?: boolean;
 }
 
-/** An explanation decides nothing, elects nobody, and writes nowhere. */
+/** Settings without effect here: an explanation neither acts, nor elects a leader, nor serves. */
 const OF_NO_USE =
   /^(namespace|dry-run|api-|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
 
@@ -62,11 +62,11 @@ export function explainCommand(): Command {
       const sources = {
         flags: settings.given(parsed),
         environment: process.env,
-        // Nobody has signed a file yet, and nobody will be asked about it.
+        // Manifests in files have no verified author.
         ...(flags.filename === undefined ? {} : { defaults: { actAs: 'controller' } }),
         ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
       };
-      // Mistakes in flags are reported before a cluster is asked.
+      // Errors in flags are reported before the cluster is contacted.
       const local = loadConfiguration(FAMILIES, sources);
       const origin = await (flags.filename === undefined ? fromCluster(flags) : fromFiles(flags.filename));
       try {
@@ -126,7 +126,7 @@ function rendered(
 
 interface Origin {
   readonly client: Client;
-  /** Where objects are looked for unless told. */
+  /** The default namespace of objects. */
   readonly namespace: string;
   close(): Promise<void>;
 }

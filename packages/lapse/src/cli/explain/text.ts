@@ -1,5 +1,5 @@
-// An explanation for people at a terminal: the answer on the first line, then the rule, the reason, what stands in the
-// way, what goes along, and what to do next.
+// An explanation as text: the answer on the first line, then the rule, the reason, obstacles, dependents, and next
+// steps.
 
 import { styleText } from 'node:util';
 import type { Instant } from '@lapse/base/instant';
@@ -16,15 +16,15 @@ type Line = readonly [label: string, text: string];
 const WIDTH = 9;
 const MOST_NAMED = 10;
 
-/** Columns of labels, and what is folded at least. */
+/** Width of the label column, and the minimum width of wrapped text. */
 const INDENT = WIDTH + 3;
 const LEAST = 20;
 
 export interface TextOptions {
   readonly colour?: boolean;
-  /** Of the terminal; unset: lines are as long as they are. */
+  /** Width of the terminal. Undefined: lines are not wrapped. */
   readonly columns?: number | undefined;
-  /** How objects are called in this cluster. */
+  /** How objects are named in this cluster. */
   readonly naming?: Naming;
 }
 
@@ -41,7 +41,7 @@ export function explanationText(explanation: Explanation, options: TextOptions =
   return `${style('bold', plainText(`${named(explanation.object)} ${head![1]}`))}\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
-/** What may be copied stays in one piece. */
+/** Text that users copy is not wrapped. */
 function folded([label, text]: Line, columns: number | undefined): string {
   if (columns === undefined || label === 'next') return plainText(text);
   return wrapped(plainText(text), Math.max(columns - INDENT, LEAST)).join(`\n${' '.repeat(INDENT)}`);
@@ -66,7 +66,7 @@ function linesOf(explanation: Explanation, named: Named): Line[] {
   ];
 }
 
-/** Nothing ends it. A rule itself is fine when nothing is to be said about it. */
+/** No rule deletes it. For a policy or Cleaner this is normal. */
 function unruledText({ deeds, off }: Explanation): string {
   if (off.length > 0) return 'stays: the rule for it is switched off';
   if (deeds === undefined) return 'stays: no rule means it';
@@ -137,7 +137,7 @@ function blocksOf(verdict: Verdict, finalizers: readonly string[]): Line[] {
     : [['blocks', `not the deletion, but the finalizer ${finalizers.join(', ')} keeps it then`]];
 }
 
-/** Of interest only where nothing else ends it. */
+/** Relevant only if nothing else deletes it. */
 function keeperOf({ keeper, verdict }: Explanation, named: Named): Line[] {
   const isEnding = verdict.kind === 'ends' || verdict.kind === 'goesWith' || verdict.kind === 'lingers';
   return keeper === undefined || isEnding

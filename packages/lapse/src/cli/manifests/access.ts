@@ -1,5 +1,6 @@
-// Who the process is and what it may do: one service account, one cluster role per family, so that switching a family
-// off takes its rights away, and one that gathers what operators grant for the kinds of Cleaners and policies.
+// The identity and the rights of the process: one service account, one ClusterRole per family, so that disabling a
+// family removes its rights, and one ClusterRole that aggregates the operators' grants for kinds of Cleaners and
+// policies.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import {
@@ -21,7 +22,7 @@ import {
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** Operators put it on ClusterRoles; whatever these allow, Lapse may then do. */
+/** Operators label ClusterRoles with it. Lapse gets the rights of these roles. */
 const AGGREGATE = { 'lapse.dev/aggregate-to-cleaner': 'true' };
 
 export function buildInstallationAccess(installation: Installation): KubeObject[] {
@@ -59,7 +60,7 @@ function role(
   ];
 }
 
-/** Only what was asked for: by default Lapse impersonates no one. */
+/** Only on request: by default Lapse impersonates no accounts. */
 function impersonation(installation: Installation): KubeObject[] {
   const { impersonation: scope, actAs, name } = installation;
   const everywhere = [
@@ -89,7 +90,7 @@ function bindingOf(installation: Installation, kind: string, metadata: KubeObjec
   } as KubeObject;
 }
 
-/** Events wherever objects are, and the caBundles of our own webhooks. */
+/** Events in all namespaces, and the caBundles of the webhook configurations of Lapse. */
 function processRules(installation: Installation): Rule[] {
   const hooks = hooksOf(installation);
   const configurations = ['mutating', 'validating']
@@ -103,7 +104,10 @@ function processRules(installation: Installation): Rule[] {
   return rulesOf([...EVENT_RIGHTS, ...configurations]);
 }
 
-/** The leases, both of them while a dry run is followed by a real one; the key that signs authors; the certificate. */
+/**
+ * The leases (both, for a dry run that is followed by a real run), the Secret with the author key, and the
+ * certificate.
+ */
 function localRules(installation: Installation): Rule[] {
   const { families, actAs } = installation;
   const isNew = ({ verbs, ...rule }: Rule, all: readonly Rule[]) =>

@@ -10,7 +10,7 @@ const chosen = FAMILIES.flatMap((family) =>
   ]),
 );
 
-test('what the configuration adds to the rights of families', () => {
+test('values of the configuration that add rights to a family', () => {
   expect(chosen).toEqual([
     ['volume-capture', 'requestTTL.mode=annotation', 'delete volumecapturerequests'],
     ['volume-restore', 'requestTTL.mode=annotation', 'delete volumerestorerequests'],

@@ -1,5 +1,5 @@
-// What choices of the configuration add to the rights of a family: rules that the chart gives only to whoever chooses so.
-// Found out as everything else is: by putting the family together with each of them.
+// The rights that values of the configuration add to a family: rules that the chart grants only with these values.
+// Determined by assembling the family with each of them.
 
 import { isObject, type JsonObject } from '@lapse/kube/api/json';
 import { rightsOf } from '@lapse/runtime/definition';
@@ -8,18 +8,18 @@ import { type Rule, rulesOf } from '#manager/rbac';
 import { partsOf } from './needs.ts';
 
 export interface Choice {
-  /** Of the configuration: `requestTTL`, `mode`. */
+  /** A section of the configuration, and a field in it: `requestTTL`, `mode`. */
   readonly section: string;
   readonly field: string;
-  /** Unset: each of its items is a resource, `configmaps` or `runs.example.com`. */
+  /** Undefined: each item of the list is a resource, such as `configmaps` or `runs.example.com`. */
   readonly value?: string;
-  /** Those with the resource `ITEM` are for whatever the item says. */
+  /** Rules with the resource `ITEM` apply to the resource of each item. */
   readonly rules: readonly Rule[];
 }
 
 export const ITEM = 'ITEM';
 
-/** Only what adds something. What a choice could do without stays: it is given to everybody. */
+/** Only values that add rights. Rights that a value would make unnecessary are still granted. */
 export function choicesOf(family: Family, known: readonly Family[]): Choice[] {
   const rulesWith = (file: JsonObject): Rule[] =>
     rulesOf(partsOf(family, known, {}, file).controllers.flatMap(rightsOf));
@@ -33,7 +33,7 @@ export function choicesOf(family: Family, known: readonly Family[]): Choice[] {
     .filter(({ rules }) => rules.length > 0);
 }
 
-/** Every value of every enumeration, and every list of texts. */
+/** Every value of every enum, and every list of strings. */
 function fieldsOf({ configuration }: Family): Omit<Choice, 'rules'>[] {
   return Object.entries(configuration).flatMap(([section, { properties }]) =>
     Object.entries(isObject(properties) ? properties : {}).flatMap(([field, schema]) => {

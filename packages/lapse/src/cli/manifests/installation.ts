@@ -1,5 +1,5 @@
-// What is installed, as one value: names, namespace, image, which families with which gates. Everything else that is
-// printed follows from it. Pure.
+// The parameters of an installation: names, namespace, image, families and feature gates. All manifests derive from
+// this value. Pure.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -10,20 +10,20 @@ import type { FamilyNeeds, GateNeeds, Hook } from './needs.ts';
 export type ActAs = 'author' | 'controller' | 'impersonate-author';
 
 export interface Installation {
-  /** Of the Deployment and everything beside it. */
+  /** Name of the Deployment and prefix of all other objects. */
   readonly name: string;
   readonly namespace: string;
-  /** With its Namespace, which goes with everything else again. */
+  /** Include the Namespace, which is then deleted with the other objects. */
   readonly createNamespace?: boolean;
   readonly image: string;
   readonly replicas: number;
-  /** As for `--controllers`. */
+  /** As in `--controllers`. */
   readonly controllers: readonly string[];
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly actAs: ActAs;
   readonly impersonation: ImpersonationScope;
   readonly dryRun: boolean;
-  /** Those that `controllers` selects. */
+  /** The families that `controllers` selects. */
   readonly families: readonly FamilyNeeds[];
 }
 
@@ -44,7 +44,7 @@ export const metadataOf = (
   labels: labelsOf(installation),
 });
 
-/** For kinds without namespaces. */
+/** For cluster-scoped kinds. */
 export const clusterMetadataOf = (installation: Installation, name: string): KubeObject['metadata'] => ({
   name,
   labels: labelsOf(installation),
@@ -65,13 +65,13 @@ export const openGates = ({ featureGates }: Installation, family: FamilyNeeds): 
     ({ name, stage, default: usual }) => featureGates[name] ?? featureGates[STAGES[stage] ?? ''] ?? usual,
   );
 
-/** The rules of a family with the gates as they are. */
+/** The rules of a family with the selected feature gates. */
 export const familyRules = (installation: Installation, family: FamilyNeeds): Rule[] => [
   ...family.rules,
   ...openGates(installation, family).flatMap(({ rules }) => rules),
 ];
 
-/** Sections of controllers that impersonate the accounts which users name. */
+/** Sections of controllers that impersonate accounts which users name. */
 const IMPERSONATING = new Set(['cleaner', 'ttlPolicy']);
 
 function sectionOf({ namespace, impersonation }: Installation, section: string): JsonObject {
@@ -81,7 +81,7 @@ function sectionOf({ namespace, impersonation }: Installation, section: string):
   return { ...key, impersonation: kind === 'cluster' ? kind : { namespaces: [...impersonation.namespaces] } };
 }
 
-/** What the process reads from `--config`. */
+/** The content of the file for `--config`. */
 export function configurationOf(installation: Installation): JsonObject {
   const { name, namespace, controllers, featureGates, actAs, dryRun, families } = installation;
   const sections = families.flatMap(({ authorSections }) => authorSections);

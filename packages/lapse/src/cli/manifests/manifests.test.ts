@@ -26,7 +26,7 @@ const FLAGS = {
 } as const;
 type Flags = Partial<Parameters<typeof readInstallation>[0]>;
 
-// Families are put together once: that is what takes time.
+// Families are assembled once, because that is slow.
 const known = new Map<Family, FamilyNeeds>();
 const needs = (family: Family): FamilyNeeds => {
   const found = known.get(family) ?? needsOf(family, FAMILIES);
@@ -45,8 +45,8 @@ const nobody = {} as Transport;
 const configuration = (objects: readonly KubeObject[]): Record<string, unknown> =>
   parseAllDocuments(find(objects, 'ConfigMap')?.data?.['lapse.yaml'] ?? '')[0]?.toJS() ?? {};
 
-describe('which families, which rights', () => {
-  test('storage families are off, and so are their rights', () => {
+describe('rights by family', () => {
+  test('storage families are disabled by default and add no rights', () => {
     expect(names(built(), 'ClusterRole')).toEqual([
       'lapse:process',
       'lapse:ttl-after-finished',
@@ -72,7 +72,7 @@ describe('which families, which rights', () => {
     );
   });
 
-  test('impersonation in namespaces is a Role in each of them, and the process is told', () => {
+  test('impersonation in namespaces creates a Role in each of them and configures the process', () => {
     const objects = built({ impersonation: 'ci,preview' });
     const roles = objects.filter(({ metadata }) => metadata.name === 'lapse-impersonation');
     expect(roles.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`)).toEqual([
@@ -95,14 +95,14 @@ describe('which families, which rights', () => {
   test.each<[string, Flags, string[]]>([
     ['impersonation in the cluster', { impersonation: 'cluster' }, ['serviceaccounts']],
     ['actAs impersonate-author', { actAs: 'impersonate-author' }, ['groups', 'serviceaccounts', 'users']],
-  ])('%s is a ClusterRole of its own', (_, flags, resources) => {
+  ])('%s creates a separate ClusterRole', (_, flags, resources) => {
     const rules = find(built(flags), 'ClusterRole', 'lapse:impersonation')?.rules ?? [];
     const core = rules.filter(({ apiGroups }) => apiGroups[0] === '');
     expect(core.flatMap((rule) => rule.resources)).toEqual(resources);
     expect(rules.flatMap(({ verbs }) => verbs).every((verb) => verb === 'impersonate')).toBe(true);
   });
 
-  test('switched on, they bring theirs', () => {
+  test('storage families add their rights when enabled', () => {
     const role = find(built({ controllers: '*,storage-pool' }), 'ClusterRole', 'lapse:storage-pool');
     expect(role?.rules?.flatMap(({ resources }) => resources)).toContain('replicatedstoragepools/status');
   });
@@ -132,13 +132,13 @@ describe('which families, which rights', () => {
     expect(bindings.map(({ spec }) => (spec as { policyName?: string }).policyName)).toEqual(policies);
   });
 
-  test('a family whose gates are all closed has no role', () => {
+  test('a family whose gates are all disabled has no role', () => {
     expect(names(built({ featureGates: 'TTLAfterFinished=false' }), 'ClusterRole')).not.toContain(
       'lapse:ttl-after-finished',
     );
   });
 
-  test('nobody may do everything, and nobody may read all Secrets', () => {
+  test('no role allows everything, and no role allows reading all Secrets', () => {
     const objects = built({ controllers: FAMILIES.map(({ name }) => name).join() });
     const rules = objects.flatMap((object) => (object as { rules?: Record<string, string[]>[] }).rules ?? []);
     for (const rule of rules) {
@@ -150,8 +150,8 @@ describe('which families, which rights', () => {
   });
 });
 
-describe('whose rights count', () => {
-  test('acting as the controller no author is signed, and the key authenticates decision records only', () => {
+describe('actAs', () => {
+  test('with actAs controller no author is signed, and the key only authenticates decision records', () => {
     const objects = built({ actAs: 'controller' });
     expect(find(objects, 'MutatingWebhookConfiguration')).toBeUndefined();
     expect(find(objects, 'ValidatingWebhookConfiguration')).toBeDefined();
@@ -159,7 +159,7 @@ describe('whose rights count', () => {
     expect(JSON.stringify(find(objects, 'ClusterRole', 'lapse:process'))).not.toContain('mutatingwebhook');
   });
 
-  test('without families that review anything there is no webhook and no right to its certificate', () => {
+  test('without families that have admission functions there is no webhook and no right to its certificate', () => {
     const objects = built({ controllers: 'ttl-after-finished' });
     expect(names(objects, 'Service')).toEqual([]);
     expect(names(objects, 'ValidatingWebhookConfiguration')).toEqual([]);
@@ -168,7 +168,7 @@ describe('whose rights count', () => {
   });
 });
 
-test('the configuration is one that lapse run takes', () => {
+test('lapse run accepts the configuration', () => {
   const { data } = find(built({ dryRun: true, featureGates: 'TTLAfterFinishedPods=true' }), 'ConfigMap')!;
   const file = { name: 'lapse.yaml', text: data!['lapse.yaml']! };
   const general = readGeneral(loadConfiguration(FAMILIES, { flags: {}, environment: {}, file }));
@@ -185,14 +185,14 @@ test.each<[string, Flags]>([
   ['actAs', { actAs: 'controller' }],
   ['controllers', { controllers: '*,-cleaner' }],
   ['featureGates', { featureGates: 'TTLAfterFinishedPods=true' }],
-])('another configuration (%s) is another template, so that the Pods are replaced', (_, flags) => {
+])('another configuration (%s) changes the Pod template, so that the Pods are replaced', (_, flags) => {
   const template = (objects: KubeObject[]) =>
     (find(objects, 'Deployment') as { spec?: { template: object } }).spec;
   expect(template(built(flags))).not.toEqual(template(built()));
   expect(template(built(flags))).toEqual(template(built(flags)));
 });
 
-test('the lease that the process takes is one that its Role names, acting or not', () => {
+test('the Role names the lease that the process uses, with and without dry run', () => {
   for (const dryRun of [false, true]) {
     const objects = built({ dryRun });
     const file = { name: 'lapse.yaml', text: find(objects, 'ConfigMap')!.data!['lapse.yaml']! };
@@ -220,22 +220,26 @@ test('the lease that the process takes is one that its Role names, acting or not
 });
 
 test.each<[string, Flags, string[]]>([
-  ['our own namespace is printed', {}, ['lapse-system']],
-  ['one that others may share is not', { namespace: 'monitoring' }, []],
-  ['unless asked for', { namespace: 'monitoring', createNamespace: true }, ['monitoring']],
+  ['prints the default namespace lapse-system', {}, ['lapse-system']],
+  ['omits a namespace that may be shared', { namespace: 'monitoring' }, []],
+  [
+    'prints a shared namespace on request',
+    { namespace: 'monitoring', createNamespace: true },
+    ['monitoring'],
+  ],
 ])('%s', (_, flags, expected) => {
   const objects = built(flags);
   expect(names(objects, 'Namespace')).toEqual(expected);
   expect(find(objects, 'Deployment')?.metadata.namespace).toBe(flags.namespace ?? 'lapse-system');
 });
 
-test('names that are other things to YAML 1.1 stay names', () => {
+test('names that YAML 1.1 would read as other types are quoted', () => {
   const objects = built({ namespace: 'on', createNamespace: true });
   const read = parseAllDocuments(objectsText(objects, 'yaml'), { version: '1.1' }) as Document[];
   expect(read.map((document) => document.toJS())).toEqual(objects);
 });
 
-test('one replica has nothing to keep from disruption', () => {
+test('a single replica has no PodDisruptionBudget', () => {
   expect(find(built({ replicas: '1' }), 'PodDisruptionBudget')).toBeUndefined();
 });
 

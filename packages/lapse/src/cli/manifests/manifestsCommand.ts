@@ -1,5 +1,5 @@
-// lapse manifests: everything but the definitions of our kinds, as plain objects to be applied. The chart in config/chart
-// says the same with more to choose from; a test holds the two together.
+// lapse manifests: prints all objects of an installation except the CRDs. The chart in config/chart generates the
+// same objects with more options; a test compares the two.
 
 import { VERSION } from '@lapse/base/version';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -32,7 +32,7 @@ interface ManifestsFlags {
   readonly output: 'yaml' | 'json';
 }
 
-/** Ours alone; any other may be shared, so that its labels and its end are somebody else's business. */
+/** Belongs to Lapse alone. Any other namespace may be shared, so its labels and lifetime are left to the user. */
 const OWN_NAMESPACE = 'lapse-system';
 
 export function manifestsCommand(): Command {
@@ -71,7 +71,7 @@ export function manifestsCommand(): Command {
     });
 }
 
-/** Checks the words with the same code that `lapse run` uses. */
+/** Validates the flags with the same code as `lapse run`. */
 export function readInstallation(
   flags: Omit<ManifestsFlags, 'output'>,
   needs: (family: Family) => FamilyNeeds = (family) => needsOf(family, FAMILIES),
@@ -107,7 +107,7 @@ export function readInstallation(
   };
 }
 
-/** `none`, `cluster`, or namespaces: `ci,preview`. */
+/** Format: `none`, `cluster`, or namespaces such as `ci,preview`. */
 function readImpersonation(text = 'none'): ImpersonationScope {
   const value = text === 'none' || text === 'cluster' ? text : { namespaces: text.split(',') };
   try {

@@ -1,5 +1,5 @@
-// What each family needs of a cluster, found out by putting it together without one: definitions, rules of RBAC (with
-// every gate on its own), webhooks. Manifests and the chart are made from this and from nothing else.
+// What each family needs from a cluster, determined by assembling it without one: CRDs, RBAC rules (per feature
+// gate), webhooks. Manifests and the chart are generated from this only.
 
 import { realClock } from '@lapse/base/clock';
 import { silentLog } from '@lapse/base/log';
@@ -19,7 +19,7 @@ export interface Hook {
   readonly name: string;
   readonly phase: AdmissionFunction['phase'];
   readonly resources: readonly { readonly group: string; readonly resource: string }[];
-  /** Only where authors act (`actAs: author`). */
+  /** Only with `actAs: author`. */
   readonly forAuthors: boolean;
 }
 
@@ -32,22 +32,22 @@ export interface FamilyNeeds {
   readonly name: string;
   readonly description: string;
   readonly defaultOn: boolean;
-  /** Names of definitions. */
+  /** Names of CRDs. */
   readonly crds: readonly string[];
-  /** Cluster-wide, with every gate closed. */
+  /** Cluster-wide, with all gates disabled. */
   readonly rules: readonly Rule[];
-  /** What each gate adds when it is open. */
+  /** What each gate adds when enabled. */
   readonly gates: readonly GateNeeds[];
-  /** Sections of its configuration that say where the key is with which authors are signed. */
+  /** Sections of its configuration that contain the location of the author key. */
   readonly authorSections: readonly string[];
-  /** In the namespace of the process, where authors act. */
+  /** In the namespace of the process, with `actAs: author`. */
   readonly authorRules: readonly Rule[];
-  /** In the namespace of the process, whoever acts. */
+  /** In the namespace of the process, with any `actAs`. */
   readonly localRules: readonly Rule[];
   readonly webhooks: readonly Hook[];
 }
 
-/** Nothing is reached: families that ask the cluster before they run would be a mistake of ours. */
+/** Rejects every request: a family that contacts the cluster before it runs is a bug. */
 const nowhere: Transport = {
   request: async () => {
     throw new Error('manifests are made without a cluster');
@@ -56,7 +56,7 @@ const nowhere: Transport = {
 
 type Flags = Readonly<Record<string, string>>;
 
-/** The family as `lapse run` would put it together with this configuration. */
+/** The family as `lapse run` would assemble it with this configuration. */
 export function partsOf(
   family: Family,
   known: readonly Family[],

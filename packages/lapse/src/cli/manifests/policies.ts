@@ -1,4 +1,4 @@
-// The ValidatingAdmissionPolicies of open gates, each with a binding that denies. Pure.
+// The ValidatingAdmissionPolicies of enabled feature gates, each with a binding that denies. Pure.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { AdmissionPolicy } from '#controllers/family';

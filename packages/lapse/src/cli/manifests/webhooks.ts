@@ -1,5 +1,5 @@
-// How API servers reach the reviews of our own kinds: a Service and one configuration per phase. The process sets the
-// caBundle and the path, of which a part is secret; they are absent here, so that another apply leaves them alone.
+// The Service and webhook configurations for the kinds of Lapse. The process sets the caBundle and the path, of which
+// a part is secret. They are absent here, so that another apply does not reset them.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import { clusterMetadataOf, hooksOf, type Installation, metadataOf, webhookService } from './installation.ts';
@@ -40,7 +40,7 @@ function configurationOf(
   ];
 }
 
-/** Fail: only writes to our own kinds wait for us, and an unseen author could not act anyway. */
+/** Fail: only writes to kinds of Lapse depend on it, and an object without a verified author could not act anyway. */
 const webhookOf = (installation: Installation, { name, phase, resources }: Hook): object => ({
   name: `${name}.lapse.dev`,
   admissionReviewVersions: ['v1'],

@@ -1,5 +1,5 @@
-// The process in a cluster: configuration, Deployment, disruption budget, and who may talk to it. The Pod passes the
-// `restricted` profile of Pod Security.
+// The workload: configuration, Deployment, PodDisruptionBudget, and NetworkPolicy. The Pod satisfies the `restricted`
+// Pod Security Standard.
 
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -32,11 +32,14 @@ export function buildWorkload(installation: Installation): KubeObject[] {
 
 const configurationText = (installation: Installation): string => yamlText(configurationOf(installation));
 
-/** The configuration is read once: another one needs another Pod, and so another template. */
+/**
+ * The configuration is read once at startup. A change must replace the Pods, so its checksum is part of the
+ * template.
+ */
 const checksum = (installation: Installation): string =>
   createHash('sha256').update(configurationText(installation).trimEnd()).digest('hex');
 
-/** By which commands that only read find the configuration of this installation. */
+/** Read-only commands find the configuration of this installation by this label. */
 const withLabel = (metadata: ObjectMeta): ObjectMeta => ({
   ...metadata,
   labels: { ...metadata.labels, [CONFIGURATION_LABEL]: 'true' },
@@ -68,7 +71,7 @@ const deployment = (installation: Installation): KubeObject => ({
 
 const podSpec = (installation: Installation): JsonObject => ({
   serviceAccountName: installation.name,
-  // A pass in the middle of something is given ten seconds.
+  // A running reconcile has ten seconds to finish.
   terminationGracePeriodSeconds: 15,
   securityContext: {
     runAsNonRoot: true,
@@ -121,7 +124,10 @@ const disruptionBudget = (installation: Installation): KubeObject => ({
   spec: { maxUnavailable: 1, selector: { matchLabels: labelsOf(installation) } },
 });
 
-/** Probes, scrapes and reviews come in, and nothing else. Where the API server is, nobody can say in general. */
+/**
+ * Allows only probes, scrapes and reviews as ingress. Egress is not restricted, because the address of the API
+ * server is unknown.
+ */
 const networkPolicy = (installation: Installation): KubeObject => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',

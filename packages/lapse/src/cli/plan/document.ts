@@ -1,4 +1,4 @@
-// A plan for programs: the same shape as in memory, times as RFC 3339.
+// A plan as a structured document: the same shape as in memory, with times as RFC 3339.
 
 import type { Change, Held, Plan, PlannedEnd } from '#forecast/plan';
 import { yamlText } from '../yaml.ts';
@@ -30,7 +30,7 @@ const planDocument = ({
 
 export const planJson = (plan: Plan): string => [...jsonPieces(plan)].join('');
 
-/** As JSON.stringify with an indent of two would have it, but in pieces, so that it need not be there as a whole. */
+/** The output of JSON.stringify with an indent of two, in pieces, so that it is never in memory as a whole. */
 export function* jsonPieces(plan: Plan): Generator<string> {
   const { ends, held, changes = [], ...rest } = plan;
   const lists: Readonly<Record<string, Generator<object>>> = {

@@ -1,5 +1,5 @@
-// Manifests as if they were a cluster: an API server in this process is given the objects as they are, with their status
-// and their times, and is then read like any other.
+// Reads manifests like a cluster: an in-process API server stores the objects unchanged, with status and timestamps,
+// and is then read like any other.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,18 +22,18 @@ import { describeMistype } from './mistyped.ts';
 
 export interface Manifests {
   readonly client: Client;
-  /** Objects of kinds that nobody defines, in words. */
+  /** Objects of kinds without a CRD, as messages. */
   readonly unknown: readonly string[];
   close(): Promise<void>;
 }
 
-/** An object, and where it was found, for messages. */
+/** An object and its location, for messages. */
 interface Item {
   readonly from: string;
   readonly object: KubeObject;
 }
 
-/** `-` is the standard input; of a directory every .yaml, .yml and .json in it. */
+/** `-` is standard input. For a directory: every .yaml, .yml and .json file in it. */
 export async function openManifests(paths: readonly string[], clock: Clock = realClock): Promise<Manifests> {
   const items: Item[] = [];
   for (const path of paths) items.push(...(await readPath(path)));
@@ -59,7 +59,7 @@ export async function openManifests(paths: readonly string[], clock: Clock = rea
 
 const isDefinition = ({ kind }: KubeObject): boolean => kind === CustomResourceDefinition.kind;
 
-/** Our kinds, and what the files define beside them. */
+/** Creates the CRDs of Lapse, and those in the files. */
 async function define(client: Client, clock: Clock, items: readonly Item[]): Promise<void> {
   const ours = kindsOf(FAMILIES);
   const known = new Set(ours.map(({ crd }) => crd.metadata.name));
@@ -70,7 +70,7 @@ async function define(client: Client, clock: Clock, items: readonly Item[]): Pro
       await named(item, () => applyCrds(client, clock, [{ kind, crd: item.object }]));
 }
 
-/** What the server has against an object is a mistake in the file that brought it. */
+/** An error of the API server is reported as an error in the file. */
 async function named<T>(item: Item, send: () => Promise<T>): Promise<T> {
   try {
     return await send();
@@ -110,7 +110,7 @@ const parse = (from: string, text: string): Item[] =>
     });
   });
 
-/** Lists are taken apart; empty documents and our own configuration are nobody's objects. */
+/** Lists are split. Empty documents and a LapseConfiguration are skipped. */
 function objectsIn(json: Json): KubeObject[] {
   if (json === null || json === undefined) return [];
   if (!isObject(json)) throw new Error('not an object of Kubernetes');

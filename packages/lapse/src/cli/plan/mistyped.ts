@@ -1,6 +1,6 @@
-// What is wrong with an object of one of our kinds before any rule can be asked about it: a list where a text should be,
-// something that must be there and is not. A server would have refused it; out of a file it comes unseen. A value that a
-// rule itself complains about (a TTL that is none) is left to the rule.
+// Detects type errors in objects of Lapse's kinds before a rule is evaluated: a list instead of a string, or a
+// missing required field. An API server would reject them, but a file is not validated. Values that a rule itself
+// reports (such as an invalid TTL) are left to the rule.
 
 import { type CompiledStructural, compileStructural } from '@lapse/apiserver/schema/structural/structural';
 import type { FieldError } from '@lapse/kube/api/fieldErrors';
@@ -9,7 +9,7 @@ import { asJson, type KubeObject, parseApiVersion } from '@lapse/kube/api/object
 import { FAMILIES } from '#controllers/registry';
 import { kindsOf } from '#manager/crds';
 
-// None of our kinds has other objects in it.
+// None of Lapse's kinds has embedded objects.
 const NO_EMBEDDED = {
   decode: (value: unknown) => ({ value: value as JsonObject, unknown: [] }),
   validate: () => [],
@@ -18,7 +18,7 @@ const REASONS: ReadonlySet<FieldError['reason']> = new Set(['FieldValueTypeInval
 
 const compiled = new Map<string, CompiledStructural | undefined>();
 
-/** In words, with the field; undefined: nothing, or it is no kind of ours. */
+/** The message with the field. Undefined: valid, or not a kind of Lapse. */
 export function describeMistype(object: KubeObject): string | undefined {
   const id = `${parseApiVersion(object.apiVersion)?.group} ${object.kind}`;
   if (!compiled.has(id)) compiled.set(id, schemaFor(object));

@@ -1,4 +1,5 @@
-// lapse plan: what will end in the next days, why, and what goes with it. Only reads: a cluster, or manifests.
+// lapse plan: what will be deleted in the next days, why, and with which dependents. Reads a cluster or manifests,
+// and writes nothing.
 
 import { realClock } from '@lapse/base/clock';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -43,7 +44,7 @@ interface PlanFlags {
   readonly progress?: boolean;
 }
 
-/** A plan decides nothing, elects nobody, and writes nowhere. */
+/** Settings without effect here: a plan neither acts, nor elects a leader, nor serves. */
 const OF_NO_USE =
   /^(namespace|dry-run|api-|leader-elect|kube-api|metrics|webhook|log-|verbosity|max-deletions|paranoid|deletion-events|concurrent-)/;
 
@@ -67,11 +68,11 @@ export function planCommand(): Command {
       const sources = {
         flags: settings.given(parsed),
         environment: process.env,
-        // Nobody has signed a file yet, and nobody will be asked about it.
+        // Manifests in files have no verified author.
         ...(files.length === 0 ? {} : { defaults: { actAs: 'controller' } }),
         ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
       };
-      // Mistakes in flags are reported before a cluster is asked.
+      // Errors in flags are reported before the cluster is contacted.
       const local = loadConfiguration(FAMILIES, sources);
       familiesOf(local);
       const progress = openProgress(flags.progress ?? process.stderr.isTTY === true);
@@ -120,13 +121,13 @@ function familiesOf(document: JsonObject): readonly Family[] {
 const withUnread = (plan: Plan, more: readonly string[]): Plan =>
   more.length === 0 ? plan : { ...plan, unread: [...(plan.unread ?? []), ...more] };
 
-/** Whoever mistyped it would see an empty plan. Files need not bring their namespaces. */
+/** A mistyped namespace would show an empty plan. Files need not contain their namespaces. */
 async function viewOf({ client, isCluster }: Origin, namespace: string): Promise<NonNullable<Plan['view']>> {
   if (!isCluster) return { namespace, exists: true };
   try {
     return { namespace, exists: (await client.get(Namespace, { name: namespace })) !== undefined };
   } catch (error) {
-    // Who may not read it is not told.
+    // Without the right to read it, the namespace is assumed to exist.
     if (error instanceof ApiError) return { namespace, exists: true };
     throw error;
   }

@@ -14,7 +14,7 @@ function told(wanted: boolean, isTTY: boolean, pages: readonly (readonly [Kind, 
 const [jobs, pods] = [Job as Kind, Pod as Kind];
 const over = (line: string) => `\r\u001b[2K${line}`;
 
-test('on a terminal one line is written over, and goes at the end', () => {
+test('on a terminal one line is rewritten, and removed at the end', () => {
   expect(
     told(true, true, [
       [jobs, 500],
@@ -29,7 +29,7 @@ test('on a terminal one line is written over, and goes at the end', () => {
   ]);
 });
 
-test('elsewhere there is a line for every ten thousand', () => {
+test('otherwise a line is printed for every ten thousand objects', () => {
   expect(
     told(
       true,
@@ -39,10 +39,10 @@ test('elsewhere there is a line for every ten thousand', () => {
   ).toEqual(['read 10000 objects, now jobs\n', 'read 20000 objects, now jobs\n']);
 });
 
-test('an empty page is nothing to speak of', () => {
+test('an empty page prints nothing', () => {
   expect(told(true, true, [[jobs, 0]])).toEqual([over('')]);
 });
 
-test('nobody who did not ask is told', () => {
+test('without progress enabled nothing is printed', () => {
   expect(told(false, true, [[jobs, 50_000]])).toEqual([]);
 });

@@ -1,17 +1,17 @@
-// One line on the standard error that says what is being read, while it is being read.
+// A progress line on standard error while objects are read.
 
 import type { Kind } from '@lapse/kube/api/kind';
 
 export interface Progress {
   readonly read: (kind: Kind, count: number) => void;
-  /** Takes the line away. */
+  /** Removes the line. */
   done(): void;
 }
 
-/** Lines are rewritten on a terminal; elsewhere one is written for every ten thousand objects. */
+/** Lines are rewritten on a terminal. Otherwise a line is printed for every ten thousand objects. */
 const STEP = 10_000;
 
-/** What this needs of process.stderr. */
+/** The used part of process.stderr. */
 export interface Output {
   readonly isTTY?: boolean;
   write(text: string): unknown;

@@ -1,4 +1,4 @@
-// The text and the document of a plan; names come from a cluster and must not steer a terminal.
+// Text and structured output of a plan. Names from the cluster must not control the terminal.
 
 import { instant } from '@lapse/base/instant';
 import { describe, expect, test } from 'vitest';
@@ -57,17 +57,17 @@ describe('on a terminal', () => {
   };
   const on = (columns: number) => planText(plan(of), { colour: false, wide: false, columns });
 
-  test('that is wide enough it is the same as anywhere', () => {
+  test('that is wide enough, the text is the same as elsewhere', () => {
     expect(on(200)).toBe(shown(of));
   });
 
-  test('a long reason is folded in its column', () => {
+  test('a long reason is wrapped in its column', () => {
     const [, first, second] = on(125).split('\n');
     expect(first).toMatch(/ {2}2 {6}finished 2026-03-01T09:30:00Z, TTL$/);
     expect(second).toBe(`${' '.repeat(first!.indexOf('finished'))}1h30m0s`);
   });
 
-  test('of 80 columns, rule and reason are beneath what they are about', () => {
+  test('of 80 columns, rule and reason are below their object', () => {
     expect(on(80)).toBe(`ENDS    AT                    OBJECT
 in 1 h  2026-03-01T11:00:00Z  job/next -n ci
     spec.ttlSecondsAfterFinished: finished 2026-03-01T09:30:00Z, TTL 1h30m0s;
@@ -82,7 +82,7 @@ kind-test: 2 objects end by 2026-03-08T10:00:00Z, 2 more go with them, 1 held.
 `);
   });
 
-  test.each([1, 40, 80, 100, 125, 200])('of %i columns nothing is left out', (columns) => {
+  test.each([1, 40, 80, 100, 125, 200])('of %i columns nothing is omitted', (columns) => {
     const said = on(columns).split(/\s+/);
     for (const word of ['job/next', 'job/later', '1h30m0s', 'Policy', 'paused', 'held.'])
       expect(said).toContainEqual(expect.stringMatching(`^${word};?$`));
@@ -90,11 +90,11 @@ kind-test: 2 objects end by 2026-03-08T10:00:00Z, 2 more go with them, 1 held.
 });
 
 describe('text', () => {
-  test('nothing ends', () => {
+  test('without deletions', () => {
     expect(shown({})).toBe('kind-test: 0 objects end by 2026-03-08T10:00:00Z.\n');
   });
 
-  test('everything there is', () => {
+  test('with all sections', () => {
     const takes = [{ object: object('Pod', 'p', 'ci'), depth: 1 }];
     const text = shown(
       {
@@ -126,7 +126,7 @@ kind-test: 2 objects end by 2026-03-08T10:00:00Z, 1 of them overdue, 3 more go w
     );
   });
 
-  test('a namespace is named, and said to be missing', () => {
+  test('with a namespace, and a note if it does not exist', () => {
     expect(shown({ view: { namespace: 'ci', exists: true } })).toBe(
       'kind-test, namespace ci: 0 objects end by 2026-03-08T10:00:00Z.\n',
     );
@@ -140,12 +140,12 @@ kind-test: 2 objects end by 2026-03-08T10:00:00Z, 1 of them overdue, 3 more go w
     ['the policy is only tried out (mode DryRun)', -60, 'would be overdue 1 min'],
     ['no time is known at which it is', 44, 'looked at again in 44 s'],
     ['no time is known at which it is', -44, 'looked at again now'],
-  ])('what is held because %s, for %d s: %s', (because, seconds, words) => {
+  ])('an object held because %s, for %d s: %s', (because, seconds, words) => {
     const held = { object: object('Job', 'j'), family: 'f', rule: 'r', because, until: at(seconds) };
     expect(shown({ held: [held] })).toContain(`${because} (${words})\n`);
   });
 
-  test('names are those that the cluster knows', () => {
+  test('names have the form that the cluster accepts', () => {
     const naming = namingAmong(
       [
         { group: '', version: 'v1', kind: 'Service', resource: 'services' },
@@ -168,7 +168,7 @@ kind-test: 2 objects end by 2026-03-08T10:00:00Z, 1 of them overdue, 3 more go w
     expect(text).toContain('└ service/a -n ci\n');
   });
 
-  test('nothing in a name steers the terminal', () => {
+  test('control characters in names are escaped', () => {
     const hostile = '\u001b[2J\u0007\r\n\u202eevil\u009b';
     const text = shown({
       cluster: hostile,
@@ -187,7 +187,7 @@ describe('documents', () => {
     held: [{ object: object('Job', 'b'), family: 'f', rule: 'r', because: 'c', until: at(2) }],
     changes: [{ at: at(3), object: object('Pool', 'x'), family: 'f', rule: 'r', because: 'd' }],
   });
-  test('JSON and YAML are the same, times are RFC 3339', () => {
+  test('JSON and YAML are equal, and times are RFC 3339', () => {
     const text = planJson(one);
     const json = JSON.parse(text) as Record<string, unknown>;
     expect(text).toBe(`${JSON.stringify(json, null, 2)}\n`);

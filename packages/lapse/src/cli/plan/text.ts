@@ -1,5 +1,4 @@
-// A plan for people at a terminal: what ends, in the order of time; what is held, and why; a summary at the end, where
-// the eye is.
+// A plan as text: deletions in the order of time, held objects with the reason, and a summary at the end.
 
 import { styleText } from 'node:util';
 import { formatTime, type Instant } from '@lapse/base/instant';
@@ -11,15 +10,15 @@ import { isOnlyTried, relativeTime } from './times.ts';
 
 export interface TextOptions {
   readonly colour: boolean;
-  /** Also name what is taken along. */
+  /** Also list the dependents. */
   readonly wide: boolean;
-  /** Of the terminal; unset: lines are as long as they are. */
+  /** Width of the terminal. Undefined: lines are not wrapped. */
   readonly columns?: number | undefined;
-  /** How objects are called in this cluster. */
+  /** How objects are named in this cluster. */
   readonly naming?: Naming;
 }
 
-/** Names come from a cluster: nothing in them may steer a terminal. */
+/** Names come from a cluster and must not control the terminal. */
 const STEERING = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const plain = (text: string): string => text.replace(STEERING, '\ufffd');
 
@@ -32,7 +31,7 @@ const namedBy =
 
 export const planText = (plan: Plan, options: TextOptions): string => [...planPieces(plan, options)].join('');
 
-/** The text in pieces, so that it need not be there as a whole. */
+/** The text in pieces, so that it is never in memory as a whole. */
 export function* planPieces(plan: Plan, options: TextOptions): Generator<string> {
   const { colour, wide, columns, naming = plainNaming } = options;
   const named = namedBy(naming);
@@ -65,7 +64,7 @@ function* lines(all: Iterable<string>): Generator<string> {
   for (const one of all) yield `${one}\n`;
 }
 
-/** What every row needs. */
+/** Arguments that every row needs. */
 interface Telling {
   readonly now: Instant;
   readonly named: Named;
@@ -91,7 +90,7 @@ function* endsTable(
   }
 }
 
-/** A reason may begin with its rule. */
+/** A reason may start with its rule. */
 const ruled = (rule = '', why = ''): string => (why.startsWith(`${rule}: `) ? why : `${rule}: ${why}`);
 
 const changesTable = (telling: Telling): Table<Change> => ({
@@ -117,7 +116,7 @@ const endRow = (end: PlannedEnd, { now, named }: Telling): Row => [
   `${end.perhaps === true ? 'perhaps: ' : ''}${plain(end.because)}`,
 ];
 
-/** `3`, or `1 to 3` where chance decides about two. */
+/** `3`, or `1 to 3` if two of them depend on the order of events. */
 function takesText({ takes, takesMore }: PlannedEnd): string {
   const most = takes.length + takesMore;
   if (most === 0) return '-';
@@ -146,7 +145,7 @@ const heldRow = ({ object, rule, because, until }: Held, { now, named }: Telling
   `${plain(because)}${until === undefined ? '' : ` (${thenText(because, until, now)})`}`,
 ];
 
-/** What the time of something held is the time of. */
+/** What the time of a held object refers to. */
 function thenText(because: string, until: Instant, now: Instant): string {
   if (!isOnlyTried(because)) return `looked at again ${until > now ? relativeTime(until, now) : 'now'}`;
   const when = relativeTime(until, now);

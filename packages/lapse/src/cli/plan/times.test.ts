@@ -4,7 +4,7 @@ import { parseSpan, relativeTime, timeText } from './times.ts';
 
 const HOUR = 3_600_000;
 
-describe('how far ahead', () => {
+describe('the horizon', () => {
   test.each([
     ['7d', 168 * HOUR],
     ['2w', 336 * HOUR],
@@ -28,10 +28,10 @@ describe('how far ahead', () => {
     '1e9d',
     '99999999999999999d',
     `${'9'.repeat(400)}d`,
-  ])('not %j', (text) => expect(() => parseSpan(text)).toThrow(/--for/));
+  ])('rejects %j', (text) => expect(() => parseSpan(text)).toThrow(/--for/));
 });
 
-describe('how far away', () => {
+describe('relative times', () => {
   test.each([
     [0, 'now'],
     [999, 'now'],
@@ -48,7 +48,7 @@ describe('how far away', () => {
   ])('%d ms: %s', (left, text) => expect(relativeTime(instant(1e12 + left), instant(1e12))).toBe(text));
 });
 
-test('whole seconds have no fraction', () => {
+test('whole seconds are printed without a fraction', () => {
   expect(timeText(instant(0))).toBe('1970-01-01T00:00:00Z');
   expect(timeText(instant(7))).toBe('1970-01-01T00:00:00.007Z');
 });

@@ -1,5 +1,4 @@
-// Times of a plan for people: how far ahead to look, and how far away something is. The only arithmetic of plans: when
-// something ends is never worked out here.
+// Parses the horizon of a plan and formats relative times. Deadlines are never computed here.
 
 import { GoDurationError, parseGoDuration } from '@lapse/base/goDuration';
 import { type Instant, type Millis, millis, minus, plus, toDate } from '@lapse/base/instant';
@@ -7,10 +6,10 @@ import { UsageError } from '#manager/usage';
 
 const DAY = 86_400_000;
 const WEEK = 7 * DAY;
-/** Longer than a Job's longest TTL. */
+/** Longer than the longest TTL of a Job. */
 const MOST = 100 * 366 * DAY;
 
-/** `7d`, `2w`, `36h`, `1d12h`: a Go duration, with days and weeks in front. */
+/** For example `7d`, `2w`, `36h`, `1d12h`: a Go duration with optional days and weeks. */
 export function parseSpan(text: string): Millis {
   const [, weeks, days, rest] = /^(?:(\d+)w)?(?:(\d+)d)?(.*)$/s.exec(text)!;
   const whole = Number(weeks ?? 0) * WEEK + Number(days ?? 0) * DAY;
@@ -58,7 +57,7 @@ export function relativeTime(at: Instant, now: Instant): string {
   return left > -1000 ? 'now' : `overdue ${lengthText(-left)}`;
 }
 
-/** What is held for this reason has a known end, and only nobody acts on it. */
+/** An object held for this reason has a known deadline that is only not enforced. */
 export const isOnlyTried = (because: string): boolean => /only tried out|policy is paused/.test(because);
 
 /** RFC 3339, with milliseconds where there are any. */

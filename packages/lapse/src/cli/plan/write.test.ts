@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { writePieces } from './write.ts';
 
-/** Takes what it is given only when nobody has anything else to do. */
+/** Accepts data only when the event loop is idle. */
 function slowReader() {
   const taken: string[] = [];
   let waiting = 0;
@@ -20,7 +20,7 @@ function slowReader() {
   return { stream, taken, most: () => most };
 }
 
-test('everything is written in order, and no faster than it is read', async () => {
+test('everything is written in order, and not faster than it is read', async () => {
   const pieces = Array.from({ length: 50_000 }, (_, i) => `line ${i}\n`);
   const { stream, taken, most } = slowReader();
   await writePieces(stream, pieces);
@@ -29,7 +29,7 @@ test('everything is written in order, and no faster than it is read', async () =
   expect(most()).toBeLessThan(2 ** 17);
 });
 
-test('nothing is nothing', async () => {
+test('empty input writes nothing', async () => {
   const { stream, taken } = slowReader();
   await writePieces(stream, []);
   expect(taken).toEqual([]);

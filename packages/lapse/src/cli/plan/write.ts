@@ -1,4 +1,4 @@
-// Writes a long text piece by piece, as fast as the reader takes it.
+// Writes a long text piece by piece, with backpressure.
 
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';

@@ -18,7 +18,7 @@ describe('files', () => {
     ['nothing', '# nothing\n', /no object in it/],
     ['no YAML', '{a: [', /objects.yaml: /],
     ['a text', 'hello', /not a Kubernetes object/],
-    ['an item that is none', '{kind: List, items: [1]}', /an item is not a Kubernetes object/],
+    ['a list item that is not an object', '{kind: List, items: [1]}', /an item is not a Kubernetes object/],
     ['no apiVersion', '{kind: Job, metadata: {name: a}}', /apiVersion is missing/],
     [
       'a namespace that is a path',
@@ -26,7 +26,7 @@ describe('files', () => {
       /objects.yaml: Pod a: metadata.namespace "a\/b" cannot be a namespace/,
     ],
     [
-      'a time that is none',
+      'a timestamp that is not valid',
       '{apiVersion: v1, kind: Pod, metadata: {name: a, creationTimestamp: yesterday}}',
       /objects.yaml: Pod a: metadata.creationTimestamp "yesterday" is no time/,
     ],
@@ -58,7 +58,7 @@ test.each([
   await expect(done).rejects.toThrow(message);
 });
 
-test('two objects of one name are bad input', async () => {
+test('two objects of the same name are bad input', async () => {
   const path = join(scratch, 'twins.yaml');
   writeFileSync(
     path,

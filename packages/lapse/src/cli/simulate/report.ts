@@ -1,4 +1,4 @@
-// What a simulation says: a table for people, a document for programs.
+// The report of a simulation: a table as text, and a structured document.
 
 import { formatTime, type Instant, type Millis, minus } from '@lapse/base/instant';
 import { lengthText } from '@lapse/simulation/timeline';
@@ -13,10 +13,10 @@ export interface Report {
   readonly seed: number;
   readonly objects: number;
   readonly ends: readonly End[];
-  /** Undefined: nothing was changed. */
+  /** Undefined: no policies were changed. */
   readonly difference?: readonly Contrast[];
   readonly notes: readonly string[];
-  /** False: some of the cluster could not be read; the notes say what. */
+  /** False: a part of the cluster could not be read. The notes say which. */
   readonly isComplete: boolean;
   readonly problems: readonly string[];
 }
@@ -56,7 +56,7 @@ const ENDS = {
   beneath: ([, , by, why]: readonly string[]) => `${by}: ${why}`,
 };
 
-/** `columns`: of the terminal; unset: lines are as long as they are. Nothing in a name steers it. */
+/** `columns`: width of the terminal. Undefined: lines are not wrapped. Control characters in names are escaped. */
 export function reportText(report: Report, columns?: number): string {
   const { from, until, objects, ends, difference, notes, problems } = report;
   const length = lengthText(minus(until, from) as Millis);
@@ -83,7 +83,7 @@ function endJson({ at, gone, ...end }: End) {
   return { at: formatTime(at), ...(gone === undefined ? {} : { gone: formatTime(gone) }), ...end };
 }
 
-/** For programs. */
+/** For scripts (JSON and YAML). */
 export function reportDocument(report: Report): object {
   const { from, until, seed, objects, ends, difference, notes, problems } = report;
   const contrasts = difference?.map((contrast) => ({

@@ -74,8 +74,8 @@ const run = (objects: readonly KubeObject[], changes: string, isSnapshot = false
   });
 const short = ({ at, kind, name, by }: End) => `${new Date(at).toISOString()} ${kind}/${name} ${by}`;
 
-describe('run forward', () => {
-  test('what is in files keeps uids, times and status; a policy makes a difference, and it is told', async () => {
+describe('simulation', () => {
+  test('objects from files keep uid, timestamps and status, and the effect of a changed policy is reported', async () => {
     const without = await run(readManifests(WORLD), '');
     expect(without.ends.map(short)).toEqual([
       '2026-01-01T21:00:00.000Z Job/report ttl-after-finished',
@@ -96,12 +96,12 @@ describe('run forward', () => {
 
   test.each([
     [
-      'a policy that the server refuses',
+      'a policy that the API server rejects',
       POLICY.replace('ttl: 30h', 'ttl: soon'),
       /--with: team\/ttlpolicy\/jobs: /,
     ],
     [
-      'a kind that nobody defines',
+      'a kind without a CRD',
       POLICY.replace('TTLPolicy', 'Nothing'),
       /--with: team\/nothing\/jobs: .*not served/,
     ],
@@ -109,7 +109,7 @@ describe('run forward', () => {
     await expect(run([], changes)).rejects.toThrow(message);
   });
 
-  test('an object of a kind that nobody defines is an error in a file, a note in a snapshot', async () => {
+  test('an object of an unknown kind is an error in a file and a note in a snapshot', async () => {
     const odd = readManifests(
       '{apiVersion: x.dev/v1, kind: Odd, metadata: {name: a, uid: u, resourceVersion: "1"}}',
     );
@@ -125,7 +125,7 @@ describe('run forward', () => {
   });
 });
 
-test('our definitions stand for those of the cluster, and are as old as those', async () => {
+test('the CRDs of Lapse replace those of the cluster and keep their creation time', async () => {
   const [kind] = kindsOf(selectFamilies(FAMILIES, ['cleaner']));
   const { name = '' } = kind!.crd.metadata;
   const there = { uid: JOB, creationTimestamp: '2024-01-01T00:00:00Z', resourceVersion: '7' };
@@ -167,7 +167,7 @@ describe('a snapshot', () => {
     return { client, methods };
   }
 
-  test('reads everything with GET alone, without what is secret', async () => {
+  test('reads everything with GET requests only, without Secret data', async () => {
     const { client, methods } = await cluster();
     const { objects, notes } = await takeSnapshot({ client, limit: 100 });
     expect(new Set(methods)).toEqual(new Set(['GET']));
@@ -186,7 +186,7 @@ describe('a snapshot', () => {
     ).rejects.toThrow(/was not sent: this command only reads/);
   });
 
-  test('of too large a cluster is refused', async () => {
+  test('of a cluster that is too large is refused', async () => {
     const { client } = await cluster();
     await expect(takeSnapshot({ client, limit: 2 })).rejects.toThrow(/more objects than --limit allows/);
   });
@@ -204,7 +204,7 @@ const end = (name: string, at: number, more: Partial<End> = {}): End => ({
   ...more,
 });
 
-test('the difference: only with, only without, earlier, later; equal ends are none', () => {
+test('the difference lists added, removed, earlier and later deletions, and no equal ones', () => {
   const before = [
     end('same', 0),
     end('sooner', 5000),
@@ -229,7 +229,7 @@ test('the difference: only with, only without, earlier, later; equal ends are no
   ]);
 });
 
-test('a report for people, and for programs', () => {
+test('the report has a text and a structured form', () => {
   const { gone: _, ...held } = end('held', 60_000);
   const report: Report = {
     from: start,

@@ -1,5 +1,5 @@
-// lapse simulate: a cluster as it is (read only) or objects from files, plus changed policies, run forward in virtual
-// time with the real controllers. Says what ends, when and why, and what the change makes different.
+// lapse simulate: loads a cluster (read-only) or objects from files, applies changed policies, and runs the real
+// controllers in virtual time. Reports what is deleted, when and why, and the effect of the change.
 
 import { realClock } from '@lapse/base/clock';
 import { type Instant, type Millis, parseTime, plus } from '@lapse/base/instant';
@@ -37,7 +37,7 @@ interface SimulateFlags {
   readonly output: Format;
 }
 
-/** Policies act for their authors; whether an author may is for the cluster to say, and `lapse doctor` to ask. */
+/** The rights of authors are not simulated. `lapse doctor` checks them in the cluster. */
 const DEFAULTS = { actAs: 'controller', leaderElection: { enabled: false } };
 const ONLY_IN_CLUSTERS = (flag: string) => /^(leader-elect|webhook|kube-api|metrics|log)/.test(flag);
 const MOST_DAYS = 366;
@@ -125,7 +125,7 @@ async function simulateAll(
     defaults: DEFAULTS,
     ...(flags.config === undefined ? {} : { file: readConfig(flags.config) }),
   };
-  // Mistakes in flags are reported before a cluster is asked.
+  // Errors in flags are reported before the cluster is contacted.
   const local = loadConfiguration(FAMILIES, sources);
   const isSnapshot = files.length === 0;
   const { objects, notes, document } = isSnapshot
@@ -190,7 +190,7 @@ async function run(options: CourseOptions, name: string): Promise<Course> {
   }
 }
 
-/** One line that is written over; only where somebody looks. */
+/** A progress line that is rewritten, on a terminal only. */
 function progress(text: string): void {
   if (process.stderr.isTTY === true) process.stderr.write(`\r\u001b[0K${text}`);
 }

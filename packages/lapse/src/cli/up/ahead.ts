@@ -1,5 +1,5 @@
-// What comes next, by the families' own foresight: when each object ends, or changes. What passes wait for is no answer to
-// that: many wake only to look again.
+// The next events by the forecasts of the families: when each object is deleted or changes. The waits of reconciles
+// are not used for this, because many only evaluate again.
 
 import { hours, type Instant, plus } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -11,7 +11,7 @@ import { makePlan } from '#forecast/makePlan';
 import { createSnapshot, readingFrom } from '#forecast/snapshot';
 import type { General } from '#manager/configuration/general';
 
-/** An end, or a change that time brings about. */
+/** A deletion, or a change through time alone. */
 export interface Ahead {
   readonly family: string;
   readonly ref: string;
@@ -27,10 +27,10 @@ export interface AheadOptions {
   readonly selected: readonly Family[];
 }
 
-/** Further than any TTL of an example. */
+/** Longer than any TTL in the examples. */
 const HORIZON = hours(24 * 366 * 10);
 
-/** In the order of time; each object once, by the rule that is first. */
+/** In the order of time. Each object once, by the earliest rule. */
 export async function lookAhead({ client, now, ...asking }: AheadOptions): Promise<Ahead[]> {
   const served = await client.discovery.all();
   const owners = new Owners(served);
@@ -47,6 +47,6 @@ export async function lookAhead({ client, now, ...asking }: AheadOptions): Promi
     .sort((a, b) => a.at - b.at);
 }
 
-/** Families that can say it; of others nobody knows more than what their passes wait for. */
+/** Families with a forecast. For others only the waits of their reconciles are known. */
 export const foreseeing = (families: readonly Family[]): ReadonlySet<string> =>
   new Set(families.flatMap(({ name, foresight }) => (foresight === undefined ? [] : [name])));

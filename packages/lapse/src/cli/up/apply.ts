@@ -1,4 +1,4 @@
-// Manifests into the embedded server, as a person would apply them.
+// Applies manifests to the embedded API server as a user would.
 
 import { realClock } from '@lapse/base/clock';
 import { millis } from '@lapse/base/instant';
@@ -8,7 +8,7 @@ import { createHands, type Manifests } from '@lapse/simulation/hands';
 
 const TRIES = 10;
 
-/** A kind that the file before has defined takes a moment to be served. Gives what the server says against it. */
+/** Retries, because a kind whose CRD was just created is served with a delay. Returns the error message, if any. */
 export async function applyPatiently(user: Client, manifests: Manifests): Promise<string | undefined> {
   for (let tries = 1; ; tries++) {
     const problem = await applyOnce(user, manifests);
@@ -18,7 +18,7 @@ export async function applyPatiently(user: Client, manifests: Manifests): Promis
   }
 }
 
-/** Gives what the server says against it. */
+/** Returns the error message, if any. */
 export async function applyOnce(user: Client, manifests: Manifests): Promise<string | undefined> {
   try {
     await createHands(user).apply(manifests);

@@ -1,5 +1,5 @@
-// What ends in one change of an object, and whose work that is: the object itself, when its deletion is accepted; a
-// request, when it is told how it ended; the stay of a node in a pool. Pure.
+// Detects what ends with a change of an object, and by which controller: an accepted deletion, a finished request, a
+// node that leaves a pool. Pure.
 
 import { isObject } from '@lapse/kube/api/json';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -8,9 +8,9 @@ import { refText } from '@lapse/simulation/refs';
 
 export interface End {
   readonly ref: string;
-  /** The deletion is accepted; or it is done, or left out, and stays where it is. */
+  /** `deleted`: the deletion is accepted. `done` and `left`: the object itself is kept. */
   readonly how: 'deleted' | 'done' | 'left';
-  /** Whose work it is; undefined: that of whoever asked for it. */
+  /** The controller. Undefined: the one that sent the request. */
   readonly by?: string;
 }
 
@@ -42,7 +42,7 @@ const listIn = (object: KubeObject | undefined, field: string): readonly Record<
   return Array.isArray(list) ? list : [];
 };
 
-/** Whatever the answer: it is there. */
+/** True for success and failure. */
 const isReady = (object: KubeObject | undefined): boolean =>
   listIn(object, 'conditions').some(({ type }) => type === 'Ready');
 

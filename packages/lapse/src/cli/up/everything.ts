@@ -1,4 +1,5 @@
-// What `lapse up` adds to the embedded server: every controller, the stand-ins, and a timeline of what they do.
+// What `lapse up` adds to the embedded API server: all controllers, the simulated controllers, and a timeline of
+// their actions.
 
 import type { ApiServer } from '@lapse/apiserver/server';
 import type { Clock } from '@lapse/base/clock';
@@ -41,28 +42,28 @@ import { Whose } from './whose.ts';
 export interface EverythingOptions {
   readonly general: General;
   readonly document: JsonObject;
-  /** The configuration as a file, for commands that look at this cluster. */
+  /** The configuration as a file, for read-only commands on this cluster. */
   readonly settings?: string;
   readonly known: readonly Family[];
   readonly selected: readonly Family[];
   readonly standins: readonly ControllerDefinition[];
-  /** Kinds that a cluster has and a bare API server lacks. */
+  /** CRDs that clusters usually have and a bare API server lacks. */
   readonly externalKinds: readonly CustomKind[];
   readonly timeline: LiveTimeline;
   readonly clock: Clock;
-  /** The clock is not the real one: watches last and come without bookmarks, which would only be work. */
+  /** The clock is not the real one: watches have no timeout and no bookmarks, which would only cost time. */
   readonly isPaced?: boolean;
-  /** What is waited for less long than this is over before anybody has read that it is waited for. */
+  /** Waits shorter than this are not shown. */
   readonly blink?: Millis;
   readonly random: Random;
   readonly log: Log;
 }
 
-/** Somebody outside who does not read what he watches must not stop time. */
+/** A slow external watch client must not stop the time. */
 const MOST_TURNS = 20_000;
 
 export class Everything {
-  /** A person's hands. */
+  /** The client of a user. */
   readonly user: Client;
   readonly assembly: Assembly;
   readonly #options: EverythingOptions;
@@ -72,11 +73,11 @@ export class Everything {
   readonly #admin: Client;
   readonly #handle: HttpHandler;
   readonly #inFlight: (() => number)[] = [];
-  /** Everything that happened. */
+  /** Counts everything that happened. */
   #passes = 0;
   #known: { readonly passes: number; readonly foreseen: Foreseen } | undefined;
 
-  /** `handle` is the server's own; `token` that of its administrator. */
+  /** `handle` is the handler of the API server, `token` that of its administrator. */
   constructor(handle: HttpHandler, token: string, options: EverythingOptions) {
     const { clock, random, log, standins, timeline, isPaced = false, blink = millis(0) } = options;
     this.#options = options;
@@ -104,13 +105,13 @@ export class Everything {
       this.#passes++;
       this.#tally.pass(record);
       const about = whose.told(record.controller, record.key);
-      // To the narrator whoever has no kind is called by its name.
+      // The timeline shows a controller without a kind by its name.
       const told = about === undefined ? {} : { controller: about.kind, key: keyText(about.key) };
       const tell = () => narrator.pass({ ...record, ...told, at: now() });
       if (isOverAtOnce(record, now(), blink)) timeline.without('waiting', tell);
       else tell();
     };
-    // What can be read from an object before anybody has looked at it is its time to live.
+    // The deadline of an object that was not reconciled yet is its TTL.
     const onFirstLook = ({ at, ...whose }: FirstLook) =>
       onPass({ ...whose, reason: 'listed', now: now(), outcome: waitUntil(at, 'ttl'), took: millis(0) });
     this.#admin = client(handle, 'lapse');
@@ -155,13 +156,13 @@ export class Everything {
       for (const definition of controllers) whose.controller(definition.name, family.name, definition.for);
   }
 
-  /** For whoever comes through the socket. */
+  /** The handler for external clients. */
   get handle(): HttpHandler {
     const seen = this.#follower.around('user', this.#handle);
     return this.#options.isPaced === true ? lasting(seen) : seen;
   }
 
-  /** Kinds first, then admission (policies and the functions of the controllers), then the controllers. */
+  /** First CRDs, then admission (policies and functions of the controllers), then the controllers. */
   async start(server: Pick<ApiServer, 'admit'>): Promise<void> {
     const { clock, log, selected, externalKinds, settings } = this.#options;
     const foreign = await applyCrds(this.#admin, clock, [...kindsOf(selected), ...externalKinds]);
@@ -173,7 +174,7 @@ export class Everything {
     this.assembly.manager.start();
   }
 
-  /** Resolves when nothing will happen before time passes, or somebody outside acts. */
+  /** Resolves when nothing happens until time passes or an external client acts. */
   async rest(server: Pick<ApiServer, 'undelivered'>): Promise<void> {
     const requests = () => this.#inFlight.reduce((sum, count) => sum + count(), 0);
     const own = () => ({ passes: 0, ready: 0, events: 0, caches: this.#follower.busy, requests: requests() });
@@ -189,12 +190,12 @@ export class Everything {
     return this.#tally.overview(await this.#foreseen());
   }
 
-  /** What came of it, in a line. */
+  /** The result in one line. */
   async summary(stamp: (at: Instant) => string): Promise<string> {
     return this.#tally.text(stamp, await this.#foreseen());
   }
 
-  /** As long as nothing happens, what was foreseen stays as it is. */
+  /** The forecast is reused as long as nothing changes. */
   async #foreseen(): Promise<Foreseen> {
     const passes = this.#passes;
     if (this.#known?.passes === passes) return this.#known.foreseen;
@@ -204,7 +205,7 @@ export class Everything {
       const ahead = await lookAhead({ ...asking, client: this.#admin, now: clock.now() });
       this.#known = { passes, foreseen: { ahead, families: foreseeing(selected) } };
     } catch (error) {
-      // The view goes on with what it knew last, or with what passes wait for.
+      // The view keeps the last forecast, or shows the waits of reconciles.
       log.debug({ error }, 'nothing could be foreseen');
     }
     return this.#known?.foreseen ?? { ahead: [], families: new Set() };

@@ -1,18 +1,18 @@
-// The examples that come with the package, for something to look at on the first start.
+// Reads the examples of the package, which `lapse up` applies on the first start.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Example {
-  /** `01-job-ttl/job.yaml`. */
+  /** For example `01-job-ttl/job.yaml`. */
   readonly name: string;
   readonly text: string;
 }
 
 const COMES_WITH_US = fileURLToPath(new URL('../../../../../examples', import.meta.url));
 
-/** `examples/<number>-<name>/*.yaml`, in order; 00 brings a controller of its own and is not for everybody. */
+/** `examples/<number>-<name>/*.yaml`, in order. 00 needs its own controller and is skipped. */
 export function readExamples(directory = COMES_WITH_US): Example[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { withFileTypes: true })
@@ -28,5 +28,5 @@ const filesOf = (directory: string, folder: string): Example[] =>
       name: `${folder}/${file}`,
       text: readFileSync(join(directory, folder, file), 'utf8'),
     }))
-    // A configuration is read by `lapse run --config`; no API server takes it.
+    // A LapseConfiguration is read by `lapse run --config`. No API server accepts it.
     .filter(({ text }) => !/^kind: LapseConfiguration$/m.test(text));

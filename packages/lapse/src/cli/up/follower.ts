@@ -1,5 +1,5 @@
-// Hears of everything that changes on the embedded server, for the timeline: whoever writes to a resource for the first
-// time makes us watch it. Requests are only looked at; they reach the server as they are.
+// Reports all changes on the embedded API server to the timeline: the first write to a resource starts a watch of it.
+// Requests are observed and forwarded unchanged.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Random } from '@lapse/base/random';
@@ -18,13 +18,13 @@ export interface FollowerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly onChange: (change: Change) => void;
-  /** A write is about to be made; called in the context of whoever makes it. */
+  /** Called before a write, in the async context of the caller. */
   readonly onWrite?: (request: SeenRequest) => void;
   readonly listBy?: 'stream' | 'pages';
   readonly bookmarks?: boolean;
 }
 
-/** Nobody's business, and many. */
+/** Frequent and not relevant for the timeline. */
 const IGNORED = new Set(['events', 'leases', 'selfsubjectaccessreviews', 'subjectaccessreviews']);
 const MOST_WRITERS = 100_000;
 
@@ -32,7 +32,7 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly #caches: Caches;
   readonly #followed = new Map<string, Promise<void>>();
-  /** Who wrote to an object last, the latest at the end. */
+  /** The last writer per object, latest at the end. */
   readonly #writers = new Map<string, Actor>();
 
   constructor(options: FollowerOptions) {
@@ -48,7 +48,7 @@ export class Follower {
     });
   }
 
-  /** The same handler; writes of these callers are known as theirs. */
+  /** The same handler. Writes through it are attributed to the actor. */
   around(actor: Actor, handle: HttpHandler): HttpHandler {
     return async (request) => {
       if (request.method !== 'GET') await this.#see(request, actor);
@@ -56,7 +56,7 @@ export class Follower {
     };
   }
 
-  /** Caches with items in hand. */
+  /** Number of caches with pending items. */
   get busy(): number {
     return this.#caches.busy;
   }
@@ -75,7 +75,7 @@ export class Follower {
       following = this.#follow(seen);
       this.#followed.set(id, following);
     }
-    // What cannot be watched is not told; the request goes its way.
+    // Resources that cannot be watched are not shown. The request is forwarded.
     await following.catch(() => this.#followed.delete(id));
     if (seen.name !== undefined) this.#remember(writerKey(seen, seen.namespace, seen.name), actor);
     else this.#remember(writerKey(seen, seen.namespace, ''), actor);
@@ -87,7 +87,7 @@ export class Follower {
     if (this.#writers.size > MOST_WRITERS) this.#writers.delete(this.#writers.keys().next().value!);
   }
 
-  /** Resolves when all that existed is known: only what comes later is a change. */
+  /** Resolves after the initial list: only later events are changes. */
   async #follow({ group, version, resource }: SeenRequest): Promise<void> {
     const kind = await this.#find({ group, version, resource });
     if (kind === undefined) throw new Error('not served');
@@ -107,7 +107,7 @@ export class Follower {
     initial = false;
   }
 
-  /** Whoever writes to a kind knows that it is served, if only since a moment ago: a miss that was kept is no answer. */
+  /** A written kind is served, possibly only since a moment ago, so a cached negative discovery result is not used. */
   async #find(query: KindQuery): Promise<Kind | undefined> {
     const { discovery } = this.#options.client;
     const known = await discovery.find(query);

@@ -1,5 +1,5 @@
-// The timeline as it happens: one line per outcome, in the words of the simulator. On a terminal a burst is shortened, and
-// said to be; a file or another program gets every line.
+// The live timeline: one line per outcome, in the format of the simulator. On a terminal a burst is shortened, with a
+// note. A file or another program gets every line.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, seconds, toDate } from '@lapse/base/instant';
@@ -8,18 +8,18 @@ import { type Line, Timeline } from '@lapse/simulation/timeline';
 import { cut } from './panel.ts';
 
 export interface LiveOptions {
-  /** The time of what is told. */
+  /** The clock of the events. */
   readonly clock: Clock;
-  /** The time of whoever reads; `clock` unless it runs faster than life. */
+  /** The clock of the reader. Differs from `clock` if time runs faster. Default: `clock`. */
   readonly reader?: Clock;
-  /** Width of the terminal; longer lines are cut, and bursts. Unset: nobody has to keep up with it, and all is written. */
+  /** Width of the terminal. Longer lines and bursts are shortened. Undefined: everything is written. */
   readonly columns?: () => number;
   readonly write: (text: string) => void;
-  /** Colours a word by what it means; plain text unless told. */
+  /** Colours a word by its meaning. Default: plain text. */
   readonly paint?: (action: string, text: string) => string;
 }
 
-/** Lines per second that somebody can still follow. */
+/** Lines per second that a reader can follow. */
 const MOST_PER_SECOND = 40;
 const DAY = 86_400_000;
 /** `Ready=True`, `phase=Running`. */
@@ -31,7 +31,7 @@ export class LiveTimeline extends Timeline {
   #hidden = 0;
   #armed = false;
   #left: 'states' | 'waiting' | undefined;
-  /** The longest of each column so far, within reason. */
+  /** The widest content per column so far, with a limit. */
   readonly #widths = { ref: 24, action: 12 };
 
   constructor(options: LiveOptions) {
@@ -40,8 +40,8 @@ export class LiveTimeline extends Timeline {
   }
 
   /**
-   * Without the states: what others do to conditions is theirs; that something finishes or ends is told whoever did it.
-   * Without the waiting: it is over before anybody has read of it.
+   * `states`: hides condition changes of other writers, but not finished or deleted objects. `waiting`: hides waits
+   * that end before they could be read.
    */
   without(what: 'states' | 'waiting', tell: () => void): void {
     this.#left = what;
@@ -61,12 +61,12 @@ export class LiveTimeline extends Timeline {
     this.#options.write(this.#text(line));
   }
 
-  /** What was shown cannot be taken back. */
+  /** Printed lines cannot be removed. */
   override retract(): undefined {
     return undefined;
   }
 
-  /** The time of the day; with the date when it is another day. Where days fly by, with the day of the week. */
+  /** The time of day, with the date on another day. At high speed, with the day of the week. */
   override stamp(at: Instant): string {
     const { clock, reader = clock } = this.#options;
     const date = toDate(at);
@@ -78,7 +78,7 @@ export class LiveTimeline extends Timeline {
     return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
   }
 
-  /** What was kept back, in a line. */
+  /** Prints how many lines were omitted. */
   flush(): void {
     if (this.#hidden > 0) this.#options.write(`          … and ${this.#hidden} more\n`);
     this.#hidden = 0;

@@ -1,12 +1,12 @@
-// The live view: per family what waits, what is due, what has ended and what comes next; beneath it what ended last.
-// Lines of plain text no wider than the terminal, and no more of them than half of it can hold.
+// The live view: per family the waiting, due, ended and next objects; below, the last deletions. Plain lines that fit
+// the terminal, and at most half of its height.
 
 import { type Instant, millis, minus } from '@lapse/base/instant';
 import { lengthText } from '@lapse/simulation/timeline';
 import type { Ended, Overview, Standing } from './tally.ts';
 
 export interface PanelOptions {
-  /** Of the terminal. */
+  /** Width of the terminal. */
   readonly columns: number;
   readonly rows: number;
   readonly speed: number;
@@ -15,7 +15,7 @@ export interface PanelOptions {
 
 const NARROWEST = 40;
 const FAMILY = 20;
-/** Lines around the families: a rule, the head, what ended. */
+/** Lines around the families: a rule, the header, the last deletions. */
 const AROUND = 3;
 
 export function panelLines(overview: Overview, options: PanelOptions): string[] {
@@ -33,7 +33,7 @@ export function panelLines(overview: Overview, options: PanelOptions): string[] 
   return lines.map((line) => cut(line, width));
 }
 
-/** Those that have something due or coming first; in the order of names. */
+/** Families with due or upcoming objects first, then by name. */
 function busiest(standings: readonly Standing[], room: number): readonly Standing[] {
   if (standings.length <= room) return standings;
   const soonest = [...standings].sort((a, b) => nextOf(a) - nextOf(b)).slice(0, Math.max(1, room - 1));
@@ -42,7 +42,7 @@ function busiest(standings: readonly Standing[], room: number): readonly Standin
 const nextOf = ({ next }: Standing): number => next?.at ?? Number.POSITIVE_INFINITY;
 
 function ruleLine({ now, start }: Overview, { speed, stamp }: PanelOptions, width: number): string {
-  // Seconds that nobody could follow are left out.
+  // At high speed, seconds are omitted.
   const unit = speed === 1 ? 1000 : 60_000;
   const since = lengthText(millis(Math.floor(minus(now, start) / unit) * unit));
   const pace = speed === 1 ? '' : ` · ${speed.toLocaleString('en')} times as fast`;
@@ -52,7 +52,7 @@ function ruleLine({ now, start }: Overview, { speed, stamp }: PanelOptions, widt
 const row = ([family, waiting, due, ended, next]: readonly [string, string, string, string, string]) =>
   `${cut(family, FAMILY).padEnd(FAMILY)} ${waiting.padStart(7)} ${due.padStart(5)} ${ended.padStart(6)}  ${next}`;
 
-/** What comes next; where nothing does, what was last. */
+/** The next event, or else the last one. */
 function standingLine(
   { family, waiting, due, ended, next, last }: Standing,
   { stamp }: PanelOptions,
@@ -69,6 +69,6 @@ function endedLine(latest: readonly Ended[], { stamp }: PanelOptions): string {
   return `just ended: ${[`${last.ref} at ${stamp(last.at)} by ${last.by}`, ...more].join(', ')}`;
 }
 
-/** Cut with an ellipsis when it is too long. */
+/** Truncated with an ellipsis if it is too long. */
 export const cut = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, width - 1)}…`;

@@ -1,4 +1,4 @@
-// A terminal whose last lines stay where they are while others scroll by above them.
+// Keeps the last lines of a terminal in place while other lines scroll above them.
 
 import { stripVTControlCharacters } from 'node:util';
 import { terminalText } from '../terminalText.ts';
@@ -11,18 +11,18 @@ export class Pinned {
   readonly #columns: () => number;
   #shown: readonly string[] = [];
 
-  /** `columns`: of the terminal, now. */
+  /** `columns`: current width of the terminal. */
   constructor(write: (text: string) => void, columns: () => number = () => Number.POSITIVE_INFINITY) {
     this.#write = write;
     this.#columns = columns;
   }
 
-  /** Text that scrolls: whole lines. */
+  /** Complete lines that scroll. */
   scroll(text: string): void {
     this.#write(`${this.#erased()}${terminalText(text)}${block(this.#shown)}`);
   }
 
-  /** What stays; none: nothing does. Lines must fit the terminal. */
+  /** The pinned lines, which must fit the terminal. Empty: removes them. */
   pin(given: readonly string[]): void {
     const lines = given.map(terminalText);
     if (lines.length === this.#shown.length && lines.every((line, i) => line === this.#shown[i])) return;
@@ -35,7 +35,7 @@ export class Pinned {
     this.#shown.length === 0 ? '' : `${UP(computeRows(this.#shown, this.#columns()))}${ERASE_BELOW}`;
 }
 
-/** A terminal that was made narrower since has folded what was written to it. */
+/** A terminal that became narrower has wrapped the printed lines. */
 const computeRows = (lines: readonly string[], columns: number): number =>
   lines.reduce(
     (sum, line) => sum + Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns)),

@@ -1,5 +1,5 @@
-// The ValidatingAdmissionPolicies of gates on the embedded server: installed while their gate is open, and removed when a
-// later start with the same data closes it.
+// The ValidatingAdmissionPolicies of feature gates on the embedded API server: installed while the gate is enabled,
+// and removed when a later start with the same data disables it.
 
 import { defineKind, type Kind } from '@lapse/kube/api/kind';
 import { OURS } from '@lapse/kube/api/kinds/customKind';

@@ -1,4 +1,4 @@
-// The first thing a person sees: what runs, where the data is, what to try.
+// The welcome screen: what runs, where the data is, what to try.
 
 import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
@@ -7,19 +7,19 @@ import { VERSION } from '@lapse/base/version';
 export interface Screen {
   readonly url: string;
   readonly kubeconfig: string;
-  /** Whether `lapse plan` can say what happens here. */
+  /** Whether `lapse plan` works for this cluster. */
   readonly forecasts?: boolean;
   readonly data: string;
   readonly store: 'sqlite' | 'memory';
   readonly controllers: readonly string[];
   readonly standins: readonly string[];
   readonly examples: boolean;
-  /** They come again every day, with longer times. */
+  /** The examples are applied again every day, with longer times. */
   readonly week?: boolean;
   readonly colour: boolean;
 }
 
-/** No line is wider than 80 columns, unless a path makes it so. */
+/** At most 80 columns wide, except for long paths. */
 export function firstScreen(screen: Screen): string {
   const { bold, dim } = styles(screen.colour);
   const kept =
@@ -59,7 +59,7 @@ function tries({ kubeconfig, forecasts }: Screen): string[] {
   ];
 }
 
-/** How to call us from here: in a clone nobody has put us on the PATH. */
+/** The command to call Lapse. In a clone it is not on the PATH. */
 const self = (): string =>
   relative('.', join(import.meta.dirname, '../../../../../bin/lapse')) === join('bin', 'lapse')
     ? 'bin/lapse'
@@ -72,10 +72,10 @@ function hint({ week, examples }: Screen): string[] {
   return [`What waits and what ends is shown here${first}.`, 'Ctrl-C stops it.'];
 }
 
-/** Columns of a line beside its title, on a terminal of 80. */
+/** Width of a line beside its title, on a terminal of 80 columns. */
 const WIDTH = 65;
 
-/** Words in lines of a readable length. */
+/** Wraps the names into lines. */
 function listed(title: string, names: readonly string[]): string[] {
   const lines: string[] = [];
   for (const name of names.length === 0 ? ['none'] : names) {
@@ -102,7 +102,7 @@ export function styles(colour: boolean): Readonly<Record<Style, (text: string) =
   };
 }
 
-/** By what a word of the timeline means. */
+/** Colours a word of the timeline by its meaning. */
 export function paint(colour: boolean): (action: string, text: string) => string {
   const { green, yellow, red, dim } = styles(colour);
   return (action, text) => {

@@ -1,4 +1,4 @@
-// How fast time runs in `lapse up`: a number, and the clock that goes with it.
+// The speed of time in `lapse up`: a factor, and its clock.
 
 import { type Clock, realClock } from '@lapse/base/clock';
 import { Pace } from '@lapse/base/pace';
@@ -17,7 +17,10 @@ export function parseSpeed(text: string): number {
   return speed;
 }
 
-/** At any speed but life's, stored times would lie in the future (or the past) of the next start: nothing is kept. */
+/**
+ * At any speed except 1, stored timestamps would be in the future (or past) of the next start, so nothing is
+ * stored.
+ */
 export function storeAtSpeed(
   speed: number,
   flags: ServerFlags,
@@ -35,7 +38,7 @@ export function storeAtSpeed(
 
 export interface Tempo {
   readonly clock: Clock;
-  /** Time begins to run, as fast as life until `hurry`. Without effect at life's own speed. */
+  /** Starts the clock, at real speed until `hurry`. No effect at speed 1. */
   start(rest: () => Promise<void>): void;
   hurry(): void;
   stop(): Promise<void>;

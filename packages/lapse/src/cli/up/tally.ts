@@ -1,4 +1,4 @@
-// What is waited for, what is due and what has ended, by family: for the live view, and for the summary at the end.
+// Counts waiting, due and ended objects by family, for the live view and the final summary.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, isDue, type Millis, millis, minus } from '@lapse/base/instant';
@@ -22,19 +22,19 @@ export interface Ended {
   readonly by: string;
 }
 
-/** A family that waits for something, or has done something. */
+/** A family with waiting or ended objects. */
 export interface Standing {
   readonly family: string;
-  /** How many objects end at a known time, or change then. */
+  /** Number of objects that are deleted or change at a known time. */
   readonly waiting: number;
-  /** Of those: the time has come. */
+  /** Those of them whose time has come. */
   readonly due: number;
   readonly ended: number;
-  /** The longest that an end came after the instant it was waited for; undefined when none was waited for. */
+  /** The longest delay of a deletion after its deadline. Undefined without deadlines. */
   readonly latest?: Millis;
   readonly failed: number;
   readonly next?: Waiting;
-  /** What it ended last. */
+  /** The last object it ended. */
   readonly last?: Ended;
 }
 
@@ -42,11 +42,11 @@ export interface Overview {
   readonly start: Instant;
   readonly now: Instant;
   readonly standings: readonly Standing[];
-  /** The latest first. */
+  /** Latest first. */
   readonly justEnded: readonly Ended[];
 }
 
-/** What foresight knows; about the other families it is only known what their passes wait for. */
+/** The forecast. For families without one only the waits of their reconciles are known. */
 export interface Foreseen {
   readonly ahead: readonly Ahead[];
   readonly families: ReadonlySet<string>;
@@ -56,24 +56,24 @@ const NOTHING_FORESEEN: Foreseen = { ahead: [], families: new Set() };
 
 export interface TallyOptions {
   readonly clock: Clock;
-  /** What a key of a controller is called; by its name unless told. */
+  /** The display name of a controller's key. Default: the key. */
   readonly refOf?: (controller: string, key: string) => string;
-  /** Which family a controller belongs to; by itself unless told. */
+  /** The family of a controller. Default: the controller itself. */
   readonly familyOf?: (controller: string) => string | undefined;
-  /** Who asked for an end. */
+  /** The controller that requested a deletion. */
   readonly deedOf?: (change: Change) => Deed | undefined;
 }
 
 const KEPT = 20;
-/** Deadlines of what somebody else has ended are not heard of again. */
+/** Deadlines of objects that another client deleted are never removed otherwise. */
 const MOST_DEADLINES = 100_000;
-/** Ends that no pass asked for by itself. */
+/** Deletions without a reconcile that requested them. */
 const NOBODY = 'lapse';
 
 interface Book {
   /** By controller and key. */
   readonly waits: Map<string, Waiting>;
-  /** What was waited for last, also when it is not any more: an end is measured against it. */
+  /** The last deadline, also if it is no longer waited for. Delays are measured against it. */
   readonly deadlines: Map<string, Instant>;
   ended: number;
   latest?: Millis;
@@ -105,7 +105,7 @@ export class Tally {
     if (outcome.kind === 'failed') book.failed++;
   }
 
-  /** Once per object: when its deletion was accepted. */
+  /** Counts each object once, when its deletion is accepted. */
   change(change: Change): void {
     if (change.by !== 'process') return;
     for (const end of computeEnds(change)) {
@@ -113,7 +113,7 @@ export class Tally {
       const by = end.by ?? deed?.controller ?? NOBODY;
       const book = this.#book(by);
       book.ended++;
-      // That a request is done was not waited for: it took as long as it took.
+      // A finished request has no deadline, so no delay is measured.
       if (end.how !== 'done') measure(book, idOf(by, deed?.key ?? keyOf(change)), change.at);
       book.last = { ref: end.ref, at: change.at, by };
       this.#latest = [book.last, ...this.#latest.slice(0, KEPT - 1)];
@@ -133,7 +133,7 @@ export class Tally {
     return { start: this.#start, now, standings, justEnded: this.#latest };
   }
 
-  /** In a line, and a line per family that ended something. */
+  /** One line, plus one per family that ended something. */
   text(stamp: (at: Instant) => string, foreseen: Foreseen = NOTHING_FORESEEN): string {
     const { standings, now } = this.overview(foreseen);
     const length = lengthText((Math.floor(minus(now, this.#start) / 1000) * 1000) as Millis);
@@ -148,7 +148,7 @@ export class Tally {
     return [head, ...standings.filter(({ ended }) => ended > 0).map(endedText)].join('\n');
   }
 
-  /** Of the family of a controller, or of one that is named. */
+  /** The counters of a controller's family, or of a family by name. */
   #book(name: string): Book {
     const family = this.#options.familyOf?.(name) ?? name;
     let book = this.#books.get(family);
@@ -166,7 +166,7 @@ const keyOf = ({ namespace, name }: Change): string =>
 
 function measure(book: Book, id: string, at: Instant): void {
   const deadline = book.deadlines.get(id);
-  // Something else than time was the reason.
+  // The reason was not the deadline.
   if (deadline === undefined || !isDue(deadline, at)) return;
   book.latest = millis(Math.max(book.latest ?? 0, minus(at, deadline)));
 }

@@ -92,7 +92,7 @@ spec:
   template: { spec: { restartPolicy: Never, containers: [{ name: a, image: a }] } }
 `;
 
-test('what waits and what ends is shown, with who did it', async () => {
+test('the timeline shows waiting and ended objects with the responsible controller', async () => {
   const { everything, pass, rest, story, timeline, clock } = await start();
   await createHands(everything.user).apply(job);
   await rest();
@@ -108,7 +108,7 @@ test('what waits and what ends is shown, with who did it', async () => {
   expect(clock.now()).toBeGreaterThan(0);
 });
 
-test('after a restart, what waits is shown again before anything is due', async () => {
+test('after a restart, waiting objects are shown before anything is due', async () => {
   const first = await start();
   await createHands(first.everything.user).apply(job);
   await first.rest();
@@ -136,7 +136,7 @@ spec:
     - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
 `;
 
-test('the first object of a kind that was defined a moment ago is shown, too', async () => {
+test('the first object of a kind whose CRD was just created is shown', async () => {
   const { everything, rest, story } = await start();
   const hands = createHands(everything.user);
   await hands.apply(job);
@@ -149,7 +149,7 @@ test('the first object of a kind that was defined a moment ago is shown, too', a
   expect(story()).toContainEqual(expect.stringMatching(/^widget\/a deleted/));
 });
 
-test('admission policies of a gate are enforced while it is open', async () => {
+test('admission policies of a gate are enforced while it is enabled', async () => {
   const served = await serve();
   const pod = {
     apiVersion: 'v1',
@@ -171,7 +171,7 @@ test('admission policies of a gate are enforced while it is open', async () => {
   expect(await closed.everything.user.create(Pod, pod)).toMatchObject({ kind: 'created' });
 });
 
-test('whoever comes through the socket is who they say they are, and nobody else', async () => {
+test('an external client needs a valid token', async () => {
   const { everything } = await start();
   const ask = (headers: Record<string, string>, method = 'DELETE') =>
     everything.handle({ method, path: '/api/v1/namespaces/default/configmaps/x', headers });
@@ -183,7 +183,7 @@ test('whoever comes through the socket is who they say they are, and nobody else
 
 describe('the live timeline', () => {
   const line = (ref: string, action = 'deleted') => ({ at: instant(0), ref, action, detail: '' });
-  test('on a terminal a burst is shortened, and said to be', async () => {
+  test('shortens a burst on a terminal, with a note', async () => {
     const clock = new VirtualClock();
     const shown: string[] = [];
     const timeline = new LiveTimeline({ clock, columns: () => 80, write: (text) => void shown.push(text) });
@@ -195,7 +195,7 @@ describe('the live timeline', () => {
     expect(shown.at(-1)).toContain('job/later');
   });
 
-  test('in a file it is whole', async () => {
+  test('is complete in a file', async () => {
     const clock = new VirtualClock();
     const shown: string[] = [];
     const timeline = new LiveTimeline({ clock, write: (text) => void shown.push(text) });
@@ -204,7 +204,7 @@ describe('the live timeline', () => {
     expect(shown).toHaveLength(100);
   });
 
-  test('has room for deadlines and their reasons on 80 columns, however long the names are', () => {
+  test('has room for deadlines and their reasons on 80 columns with names of any length', () => {
     const shown: string[] = [];
     const clock = new VirtualClock();
     const timeline = new LiveTimeline({ clock, columns: () => 80, write: (text) => void shown.push(text) });
@@ -215,7 +215,7 @@ describe('the live timeline', () => {
     expect(Math.max(...shown.map((line) => line.trimEnd().length))).toBeLessThan(80);
   });
 
-  test('states that others write are theirs', () => {
+  test('does not show condition changes of other writers', () => {
     const shown: string[] = [];
     const timeline = new LiveTimeline({ clock: new VirtualClock(), write: (text) => void shown.push(text) });
     timeline.without('states', () => {
@@ -230,7 +230,7 @@ describe('the live timeline', () => {
     ]);
   });
 
-  test('another day is named', () => {
+  test('includes the date of another day', () => {
     const clock = new VirtualClock();
     const timeline = new LiveTimeline({ clock, write: () => {} });
     expect(timeline.stamp(clock.now())).toMatch(/^\d\d:\d\d:\d\d$/);
@@ -238,7 +238,7 @@ describe('the live timeline', () => {
   });
 });
 
-test('the tally counts an end once, and knows what is next', () => {
+test('the tally counts a deletion once and shows the next one', () => {
   const clock = new VirtualClock();
   const tally = new Tally({ clock });
   const object = (deletionTimestamp?: string) => ({
@@ -262,7 +262,7 @@ test('the tally counts an end once, and knows what is next', () => {
   );
 });
 
-test('a wake that is only another look is not what comes next', () => {
+test('a wait that only leads to another evaluation is not shown as next', () => {
   const clock = new VirtualClock();
   const tally = new Tally({ clock });
   const pass = { now: clock.now(), reason: '', took: millis(0) };
@@ -283,7 +283,7 @@ test('a wake that is only another look is not what comes next', () => {
   ]);
 });
 
-describe('the first screen', () => {
+describe('the welcome screen', () => {
   const screen = {
     url: 'https://127.0.0.1:65535',
     kubeconfig: '.lapse/kubeconfig',
@@ -295,7 +295,7 @@ describe('the first screen', () => {
     colour: false,
   } as const;
 
-  test('says what runs and how to talk to it', () => {
+  test('shows what runs and how to connect', () => {
     const text = firstScreen({ ...screen, forecasts: true });
     expect(text).toMatch(/serving {6}https:\/\/127\.0\.0\.1:65535/);
     expect(text).toMatch(/stand-ins {4}none/);
@@ -314,7 +314,7 @@ describe('the first screen', () => {
   });
 });
 
-test('the settings of a first look are a configuration that a plan takes: everything, with its own rights', () => {
+test('the recorded settings are a valid configuration for a plan: all families, with their own rights', () => {
   const given = { actAs: 'controller', featureGates: { AllAlpha: true }, requestTTL: { ttl: '3m' } };
   const document = loadConfiguration(FAMILIES, { flags: {}, environment: {}, defaults: given });
   const text = renderSettings(document, [...FAMILIES, { name: 'of-a-module' }]);
@@ -323,7 +323,7 @@ test('the settings of a first look are a configuration that a plan takes: everyt
   expect(read).toEqual({ ...document, controllers: FAMILIES.map(({ name }) => name) });
 });
 
-test('commands that look at the cluster find the configuration it runs with, also after a restart with another', async () => {
+test('read-only commands find the configuration of the cluster, also after a restart with another one', async () => {
   const settingsWith = (ttl: string) => {
     const defaults = { actAs: 'controller', requestTTL: { ttl } };
     return renderSettings(loadConfiguration(FAMILIES, { flags: {}, environment: {}, defaults }), FAMILIES);
@@ -338,7 +338,7 @@ test('commands that look at the cluster find the configuration it runs with, als
   }
 });
 
-test('the examples are found, without the configuration and without the first controller', () => {
+test('the examples are read without the configuration and the custom controller', () => {
   const names = readExamples().map(({ name }) => name);
   expect(names.every((name) => /^\d\d-[\w-]+\/[\w-]+\.yaml$/.test(name))).toBe(true);
   expect(names.filter((name) => name.startsWith('00-'))).toEqual([]);

@@ -1,5 +1,5 @@
-// lapse up: everything in one process, for a first look. The embedded server, every controller, stand-ins for what a
-// cluster has and a bare API server lacks, the examples, and a timeline of what waits and what ends.
+// lapse up: everything in one process: the embedded API server, all controllers, simulated controllers for what a
+// cluster has and a bare API server lacks, the examples, and a timeline.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,18 +43,18 @@ interface UpFlags extends ServerFlags {
   readonly module?: readonly string[];
 }
 
-/** What a first look needs otherwise than a cluster: everything on, nobody else about, the terminal for the timeline. */
+/** Defaults that differ from a cluster: all families enabled, no leader election, the terminal for the timeline. */
 const DEFAULTS = {
   actAs: 'controller',
   featureGates: { AllAlpha: true },
   leaderElection: { enabled: false },
-  // The embedded server has this namespace from the start.
+  // The embedded API server has this namespace from the start.
   cleaner: { authorKeySecret: { namespace: 'kube-system' }, impersonation: 'cluster' },
   ttlPolicy: { impersonation: 'cluster' },
   metrics: { bindAddress: '0' },
   log: { level: 'error', format: 'text' },
 };
-/** Real milliseconds in which nobody reads a line. */
+/** Real milliseconds in which a line cannot be read. */
 const BLINK = 250;
 const ONLY_IN_CLUSTERS = (flag: string) => /^(leader-elect|webhook|kube-api)/.test(flag);
 
@@ -122,7 +122,7 @@ interface Plan extends EverythingOptions {
   readonly view: View;
 }
 
-/** What is to run, and how; throws UsageError before anything is started. */
+/** Validates flags and builds the options. Throws a UsageError before anything is started. */
 async function makePlan(
   flags: UpFlags,
   given: Readonly<Record<string, string>>,
@@ -160,7 +160,7 @@ interface Started {
   readonly everything: Everything;
 }
 
-/** Everything sits between the server and its socket: it sees who writes what. */
+/** Everything wraps the handler between API server and socket, so that it sees the caller of each write. */
 async function startAll(flags: UpFlags, plan: Plan): Promise<Started> {
   const options = embeddedOptions(flags);
   let everything: Everything | undefined;
@@ -173,7 +173,7 @@ async function startAll(flags: UpFlags, plan: Plan): Promise<Started> {
   return { embedded, everything: everything! };
 }
 
-/** Checkpoints through the API server, as in a cluster; made when it is first called. */
+/** The read API for checkpoints through the API server, as in a cluster. Created at the first call. */
 function readApiOf({ clock, log, general }: Plan, of: () => Everything): LocalService {
   let made: LocalService | undefined;
   const make = () => {
@@ -192,13 +192,13 @@ function openStatusHost({ assembly, user }: Everything, { general, clock, log }:
   return openHosts({ ...where, general, manager, registry, admission: [], clock, log, client: user });
 }
 
-/** True when there are examples to apply. */
+/** Returns true if there are examples to apply. */
 function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
   const examples = flags.examples && isFirstStart(flags);
   const screen = firstScreen({
     url: embedded.listener.url,
     kubeconfig: embedded.kubeconfig,
-    // At another speed no command outside knows what time it is.
+    // At another speed, other commands do not know the time of the cluster.
     forecasts: parseSpeed(flags.speed) === 1,
     data: flags.data,
     store: flags.store,
@@ -212,18 +212,18 @@ function greet(flags: UpFlags, plan: Plan, embedded: Embedded): boolean {
   return examples;
 }
 
-/** As --standins has them. */
+/** The names in --standins. */
 function namesOf(standins: Plan['standins']): string[] {
   const running = new Set(standins.map(({ name }) => name));
   return STANDINS.filter(({ create }) => running.has(create().name)).map(({ name }) => name);
 }
 
-/** At any speed but that of life the examples play through a week. */
+/** At any speed except 1 the examples run through a week. */
 const isWeek = ({ speed, examples }: UpFlags): boolean => examples && parseSpeed(speed) !== 1;
 const marker = ({ data }: ServerFlags): string => join(data, 'examples-applied');
 const isFirstStart = (flags: ServerFlags): boolean => flags.store === 'memory' || !existsSync(marker(flags));
 
-/** One that the server does not take says so, and keeps nobody else from being applied. */
+/** An example that the API server rejects is reported and does not prevent the others. */
 async function applyExamples(everything: Everything, view: View, isOver: () => boolean): Promise<void> {
   for (const { name, text } of readExamples()) {
     if (isOver()) return;

@@ -17,7 +17,7 @@ describe('--speed', () => {
   ])('%s', (text, speed) => expect(parseSpeed(text)).toBe(speed));
 
   test.each(['0', '-1', '', 'fast', '1e3', '1000001', 'Infinity', 'NaN', '0x10', ' 60', '60x'])(
-    'refuses %j, and says what it may be',
+    'rejects %j and lists the valid values',
     (text) => expect(() => parseSpeed(text)).toThrow(/--speed must be a number above 0, at most 1,000,000/),
   );
 
@@ -26,7 +26,7 @@ describe('--speed', () => {
     (...names: string[]) =>
     (flag: string) =>
       names.includes(flag);
-  test('keeps nothing at any speed but life’s, and refuses to pretend', () => {
+  test('stores nothing at any speed except 1, and refuses a data directory', () => {
     expect(storeAtSpeed(1, flags, given('data'))).toBe('sqlite');
     expect(storeAtSpeed(60, flags, given())).toBe('memory');
     expect(storeAtSpeed(60, { ...flags, store: 'memory' }, given('store'))).toBe('memory');
@@ -34,7 +34,7 @@ describe('--speed', () => {
     expect(() => storeAtSpeed(0.5, flags, given('store'))).toThrow(/leave out --store/);
   });
 
-  test('time runs as fast as life until everything is there, then as told', async () => {
+  test('time runs at real speed until everything is started, then at the requested speed', async () => {
     const real = new VirtualClock(instant(0));
     const tempo = createTempo(60, real);
     const begun = tempo.clock.now();
@@ -69,7 +69,7 @@ const overview = (standings: readonly Standing[]): Overview => ({
 describe('the live view', () => {
   const next = { ref: `team-with-a-long-name/job/${'x'.repeat(80)}`, at: instant(8_000_000) };
 
-  test('says per family what waits, is due, ended and comes next', () => {
+  test('shows waiting, due, ended and next objects per family', () => {
     const lines = panelLines(overview([standing('ttl-after-finished', { due: 1, ended: 12, next })]), {
       columns: 80,
       rows: 24,
@@ -82,7 +82,7 @@ describe('the live view', () => {
     expect(lines.at(-1)).toBe('just ended: job/report at Mon 07000000 by ttl-after-finished');
   });
 
-  test('at the speed of life it counts seconds', () => {
+  test('shows seconds at speed 1', () => {
     const begun = { ...overview([]), now: instant(14_700) };
     const [rule] = panelLines(begun, { columns: 80, rows: 24, speed: 1, stamp });
     expect(rule).toMatch(/^── Mon 00014700 · 14s so far ─+$/);
@@ -103,7 +103,7 @@ describe('the live view', () => {
     expect(lines.some((line) => /^… and \d+ more families$/.test(line))).toBe(true);
   });
 
-  test('stays below what scrolls', () => {
+  test('stays below the scrolling lines', () => {
     const written: string[] = [];
     const pinned = new Pinned((text) => void written.push(text));
     pinned.scroll('one\n');
@@ -114,7 +114,7 @@ describe('the live view', () => {
     expect(written).toEqual(['one\n', 'a\nb\n', '\u001b[2A\r\u001b[0Jtwo\na\nb\n', '\u001b[2A\r\u001b[0J']);
   });
 
-  test('a terminal that was made narrower is cleared of what has wrapped', () => {
+  test('clears wrapped lines after the terminal became narrower', () => {
     const written: string[] = [];
     let columns = 80;
     const pinned = new Pinned(
@@ -140,13 +140,13 @@ describe('the live view', () => {
     return written;
   };
 
-  test('into a pipe there are lines and nothing else', async () => {
+  test('prints only lines into a pipe', async () => {
     const written = await shown(false);
     expect(written).toHaveLength(1);
     expect(written[0]).toMatch(/^\S.* job\/a +deleted +x{200}\n$/);
   });
 
-  test('on a terminal it is drawn again and again, lines fit, and it goes at the end', async () => {
+  test('is redrawn on a terminal, fits it, and is removed at the end', async () => {
     const written = await shown(true);
     expect(written.filter((text) => text.includes('so far')).length).toBeGreaterThanOrEqual(3);
     const line = written.find((text) => text.includes('job/a deleted') || /job\/a +.*deleted/.test(text))!;

@@ -1,4 +1,4 @@
-// Where `lapse up` speaks: lines into a pipe; on a terminal the same lines, with the live view beneath them.
+// The output of `lapse up`: lines into a pipe; on a terminal the same lines, with the live view below them.
 
 import { type Clock, realClock } from '@lapse/base/clock';
 import { millis } from '@lapse/base/instant';
@@ -9,7 +9,7 @@ import { panelLines } from './panel.ts';
 import { Pinned } from './pinned.ts';
 import { paint, styles } from './screen.ts';
 
-/** What this needs of process.stdout. */
+/** The used part of process.stdout. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -19,12 +19,12 @@ export interface Output {
 
 export interface ViewOptions {
   readonly output: Output;
-  /** The time of what is told. */
+  /** The clock of the events. */
   readonly clock: Clock;
   readonly speed: number;
-  /** The time of whoever reads. */
+  /** The clock of the reader. */
   readonly reader?: Clock;
-  /** In colours where people look, unless told. */
+  /** Default: colours on a terminal. */
   readonly colour?: boolean;
 }
 
@@ -63,7 +63,7 @@ export class View {
     this.#pinned.scroll(text);
   }
 
-  /** Keeps the live view up to date until the end; nothing where nobody could see it. */
+  /** Updates the live view until the end. Does nothing without a terminal. */
   follow(everything: Overseen): void {
     if (!this.#isLive) return;
     const { signal } = this.#over;
@@ -76,7 +76,7 @@ export class View {
     })();
   }
 
-  /** The view goes; what was said stays. */
+  /** Removes the view and keeps the printed lines. */
   end(): void {
     this.#over.abort();
     this.#pinned.pin([]);
@@ -85,7 +85,7 @@ export class View {
 
   async #draw(everything: Overseen): Promise<void> {
     const { output, speed } = this.#options;
-    // While everything stops there may be nobody to ask.
+    // During shutdown the overview may fail.
     const overview = await everything.overview().catch(() => undefined);
     if (overview === undefined || this.#over.signal.aborted) return;
     const { columns = 80, rows = 24 } = output;

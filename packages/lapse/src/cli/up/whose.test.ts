@@ -15,6 +15,6 @@ test.each([
   ['ttl-policy', 'pipelineruns.tekton.dev/ci/run-1', 'ci/pipelinerun/run-1'],
   ['ttl-policy', 'nodes.//worker-1', 'nodes/worker-1'],
   ['somebody', 'a', 'somebody/a'],
-])('a pass of %s over %s is about %s', (controller, key, ref) => {
+])('a reconcile of %s for %s is about %s', (controller, key, ref) => {
   expect(whose.refOf(controller, key)).toBe(ref);
 });

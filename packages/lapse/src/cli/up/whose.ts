@@ -1,5 +1,5 @@
-// Whom a pass is about, as people name it. A policy wakes for what it selects under keys of its own
-// (controllers/ttl-policy/keys.ts); what is told is the object.
+// The object that a reconcile is about, for display. A policy uses its own keys for the objects it selects
+// (controllers/ttl-policy/keys.ts); the timeline shows the object.
 
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
 import { parseKeyText } from '@lapse/runtime/interner';
@@ -16,7 +16,7 @@ const POLICIES = 'ttl-policy';
 
 export class Whose {
   readonly #controllers = new Map<string, { readonly family: string; readonly kind: Kind }>();
-  /** Kinds of objects that were seen, by `pipelineruns.tekton.dev`. */
+  /** Kinds of observed objects, by `pipelineruns.tekton.dev`. */
   readonly #kinds = new Map<string, string>();
 
   controller(name: string, family: string, kind: Kind): void {
@@ -35,12 +35,12 @@ export class Whose {
     return this.#controllers.get(controller)?.kind;
   }
 
-  /** Undefined: what the controller is for. */
+  /** Undefined: the controller's own kind. */
   told(controller: string, text: string): Told | undefined {
     if (this.familyOf(controller) !== POLICIES) return undefined;
     const waking = parseWaking(parseKeyText(text));
     if (waking.kind === 'policy') return { kind: waking.of.kind, key: waking.key };
-    // One that nobody has changed yet is known by its resource.
+    // An object without an observed change is shown by its resource.
     return { kind: this.#kinds.get(waking.resource) ?? waking.resource.replace(/\.$/, ''), key: waking.key };
   }
 

@@ -37,7 +37,11 @@ describe('the TTL', () => {
       created(ago(3_599_000), 3_599_001),
       { kind: 'waiting', until: NOW + 1 },
     ],
-    ['is open exactly at the end of the TTL', created(ago(3_600_000), 3_600_000), { kind: 'open', since: NOW }],
+    [
+      'is open exactly at the end of the TTL',
+      created(ago(3_600_000), 3_600_000),
+      { kind: 'open', since: NOW },
+    ],
     ['long over', created(ago(10 * DAY), 0), { kind: 'open', since: NOW - 10 * DAY }],
     [
       'waits for thirty days, which exceeds the longest Node.js timer',

@@ -56,7 +56,11 @@ describe('the last decision of a Cleaner', () => {
   const record: DeletionRecord = { generation: 1, evaluatedAt: '2026-01-01T00:00:00Z', targets: [recorded] };
   test.each<[string, Target, boolean]>([
     ['is one that deleted an object which conditions name', target({ name: 'a' }), true],
-    ['is not one whose deleted object conditions do not read', target({ name: 'a' }, { included: false }), false],
+    [
+      'is not one whose deleted object conditions do not read',
+      target({ name: 'a' }, { included: false }),
+      false,
+    ],
     ['is not one that keeps the named object', target({ name: 'a' }, { delete: false }), false],
     ['is not one with targets by label: an empty List is a valid value', target({ matchLabels: {} }), false],
     ['is not one that deleted another object', target({ name: 'b' }), false],

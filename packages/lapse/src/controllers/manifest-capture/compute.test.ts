@@ -180,7 +180,8 @@ describe('54. a chunk that exists', () => {
     const bytes = Buffer.concat([gzip(json.subarray(0, 9)), gzip(json.subarray(9))]);
     return { ...wanted!, data: encodeBase64(bytes), checksum: sha256(bytes) };
   };
-  test('belongs to the capture if it is identical', () => expect(chunkProblem(ours(), stored(), 0, wanted!)).toBeUndefined());
+  test('belongs to the capture if it is identical', () =>
+    expect(chunkProblem(ours(), stored(), 0, wanted!)).toBeUndefined());
   test('belongs to the capture if it has the same objects with another compression', () => {
     expect(repacked().checksum).not.toBe(wanted!.checksum);
     expect(chunkProblem(buildChunk(stored(), 0, repacked()), stored(), 0, wanted!)).toBeUndefined();

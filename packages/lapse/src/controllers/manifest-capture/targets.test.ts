@@ -100,12 +100,7 @@ describe('targets', () => {
     ['a path', ['v1 ConfigMap ../secrets/db'], /cannot be a name/],
     ['an escape', ['v1 ConfigMap %2e%2e'], /cannot be a name/],
     ['two dots', ['v1 ConfigMap ..'], /cannot be a name/],
-    [
-      'a Secret in mode refuse',
-      ['v1 Secret db'],
-      /Secrets are not captured here/,
-      { secrets: 'refuse' },
-    ],
+    ['a Secret in mode refuse', ['v1 Secret db'], /Secrets are not captured here/, { secrets: 'refuse' }],
     [
       'a kind that is not on the list',
       ['v1 ConfigMap a', 'v1 Secret db'],

@@ -130,7 +130,13 @@ describe('isNodeReadyOrWithinGrace', () => {
 
   test.each([
     ['[31] Ready', { ready: 'True' }, 0, GRACE, { kind: 'ready' }],
-    ['a node that has been Ready for any time is listed', { ready: 'True', since: 0 }, 1e12, 0, { kind: 'ready' }],
+    [
+      'a node that has been Ready for any time is listed',
+      { ready: 'True', since: 0 },
+      1e12,
+      0,
+      { kind: 'ready' },
+    ],
     [
       '[32] ⚡ without a condition, the creation time counts as the transition',
       NO_CONDITION,
@@ -145,12 +151,30 @@ describe('isNodeReadyOrWithinGrace', () => {
       GRACE,
       until(2 * M + GRACE),
     ],
-    ['⚡ without a condition, at the end of the grace period', NO_CONDITION, 2 * M + GRACE, GRACE, expired(2 * M + GRACE)],
+    [
+      '⚡ without a condition, at the end of the grace period',
+      NO_CONDITION,
+      2 * M + GRACE,
+      GRACE,
+      expired(2 * M + GRACE),
+    ],
     ['[33] past the grace period', { ready: 'False' }, 10 * M, GRACE, expired(GRACE)],
     ['[34] within the grace period', { ready: 'False', since: M }, 2 * M, GRACE, until(M + GRACE)],
-    ['one millisecond before the end, the node is listed', { ready: 'False' }, GRACE - 1, GRACE, until(GRACE)],
+    [
+      'one millisecond before the end, the node is listed',
+      { ready: 'False' },
+      GRACE - 1,
+      GRACE,
+      until(GRACE),
+    ],
     ['⚡ at the end, the node is omitted', { ready: 'False' }, GRACE, GRACE, expired(GRACE)],
-    ['one millisecond after the end, the node is omitted', { ready: 'False' }, GRACE + 1, GRACE, expired(GRACE)],
+    [
+      'one millisecond after the end, the node is omitted',
+      { ready: 'False' },
+      GRACE + 1,
+      GRACE,
+      expired(GRACE),
+    ],
     ['Unknown is not Ready', { ready: 'Unknown' }, 1, GRACE, until(GRACE)],
     ['Unknown expires like False', { ready: 'Unknown' }, GRACE, GRACE, expired(GRACE)],
     [
@@ -167,7 +191,13 @@ describe('isNodeReadyOrWithinGrace', () => {
       GRACE,
       { kind: 'expired', since: GRACE },
     ],
-    ['without a grace period, the node is omitted immediately', { ready: 'False', since: 0 }, 0, 0, expired(0)],
+    [
+      'without a grace period, the node is omitted immediately',
+      { ready: 'False', since: 0 },
+      0,
+      0,
+      expired(0),
+    ],
     [
       'a transition in the future counts as now',
       { ready: 'False', since: 60 * M },
@@ -182,7 +212,13 @@ describe('isNodeReadyOrWithinGrace', () => {
       GRACE,
       until(M + GRACE),
     ],
-    ['a transition in the future without a grace period', { ready: 'False', since: 60 * M }, M, 0, expired(M)],
+    [
+      'a transition in the future without a grace period',
+      { ready: 'False', since: 60 * M },
+      M,
+      0,
+      expired(M),
+    ],
   ] as const)('%s', (_rule, parts, now, grace, expected) => {
     expect(state(parts, now, grace)).toEqual(expected);
   });
@@ -257,8 +293,20 @@ describe('isLVGReady', () => {
     ['[26] Ready is False', 'LVM', { ready: 'False' }, undefined, false],
     ['[27] Ready is True', 'LVM', { ready: 'True' }, undefined, true],
     ['[28] Ready is True and the thin pool is ready', 'LVMThin', { thinPools: { tp: true } }, 'tp', true],
-    ['[29] Ready is True and the thin pool is not ready', 'LVMThin', { thinPools: { tp: false } }, 'tp', false],
-    ['[30] Ready is True and the thin pool is not in the status', 'LVMThin', { specThinPools: ['tp'] }, 'tp', false],
+    [
+      '[29] Ready is True and the thin pool is not ready',
+      'LVMThin',
+      { thinPools: { tp: false } },
+      'tp',
+      false,
+    ],
+    [
+      '[30] Ready is True and the thin pool is not in the status',
+      'LVMThin',
+      { specThinPools: ['tp'] },
+      'tp',
+      false,
+    ],
     [
       'Ready is False and the thin pool is ready',
       'LVMThin',
@@ -282,9 +330,17 @@ describe('isLVGUnschedulable', () => {
   test.each([
     ['no annotations', undefined, false],
     ['another annotation', { 'example.com/unschedulable': 'true' }, false],
-    ['⚡ the annotation with an empty value', { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' }, true],
+    [
+      '⚡ the annotation with an empty value',
+      { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': '' },
+      true,
+    ],
     ['the annotation with any value', { 'storage.deckhouse.io/lvmVolumeGroupUnschedulable': 'false' }, true],
-    ['the annotation name that existing clusters use', { 'sds-replicated-volume.deckhouse.io/unschedulable': '' }, true],
+    [
+      'the annotation name that existing clusters use',
+      { 'sds-replicated-volume.deckhouse.io/unschedulable': '' },
+      true,
+    ],
   ])('%s', (_rule, annotations, expected) => {
     expect(isLVGUnschedulable(lvg('vg', 'n1', annotations === undefined ? {} : { annotations }))).toBe(
       expected,

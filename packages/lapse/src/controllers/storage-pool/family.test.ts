@@ -24,9 +24,27 @@ const load = (flags: Record<string, string>, environment: Record<string, string>
 describe('the namespace of the agents', () => {
   test.each([
     ['is the namespace of Lapse by default', {}, {}, undefined, 'lapse-system'],
-    ['is the namespace in which the process runs', {}, { POD_NAMESPACE: 'from-environment' }, undefined, 'from-environment'],
-    ['is the value of the file rather than of the environment', {}, { POD_NAMESPACE: 'from-environment' }, FILE, 'from-file'],
-    ['is the value of the flag rather than of the file', { 'agent-namespace': 'from-flag' }, {}, FILE, 'from-flag'],
+    [
+      'is the namespace in which the process runs',
+      {},
+      { POD_NAMESPACE: 'from-environment' },
+      undefined,
+      'from-environment',
+    ],
+    [
+      'is the value of the file rather than of the environment',
+      {},
+      { POD_NAMESPACE: 'from-environment' },
+      FILE,
+      'from-file',
+    ],
+    [
+      'is the value of the flag rather than of the file',
+      { 'agent-namespace': 'from-flag' },
+      {},
+      FILE,
+      'from-flag',
+    ],
   ])('%s', (_rule, flags, environment, text, agentNamespace) => {
     expect(load(flags, environment, text)).toEqual({ agentNamespace });
   });

@@ -33,12 +33,15 @@ describe('volume groups', () => {
       'RSP/LVG validation failed: LVMVolumeGroup "vg": thinPoolName is required for LVMThin type',
     ]);
   });
-  test.each([[['other']], [[]]])('[37] LVMThin with a thin pool that is not in the spec is invalid: %j', (names) => {
-    expect(validate(pool('p', ['vg/tp']), thin(...names))).toEqual([
-      'InvalidLVMVolumeGroup',
-      'RSP/LVG validation failed: LVMVolumeGroup "vg": thinPool "tp" not found in Spec.ThinPools',
-    ]);
-  });
+  test.each([[['other']], [[]]])(
+    '[37] LVMThin with a thin pool that is not in the spec is invalid: %j',
+    (names) => {
+      expect(validate(pool('p', ['vg/tp']), thin(...names))).toEqual([
+        'InvalidLVMVolumeGroup',
+        'RSP/LVG validation failed: LVMVolumeGroup "vg": thinPool "tp" not found in Spec.ThinPools',
+      ]);
+    },
+  );
   test('a thin pool in the status only does not count', () => {
     const group = lvg('vg', 'n1', { thinPools: { tp: true }, specThinPools: [] });
     expect(validate(pool('p', ['vg/tp']), group)[0]).toBe('InvalidLVMVolumeGroup');
@@ -123,7 +126,11 @@ describe('limits', () => {
     ['1,000 nodes are accepted', nodes(1000), undefined],
     ['1,001 nodes are rejected', nodes(1001), 'Too many eligible nodes: 1001, at most 1000'],
     ['50 volume groups on a node are accepted', [entry('n1', 50)], undefined],
-    ['51 volume groups on a node are rejected', [entry('n1'), entry('n2', 51)], 'Too many LVMVolumeGroups on node "n2": 51, at most 50'],
+    [
+      '51 volume groups on a node are rejected',
+      [entry('n1'), entry('n2', 51)],
+      'Too many LVMVolumeGroups on node "n2": 51, at most 50',
+    ],
   ])('%s', (_rule, list, message) => {
     const expected =
       message === undefined ? undefined : { kind: 'invalid', reason: 'TooManyEligibleNodes', message };

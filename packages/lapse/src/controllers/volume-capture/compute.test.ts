@@ -312,7 +312,11 @@ describe('detaching', () => {
       },
       fails('NotBound'),
     ],
-    ['a Pod uses the claim after the volume was recorded', { remembered: true, users: ['p'] }, fails('InUse')],
+    [
+      'a Pod uses the claim after the volume was recorded',
+      { remembered: true, users: ['p'] },
+      fails('InUse'),
+    ],
   ])('%s', (_name, more, expected) => {
     expect(computeDetach(view(more))).toEqual(expected);
   });

@@ -44,7 +44,12 @@ test.each([
 
 test.each([
   ['the namespace of the request', request(), false, { namespace: 'ns', name: 't' }],
-  ['the namespace of the request, set explicitly', request({ targetNamespace: 'ns' }), false, { namespace: 'ns', name: 't' }],
+  [
+    'the namespace of the request, set explicitly',
+    request({ targetNamespace: 'ns' }),
+    false,
+    { namespace: 'ns', name: 't' },
+  ],
   ['another', request({ targetNamespace: 'x' }), false, fails('InvalidReference')],
   ['another, allowed', request({ targetNamespace: 'x' }), true, { namespace: 'x', name: 't' }],
   ['no name', request({ targetPVCName: '' }), true, fails('InvalidReference')],
@@ -118,7 +123,11 @@ describe('the claim', () => {
     ['does not exist', undefined, { kind: 'waiting' }],
     ['was created later, is bound, and is not marked', claim(AFTER, 'Bound'), fails('TargetConflict')],
     ['was created in the same second and is not marked', claim(SAME, 'Bound'), fails('TargetConflict')],
-    ['was created in the same second, is not marked and not bound yet', claim(SAME, 'Pending'), { kind: 'waiting' }],
+    [
+      'was created in the same second, is not marked and not bound yet',
+      claim(SAME, 'Pending'),
+      { kind: 'waiting' },
+    ],
     ['was created later, is not marked and not bound yet', claim(AFTER, 'Pending'), { kind: 'waiting' }],
     ['was created later and is marked', claim(AFTER, 'Bound', {}, 'u-1'), { kind: 'bound' }],
     [

@@ -122,7 +122,11 @@ describe('deleted together with an object', () => {
   test.each<[string, string[], string[]]>([
     ['nothing without any dependents', taken(['a', 'b']), []],
     ['its dependents, and their dependents', taken(['a', 'b < a', 'c < b', 'd']), ['b@1', 'c@2']],
-    ['its dependents with foreground propagation', taken(['a', 'b < a!', 'c < b'], 'Foreground'), ['b@1', 'c@2']],
+    [
+      'its dependents with foreground propagation',
+      taken(['a', 'b < a!', 'c < b'], 'Foreground'),
+      ['b@1', 'c@2'],
+    ],
     ['no dependents with orphan propagation', taken(['a', 'b < a'], 'Orphan'), []],
     ['no dependent with another owner', taken(['a', 'x', 'b < a, x']), []],
     ['a dependent whose other owner never existed', taken(['a', 'b < a, ghost']), ['b@1']],
@@ -130,12 +134,28 @@ describe('deleted together with an object', () => {
     ['a dependent that names the owner twice', taken(['a', 'b < a, a']), ['b@1']],
     ['no dependent that was orphaned before', taken(['a', 'x', 'b < a, x'], 'Orphan', ['a', 'x']), []],
     ['no dependents of a dependent with the orphan finalizer', taken(['a', 'b~ < a', 'c < b']), ['b@1']],
-    ['no dependents of an object with the orphan finalizer, without a propagation policy', taken(['a~', 'b < a'], 'unsaid'), []],
-    ['its dependents despite the orphan finalizer, with a propagation policy', taken(['a~', 'b < a'], 'Background'), ['b@1']],
+    [
+      'no dependents of an object with the orphan finalizer, without a propagation policy',
+      taken(['a~', 'b < a'], 'unsaid'),
+      [],
+    ],
+    [
+      'its dependents despite the orphan finalizer, with a propagation policy',
+      taken(['a~', 'b < a'], 'Background'),
+      ['b@1'],
+    ],
     ['no dependents of an object with a foreign finalizer', taken(['a*', 'b < a']), []],
     ['no dependents of a dependent with a foreign finalizer', taken(['a', 'b* < a', 'c < b']), ['b@1']],
-    ['its dependents despite a foreign finalizer, with foreground propagation', taken(['a*', 'b < a!'], 'Foreground'), ['b@1']],
-    ['all members of an ownership cycle', taken(['a < c!', 'b < a!', 'c < b!'], 'Foreground'), ['b@1', 'c@2']],
+    [
+      'its dependents despite a foreign finalizer, with foreground propagation',
+      taken(['a*', 'b < a!'], 'Foreground'),
+      ['b@1'],
+    ],
+    [
+      'all members of an ownership cycle',
+      taken(['a < c!', 'b < a!', 'c < b!'], 'Foreground'),
+      ['b@1', 'c@2'],
+    ],
     ['nothing with an owner of a kind that is not served', taken(['a', 'b < a, Widget:w']), []],
     ['a dependent of a cluster-scoped owner', taken(['b < Namespace:a']), ['b@1']],
   ])('%s', (_, is, should) => expect(is).toEqual(should));
@@ -143,19 +163,31 @@ describe('deleted together with an object', () => {
   test.each<[string, string[], string[]]>([
     ['two owners: the dependent is deleted', together(['a', 'x', 'b < a, x'], ['a B', 'x B']), ['b']],
     ['two owners with any propagation policy', together(['a', 'x', 'b < a, x'], ['a F', 'x B']), ['b']],
-    ['a third owner that is not deleted keeps it', together(['a', 'x', 'y', 'b < a, x, y'], ['a B', 'x B']), []],
+    [
+      'a third owner that is not deleted keeps it',
+      together(['a', 'x', 'y', 'b < a, x, y'], ['a B', 'x B']),
+      [],
+    ],
     ['one owner orphans it: depends on the order', together(['a', 'x', 'b < a, x'], ['a O', 'x B']), ['b?']],
     ['all owners orphan it: it is kept', together(['a', 'x', 'b < a, x'], ['a O', 'x O']), []],
-    ['its own dependents depend on the order too', together(['a', 'x', 'b < a, x', 'c < b'], ['a O', 'x B']), ['b?', 'c?']],
     [
-      'two rules for one owner, of which one orphans',
-      together(['a', 'b < a'], ['a F', 'a O']),
-      ['b?'],
+      'its own dependents depend on the order too',
+      together(['a', 'x', 'b < a, x', 'c < b'], ['a O', 'x B']),
+      ['b?', 'c?'],
     ],
+    ['two rules for one owner, of which one orphans', together(['a', 'b < a'], ['a F', 'a O']), ['b?']],
     ['two rules with the same propagation policy', together(['a', 'b < a'], ['a F', 'a B']), ['b']],
     ['an owner that waits for it and is stuck: it is deleted', together(['a*', 'b < a!'], ['a F']), ['b']],
-    ['an owner that does not wait and is stuck: depends on the order', together(['a*', 'b < a'], ['a F']), ['b?']],
-    ['one owner waits and is stuck, the other is deleted', together(['a*', 'x', 'b < a!, x'], ['a F', 'x B']), ['b']],
+    [
+      'an owner that does not wait and is stuck: depends on the order',
+      together(['a*', 'b < a'], ['a F']),
+      ['b?'],
+    ],
+    [
+      'one owner waits and is stuck, the other is deleted',
+      together(['a*', 'x', 'b < a!, x'], ['a F', 'x B']),
+      ['b'],
+    ],
     ['both owners wait for it and are stuck', together(['a*', 'x*', 'b < a!, x!'], ['a F', 'x F']), ['b']],
     ['the other owner is kept in any order', together(['a*', 'x*', 'b < a!, x!'], ['a F', 'x B']), []],
     [
@@ -163,7 +195,11 @@ describe('deleted together with an object', () => {
       together(['a', 'x', 'b* < a!, x', 'c < b!'], ['a F', 'x B']),
       ['b', 'c?'],
     ],
-    ['in the foreground its dependents are deleted too', together(['a', 'b* < a!', 'c < b!'], ['a F']), ['b', 'c']],
+    [
+      'in the foreground its dependents are deleted too',
+      together(['a', 'b* < a!', 'c < b!'], ['a F']),
+      ['b', 'c'],
+    ],
     [
       'by its own rule or with its owner: its dependents depend on the order',
       together(['a', 'b < a', 'c < b'], ['a B', 'b O']),
@@ -175,7 +211,11 @@ describe('deleted together with an object', () => {
   test.each<[string, readonly (number | string | undefined)[], readonly (number | string | undefined)[]]>([
     ['deleted without any finalizer', lasts(['a'], ['a B'], 'a'), [0, undefined]],
     ['a foreign finalizer keeps it', lasts(['a*'], ['a B'], 'a'), [undefined, undefined]],
-    ['it waits for a dependent with a finalizer', lasts(['a', 'b* < a!'], ['a F'], 'a'), [undefined, undefined]],
+    [
+      'it waits for a dependent with a finalizer',
+      lasts(['a', 'b* < a!'], ['a F'], 'a'),
+      [undefined, undefined],
+    ],
     ['it does not wait for that dependent', lasts(['a', 'b* < a'], ['a F'], 'a'), [0, undefined]],
     ['it waits in some orders', lasts(['a', 'x', 'b* < a!, x'], ['a F', 'x B'], 'a'), [undefined, 0]],
     ['it is kept in some orders', lasts(['a', 'x', 'b < a, x'], ['a O', 'x B'], 'b'), [undefined, 0]],

@@ -1,31 +1,31 @@
-// Who appears when in the week that `--speed` plays. Everything is a document of the examples: here it only gets longer
-// times, and comes again day after day. What is not named here is there from the beginning, as it is.
+// Which example objects appear when in the week that `--speed` runs. Every object comes from the examples; here it
+// gets longer times and is repeated day by day. Objects that are not listed exist unchanged from the start.
 
 import { formatTime, hours, type Instant, instant, type Millis, minus } from '@lapse/base/instant';
 
 export interface Moment {
-  /** 1 to 7. */
+  /** From 1 to 7. */
   readonly day: number;
   readonly at: Instant;
-  /** When the week began. */
+  /** Start of the week. */
   readonly start: Instant;
 }
 
-/** As a merge patch, laid over the document. */
+/** A merge patch for the object. */
 export type Overlay = { readonly [field: string]: unknown };
 
 export interface Role {
-  /** The folder of the example. */
+  /** The directory of the example. */
   readonly example: string;
-  /** `Kind/name` of documents that come together. */
+  /** `Kind/name` of objects that are applied together. */
   readonly who: readonly string[];
-  /** Hour of the day; a part of an hour is added by chance. Without one it is there from the beginning. */
+  /** Hour of the day, plus a random part of an hour. Undefined: from the start. */
   readonly hour?: number;
-  /** It is there from the beginning all the same: this changes it. */
+  /** The object exists from the start, and this changes it. */
   readonly again?: true;
-  /** All seven unless told. */
+  /** Default: all seven. */
   readonly days?: readonly number[];
-  /** Each day's has a name of its own: this part of every name gets the day. */
+  /** Each day's object has its own name: the day is added to this part of every name. */
   readonly stem?: string;
   readonly as?: (moment: Moment, who: string) => Overlay;
 }
@@ -35,7 +35,7 @@ const heartbeat = (label: string): Overlay => ({
   metadata: { labels: { 'standin.lapse.dev/heartbeat': label } },
 });
 
-/** Of a revision that will have been idle for fifteen days, as its Cleaner asks, in so long. */
+/** A revision that will have been idle for fifteen days, as its Cleaner requires, after this time. */
 const staleIn = (left: Millis, { at }: Moment): Overlay => {
   const lastTransitionTime = formatTime(instant(at + left - hours(360)));
   return { status: { conditions: [{ type: 'Active', status: 'False', lastTransitionTime }] } };
@@ -95,7 +95,7 @@ export const CAST: readonly Role[] = [
     }),
   },
 
-  // An hour, five hours and three days: as their policy says.
+  // One hour, five hours and three days, according to their policy.
   run('build-1', 8, 'True'),
   run('demo', 9, 'True'),
   run('build-2', 10, 'False'),
@@ -117,7 +117,8 @@ export const CAST: readonly Role[] = [
   request('06-manifest-checkpoint', 'ManifestCaptureRequest/before-the-change', 15),
   request('06-manifest-checkpoint', 'ManifestCaptureRequest/a-typo', 16),
 
-  // A node falls silent in the evening; the pool waits for it for a while; before midnight it is back.
+  // A node stops its heartbeat in the evening, the pool waits for the grace period, and the node returns before
+  // midnight.
   { example: '07-storage-pool', who: ['Node/storage-c'], as: () => heartbeat('') },
   {
     example: '07-storage-pool',
@@ -154,7 +155,7 @@ export const CAST: readonly Role[] = [
       return who.startsWith('Cleaner/') ? { spec: { ttl: '4h' } } : {};
     },
   },
-  // Somebody takes the route away, and the other one goes too.
+  // A user removes the route, and the other one is deleted too.
   {
     example: '08-cleaner-knative',
     who: ['Revision/sfj-9c1d--shop-00001'],
@@ -164,7 +165,7 @@ export const CAST: readonly Role[] = [
     as: () => ({ metadata: { annotations: { 'serving.knative.dev/routes': null } } }),
   },
 
-  // Installed anew every day, under the same name.
+  // Installed again every day under the same name.
   {
     example: '09-cleaner-helm',
     who: [

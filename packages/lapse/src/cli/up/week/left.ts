@@ -1,5 +1,5 @@
-// What is left of what was applied, and why: in the words of `lapse explain`. What no rule means (nodes, classes, kinds)
-// was never temporary and is not spoken of.
+// Lists the applied objects that are left, and why, in the wording of `lapse explain`. Objects that no rule covers
+// (nodes, classes, CRDs) are not temporary and are omitted.
 
 import type { Instant } from '@lapse/base/instant';
 import type { JsonObject } from '@lapse/kube/api/json';
@@ -16,7 +16,7 @@ import { cut } from '../panel.ts';
 
 export interface Left {
   readonly ref: string;
-  /** When it goes; undefined: it stays. */
+  /** When it is deleted. Undefined: it is kept. */
   readonly at?: Instant;
   readonly because: string;
 }
@@ -30,7 +30,7 @@ export interface LeftOptions {
   readonly selected: readonly Family[];
 }
 
-/** Those that go come first, the next one at the top. */
+/** Objects that will be deleted first, in the order of time. */
 export async function findLeft(made: readonly KubeObject[], options: LeftOptions): Promise<Left[]> {
   const { client } = options;
   const served = await client.discovery.all();
@@ -75,16 +75,16 @@ function computeWhy(verdict: Verdict): Omit<Left, 'ref'> | undefined {
   }
 }
 
-/** A pool is looked after, and not to end; a Pod without a TTL is nobody's business. */
+/** A pool is not temporary, and neither is a Pod without a TTL. */
 const isTemporary = ({ family, because }: Opinion): boolean =>
   family !== 'storage-pool' && because !== 'no TTL';
 
 const MOST = 20;
 
-/** Where reasons continue. */
+/** Indent of wrapped reasons. */
 const INDENT = 6;
 
-/** No wider than `columns`. */
+/** At most `columns` wide. */
 export function leftText(left: readonly Left[], stamp: (at: Instant) => string, columns: number): string {
   const lines = ({ ref, at, because }: Left): string[] => {
     const head = `  ${ref.padEnd(24)} ${at === undefined ? 'stays' : `goes ${stamp(at)}`}:`;

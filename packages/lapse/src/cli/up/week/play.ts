@@ -1,5 +1,5 @@
-// Plays a script on a clock, through the API like anybody else. What the server does not take is said once, and whatever
-// else belongs to that example is then left out: without its controller, say, a kind is not served on any day.
+// Runs a script on a clock through the API. An object that the API server rejects is reported once, and the rest of
+// its example is skipped: for example, without its controller a kind is never served.
 
 import type { Clock } from '@lapse/base/clock';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -11,7 +11,7 @@ export interface PlayOptions {
   readonly user: Client;
   readonly clock: Clock;
   readonly onProblem: (example: string, problem: string) => void;
-  /** The last instant of the week has come. */
+  /** Called at the end of the week. */
   readonly onEnd: () => void | Promise<void>;
 }
 
@@ -27,12 +27,12 @@ export class Play {
     this.#options = options;
   }
 
-  /** Everything that was applied, each object once. */
+  /** All applied objects, each once. */
   get made(): readonly KubeObject[] {
     return [...this.#made.values()];
   }
 
-  /** What is there from the beginning; before time runs fast. */
+  /** Applies what exists from the start, before time runs fast. */
   async open(isOver: () => boolean): Promise<void> {
     for (const act of this.script.opening) {
       if (isOver()) return;
@@ -49,7 +49,7 @@ export class Play {
     );
   }
 
-  /** Nothing more comes. */
+  /** Applies nothing more. */
   stop(): void {
     for (const cancel of this.#cancels.splice(0)) cancel();
   }

@@ -1,5 +1,5 @@
-// The week that `--speed` plays: what is there from the beginning, and what comes when. Pure: the same examples, beginning
-// and chance give the same week.
+// The script of the week that `--speed` runs: what exists from the start, and what is applied when. Pure: the same
+// examples, start and seed give the same week.
 
 import { hours, type Instant, instant, millis } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
@@ -10,9 +10,9 @@ import { CAST, type Moment, type Role } from './cast.ts';
 
 export interface Act {
   readonly at: Instant;
-  /** `01-job-ttl`. */
+  /** For example `01-job-ttl`. */
   readonly example: string;
-  /** To be applied, in this order. */
+  /** Applied in this order. */
   readonly objects: readonly KubeObject[];
 }
 
@@ -26,7 +26,7 @@ export interface Script {
 
 export const DAYS = 7;
 const DAY = hours(24);
-/** The most that chance adds to an hour, in minutes. */
+/** Maximum random delay after the hour, in minutes. */
 const SPREAD = 50;
 
 interface Document {
@@ -91,7 +91,7 @@ function dressed({ object, who }: Document, role: Role | undefined, moment: Mome
   return mergeOverlay(named, as?.(moment, who) ?? {});
 }
 
-/** Wherever an object speaks of it: its own name, names it refers to, labels that it selects by. */
+/** Renames everywhere: in the name, in references and in labels. */
 function renamed(object: KubeObject, stem: string, name: string): KubeObject {
   const walk = (value: unknown): unknown => {
     if (typeof value === 'string') return rename(value);
@@ -104,7 +104,7 @@ function renamed(object: KubeObject, stem: string, name: string): KubeObject {
   return walk(object) as KubeObject;
 }
 
-/** Nulls stay: to whoever applies it they say what is to be taken away. */
+/** Keeps nulls: in an apply they remove fields. */
 function mergeOverlay(object: KubeObject, overlay: object): KubeObject {
   const merge = (base: unknown, over: unknown): unknown => {
     if (!isPlain(over) || !isPlain(base)) return over;

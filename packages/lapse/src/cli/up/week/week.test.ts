@@ -17,12 +17,12 @@ const script = writeScript(examples, START, seededRandom(1));
 const refOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.name}`;
 
 describe('the week', () => {
-  test('is the same for the same seed, and another for another', () => {
+  test('is the same for the same seed and differs for another', () => {
     expect(writeScript(examples, START, seededRandom(1))).toEqual(script);
     expect(writeScript(examples, START, seededRandom(2))).not.toEqual(script);
   });
 
-  test('has every document of the examples in it, and nothing else', () => {
+  test('contains every document of the examples, and nothing else', () => {
     const documents = examples.flatMap(({ name, text }) =>
       readManifests(text).map((object) => `${name.split('/')[0]} ${refOf(object)}`),
     );
@@ -41,7 +41,7 @@ describe('the week', () => {
         ).toBe(true);
   });
 
-  test('brings something of every example on every day, in order', () => {
+  test('contains objects of every example on every day, in order', () => {
     const times = script.acts.map(({ at }) => at);
     expect(times).toEqual([...times].sort((a, b) => a - b));
     expect(script.end - script.start).toBe(hours(24 * DAYS));
@@ -57,7 +57,7 @@ describe('the week', () => {
       ).toBe(DAYS);
   });
 
-  test('a preview has a name of its own on each day, in everything that speaks of it', () => {
+  test('a preview has a different name on each day, in all objects that refer to it', () => {
     const [act] = script.acts.filter(({ objects }) =>
       objects.some((one) => refOf(one) === 'Cleaner/sfj-4f2a--shop-3'),
     );
@@ -75,7 +75,7 @@ test.each(['', '-1', '1.5', 'x', '1234567890'])('--seed %j is refused', (text) =
   expect(() => parseSeed(text)).toThrow(/--seed must be a whole number/),
 );
 
-describe('what ends in a change', () => {
+describe('ends detected in a change', () => {
   const object = (more: object = {}): KubeObject => ({
     apiVersion: 'v1',
     kind: 'A',
@@ -96,14 +96,14 @@ describe('what ends in a change', () => {
     by: 'process',
   });
   test.each<[string, Change, string[]]>([
-    ['what is made ends nothing', change('A', undefined, object()), []],
+    ['a created object ends nothing', change('A', undefined, object()), []],
     [
       'its deletion is accepted',
       change('A', object(), object({ deletionTimestamp: 'now' })),
       ['a/a deleted'],
     ],
-    ['it is gone at once', change('A', object()), ['a/a deleted']],
-    ['gone after that it ends no more', change('A', object({ deletionTimestamp: 'now' })), []],
+    ['it is removed at once', change('A', object()), ['a/a deleted']],
+    ['its removal after that is not counted again', change('A', object({ deletionTimestamp: 'now' })), []],
     [
       'a request succeeds',
       change('VolumeCaptureRequest', object(), ready('True')),
@@ -114,16 +114,20 @@ describe('what ends in a change', () => {
       change('VolumeRestoreRequest', object(), ready('False')),
       ['volumerestorerequest/a done'],
     ],
-    ['said again it is nothing new', change('ManifestCaptureRequest', ready('True'), ready('True')), []],
-    ['others may well be ready', change('Node', object(), ready('True')), []],
+    [
+      'an unchanged result is not counted again',
+      change('ManifestCaptureRequest', ready('True'), ready('True')),
+      [],
+    ],
+    ['Ready of other kinds is not counted', change('Node', object(), ready('True')), []],
     ['a node leaves a pool', change('ReplicatedStoragePool', pool('n', 'm'), pool('m')), ['node/n left']],
-    ['a node comes back', change('ReplicatedStoragePool', pool('m'), pool('n', 'm')), []],
+    ['a node returns to a pool', change('ReplicatedStoragePool', pool('m'), pool('n', 'm')), []],
   ])('%s', (_rule, given, ends) =>
     expect(computeEnds(given).map(({ ref, how }) => `${ref} ${how}`)).toEqual(ends),
   );
 });
 
-test('what is left fits the terminal', () => {
+test('the list of remaining objects fits the terminal', () => {
   const left = [
     { ref: 'job/a', at: START, because: 'TTL' },
     { ref: 'job/b', because: 'opted out '.repeat(20) },

@@ -1,4 +1,4 @@
-// The demo of `--speed`: the examples through a week, and what came of it at its end.
+// The demo of `--speed`: runs the examples through a week, and prints a summary at the end.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
@@ -9,7 +9,7 @@ import { findLeft, leftText } from './left.ts';
 import { Play } from './play.ts';
 import { writeScript } from './script.ts';
 
-/** Requests have no TTL of their own: theirs is stretched by the configuration, unless somebody says otherwise. */
+/** Requests have no TTL field. The configuration sets a longer default, which users can override. */
 export const WEEK_DEFAULTS = { requestTTL: { ttl: '6h' } };
 
 export function parseSeed(text: string): number {
@@ -22,7 +22,7 @@ export interface WeekOptions
   readonly random: Random;
   readonly say: (text: string) => void;
   readonly stamp: (at: Instant) => string;
-  /** Of the terminal; lines are as long as they are unless told. */
+  /** Width of the terminal. Undefined: lines are not wrapped. */
   readonly columns?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export class Week {
     });
   }
 
-  /** What ended, how late, and what is left and why. */
+  /** What was deleted, with which delay, and what is left and why. */
   async summary(): Promise<string> {
     const { stamp } = this.#options;
     return `${await this.#everything.summary(stamp)}\n${await this.#left()}`;
