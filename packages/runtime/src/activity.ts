@@ -1,16 +1,16 @@
-// What a process has in hand. When all of it is zero, nothing will happen before time passes or somebody else acts:
-// that is how a simulation knows, rather than guesses, that it may let time go on.
+// The work in progress of a process. If all counts are zero, nothing happens until time advances or another client acts.
+// A simulation uses this to decide when to advance its clock.
 
 export interface Activity {
-  /** Passes under way. */
+  /** Running reconciles. */
   readonly passes: number;
-  /** Keys that a running worker could take. */
+  /** Keys that a running worker can take now. */
   readonly ready: number;
-  /** Caches that have read items in hand. What the server has not sent yet is the server's to count. */
+  /** Caches with items that are read but not applied. The server counts the events that it has not sent. */
   readonly caches: number;
-  /** Requests that have no answer yet (streams: no headers). */
+  /** Requests without a response (streams: without headers). */
   readonly requests: number;
-  /** Events about objects that are not sent yet. */
+  /** Kubernetes Events that are not sent yet. */
   readonly events: number;
 }
 

@@ -1,4 +1,4 @@
-// Size: what a cached Job and a waiting Cleaner cost, and 100,000 objects through lists, faults and relists.
+// Soak test: memory of a cached Job and a waiting Cleaner; 100,000 objects through lists, faults and relists.
 
 import { expect, test } from 'vitest';
 import { CLEANER_LIMIT_BYTES, LIMIT_BYTES, measureCost } from '../../../bench/runtime-memory/bench.ts';
@@ -15,7 +15,7 @@ test(`a cached Cleaner that waits costs at most ${CLEANER_LIMIT_BYTES} bytes of 
   expect(measureCost(COUNT, 'cleaner').heapBytesEach).toBeLessThanOrEqual(CLEANER_LIMIT_BYTES);
 });
 
-/** Real turns until the cache has what the server has. */
+/** Runs event loop turns until the cache has as many objects as expected. */
 async function untilSize(
   kit: ReturnType<typeof reflectorKit>,
   size: () => number,

@@ -1,5 +1,5 @@
-// The state of one source in memory: a store, kept by a reflector, with listeners. Readers see the newest object the
-// server has told us about; `isBehind` tells whether that is older than something we know to exist.
+// The in-memory state of one source: a store that a reflector updates, with listeners. Readers see the newest version
+// received from the API server. `isBehind` reports whether the cache is older than a known version.
 
 import { withRoom } from '@lapse/base/growing';
 import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
@@ -11,11 +11,11 @@ import { type Projection, type Source, whole } from './source.ts';
 import { type Change, Store } from './store.ts';
 
 export interface CacheChange<T> extends Change<T> {
-  /** Part of what existed when we began to look. */
+  /** The object is part of the initial list. */
   readonly initial: boolean;
 }
 
-/** Called in the turn in which the event was read: it must not wait. What it throws is reported, and stops nobody. */
+/** Called in the turn in which the event was read; must not block. An exception is reported to `onError`. */
 export type CacheListener<T> = (change: CacheChange<T>) => void;
 
 export interface CacheReader<T extends KubeObject> {
@@ -23,13 +23,13 @@ export interface CacheReader<T extends KubeObject> {
   list(): Iterable<T>;
   byIndex(name: string, value: string): T[];
   readonly size: number;
-  /** Everything that existed when we began to look is here. */
+  /** The initial list is complete. */
   readonly synced: boolean;
 }
 
 export interface CacheOptions {
   readonly interner: Interner;
-  /** Freeze what is stored; for tests. */
+  /** Freeze stored objects; for tests. */
   readonly freeze?: boolean;
   /** A projection, index or listener threw. */
   readonly onError?: (error: unknown) => void;
@@ -44,8 +44,8 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
   readonly #listeners = new Set<CacheListener<T>>();
   #synced = false;
   #version = '';
-  /** By id, while a list is under way: 1 for what it mentioned. */
-  #mentioned: Uint8Array | undefined;
+  /** By id, during a list: 1 for each object in the list. */
+  #listed: Uint8Array | undefined;
 
   constructor(source: Source<T>, options: CacheOptions) {
     this.#store = new Store<T>(options);
@@ -60,7 +60,7 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
   get synced(): boolean {
     return this.#synced;
   }
-  /** The newest version we have heard of. */
+  /** The newest version received. */
   get version(): string {
     return this.#version;
   }
@@ -78,44 +78,44 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
     return this.#store.byIndex(name, value);
   }
 
-  /** Whether the cache has not yet seen `version` of an object (or something later). Unknown counts as seen. */
+  /** Whether the cache has not seen `version` or a later one yet. Versions that cannot be compared count as seen. */
   isBehind(version: string): boolean {
     return compareVersions(this.#version, version) === -1;
   }
 
-  /** The listener receives what is here already, then every change. */
+  /** Calls the listener with all cached objects, then with every change. Returns the unsubscribe function. */
   listen(listener: CacheListener<T>): () => void {
     this.replay(listener);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The listener receives what is here, as initial changes. */
+  /** Calls the listener with all cached objects, as initial changes. */
   replay(listener: CacheListener<T>): void {
     for (const [id, after] of this.#store.entries())
-      this.#tell(listener, { id, before: undefined, after, initial: true });
+      this.#notify(listener, { id, before: undefined, after, initial: true });
   }
 
   listBegins(): void {
-    this.#mentioned = bytes(0);
+    this.#listed = bytes(0);
   }
 
   listItem(object: T): void {
     const change = this.#put(object);
-    // What could not be projected is still there: its last good state stays.
+    // An object that cannot be projected still exists. The cache keeps its last valid state.
     const id = change?.id ?? this.#store.find(keyOf(object));
     if (id === undefined) return;
-    this.#mentioned = withRoom(this.#mentioned!, id, bytes);
-    this.#mentioned[id] = 1;
+    this.#listed = withRoom(this.#listed!, id, bytes);
+    this.#listed[id] = 1;
     if (change === undefined || isSameVersion(change)) return;
     this.#emit({ ...change, initial: !this.#synced });
   }
 
   listEnds(version: string): void {
-    const mentioned = this.#mentioned!;
-    this.#mentioned = undefined;
+    const listed = this.#listed!;
+    this.#listed = undefined;
     const gone: KeyId[] = [];
-    for (const [id] of this.#store.entries()) if (mentioned[id] !== 1) gone.push(id);
+    for (const [id] of this.#store.entries()) if (listed[id] !== 1) gone.push(id);
     for (const id of gone) this.#remove(id);
     this.#version = version;
     this.#synced = true;
@@ -129,8 +129,8 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
   removed(object: T): void {
     const id = this.#store.find(keyOf(object));
     if (id === undefined) return;
-    // During a streaming list: the id may stand for another object before the list ends.
-    if (this.#mentioned !== undefined && id < this.#mentioned.length) this.#mentioned[id] = 0;
+    // During a streaming list the id may be reused for another object before the list ends.
+    if (this.#listed !== undefined && id < this.#listed.length) this.#listed[id] = 0;
     this.#remove(id);
   }
 
@@ -138,7 +138,7 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
     this.#version = version;
   }
 
-  /** Forgets everything without a change; readers that are left see that nothing is synced. */
+  /** Drops all objects without notifying listeners. Remaining readers see `synced` as false. */
   close(): void {
     this.#synced = false;
     this.#listeners.clear();
@@ -161,10 +161,10 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
   }
 
   #emit(change: CacheChange<T>): void {
-    for (const listener of this.#listeners) this.#tell(listener, change);
+    for (const listener of this.#listeners) this.#notify(listener, change);
   }
 
-  #tell(listener: CacheListener<T>, change: CacheChange<T>): void {
+  #notify(listener: CacheListener<T>, change: CacheChange<T>): void {
     try {
       listener(change);
     } catch (error) {
@@ -173,13 +173,13 @@ export class Cache<T extends KubeObject> implements CacheReader<T>, Sink<T> {
   }
 }
 
-/** A relist that brings what we have is no news. */
+/** Whether a relist returned the version that is already cached. */
 const isSameVersion = <T extends KubeObject>({ before, after }: Change<T>): boolean =>
   before !== undefined &&
   before.metadata.uid === after!.metadata.uid &&
   before.metadata.resourceVersion === after!.metadata.resourceVersion;
 
-/** Without these nobody could ask for the object, or delete exactly it. */
+/** Fields that a projection must keep: lookups and preconditions of deletes need them. */
 const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
 
 function checkKept(object: KubeObject, kept: KubeObject, projection: string): void {

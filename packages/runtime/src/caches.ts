@@ -1,5 +1,5 @@
-// All caches of the process. Whoever wants a source acquires it; equal sources are one watch and one store, which lives
-// as long as somebody has it. So kinds can come and go while the process runs.
+// All caches of the process, reference-counted. Equal sources share one watch and one store, which stops when the last
+// handle is released. Sources can be added and removed at run time.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Random } from '@lapse/base/random';
@@ -17,7 +17,7 @@ export interface CachesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly interner: Interner;
-  /** Unset: connections are trusted to end (in process). */
+  /** Unset: dead connections are not detected (in process). */
   readonly liveness?: Liveness;
   readonly listBy?: 'stream' | 'pages';
   /** See ReflectorOptions. */
@@ -36,21 +36,21 @@ export interface CacheStatus {
   readonly problem?: Problem;
 }
 
-/** A share of a cache. */
+/** A reference-counted handle on a cache. */
 export interface CacheHandle<T extends KubeObject> {
-  /** The name of the source, as `statuses` has it. */
+  /** The name of the source, as returned by `statuses`. */
   readonly source: string;
   readonly reader: CacheReader<T>;
   readonly status: CacheStatus;
-  /** Whether the cache has not yet seen this version. */
+  /** Whether the cache has not seen this version yet. */
   isBehind(version: string): boolean;
-  /** Tells what is here already (as initial changes), then every change. */
+  /** Calls the listener with all cached objects (as initial changes), then with every change. */
   listen(listener: CacheListener<T>): void;
-  /** What is here, as initial changes. */
+  /** Calls the listener with all cached objects, as initial changes. */
   replay(listener: CacheListener<T>): void;
   /** Called after each change of `status`, until released. */
   onStatus(listener: (status: CacheStatus) => void): void;
-  /** Gives the share back. Idempotent; the last one stops the watch. */
+  /** Releases the handle. Idempotent. Releasing the last handle stops the watch. */
   release(): void;
 }
 
@@ -65,7 +65,7 @@ interface Entry<T extends KubeObject> {
 
 export class Caches {
   readonly #options: CachesOptions;
-  // Entries of different object types side by side; each handle knows its own.
+  // Entries of different object types; each handle knows its own type.
   readonly #entries = new Set<Entry<KubeObject>>();
   readonly #stopping = new Set<Promise<void>>();
 
@@ -81,13 +81,13 @@ export class Caches {
     return this.#handle(entry);
   }
 
-  /** Every source that somebody has. */
+  /** Every source that has a handle. */
   *statuses(): Generator<{ source: string; size: number; status: CacheStatus }> {
     for (const entry of this.#entries)
       yield { source: entry.name, size: entry.cache.size, status: statusOf(entry) };
   }
 
-  /** Caches with items in hand (see Reflector.busy), or about to end. */
+  /** Number of caches that are processing items (see Reflector.busy) or stopping. */
   get busy(): number {
     let busy = this.#stopping.size;
     for (const { reflector } of this.#entries) if (reflector.busy) busy++;
@@ -112,7 +112,12 @@ export class Caches {
     const { onError, interner, freeze = false, ...shared } = this.#options;
     const name = describeSource(source);
     const cache = new Cache<T>(source, { interner, freeze, onError: (error) => onError?.(name, error) });
-    const reflector = new Reflector<T>({ ...shared, source, sink: cache, onStatus: () => this.#tell(entry) });
+    const reflector = new Reflector<T>({
+      ...shared,
+      source,
+      sink: cache,
+      onStatus: () => this.#notifyStatus(entry),
+    });
     const projection = source.projection ?? (whole as unknown as Projection<T>);
     const entry: Entry<T> = { name, projection, cache, reflector, statusListeners: new Set(), shares: 0 };
     this.#entries.add(entry as unknown as Entry<KubeObject>);
@@ -120,14 +125,14 @@ export class Caches {
     return entry;
   }
 
-  #tell<T extends KubeObject>(entry: Entry<T>): void {
+  #notifyStatus<T extends KubeObject>(entry: Entry<T>): void {
     const status = statusOf(entry);
     this.#options.onStatus?.(entry.name, status);
     for (const listener of [...entry.statusListeners]) listener(status);
   }
 
   #handle<T extends KubeObject>(entry: Entry<T>): CacheHandle<T> {
-    const undo: (() => void)[] = [];
+    const unsubscribe: (() => void)[] = [];
     let released = false;
     return {
       source: entry.name,
@@ -137,17 +142,17 @@ export class Caches {
       },
       isBehind: (version) => entry.cache.isBehind(version),
       listen: (listener) => {
-        undo.push(entry.cache.listen(listener));
+        unsubscribe.push(entry.cache.listen(listener));
       },
       replay: (listener) => entry.cache.replay(listener),
       onStatus: (listener) => {
         entry.statusListeners.add(listener);
-        undo.push(() => entry.statusListeners.delete(listener));
+        unsubscribe.push(() => entry.statusListeners.delete(listener));
       },
       release: () => {
         if (released) return;
         released = true;
-        for (const fn of undo) fn();
+        for (const fn of unsubscribe) fn();
         if (--entry.shares === 0) this.#close(entry as unknown as Entry<KubeObject>);
       },
     };

@@ -1,5 +1,5 @@
-// Changes become keys: facts are compared, mappers asked for the object before and after, and what comes out is put into
-// the queue. Everything here is pure but for the queue, and happens in the turn in which the event was read.
+// Maps cache changes to queue keys: compares facts, calls the mappers with the object before and after, and enqueues the
+// keys. Synchronous: it runs in the event loop turn in which the event was read.
 
 import type { Instant } from '@lapse/base/instant';
 import { keyOf, type ObjectKey } from '@lapse/kube/api/kind';
@@ -22,9 +22,9 @@ export interface ChangeKeysOptions {
   readonly interner: Interner;
   readonly time: DecisionTime;
   readonly cache: KindReader;
-  /** Told of objects that are not looked at before `at`. */
+  /** Called for objects whose first reconcile is scheduled for `at`. */
   readonly onFirstLook?: (key: string, at: Instant) => void;
-  /** Called for an object that begins to match `countsAsAdded`. */
+  /** Called for an object that starts to match `countsAsAdded`. */
   readonly onCounted?: () => void;
 }
 
@@ -35,13 +35,13 @@ export class ChangeKeys {
     this.#options = options;
   }
 
-  /** A change of the kind the controller is for: its own key. */
+  /** Handles a change of the controller's own kind: enqueues the object's key. */
   primary(change: Changed): void {
     const { definition, queue, interner, time, onFirstLook } = this.#options;
     const { id, before, after, initial } = change;
     if (before !== undefined && !queue.isOpen) {
       definition.onStandbyChange?.(keyOf(before), after);
-      // A standby keeps nothing for an object that is gone. A reconcile under way still needs the news.
+      // A standby keeps nothing for a removed object. A running reconcile still needs to be followed by another.
       if (after === undefined && queue.drop(id)) return;
     }
     if (!matters(definition.facts, change)) return;
@@ -93,7 +93,7 @@ export class ChangeKeys {
   }
 }
 
-/** An object that was deleted and made again under its name is never the same, whatever the facts say. */
+/** Whether the change needs a reconcile. An object that was deleted and recreated always does, even with equal facts. */
 const matters = (facts: Facts<KubeObject> | undefined, { before, after }: Changed): boolean =>
   isNews(facts, before, after) || before?.metadata.uid !== after?.metadata.uid;
 

@@ -1,4 +1,4 @@
-// For tests: a body that is written while it is read.
+// Test fixture: a response body that can be written while it is read.
 
 export class Channel implements AsyncIterable<Uint8Array> {
   #chunks: Uint8Array[] = [];

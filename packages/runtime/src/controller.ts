@@ -1,4 +1,4 @@
-// A definition at work: its shares of the caches, its queue, its worker.
+// A running controller: connects a definition to its caches, its queue and its worker.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Instant } from '@lapse/base/instant';
@@ -48,10 +48,10 @@ export interface Shared {
   readonly events: EventSink;
   readonly log: Log;
   readonly dryRun: boolean;
-  /** Calls outside the declared rights fail; for tests. */
+  /** Requests outside the declared rights fail; for tests. */
   readonly enforceRights: boolean;
   readonly onPass?: (record: PassRecord & { readonly controller: string }) => void;
-  /** An object of the initial list waits without having had a pass. */
+  /** Called for an object of the initial list whose first reconcile is scheduled for later. */
   readonly onFirstLook?: (look: FirstLook) => void;
 }
 
@@ -69,14 +69,14 @@ export class Controller {
   readonly #primary: CacheHandle<KubeObject>;
   readonly #reader: KindReader;
   readonly #changeKeys: ChangeKeys;
-  /** Set while the definition says which objects count as added. */
+  /** Set if the definition has `countsAsAdded`. */
   #onCounted: (() => void) | undefined;
   readonly #ownWrites: OwnWrites;
   readonly #dynamic: DynamicWatches;
   readonly #worker: Worker;
   readonly #abort = new AbortController();
 
-  /** Starts to fill the caches and the queue. Nothing is looked at before `start`. */
+  /** Starts to fill the caches and the queue. No key is reconciled before `start`. */
   constructor(definition: ControllerDefinition, shared: Shared) {
     const { clock, registry, interner, time, caches, onFirstLook } = shared;
     this.definition = definition;
@@ -126,19 +126,19 @@ export class Controller {
   get name(): string {
     return this.definition.name;
   }
-  /** Passes under way. */
+  /** Number of running reconciles. */
   get busy(): number {
     return this.#worker.busy;
   }
   get running(): boolean {
     return this.#worker.running;
   }
-  /** The shares of the caches it was defined with. */
+  /** The cache handles of the static sources. */
   get handles(): readonly CacheHandle<KubeObject>[] {
     return [...this.#shares.values()].map(({ handle }) => handle);
   }
 
-  /** Whether its caches are synced; an optional one may have a problem instead. */
+  /** Whether all caches are synced. An optional cache may have a problem instead. */
   get isStartable(): boolean {
     return [...this.#shares.values()].every(
       ({ source, handle: { status } }) =>
@@ -152,7 +152,7 @@ export class Controller {
     this.#worker.start();
   }
 
-  /** Takes no more keys; resolves when the passes under way have ended. What changes meanwhile is collected. */
+  /** Takes no more keys. Resolves when the running reconciles have ended. The queue still collects changed keys. */
   pause(): Promise<void> {
     this.queue.close();
     this.definition.onPause?.();
@@ -160,8 +160,8 @@ export class Controller {
   }
 
   /**
-   * After the lease was lost and the last reconcile has ended: a standby like one that never led, which keeps its caches
-   * and one queue entry per object. A replica that leads again by now reconciles everything instead.
+   * Becomes a standby after the lease was lost and the last reconcile has ended. A standby keeps its caches and one queue
+   * entry per object. A replica that leads again by now reconciles everything instead.
    */
   standBy(): void {
     if (this.running) {
@@ -175,12 +175,12 @@ export class Controller {
     for (const { handle, changed } of this.#listeners()) handle.replay(changed);
   }
 
-  /** Every object once more: after a pause we cannot know what we missed; and for the double run of a test. */
+  /** Enqueues every object: after a pause, because changes may have been missed, and for double-run tests. */
   enqueueAll(reason: string): void {
     this.#changeKeys.addAll(this.#primary.reader.list(), reason);
   }
 
-  /** Ends requests under way, and gives everything back. */
+  /** Aborts running requests and releases all caches. */
   close(): void {
     this.#abort.abort();
     this.#dynamic.clear();
@@ -241,7 +241,7 @@ export class Controller {
     const outcome = await this.definition.reconcile(this.#pass(taken, key, now));
     if (this.#primary.reader.get(key) !== undefined) return outcome;
     this.#dynamic.drop(taken.id);
-    // What the reconcile noted about an object that was removed meanwhile.
+    // The object was removed during the reconcile. Drops the state that the reconcile may have kept for it.
     if (!this.queue.isOpen) this.definition.onStandbyChange?.(key, undefined);
     return outcome;
   }
@@ -275,9 +275,9 @@ export class Controller {
 
   #wrote(by: Taken, kind: Kind, key: ObjectKey, expected: Expected): void {
     const share = this.#shares.get(kindId(kind));
-    // A cache without a watch never catches up.
+    // The cache of an optional watch that is not synced never catches up.
     if (share === undefined || (share.source.optional && !share.handle.status.synced)) return;
-    // What a selector hides may never be told to us.
+    // An object outside the selector never produces a watch event.
     if (share.source.labelSelector || share.source.fieldSelector) return;
     const { namespace } = share.source;
     if (namespace === undefined || namespace === key.namespace)

@@ -1,4 +1,4 @@
-// The caches of one controller, found by kind.
+// Gives a controller access to its caches by kind.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { describeKind } from '@lapse/kube/api/kind';

@@ -1,14 +1,14 @@
-// The time decisions use. It is the local clock's, unless that is known to run ahead of the server's: then decisions
-// live in the server's time, and wakes are translated back.
+// The time that decisions use. It is the local time, unless the local clock is known to be ahead of the API server's.
+// Then decisions use the server's time, and deadlines are converted back to local time.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Instant } from '@lapse/base/instant';
 
 export interface DecisionTime {
   now(): Instant;
-  /** The local instant at which `now()` will be `at`, as far as we can tell. */
+  /** The local time at which `now()` is expected to return `at`. */
   localOf(at: Instant): Instant;
-  /** Why no decision can be made at present; undefined while nothing is held. */
+  /** Why decisions are held at present; undefined if they are not. */
   problem?(): string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A controller as data: what it is for, what it watches, and one function that brings one object where it should be.
+// The declarative definition of a controller: its kind, its watches, its RBAC rules and its reconcile function.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Kind, ObjectKey } from '@lapse/kube/api/kind';
@@ -10,29 +10,29 @@ import type { RetryOptions } from './retry.ts';
 import type { Source } from './source.ts';
 
 /**
- * Objects of another kind and the keys they concern. `to` is asked for the object before and after a change, and must
- * be pure: it looks things up in the cache (through indexes) and cannot fail, so no event is lost on the way.
+ * A watch on another kind. `to` maps an object to the keys to reconcile. It is called with the object before and after a
+ * change. It must be pure and must not fail, so that no event is lost; it may read the cache through indexes.
  */
 export interface WatchDefinition<T extends KubeObject = KubeObject> extends Source<T> {
   /**
-   * The controller starts without this watch when its kind is not served or may not be listed. Its cache is then empty:
-   * ask `cache.isSynced` before something that is not there decides.
+   * The controller starts without this watch when its kind is not served or listing is forbidden. The cache is then empty:
+   * check `cache.isSynced` before a decision depends on an object being absent.
    */
   readonly optional?: boolean;
   readonly facts?: Facts<T>;
   to(object: T, cache: KindReader): Iterable<ObjectKey>;
 }
 
-/** How the sources that passes declare while the process runs (`pass.dynamic`) lead back to keys. */
+/** Maps objects of the sources declared at run time (`pass.dynamic`) to the keys to reconcile. */
 export interface DynamicDefinition {
   readonly facts?: Facts<KubeObject>;
   to(object: KubeObject, source: Source, cache: KindReader): Iterable<ObjectKey>;
 }
 
-/** A verb the controller uses. What it lists and watches follows from its sources and need not be said. */
+/** An RBAC rule the controller needs. `list` and `watch` on its sources are derived and need not be declared. */
 export interface Right {
   readonly group: string;
-  /** `jobs`, or `jobs/status`; `*` in the group `*` for everything, which only stand-ins need. */
+  /** `jobs` or `jobs/status`. `*` in group `*` means everything; only simulated controllers need it. */
   readonly resource: string;
   readonly verbs: readonly string[];
 }
@@ -42,30 +42,30 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
   /** The kind whose keys are reconciled. */
   readonly for: Kind<T>;
   readonly facts?: Facts<T>;
-  /** When an object of the initial list is worth its first look; overdue ones then come in the order of deadlines. */
+  /** When to reconcile an object of the initial list first. Overdue objects are reconciled in the order of deadlines. */
   firstLook?(object: T): Instant | undefined;
   /**
-   * The object changed, or was removed (undefined), while this replica does not lead: no reconcile follows. A controller
-   * that keeps anything by key forgets it when the object is removed.
+   * Called when the object changed or was removed (undefined) while this replica is not the leader. No reconcile follows.
+   * A controller that keeps state by key must drop it when the object is removed.
    */
   onStandbyChange?(key: ObjectKey, object: T | undefined): void;
   readonly watches?: readonly WatchDefinition[];
   readonly dynamic?: DynamicDefinition;
-  /** Passes at once; 4 unless told. */
+  /** Maximum number of concurrent reconciles; default: 4. */
   readonly concurrency?: number;
-  /** `name` of the workqueue metrics; the controller's unless told. */
+  /** `name` label of the workqueue metrics; default: the controller's name. */
   readonly queue?: string;
-  /** Objects that `workqueue_adds_total` counts, each when it first matches; default: every key that is added. */
+  /** Whether `workqueue_adds_total` counts the object, once when it first matches; default: every key that is added. */
   countsAsAdded?(object: T): boolean;
   readonly retry?: RetryOptions;
-  /** After this many failures in a row an Event on the object says so; 10 unless told. */
+  /** Number of consecutive failures after which an Event is emitted on the object; default: 10. */
   readonly stuckAfter?: number;
   readonly rights?: readonly Right[];
-  /** This process stops acting, perhaps only for now: another replica may go on, and nobody here hears of what it does. */
+  /** Called when this process stops reconciling, possibly temporarily. Another replica may act unobserved meanwhile. */
   onPause?(): void;
   /**
-   * The lease was lost and the last reconcile has ended. The queue and the dynamic watches are empty; when the replica
-   * leads again, every object is reconciled as after a start.
+   * Called after the lease was lost and the last reconcile has ended. The queue and the dynamic watches are empty. When
+   * the replica leads again, every object is reconciled as after a start.
    */
   onStandby?(): void;
   reconcile(pass: Pass): Promise<Outcome> | Outcome;
@@ -73,28 +73,28 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
 
 const NAME = /^[a-z][a-z0-9-]*$/;
 
-/** Checks what the compiler cannot, and gives the definition back. */
+/** Validates what the type system cannot and returns the definition. Throws if it is invalid. */
 export function defineController<T extends KubeObject>(
   definition: ControllerDefinition<T>,
 ): ControllerDefinition<T> {
   const { name, concurrency = 1 } = definition;
-  const wrong = (what: string) => new Error(`controller ${JSON.stringify(name)}: ${what}`);
-  if (!NAME.test(name)) throw wrong('the name is not lower-case words joined by dashes');
+  const invalid = (what: string) => new Error(`controller ${JSON.stringify(name)}: ${what}`);
+  if (!NAME.test(name)) throw invalid('the name is not lower-case words joined by dashes');
   if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw wrong('concurrency must be a whole number above zero');
+    throw invalid('concurrency must be a whole number above zero');
   const kinds = new Set<string>();
   for (const { kind } of sourcesOf(definition)) {
     const id = kindId(kind);
-    if (kinds.has(id)) throw wrong(`${id} is watched twice`);
+    if (kinds.has(id)) throw invalid(`${id} is watched twice`);
     kinds.add(id);
   }
   return definition;
 }
 
-/** A kind as the key of a table: versions are part of it, the way of looking at it (whole, metadata) is not. */
+/** A map key for a kind. It includes the version but not the representation (full object or metadata only). */
 export const kindId = ({ group, version, resource }: Kind): string => `${group}/${version}/${resource}`;
 
-/** Everything the controller watches from the start, its own kind first. */
+/** The static sources of the controller, its own kind first. */
 export function sourcesOf(definition: ControllerDefinition): readonly Source[] {
   return [primarySource(definition), ...(definition.watches ?? [])];
 }
@@ -111,7 +111,7 @@ export function primarySource<T extends KubeObject>(definition: ControllerDefini
   };
 }
 
-/** Exactly what the controller must be allowed to do, one entry per resource, sorted. */
+/** The minimal RBAC rules of the controller: one entry per resource, sorted. */
 export function rightsOf(definition: ControllerDefinition): Right[] {
   const verbs = new Map<string, Set<string>>();
   const allow = (group: string, resource: string, more: readonly string[]) => {

@@ -1,5 +1,5 @@
-// Sources that come and go with the objects that need them. Each key states what it needs (level-triggered, like
-// everything else); equal needs are one share of one cache, and what nobody needs any more is given back.
+// Sources that are watched at run time for the keys that need them. Each key declares its sources (level-triggered).
+// Equal sources share one cache handle, which is released when the last key drops it.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 import type { CacheChange } from './cache.ts';
@@ -18,7 +18,7 @@ export interface DynamicWatchesOptions {
   readonly caches: Caches;
   readonly interner: Interner;
   readonly onChange: (change: CacheChange<KubeObject>, source: Source) => void;
-  /** Something other than an object changed: the source is synced, or has a problem. */
+  /** Called when the status of the source changed: it is synced or has a problem. */
   readonly onStatus: (user: KeyId) => void;
 }
 
@@ -26,7 +26,7 @@ export class DynamicWatches {
   readonly #options: DynamicWatchesOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #needs = new Map<KeyId, readonly Entry[]>();
-  /** A number for each; those that nobody has any more are forgotten. */
+  /** A number for each projection. Weak: unreferenced projections can be collected. */
   readonly #projections = new WeakMap<Projection<KubeObject>, number>();
   #numbered = 0;
 
@@ -34,7 +34,7 @@ export class DynamicWatches {
     this.#options = options;
   }
 
-  /** How many sources are watched. */
+  /** Number of watched sources. */
   get size(): number {
     return this.#entries.size;
   }
@@ -48,12 +48,12 @@ export class DynamicWatches {
     return needed.map(({ source, handle }) => ({ source, reader: handle.reader, status: handle.status }));
   }
 
-  /** The key is gone, or needs nothing. */
+  /** The object of the key was removed, or needs no sources. */
   drop(user: KeyId): void {
     if (this.#needs.has(user)) this.declare(user, []);
   }
 
-  /** Gives every source back. */
+  /** Releases all sources. */
   clear(): void {
     for (const { handle } of this.#entries.values()) handle.release();
     for (const user of this.#needs.keys()) this.#options.interner.release(user);

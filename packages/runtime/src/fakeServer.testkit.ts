@@ -1,5 +1,5 @@
-// For tests: the list and watch half of an API server for one namespaced resource, with a history that can be compacted
-// and faults that can be put in front of the next requests. Only what a reflector can observe is imitated.
+// Test fixture: list and watch of an API server for one namespaced resource, with a compactable history and injectable
+// faults. It implements only what a reflector can observe.
 
 import type { HttpHandler, HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -11,7 +11,7 @@ interface LoggedChange {
   readonly object: KubeObject;
 }
 
-/** What happens to one request. */
+/** A fault for one request. */
 export type Fault =
   | {
       readonly kind: 'status';
@@ -20,19 +20,19 @@ export type Fault =
       readonly retryAfter?: number;
       readonly message?: string;
     }
-  /** The request is carried out, the answer never arrives. */
+  /** The server handles the request; the response is lost. */
   | { readonly kind: 'lost' }
-  /** No answer at all. */
+  /** No response. */
   | { readonly kind: 'hang' }
-  /** Of a stream: after `after` events it breaks in the middle of a line. */
+  /** Streams: breaks in the middle of a line after `after` events. */
   | { readonly kind: 'cut'; readonly after: number }
-  /** Of a stream: after `after` events nothing more comes, and no end either. */
+  /** Streams: sends nothing more after `after` events and does not close. */
   | { readonly kind: 'silent'; readonly after: number }
-  /** Of a stream: every event comes twice. */
+  /** Streams: sends every event twice. */
   | { readonly kind: 'duplicate' }
-  /** Of a stream: something that is not an event. */
+  /** Streams: sends something that is not an event after `after` events. */
   | { readonly kind: 'garbage'; readonly after: number }
-  /** Of a stream: it ends in good order after `after` events. */
+  /** Streams: closes without an error after `after` events. */
   | { readonly kind: 'end'; readonly after: number };
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value));
@@ -55,13 +55,13 @@ const statusBody = (code: number, reason: string, message: string) => ({
 
 export class FakeServer {
   revision = 100;
-  /** Changes up to here are forgotten. */
+  /** Changes up to this revision are compacted. */
   floor = 0;
-  /** `ignored`: an old server, which does not know the parameter and never says that the list is complete. */
+  /** `ignored`: an old server that ignores sendInitialEvents and never sends the initial-events-end bookmark. */
   streamingLists: boolean | 'ignored' = true;
-  /** Deleted once, after a streaming list has sent its objects and before it says that it is complete. */
+  /** Name of an object to delete once, after a streaming list has sent its objects and before its final bookmark. */
   deletedDuringList: string | undefined;
-  /** Called before each request is looked at. */
+  /** Called before each request is handled. */
   before: (path: string) => void = () => {};
   readonly objects = new Map<string, KubeObject>();
   readonly requests: string[] = [];
@@ -110,7 +110,7 @@ export class FakeServer {
     this.#record({ revision, type: 'DELETED', object });
   }
 
-  /** Forgets history, and tells the watchers that are behind. */
+  /** Compacts the history: older versions get 410 from now on. */
   compact(): void {
     this.floor = this.revision;
     this.#log = [];
@@ -120,7 +120,7 @@ export class FakeServer {
     for (const watch of this.#watches) watch.send(bookmark(this.revision, false));
   }
 
-  /** Ends all watches in good order. */
+  /** Closes all watches without an error. */
   endWatches(): void {
     for (const watch of [...this.#watches]) watch.channel.end();
   }
@@ -152,11 +152,11 @@ export class FakeServer {
     for (const watch of this.#watches) watch.send({ type: change.type, object: change.object });
   }
 
-  /** The objects at a revision, by undoing what came after. */
+  /** The objects at a revision. */
   #at(revision: number): Map<string, KubeObject> {
     if (revision >= this.revision) return this.objects;
     const state = new Map<string, KubeObject>();
-    // History before the floor is gone, but the log since then and the present state give the state at any later one.
+    // The current objects and the log since the floor are enough to rebuild any revision after the floor.
     for (const [name, object] of this.objects)
       if (Number(object.metadata.resourceVersion) <= revision) state.set(name, object);
     const last = new Map<string, LoggedChange>();
@@ -241,7 +241,7 @@ const bookmark = (revision: number, end: boolean) => ({
 
 class Watch {
   readonly channel = new Channel();
-  /** Half-open: the server believes that it sends. */
+  /** Half-open connection: the server still believes it is sending. */
   dead = false;
   readonly #fault: Fault | undefined;
   #sent = 0;

@@ -1,5 +1,5 @@
-// Cached objects are shared by everybody who reads them. In tests they are frozen, so that whoever writes to one is
-// found by an exception and not by a strange bug somewhere else.
+// Cached objects are shared by all readers. Tests freeze them, so that code that modifies a cached object throws an
+// exception instead of causing a bug elsewhere.
 
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

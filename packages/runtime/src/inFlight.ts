@@ -1,10 +1,10 @@
-// Counts the requests that have no answer yet, so that "idle" can be known.
+// Counts the requests without a response, to detect when a process is idle.
 
 import type { Transport } from '@lapse/kube/client/transport';
 
 export interface Counted {
   readonly transport: Transport;
-  /** Requests without an answer; streams count until their headers are there. */
+  /** Number of requests without a response. Streams count until their headers arrive. */
   inFlight(): number;
 }
 

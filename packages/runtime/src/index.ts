@@ -1,11 +1,11 @@
-// Finding objects by a value other than their key: the Pods of a node, what an owner owns. Most values have one object,
-// so a lone id is kept as a number and not as a set of one.
+// A cache index: finds objects by a value other than their key, such as the Pods of a node or the dependents of an owner.
+// Most values have one object, so a single id is stored as a number instead of a set.
 
 import type { KeyId } from './interner.ts';
 
 /**
- * The values under which an object is found. Pure; an object may have none or several. Written as a method, whose
- * parameter the compiler compares loosely: sources of different object types stand side by side in one list.
+ * Returns the index values of an object, any number of them. Pure. Declared as a method because the compiler compares
+ * method parameters bivariantly: a list may then hold sources of different object types.
  */
 export type IndexFunction<T> = { values(object: T): readonly string[] }['values'];
 
@@ -40,7 +40,7 @@ export class Index<T> {
     return typeof found === 'number' ? [found] : found;
   }
 
-  /** How many values lead somewhere. */
+  /** Number of values with at least one object. */
   get size(): number {
     return this.#ids.size;
   }

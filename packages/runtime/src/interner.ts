@@ -1,11 +1,11 @@
-// Keys as numbers. A key's text ("namespace/name") is kept once per process; store, queue and timers hold its 32-bit id,
-// which indexes their typed arrays. Ids are counted: one that nobody holds is forgotten and given out again, so that
-// a cluster that creates a million differently named Jobs a day does not fill the memory with their names.
+// Maps keys to integers. A key's text ("namespace/name") is stored once per process. Store, queue and timers use its
+// 32-bit id as an index into typed arrays. Ids are reference-counted and reused, so that a cluster that creates a million
+// differently named Jobs a day does not fill the memory with their names.
 
 import { withRoom } from '@lapse/base/growing';
 import type { ObjectKey } from '@lapse/kube/api/kind';
 
-/** Stands for a key's text as long as somebody holds it. */
+/** Identifies a key's text while its reference count is above zero. */
 export type KeyId = number & { readonly __keyId: unique symbol };
 
 const int32 = (length: number) => new Int32Array(length);
@@ -16,12 +16,12 @@ export class Interner {
   #holds = int32(1024);
   readonly #free: KeyId[] = [];
 
-  /** How many keys are held. */
+  /** Number of keys with a reference. */
   get size(): number {
     return this.#ids.size;
   }
 
-  /** The id of a text, held once more: every `intern` and `hold` needs its `release`. */
+  /** Returns the id of a text and adds a reference. Every `intern` and `hold` needs a `release`. */
   intern(text: string): KeyId {
     const known = this.#ids.get(text);
     if (known !== undefined) {
@@ -36,7 +36,7 @@ export class Interner {
     return id;
   }
 
-  /** The id of a text that somebody holds. */
+  /** The id of a text; undefined if the text has no reference. */
   find(text: string): KeyId | undefined {
     return this.#ids.get(text);
   }

@@ -1,4 +1,4 @@
-// The face of the runtime: what somebody who writes a controller imports, as `lapse/runtime`.
+// The public exports of the runtime for authors of controllers, published as `lapse/runtime`.
 
 export {
   formatTime,

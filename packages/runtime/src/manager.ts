@@ -1,5 +1,5 @@
-// All controllers of a process, in order: caches fill, leadership is won, workers start. On the way out: workers finish
-// what they have in hand, the lease is given back, the watches end; within ten seconds.
+// Runs all controllers of a process. Start: sync caches, acquire leadership, start workers. Stop, within ten seconds:
+// finish running reconciles, release the lease, close the watches.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Millis, millis, plus, seconds } from '@lapse/base/instant';
@@ -20,19 +20,19 @@ import { asError } from './outcome.ts';
 import { computeReadiness, type Readiness } from './readiness.ts';
 import { Timers } from './timers.ts';
 
-/** Who may act. Without one, everybody. */
+/** Leader election. Without an elector every replica acts as the leader. */
 export interface Elector {
-  /** `gained` and `lost` alternate. */
+  /** `gained` and `lost` are called alternately. */
   start(on: { gained(): void; lost(): void }): void;
-  /** Gives the leadership up, if it is held. */
+  /** Releases the leadership if this replica holds it. */
   stop(): Promise<void>;
 }
 
-/** Events on their way to the server. */
+/** Kubernetes Events that are not sent yet. */
 export interface EventOutbox {
   readonly sink: Shared['events'];
   readonly pending: number;
-  /** Sends what there is, and stops. */
+  /** Sends the pending Events and stops. */
   close(within: Millis): Promise<void>;
 }
 
@@ -47,13 +47,13 @@ export interface ManagerOptions {
   readonly registry?: Registry;
   /** Unset: decisions use the local clock. */
   readonly time?: DecisionTime;
-  /** Every write of every controller carries dryRun. */
+  /** All writes of all controllers use dryRun. */
   readonly dryRun?: boolean;
-  /** For sockets: SOCKET_LIVENESS. Unset: connections are trusted to end. */
+  /** For sockets: SOCKET_LIVENESS. Unset: dead connections are not detected. */
   readonly liveness?: Liveness;
-  /** Unset: streaming lists are tried first. */
+  /** Default: streaming lists first. */
   readonly listBy?: 'stream' | 'pages';
-  /** False: no bookmarks, which cost a wake a minute; for simulations, with `listBy: 'pages'`. */
+  /** False: no bookmarks, which cost one wake-up per minute; for simulations, with `listBy: 'pages'`. */
   readonly bookmarks?: boolean;
   /** Freeze cached objects; for tests. */
   readonly freeze?: boolean;
@@ -63,15 +63,15 @@ export interface ManagerOptions {
   readonly inFlight?: () => number;
   readonly onPass?: Shared['onPass'];
   readonly onFirstLook?: Shared['onFirstLook'];
-  /** How long `stop` may take; 9 s unless told. */
+  /** How long `stop` may take; default: 9 s. */
   readonly drain?: Millis;
 }
 
 export type Phase = 'new' | 'syncing' | 'standby' | 'leading' | 'stopped';
 
-// Whoever asked waits ten seconds; the process needs a moment to leave after that.
+// The caller of the shutdown waits ten seconds. The process needs the remaining second to exit.
 const DRAIN = seconds(9);
-/** The rest of the time is for aborted passes, the lease and the watches. */
+/** The share of the drain time for running reconciles. The rest is for aborted reconciles, the lease and the watches. */
 const DRAIN_SHARE = 0.7;
 
 export class Manager {
@@ -83,7 +83,7 @@ export class Manager {
   readonly #log: Log;
   #controllers: Controller[] = [];
   #phase: Phase = 'new';
-  #unfollow: Cancel = () => {};
+  #stopFollowingClock: Cancel = () => {};
   #stopped: Promise<boolean> | undefined;
 
   constructor(options: ManagerOptions) {
@@ -106,7 +106,7 @@ export class Manager {
     if (this.#phase !== 'new') throw new Error('a manager is started once');
     this.#phase = 'syncing';
     const shared = this.#shared();
-    this.#unfollow = onSetBack(this.#options.clock, () => {
+    this.#stopFollowingClock = onSetBack(this.#options.clock, () => {
       this.#log.warn({}, 'the clock was set back: every waiting key is looked at again');
       this.timers.lookAgain();
     });
@@ -116,7 +116,7 @@ export class Manager {
     this.#advance();
   }
 
-  /** Whether traffic and probes may rely on it, and what is missing. */
+  /** The result of the readiness probe and the list of problems. */
   readiness(): Readiness {
     const needed = new Set(this.#controllers.flatMap(({ handles }) => handles.map(({ source }) => source)));
     const sources = [...this.caches.statuses()].map(({ source, status }) => ({
@@ -141,18 +141,18 @@ export class Manager {
     };
   }
 
-  /** Every object of every controller once more. */
+  /** Enqueues every object of every controller. */
   enqueueAll(reason: string): void {
     for (const controller of this.#controllers) controller.enqueueAll(reason);
   }
 
-  /** Ends everything in order. True when every pass under way could finish by itself. */
+  /** Stops everything in order. Resolves to true if every running reconcile finished without being aborted. */
   stop(): Promise<boolean> {
     this.#stopped ??= this.#drain();
     return this.#stopped;
   }
 
-  /** Whatever became possible since the last look. */
+  /** Takes the next start-up steps whose conditions hold: leader election after the sync, then the controllers. */
   #advance(): void {
     if (this.#phase === 'syncing' && this.#controllers.every(hasArrived)) this.#campaign();
     if (this.#phase !== 'leading') return;
@@ -191,18 +191,18 @@ export class Manager {
   async #drain(): Promise<boolean> {
     const { elector, events, drain = DRAIN } = this.#options;
     this.#phase = 'stopped';
-    this.#unfollow();
+    this.#stopFollowingClock();
     const passes = Promise.all(this.#controllers.map((controller) => controller.pause())).then(() => true);
     const drained = await this.#within(millis(drain * DRAIN_SHARE), passes, false);
     for (const controller of this.#controllers) controller.close();
     this.timers.close();
     const rest = millis(drain * (1 - DRAIN_SHARE));
-    const farewell = [passes, elector?.stop(), events?.close(rest), this.caches.close()];
-    await this.#within(rest, Promise.allSettled(farewell), []);
+    const remaining = [passes, elector?.stop(), events?.close(rest), this.caches.close()];
+    await this.#within(rest, Promise.allSettled(remaining), []);
     return drained;
   }
 
-  /** The result, or `otherwise` when it takes too long. */
+  /** Resolves to the result of `work`, or to `otherwise` after `limit`. */
   #within<R>(limit: Millis, work: Promise<R>, otherwise: R): Promise<R> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
@@ -279,6 +279,6 @@ export class Manager {
   }
 }
 
-/** Synced, or known not to be able to: nobody waits for a kind that is not served. */
+/** Whether each cache is synced or has a problem. The start does not wait for a kind that is not served. */
 const hasArrived = ({ handles }: Controller): boolean =>
   handles.every(({ status }) => status.synced || status.problem !== undefined);

@@ -1,6 +1,6 @@
-// What passes wrote and their caches have not seen yet. A key whose cache is behind its own writes is not looked at: the
-// pass would decide on the past, and write the same thing again. It is looked at when the cache has caught up; or after
-// a while in any case, since an event may never come (an object outside the selection).
+// Tracks writes of reconciles that the caches have not seen yet. A key whose cache is behind its own writes is not
+// reconciled: it would decide on stale state and repeat the write. It is reconciled when the cache has caught up, or
+// after 10 s, because an object outside the selector never produces an event.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Instant, type Millis, millis, plus, seconds } from '@lapse/base/instant';
@@ -10,7 +10,7 @@ import type { CacheHandle } from './caches.ts';
 import type { Interner, KeyId } from './interner.ts';
 import { keyText } from './interner.ts';
 
-/** A write, as it will be seen: a version that arrives, or an object that is gone. */
+/** How the cache will show a write: a version that arrives, or an object (by uid) that is removed. */
 export type Expected = { readonly version: string } | { readonly goneUid: string };
 
 interface Pending {
@@ -21,33 +21,33 @@ interface Pending {
   readonly since: Millis;
 }
 
-const PATIENCE = seconds(10);
+const MAX_WAIT = seconds(10);
 
 export interface OwnWritesOptions {
   readonly clock: Clock;
   readonly interner: Interner;
-  /** The cache of this key has caught up. */
+  /** Called when the caches have caught up with the writes of this key. */
   readonly onCaughtUp: (by: KeyId) => void;
-  /** Somebody waited in vain. */
+  /** Called when a key stops waiting although its cache has not caught up. */
   readonly onGivenUp?: () => void;
 }
 
 export class OwnWrites {
   readonly #options: OwnWritesOptions;
   readonly #pending = new Map<KeyId, Pending[]>();
-  /** Keys that wanted a pass while behind, by the object they wait for. */
+  /** Keys that are due but behind, by the object they wait for. */
   readonly #parked = new Map<KeyId, Set<KeyId>>();
 
   constructor(options: OwnWritesOptions) {
     this.#options = options;
   }
 
-  /** Keys that are known to be behind their own writes, or were when last asked. */
+  /** Number of keys that are behind their own writes, as of the last check. */
   get size(): number {
     return this.#pending.size;
   }
 
-  /** A pass of `by` wrote an object that `handle` caches. */
+  /** A reconcile of `by` wrote an object that `handle` caches. */
   wrote(by: KeyId, handle: CacheHandle<KubeObject>, key: ObjectKey, expected: Expected): void {
     const { interner, clock } = this.#options;
     const object = interner.intern(keyText(key));
@@ -64,41 +64,41 @@ export class OwnWrites {
     }
   }
 
-  /** Until when `by` should wait for its cache; undefined when it has caught up. Remembers whom to tell. */
+  /** Until when `by` must wait for its cache; undefined if it has caught up. Registers `by` for `onCaughtUp`. */
   park(by: KeyId): Instant | undefined {
     const list = this.#pending.get(by);
     if (list === undefined) return undefined;
     const { clock, onGivenUp } = this.#options;
     const now = clock.elapsed();
     const open = list.filter((pending) => !isSeen(pending));
-    const late = open.some(({ since }) => now - since >= PATIENCE);
-    if (late) onGivenUp?.();
-    if (late || open.length === 0) {
+    const isOverdue = open.some(({ since }) => now - since >= MAX_WAIT);
+    if (isOverdue) onGivenUp?.();
+    if (isOverdue || open.length === 0) {
       this.#forget(by, list);
       return undefined;
     }
     for (const { object } of open) this.#parkOn(object, by);
-    const longest = Math.min(...open.map(({ since }) => since)) + PATIENCE - now;
+    const longest = Math.min(...open.map(({ since }) => since)) + MAX_WAIT - now;
     return plus(clock.now(), millis(longest));
   }
 
-  /** An event about an object was taken in; called after the cache has it. */
+  /** Called after the cache has applied an event of the object. */
   seen(object: KeyId): void {
     const waiting = this.#parked.get(object);
-    if (waiting !== undefined) this.#tell([...waiting]);
+    if (waiting !== undefined) this.#notify([...waiting]);
   }
 
-  /** A cache was listed anew: everybody may have caught up. */
+  /** Called after a relist: checks all waiting keys. */
   recheck(): void {
     if (this.#parked.size > 0)
-      this.#tell([...new Set([...this.#parked.values()].flatMap((waiting) => [...waiting]))]);
+      this.#notify([...new Set([...this.#parked.values()].flatMap((waiting) => [...waiting]))]);
   }
 
   clear(): void {
     for (const [by, list] of [...this.#pending]) this.#forget(by, list);
   }
 
-  #tell(waiting: readonly KeyId[]): void {
+  #notify(waiting: readonly KeyId[]): void {
     for (const by of waiting) {
       const list = this.#pending.get(by) ?? [];
       if (!list.every(isSeen)) continue;

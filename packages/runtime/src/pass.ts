@@ -1,4 +1,4 @@
-// One look at one key: one `now`, the caches as they are, a client whose writes are guarded and remembered.
+// The context of one reconcile of one key: a fixed `now`, the caches, and a client that records its writes.
 
 import type { Instant } from '@lapse/base/instant';
 import type { Log } from '@lapse/base/log';
@@ -13,14 +13,14 @@ import type { Source } from './source.ts';
 
 /** The caches of a controller, by kind. */
 export interface KindReader {
-  /** False: the watch has never been complete, and an object may exist that the cache lacks. Only for optional watches. */
+  /** False: the initial list never completed, so an object missing from the cache may exist. Only for optional watches. */
   isSynced(kind: Kind): boolean;
   get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(kind: Kind<T>): Iterable<T>;
   byIndex<T extends KubeObject>(kind: Kind<T>, index: string, value: string): T[];
 }
 
-/** A source that came into being while the process runs. Until it is synced, what it lacks may exist all the same. */
+/** A source declared at run time. Until it is synced, an object missing from its cache may exist. */
 export interface DynamicView<T extends KubeObject = KubeObject> {
   readonly source: Source<T>;
   readonly reader: CacheReader<T>;
@@ -29,32 +29,32 @@ export interface DynamicView<T extends KubeObject = KubeObject> {
 
 export interface DynamicSources {
   /**
-   * States which sources this key needs from now on: missing ones are started, others are given back. The key is looked
-   * at again when one of them is synced, fails, or changes (through `DynamicDefinition.to`).
+   * Declares the sources that this key needs from now on. Missing sources are started, all others are released. The key
+   * is reconciled again when one of them is synced, fails, or changes (through `DynamicDefinition.to`).
    */
   declare(sources: readonly Source[]): readonly DynamicView[];
 }
 
 export interface Pass {
-  /** The only time a decision may use. Behind the local clock when the server's is. */
+  /** The only time a decision may use. It is behind the local clock if the API server's clock is. */
   readonly now: Instant;
-  /** Since when this process has been acting without a break: what happened before may be another replica's work. */
+  /** Since when this process acts without interruption. Another replica may have made earlier changes. */
   readonly actingSince: Instant;
   readonly key: ObjectKey;
-  /** Why the key woke: for traces and explanations, never for decisions. */
+  /** Why the key was enqueued: for traces and explanations, never for decisions. */
   readonly reason: string;
-  /** Failures and lost races in a row before this pass. */
+  /** Consecutive failures and conflicts before this reconcile. */
   readonly failures: number;
   readonly losses: number;
   readonly cache: KindReader;
   readonly client: Client;
   readonly dynamic: DynamicSources;
-  /** Tells people about an object; never waits, never fails. */
+  /** Emits an Event on an object; never blocks, never fails. */
   event(regarding: Regarded, event: EventNote): void;
   readonly log: Log;
   readonly metrics: Registry;
-  /** Nothing is written for good: writes carry dryRun. */
+  /** Nothing is persisted: all writes use dryRun. */
   readonly dryRun: boolean;
-  /** Aborted when the process must go. Requests of `client` are ended by it without being told. */
+  /** Aborted when the process must exit. `client` applies it to all its requests. */
   readonly signal: AbortSignal;
 }

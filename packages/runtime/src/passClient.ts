@@ -1,5 +1,5 @@
-// The client a pass writes through: the ordinary one, with every successful write told to `onWrite` (for ownWrites.ts),
-// and with dryRun on all of them when nothing may be changed.
+// The client of a reconcile: reports every successful write to `onWrite` (for ownWrites.ts), and sets dryRun on all
+// writes if the process runs in dry-run mode.
 
 import { type Kind, keyOf, type ObjectKey } from '@lapse/kube/api/kind';
 import type { KubeObject } from '@lapse/kube/api/object';
@@ -9,29 +9,29 @@ import type { Expected } from './ownWrites.ts';
 export interface PassClientOptions {
   readonly client: Client;
   readonly dryRun: boolean;
-  /** Ends whatever is under way. */
+  /** Aborts running requests. */
   readonly signal: AbortSignal;
-  /** Something was really written. */
+  /** Called after a write that was persisted, not after a dry run. */
   readonly onWrite: (kind: Kind, key: ObjectKey, expected: Expected) => void;
 }
 
 export function createPassClient({ client, dryRun, signal, onWrite }: PassClientOptions): Client {
-  const real = (options: { dryRun?: boolean } | undefined) => !dryRun && options?.dryRun !== true;
-  const read = <O extends object>(options: O | undefined) => ({ signal, ...(options as O) });
-  const manner = <O extends object>(options: O | undefined) => ({
-    ...read(options),
+  const isPersisted = (options: { dryRun?: boolean } | undefined) => !dryRun && options?.dryRun !== true;
+  const readOptions = <O extends object>(options: O | undefined) => ({ signal, ...(options as O) });
+  const writeOptions = <O extends object>(options: O | undefined) => ({
+    ...readOptions(options),
     ...(dryRun ? { dryRun: true } : {}),
   });
 
-  /** Tells of the object in an answer, if the answer has one and it was stored. */
-  function told<A extends { readonly kind: string }>(
+  /** Calls `onWrite` if the answer contains an object and the write was persisted. Returns the answer. */
+  function reportWrite<A extends { readonly kind: string }>(
     kind: Kind,
     options: { dryRun?: boolean } | undefined,
     answer: A,
   ): A {
     const object = 'object' in answer ? (answer.object as KubeObject | undefined) : undefined;
     const version = object?.metadata.resourceVersion;
-    if (object !== undefined && version !== undefined && real(options))
+    if (object !== undefined && version !== undefined && isPersisted(options))
       onWrite(kind, keyOf(object), { version });
     return answer;
   }
@@ -41,20 +41,23 @@ export function createPassClient({ client, dryRun, signal, onWrite }: PassClient
     get discovery() {
       return client.discovery;
     },
-    get: (kind, key, o) => client.get(kind, key, read(o)),
-    list: (kind, o) => client.list(kind, read(o)),
-    listPage: (kind, o) => client.listPage(kind, read(o)),
-    pages: (kind, o) => client.pages(kind, read(o)),
-    create: async (kind, object, o) => told(kind, o, await client.create(kind, object, manner(o))),
-    update: async (kind, object, o) => told(kind, o, await client.update(kind, object, manner(o))),
-    patch: async (kind, key, patch, o) => told(kind, o, await client.patch(kind, key, patch, manner(o))),
-    apply: async (kind, object, o) => told(kind, o, await client.apply(kind, object, manner(o))),
+    get: (kind, key, o) => client.get(kind, key, readOptions(o)),
+    list: (kind, o) => client.list(kind, readOptions(o)),
+    listPage: (kind, o) => client.listPage(kind, readOptions(o)),
+    pages: (kind, o) => client.pages(kind, readOptions(o)),
+    create: async (kind, object, o) =>
+      reportWrite(kind, o, await client.create(kind, object, writeOptions(o))),
+    update: async (kind, object, o) =>
+      reportWrite(kind, o, await client.update(kind, object, writeOptions(o))),
+    patch: async (kind, key, patch, o) =>
+      reportWrite(kind, o, await client.patch(kind, key, patch, writeOptions(o))),
+    apply: async (kind, object, o) => reportWrite(kind, o, await client.apply(kind, object, writeOptions(o))),
     delete: async (kind, key, o) => {
-      const answer = await client.delete(kind, key, manner(o));
+      const answer = await client.delete(kind, key, writeOptions(o));
       const uid = answer.kind === 'deleted' ? (answer.uid ?? o?.ifUid) : undefined;
-      if (uid !== undefined && real(o)) onWrite(kind, key, { goneUid: uid });
-      return told(kind, o, answer);
+      if (uid !== undefined && isPersisted(o)) onWrite(kind, key, { goneUid: uid });
+      return reportWrite(kind, o, answer);
     },
-    deleteCollection: (kind, o) => client.deleteCollection(kind, manner(o)),
+    deleteCollection: (kind, o) => client.deleteCollection(kind, writeOptions(o)),
   };
 }

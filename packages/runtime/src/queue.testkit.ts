@@ -1,4 +1,4 @@
-// For the tests of the queue: one on a virtual clock, driven by key texts.
+// Test fixture: a queue on a virtual clock, addressed by key texts.
 
 import { type Millis, millis, plus } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -9,7 +9,7 @@ import type { Priority } from './readyKeys.ts';
 import type { RetryOptions } from './retry.ts';
 import { Timers } from './timers.ts';
 
-/** No chance: the full delay. */
+/** Not random: always the full delay. */
 export const certain = { next: () => 1, bytes: () => new Uint8Array() };
 
 export function queueKit(options: { retry?: RetryOptions; observer?: QueueObserver; seed?: number } = {}) {
@@ -51,7 +51,7 @@ export function queueKit(options: { retry?: RetryOptions; observer?: QueueObserv
     forget: (text: string) => withId(text, (id) => queue.forget(id)),
     drop: (text: string) => withId(text, (id) => queue.drop(id)),
     done: (text: string) => withId(text, (id) => queue.done(id)),
-    /** Milliseconds until the key is looked at. */
+    /** Milliseconds until the key is due. */
     waits: (text: string) => withId(text, (id) => wait(queue.wakesAt(id), clock)),
     take: (): string | undefined => {
       last = queue.take();

@@ -1,9 +1,9 @@
-// Which keys want a pass, and which may have one now. A key is in up to three places:
-//   dirty       something changed; it will be taken as soon as nobody works on it
-//   processing  a worker has it; it is never given to a second one
-//   waiting     it wants to be looked at later; the earliest wish wins
-// Adding a dirty key changes nothing: however many events come, one pass follows. Taking a key forgets its waiting wish,
-// because the pass decides anew when to look again.
+// The work queue of a controller. A key is in up to three states:
+//   dirty       it needs a reconcile, which starts as soon as no worker processes the key
+//   processing  a worker reconciles it; a key is never processed twice at the same time
+//   waiting     it is reconciled at a later time; the earliest requested time wins
+// Adding a dirty key has no effect, so any number of events leads to one reconcile. Taking a key drops its waiting time,
+// because the reconcile decides again when the next one is due.
 
 import type { Clock } from '@lapse/base/clock';
 import { withRoom } from '@lapse/base/growing';
@@ -19,9 +19,9 @@ import type { Lane, Timers } from './timers.ts';
 export interface QueueObserver {
   added?(): void;
   retried?(): void;
-  /** Taken after waiting this long in the queue. */
+  /** A worker took a key that waited this long in the queue. */
   taken?(waited: Millis): void;
-  /** A worker is done with a key after this long. */
+  /** A worker finished a key after this long. */
   finished?(worked: Millis): void;
 }
 
@@ -32,26 +32,26 @@ export interface QueueOptions {
   readonly interner: Interner;
   readonly retry?: RetryOptions;
   readonly observer?: QueueObserver;
-  /** Called when a key can be taken that could not before. */
+  /** Called when another key becomes ready. */
   readonly onReady?: () => void;
 }
 
 export interface Taken {
   readonly id: KeyId;
-  /** Why it woke: for traces and explanations, never for decisions. */
+  /** Why the key was added: for traces and explanations, never for decisions. */
   readonly reason: string;
-  /** Failures and lost races in a row before this pass. */
+  /** Consecutive failures and conflicts before this reconcile. */
   readonly failures: number;
   readonly losses: number;
 }
 
 const DIRTY = 1;
 const PROCESSING = 2;
-/** Dirty with low priority. */
+/** Dirty, with low priority. */
 const LOW = 4;
-/** Lost a race: events do not end its waiting, since they are what it lost against. */
+/** Waiting after a conflict. Events do not shorten the wait, because they report the conflicting writes. */
 const PENALTY = 8;
-/** We hold the id: it is dirty, processing or waiting. */
+/** The queue holds the id in the interner: the key is dirty, processing or waiting. */
 const HELD = 16;
 
 const bytes = (length: number) => new Uint8Array(length);
@@ -67,7 +67,7 @@ export class Queue {
   readonly #failures = new Map<KeyId, number>();
   readonly #losses = new Map<KeyId, number>();
   readonly #startedAt = new Map<KeyId, Millis>();
-  // By id: what it is, why it wakes, and when it became dirty (monotonic).
+  // By id: state flags, reason code, and when it became dirty (monotonic).
   #state = bytes(1024);
   #why = bytes(1024);
   #addedAt = doubles(1024);
@@ -93,21 +93,21 @@ export class Queue {
   get waiting(): number {
     return this.#lane.size;
   }
-  /** When a key that waits will be looked at. */
+  /** When a waiting key becomes ready. */
   wakesAt(id: KeyId): Instant | undefined {
     return this.#lane.get(id);
   }
-  /** How long each pass under way has lasted. */
+  /** How long each running reconcile has lasted. */
   *running(): Generator<Millis> {
     for (const startedAt of this.#startedAt.values()) yield millis(this.#clock.elapsed() - startedAt);
   }
 
-  /** False in a replica that does not lead. */
+  /** False in a replica that is not the leader. */
   get isOpen(): boolean {
     return this.#open;
   }
 
-  /** Closed, keys are collected but none becomes due: an initial list comes out in the order of its deadlines. */
+  /** While closed, the queue collects keys but none becomes due. The initial list is then taken in deadline order. */
   close(): void {
     this.#open = false;
     this.#lane.pause();
@@ -133,25 +133,25 @@ export class Queue {
     if ((state & PROCESSING) === 0) this.#push(id, priority);
   }
 
-  /** Look at the key at `at`, unless an earlier look is planned. */
+  /** Schedules the key for `at`, unless an earlier time is scheduled. */
   addAt(id: KeyId, at: Instant, reason: string): void {
     if ((this.#stateOf(id) & PENALTY) !== 0) return;
     if (this.#open && isDue(at, this.#clock.now())) this.add(id, reason);
     else this.#wait(id, at, reason);
   }
 
-  /** After a failure: later, and later still after the next one. */
+  /** Schedules a retry after a failure, with exponential backoff per key and the overall rate limit. */
   addFailed(id: KeyId, cause: unknown, reason: string): void {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     this.#options.observer?.retried?.();
     const { retry = {}, random } = this.#options;
     const { delay, max } = computeFailureDelay(failures, cause, retry, random);
-    const appointment = Math.min(this.#pacer.reserve(this.#clock.elapsed()), max);
-    this.#wait(id, plus(this.#clock.now(), millis(Math.max(delay, appointment))), reason);
+    const rateDelay = Math.min(this.#pacer.reserve(this.#clock.elapsed()), max);
+    this.#wait(id, plus(this.#clock.now(), millis(Math.max(delay, rateDelay))), reason);
   }
 
-  /** After a lost race: soon, outside the failure count and the overall rate. Events do not shorten the wait. */
+  /** Schedules a retry after a conflict, outside the failure count and the rate limit. Events do not shorten the wait. */
   addContended(id: KeyId, reason: string): void {
     const losses = (this.#losses.get(id) ?? 0) + 1;
     this.#losses.set(id, losses);
@@ -160,13 +160,13 @@ export class Queue {
     this.#state[id]! |= PENALTY;
   }
 
-  /** The key is well: the next failure is its first. */
+  /** Resets the failure and conflict counts of the key. */
   forget(id: KeyId): void {
     this.#failures.delete(id);
     this.#losses.delete(id);
   }
 
-  /** Removes the key and its failure count. False: a worker has it, and nothing changed. */
+  /** Removes the key and its failure count. Returns false, without a change, if a worker processes the key. */
   drop(id: KeyId): boolean {
     const state = this.#stateOf(id);
     if ((state & PROCESSING) !== 0) return false;
@@ -178,7 +178,7 @@ export class Queue {
     return true;
   }
 
-  /** Removes every key that no worker has. */
+  /** Removes every key that no worker processes. */
   clear(): void {
     for (let id = 0; id < this.#state.length; id++) if (this.#state[id] !== 0) this.drop(id as KeyId);
   }
@@ -196,7 +196,7 @@ export class Queue {
     return { id, reason, failures: this.#failures.get(id) ?? 0, losses: this.#losses.get(id) ?? 0 };
   }
 
-  /** The worker is done with the key, whose fate was decided before. */
+  /** Ends the processing of a key. The worker has scheduled its next reconcile, if any, before this call. */
   done(id: KeyId): void {
     let state = this.#stateOf(id);
     if ((state & PROCESSING) === 0) throw new Error('a key was given back that nobody had');
@@ -224,7 +224,7 @@ export class Queue {
 
   #raise(id: KeyId, state: number): void {
     this.#state[id] = state & ~LOW;
-    // The entry among the low keys is no longer wanted; it is skipped when its turn comes.
+    // The stale entry among the low-priority keys is skipped when it is shifted.
     if ((state & PROCESSING) === 0) this.#readyKeys.push(id, 'normal');
   }
 

@@ -1,23 +1,23 @@
-// Whether a process is ready. A cache that a controller was defined with must have synced once, or its kind must not be
-// served: a missing CRD is listed, and only its own controllers wait for it. Caches of kinds that policies name are listed
-// and never decide: otherwise the author of a policy could make every replica unready.
+// Computes the readiness of a process. Each cache of a static source must have synced once, or its kind must not be
+// served: a missing CRD is only reported, and only its own controllers wait for it. Caches of kinds named in policies are
+// only reported; otherwise the author of a policy could make every replica unready.
 
 import type { CacheStatus } from './caches.ts';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Everything that is missing, also what does not make the process unready. */
+  /** All problems, including those that do not make the process unready. */
   readonly problems: readonly string[];
 }
 
 export interface SourceStatus {
   readonly source: string;
   readonly status: CacheStatus;
-  /** A controller was defined with it. */
+  /** It is a static source of a controller. */
   readonly isNeeded: boolean;
 }
 
-/** `isStarted`: the caches were waited for, and the process leads or stands by. */
+/** `isStarted`: the initial sync is over, and the process is the leader or a standby. */
 export function computeReadiness(isStarted: boolean, sources: Iterable<SourceStatus>): Readiness {
   const problems: string[] = [];
   let ready = isStarted;

@@ -1,28 +1,28 @@
-// Keys that may be taken now: first come, first served within a priority, `normal` before `low`. Low keys are those of
-// an initial list; every so often one of them goes first, so that a busy cluster cannot keep them out for ever.
+// The ready keys of a queue: FIFO within a priority, `normal` before `low`. Keys of an initial list have low priority.
+// Every 16th take prefers a low key, so that a busy cluster cannot starve them.
 
 import { Ring } from '@lapse/base/ring';
 import type { KeyId } from './interner.ts';
 
 export type Priority = 'normal' | 'low';
 
-/** One take in this many looks at the low keys first. */
+/** One in this many takes prefers the low keys. */
 const LOW_SHARE = 16;
-/** So many unwanted entries are not worth a sweep. */
-const UNTIDY = 1024;
+/** Up to this many stale entries are tolerated before a sweep. */
+const STALE_ALLOWANCE = 1024;
 
-/** Entries are not removed from the middle: the caller says which are still wanted (`isStill`). */
+/** Entries cannot be removed individually. The caller decides at the take which are still valid (`isReady`). */
 export class ReadyKeys {
   readonly #normal = new Ring();
   readonly #low = new Ring();
-  readonly #isStill: (id: KeyId, priority: Priority) => boolean;
+  readonly #isReady: (id: KeyId, priority: Priority) => boolean;
   #untilLow = LOW_SHARE;
 
-  constructor(isStill: (id: KeyId, priority: Priority) => boolean) {
-    this.#isStill = isStill;
+  constructor(isReady: (id: KeyId, priority: Priority) => boolean) {
+    this.#isReady = isReady;
   }
 
-  /** Entries, wanted or not. */
+  /** Number of entries, including stale ones. */
   get size(): number {
     return this.#normal.size + this.#low.size;
   }
@@ -39,9 +39,9 @@ export class ReadyKeys {
     return this.#from('normal') ?? this.#from('low');
   }
 
-  /** Forgets entries that are not wanted, once they are many more than the `wanted` ones. */
+  /** Removes stale entries once they greatly outnumber the `wanted` (valid) ones. */
   tidy(wanted: number): void {
-    if (this.size < 2 * wanted + UNTIDY) return;
+    if (this.size < 2 * wanted + STALE_ALLOWANCE) return;
     this.#sweep(this.#normal, 'normal');
     this.#sweep(this.#low, 'low');
   }
@@ -50,7 +50,7 @@ export class ReadyKeys {
     const kept = new Set<number>();
     for (let left = ring.size; left > 0; left--) {
       const id = ring.shift()!;
-      if (kept.has(id) || !this.#isStill(id as KeyId, priority)) continue;
+      if (kept.has(id) || !this.#isReady(id as KeyId, priority)) continue;
       kept.add(id);
       ring.push(id);
     }
@@ -59,7 +59,7 @@ export class ReadyKeys {
   #from(priority: Priority): KeyId | undefined {
     const ring = priority === 'normal' ? this.#normal : this.#low;
     for (let id = ring.shift(); id !== undefined; id = ring.shift())
-      if (this.#isStill(id as KeyId, priority)) return id as KeyId;
+      if (this.#isReady(id as KeyId, priority)) return id as KeyId;
     return undefined;
   }
 }

@@ -1,17 +1,17 @@
-// Why keys wake, in one byte per key: reasons are constants of the program ("deadline: ttl"), so there are few of them.
+// Encodes the reason why a key was enqueued in one byte. Reasons are constants of the program ("deadline: ttl").
 
 const OTHER = 'other';
-const MOST = 255;
+const MAX_CODE = 255;
 
 export class Reasons {
   readonly #codes = new Map<string, number>([[OTHER, 0]]);
   readonly #texts: string[] = [OTHER];
 
-  /** Beyond 255 different texts, `other`. */
+  /** After 255 different texts, further ones are encoded as `other`. */
   code(text: string): number {
     const known = this.#codes.get(text);
     if (known !== undefined) return known;
-    if (this.#texts.length > MOST) return 0;
+    if (this.#texts.length > MAX_CODE) return 0;
     this.#codes.set(text, this.#texts.length);
     return this.#texts.push(text) - 1;
   }

@@ -1,4 +1,4 @@
-// For tests: a cache of the fake server's things on a virtual clock, and a record of what its listeners were told.
+// Test fixture: a cache of the fake server's objects on a virtual clock, with a record of the changes listeners received.
 
 import { type Millis, millis } from '@lapse/base/instant';
 import { seededRandom } from '@lapse/base/random';
@@ -24,7 +24,7 @@ export const Thing = defineKind<Thing>({
   namespaced: true,
 });
 
-/** Lets everything that is under way come to rest. */
+/** Waits until all pending work is done. */
 export const settle = async (): Promise<void> => {
   for (let i = 0; i < 6; i++) await new Promise((resolve) => setImmediate(resolve));
 };

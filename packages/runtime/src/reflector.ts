@@ -1,6 +1,6 @@
-// Keeps a sink in step with the server: lists, watches, resumes, and never gives up. The transitions are in
-// reflectorSteps.ts; here is what is done in each state. Events are handed over one by one, in order, in the same turn
-// in which they were read; whoever receives them must not wait (it puts keys into queues).
+// Keeps a sink in sync with the API server: lists, watches, resumes and retries without limit. The state transitions
+// are in reflectorSteps.ts, the action of each state is here. Events are delivered one by one, in order, in the event
+// loop turn in which they were read. The sink must not block.
 
 import { millis } from '@lapse/base/instant';
 import { sleep } from '@lapse/base/sleep';
@@ -27,7 +27,7 @@ import {
 import type { Problem, ReflectorOptions, ReflectorStatus } from './reflectorTypes.ts';
 
 const PAGE = 500;
-/** After this many items others get a turn. */
+/** Yields to the event loop after this many items. */
 const BREATH = 1000;
 
 export class Reflector<T extends KubeObject> {
@@ -39,7 +39,7 @@ export class Reflector<T extends KubeObject> {
   #breathing = false;
   #watchEvents = 0;
   #watchSince = millis(0);
-  /** Unset after an answer that could not be read: the next is asked for as JSON. */
+  /** Unset after a malformed response: the next request asks for JSON. */
   #shape: Shape | undefined;
   #done: Promise<void> | undefined;
 
@@ -54,7 +54,7 @@ export class Reflector<T extends KubeObject> {
     return this.#problem === undefined ? { state } : { state, problem: this.#problem };
   }
 
-  /** Whether it has items in hand that were read and not yet handed over; waiting for the server is not work. */
+  /** Whether items were read but not delivered yet. Waiting for the server does not count. */
   get busy(): boolean {
     return this.#breathing;
   }
@@ -63,7 +63,7 @@ export class Reflector<T extends KubeObject> {
     this.#done ??= this.#run();
   }
 
-  /** Resolves when nothing will be handed over any more. */
+  /** Resolves when nothing more will be delivered. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#done;
@@ -115,7 +115,7 @@ export class Reflector<T extends KubeObject> {
         for (const item of page.items) {
           sink.listItem(item);
           const breath = this.#breathe();
-          if (breath !== undefined) await this.#hold(breath);
+          if (breath !== undefined) await this.#yieldTurn(breath);
         }
         version = page.resourceVersion;
       }
@@ -126,7 +126,7 @@ export class Reflector<T extends KubeObject> {
     return { kind: 'listed', version };
   }
 
-  /** From `version` on; without one everything that exists comes first. */
+  /** Watches from `version`. Without a version the stream starts with all existing objects. */
   async #watch(version: string | undefined): Promise<Ending> {
     const attempt = new AbortController();
     const onStop = () => attempt.abort();
@@ -143,7 +143,7 @@ export class Reflector<T extends KubeObject> {
         const ending = this.#take(event);
         if (ending !== undefined) return ending;
         const breath = this.#breathe();
-        if (breath !== undefined) await this.#hold(breath);
+        if (breath !== undefined) await this.#yieldTurn(breath);
       }
     } finally {
       this.#stop.signal.removeEventListener('abort', onStop);
@@ -167,8 +167,8 @@ export class Reflector<T extends KubeObject> {
     return isWatch ? { events: this.#watchEvents, lasted } : NOTHING_WATCHED;
   }
 
-  /** Others have a turn; items that were read already are still in hand. */
-  async #hold(breath: Promise<void>): Promise<void> {
+  /** Yields to the event loop. The reflector counts as busy because read items are not delivered yet. */
+  async #yieldTurn(breath: Promise<void>): Promise<void> {
     this.#breathing = true;
     await breath;
     this.#breathing = false;
@@ -183,7 +183,7 @@ export class Reflector<T extends KubeObject> {
     const events = client.watch(source.kind, {
       ...selectionOf(source),
       ...this.#shaped(),
-      // A streaming list needs its bookmark.
+      // A streaming list always needs bookmarks.
       ...(version === undefined
         ? { sendInitialEvents: true }
         : { resourceVersion: version, ...(bookmarks === false ? { bookmarks } : {}) }),
@@ -196,14 +196,14 @@ export class Reflector<T extends KubeObject> {
       : watchSilence(events, { clock, limit: liveness.silence, onSilent });
   }
 
-  /** A streaming list whose end never comes: the server ignores the question, or the connection is dead. */
+  /** No data within the limit. For a streaming list: the server ignores sendInitialEvents or the connection is dead. */
   #fellSilent(): Ending {
     if (this.#progress.state.kind === 'listing') return { kind: 'unsupported', lasting: false };
     const error = new TransportError('timeout', 'the watch fell silent', { sent: true });
     return { kind: 'failed', error, watched: this.#watched() };
   }
 
-  /** Hands one event over; the ending, if it was the last. */
+  /** Delivers one event. Returns the ending if the event ends the attempt. */
   #take(event: WatchEvent<T>): Ending | undefined {
     if (event.type === 'error') return { kind: 'failed', error: event.error, watched: this.#watched() };
     return this.#progress.state.kind === 'listing' ? this.#takeInitial(event) : this.#takeChange(event);
@@ -217,7 +217,7 @@ export class Reflector<T extends KubeObject> {
         sink.listItem(event.object);
         return undefined;
       case 'bookmark':
-        // A server that ignores the parameter sends ordinary bookmarks.
+        // A server that ignores sendInitialEvents sends ordinary bookmarks.
         if (!event.initialEventsEnd) return { kind: 'unsupported', lasting: true };
         sink.listEnds(event.resourceVersion);
         this.#becameWatching(event.resourceVersion);
@@ -228,7 +228,7 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** The stream goes on as a watch: the same transition as after a list, without a new request. */
+  /** The streaming list is complete and continues as a watch, without a new request. */
   #becameWatching(version: string): void {
     this.#problem = undefined;
     this.#progress = computeNext(this.#progress, { kind: 'listed', version });
@@ -242,7 +242,7 @@ export class Reflector<T extends KubeObject> {
       event.type === 'bookmark' ? event.resourceVersion : (event.object.metadata.resourceVersion ?? '');
     const state = this.#progress.state;
     if (state.kind !== 'watching') throw new Error('unreachable: events come after the list');
-    // Whatever is not newer has been handed over before: a response that was duplicated on its way.
+    // An event that is not newer was delivered before: a proxy duplicated part of the response.
     const order = compareVersions(version, state.version);
     if (order !== undefined && order <= 0) return undefined;
     this.#watchEvents++;
@@ -253,7 +253,7 @@ export class Reflector<T extends KubeObject> {
     return undefined;
   }
 
-  /** The server accepted the watch, so whatever kept us from watching is over. */
+  /** The server accepted the watch, so the problem is resolved. */
   #opened(): void {
     if (this.#problem === undefined || this.#progress.state.kind !== 'watching') return;
     this.#problem = undefined;
@@ -261,7 +261,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #report(ending: Ending): void {
-    // That listing works says nothing about a watch that was refused.
+    // A successful list does not resolve the problem of a refused watch.
     if (ending.kind === 'listed' && this.#problem?.verb === 'list') this.#problem = undefined;
     if (ending.kind !== 'failed') return;
     const kind = classify(ending.error);

@@ -1,4 +1,4 @@
-// What a reflector needs, whom it feeds, and what it says about itself.
+// The options, the sink and the status of a reflector.
 
 import type { Clock } from '@lapse/base/clock';
 import type { Instant } from '@lapse/base/instant';
@@ -9,16 +9,16 @@ import type { Liveness } from './liveness.ts';
 import type { ProblemKind } from './reflectorSteps.ts';
 import type { Source } from './source.ts';
 
-/** Receives what the server has. */
+/** Receives the objects of the server. */
 export interface Sink<T> {
-  /** A list begins; what it does not mention is gone when it ends. */
+  /** A list starts. Objects that are not in it are removed when it ends. */
   listBegins(): void;
   listItem(object: T): void;
   listEnds(version: string): void;
   changed(object: T): void;
-  /** Also during a list. */
+  /** May also be called during a list. */
   removed(object: T): void;
-  /** Everything before this version has been handed over; the change of this version, if it is one, follows at once. */
+  /** Everything before this version was delivered. The change with this version, if any, follows immediately. */
   reached(version: string): void;
 }
 
@@ -28,13 +28,13 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly sink: Sink<T>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Unset: the transport is trusted to end. */
+  /** Unset: dead connections are not detected. */
   readonly liveness?: Liveness;
-  /** Unset: a streaming list is tried first. */
+  /** Default: a streaming list first. */
   readonly listBy?: 'stream' | 'pages';
-  /** False: no bookmarks while watching, for simulations in which every minute costs. On unless told. */
+  /** False: no bookmarks while watching, for simulations in which each wake-up has a cost. Default: true. */
   readonly bookmarks?: boolean;
-  /** Where it stands changed. */
+  /** Called when the status may have changed. */
   readonly onStatus?: (status: ReflectorStatus) => void;
 }
 
@@ -47,6 +47,6 @@ export interface Problem {
 
 export interface ReflectorStatus {
   readonly state: 'empty' | 'listing' | 'watching';
-  /** What keeps it from going on; unset while all is well. */
+  /** The current failure; unset if there is none. */
   readonly problem?: Problem;
 }

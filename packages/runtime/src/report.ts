@@ -1,5 +1,5 @@
-// What people are told, on the object itself, about a pass that did not go well. Not every failure: conflicts and
-// restarts of the API server are weather. A refusal is told at once, anything else when it lasts.
+// Computes the Event for a reconcile that failed. A 403 and a terminal outcome are reported at once, other failures only
+// after several in a row: single conflicts and API server restarts are normal.
 
 import { ApiError } from '@lapse/kube/api/status';
 import type { EventNote } from './events/types.ts';
@@ -7,7 +7,7 @@ import type { Outcome } from './outcome.ts';
 
 export const STUCK_AFTER = 10;
 
-/** `failures` counts this one. The same streak is told once, not at every retry. */
+/** `failures` includes this one. A streak of failures is reported once, not at every retry. */
 export function computeReport(
   outcome: Outcome,
   failures: number,

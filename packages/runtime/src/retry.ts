@@ -1,5 +1,5 @@
-// How long a key waits after a pass that did not settle it. A failure backs off per key and takes an appointment with
-// the overall rate; a lost race does neither, so that one hot object slows down only itself.
+// Retry delays of keys. A failure backs off per key and counts against the queue's rate limit. A conflict has a short
+// delay of its own and no rate limit, so that one contended object slows down only itself.
 
 import { type BackoffOptions, computeBackoff } from '@lapse/base/backoff';
 import { type Millis, millis, minutes, seconds } from '@lapse/base/instant';
@@ -8,18 +8,18 @@ import { ApiError } from '@lapse/kube/api/status';
 import { TransportError } from '@lapse/kube/client/transport';
 
 export interface RetryOptions {
-  /** Delays after failures; 5 ms doubling to 60 s unless told. */
+  /** Delays after failures; default: 5 ms, doubling up to 60 s. */
   readonly failure?: BackoffOptions;
-  /** Delays after a refusal that only an administrator can lift (403); 1 s doubling to 5 min unless told. */
+  /** Delays after a 403, which only an administrator can resolve; default: 1 s, doubling up to 5 min. */
   readonly forbidden?: BackoffOptions;
-  /** Delays after a lost race; 50 ms to 5 s unless told. */
+  /** Delays after a conflict; default: 50 ms to 5 s. */
   readonly contended?: BackoffOptions;
-  /** Failed keys of the whole queue per second; 100 with a burst of 1,000 unless told. */
+  /** Retries of failed keys per second for the whole queue; default: 100 with a burst of 1,000. */
   readonly perSecond?: number;
   readonly burst?: number;
 }
 
-// Half of each delay is certain and half is chance, so 100 ms means 50 to 100.
+// Half of each delay is fixed and half is random: 100 ms means 50 to 100 ms.
 export const RETRY_DEFAULTS = {
   failure: { first: millis(5), max: seconds(60) },
   forbidden: { first: seconds(1), max: minutes(5) },
@@ -28,16 +28,16 @@ export const RETRY_DEFAULTS = {
   burst: 1000,
 } as const satisfies RetryOptions;
 
-/** 403, and requests that cannot be made at all: repeating them soon only makes noise. */
+/** 403, and requests that cannot be sent at all. Early retries would only produce log noise. */
 const isForbidden = (cause: unknown): boolean =>
   (cause instanceof ApiError && cause.code === 403) ||
   (cause instanceof TransportError && (cause.failure === 'credentials' || cause.failure === 'unsendable'));
 
-/** What the server asked for, if it did. */
+/** The Retry-After of the server's response; 0 if it has none. */
 export const askedToWait = (cause: unknown): Millis =>
   millis(cause instanceof ApiError ? (cause.status.details?.retryAfterSeconds ?? 0) * 1000 : 0);
 
-/** The delay of a key that failed for the `failures`-th time in a row, and the longest it may ever be. */
+/** The delay after the `failures`-th consecutive failure, and its upper limit. */
 export function computeFailureDelay(
   failures: number,
   cause: unknown,

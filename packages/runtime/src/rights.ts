@@ -1,5 +1,5 @@
-// A client that does only what was declared. Role manifests are generated from the same declaration, so a call outside it
-// would be refused in a cluster; in tests it fails here first, with the sentence that is missing.
+// A client that allows only the declared rights. RBAC roles are generated from the same declaration, so a cluster would
+// refuse any other request. In tests the request fails here first, and the error names the missing declaration.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import type { Client } from '@lapse/kube/client/client';
@@ -11,7 +11,7 @@ export function withinRights(client: Client, rights: readonly Right[], who: stri
   const allowed = new Set(
     rights.flatMap(({ group, resource, verbs }) => verbs.map((verb) => `${verb} ${resource}.${group}`)),
   );
-  const need = (verb: string, kind: Kind, subresource?: string): void => {
+  const requireRight = (verb: string, kind: Kind, subresource?: string): void => {
     const resource = subresource === undefined ? kind.resource : `${kind.resource}/${subresource}`;
     if (allowed.has(`${verb} ${resource}.${kind.group}`) || allowed.has(`${verb} *.*`)) return;
     throw new RightMissing(
@@ -24,47 +24,47 @@ export function withinRights(client: Client, rights: readonly Right[], who: stri
       return client.discovery;
     },
     get: async (kind, key, o) => {
-      need('get', kind, o?.subresource);
+      requireRight('get', kind, o?.subresource);
       return client.get(kind, key, o);
     },
     list: async (kind, o) => {
-      need('list', kind);
+      requireRight('list', kind);
       return client.list(kind, o);
     },
     listPage: async (kind, o) => {
-      need('list', kind);
+      requireRight('list', kind);
       return client.listPage(kind, o);
     },
     pages: (kind, o) => {
-      need('list', kind);
+      requireRight('list', kind);
       return client.pages(kind, o);
     },
     watch: (kind, o) => {
-      need('watch', kind);
+      requireRight('watch', kind);
       return client.watch(kind, o);
     },
     create: async (kind, object, o) => {
-      need('create', kind, o?.subresource);
+      requireRight('create', kind, o?.subresource);
       return client.create(kind, object, o);
     },
     update: async (kind, object, o) => {
-      need('update', kind, o?.subresource);
+      requireRight('update', kind, o?.subresource);
       return client.update(kind, object, o);
     },
     patch: async (kind, key, patch, o) => {
-      need('patch', kind, o?.subresource);
+      requireRight('patch', kind, o?.subresource);
       return client.patch(kind, key, patch, o);
     },
     apply: async (kind, object, o) => {
-      need('patch', kind, o?.subresource);
+      requireRight('patch', kind, o?.subresource);
       return client.apply(kind, object, o);
     },
     delete: async (kind, key, o) => {
-      need('delete', kind);
+      requireRight('delete', kind);
       return client.delete(kind, key, o);
     },
     deleteCollection: async (kind, o) => {
-      need('deletecollection', kind);
+      requireRight('deletecollection', kind);
       return client.deleteCollection(kind, o);
     },
   };

@@ -1,5 +1,5 @@
-// The runtime against a real API server: lists both ways, metadata only, selectors, broken streams, a compacted history,
-// and Events that the server accepts.
+// The runtime against a real API server: paged and streaming lists, metadata-only watches, selectors, broken streams, a
+// compacted history, and Event validation.
 
 import { readFileSync } from 'node:fs';
 import { realClock } from '@lapse/base/clock';
@@ -27,7 +27,7 @@ let client: Client;
 const requests: string[] = [];
 let cut: (() => void)[] = [];
 
-/** The same wire; remembers what was asked, and can break the streams that are open. */
+/** Wraps a transport: records requests and can break open streams. */
 const observed = (inner: Transport): Transport => ({
   request: (request) => {
     requests.push(request.path);

@@ -1,5 +1,5 @@
-// What to watch: a kind, where and which objects of it, and how much of each is worth keeping. Plain data: two users who
-// want the same source share one watch and one store.
+// What to watch: a kind, a namespace, selectors, and the projection that is cached. Plain data: equal sources share one
+// watch and one store.
 
 import type { Kind } from '@lapse/kube/api/kind';
 import { apiVersionOf, type KubeObject } from '@lapse/kube/api/object';
@@ -7,13 +7,12 @@ import type { Shape } from '@lapse/kube/api/shape';
 import type { IndexFunction } from './index.ts';
 
 /**
- * The part of an object that its readers need; everything else is dropped before it is stored. Pure. It must keep the
- * name, namespace, uid and resourceVersion. Sources with the same kind share a store when their projections are the same
- * object.
+ * Reduces an object to the fields its readers need before it is cached. Pure. It must keep name, namespace, uid and
+ * resourceVersion. Sources with the same kind share a store if their projections are the same object (by identity).
  */
 export interface Projection<T extends KubeObject> {
   readonly name: string;
-  /** Of kinds that are built in: the fields that `project` looks at. Others may be missing. */
+  /** For built-in kinds: the fields that `project` reads. Other fields may be missing. */
   readonly shape?: Shape;
   project(object: T): T;
 }
@@ -26,11 +25,11 @@ export interface Source<T extends KubeObject = KubeObject> {
   readonly fieldSelector?: string;
   /** Unset: everything but managedFields. */
   readonly projection?: Projection<T>;
-  /** Ways to find objects by something else than their key. A name means the same function to all who share a source. */
+  /** Indexes by name. All users of a shared source must use the same function for the same name. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
 }
 
-/** For kinds whose readers need most of the object. */
+/** Keeps everything but managedFields. */
 export const whole: Projection<KubeObject> = {
   name: 'whole',
   project(object) {
@@ -40,7 +39,7 @@ export const whole: Projection<KubeObject> = {
   },
 };
 
-/** A source in words. Sources that share a watch have the same; projections of one name may still differ. */
+/** A readable name. Sources that share a watch have the same name; projections with equal names may still differ. */
 export function describeSource(source: Source): string {
   const { kind, namespace, labelSelector, fieldSelector, projection } = source;
   const parts = [`${apiVersionOf(kind)}/${kind.resource}`];

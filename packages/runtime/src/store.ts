@@ -1,5 +1,4 @@
-// Objects of one source by key, with their indexes. It knows nothing of lists and watches; it says what each write
-// changed.
+// The objects of one source by key, with their indexes. Independent of lists and watches. Each write returns the change.
 
 import type { ObjectKey } from '@lapse/kube/api/kind';
 import { keyOf } from '@lapse/kube/api/kind';
@@ -8,7 +7,7 @@ import { deepFreeze } from './freeze.ts';
 import { Index, type IndexFunction } from './index.ts';
 import { type Interner, type KeyId, keyText } from './interner.ts';
 
-/** One of the two is always there: neither would be no change. */
+/** At least one of `before` and `after` is set. */
 export interface Change<T> {
   readonly id: KeyId;
   readonly before: T | undefined;
@@ -47,7 +46,7 @@ export class Store<T extends KubeObject> {
     return this.#objects.entries();
   }
 
-  /** Adds an index, also over what is already there. The same name again must be the same function. */
+  /** Adds an index over current and future objects. Adding the same name again requires the same function. */
   addIndex(name: string, values: IndexFunction<T>): void {
     const known = this.#indexes.get(name);
     if (known !== undefined) {
@@ -59,7 +58,7 @@ export class Store<T extends KubeObject> {
     this.#indexes.set(name, index);
   }
 
-  /** The objects an index has under a value. */
+  /** The objects with this value in the index. */
   byIndex(name: string, value: string): T[] {
     const index = this.#indexes.get(name);
     if (index === undefined) throw new Error(`there is no index ${name}`);
@@ -68,7 +67,7 @@ export class Store<T extends KubeObject> {
     return found;
   }
 
-  /** Swaps the object in; the old one stays as it was for whoever still reads it. */
+  /** Replaces the object. The previous object is not modified, so existing references stay valid. */
   put(object: T): Change<T> {
     const text = keyText(keyOf(object));
     const known = this.#interner.find(text);
@@ -83,7 +82,7 @@ export class Store<T extends KubeObject> {
     return { id, before, after };
   }
 
-  /** The id is valid until `emit` returns: then nobody may hold it any more. */
+  /** The id is valid until `emit` returns. The store then releases it. */
   remove(id: KeyId, emit: (change: Change<T>) => void): void {
     const before = this.#objects.get(id);
     if (before === undefined) return;
@@ -101,7 +100,7 @@ export class Store<T extends KubeObject> {
     return id !== undefined && this.#objects.has(id) ? id : undefined;
   }
 
-  /** Forgets everything without a word. */
+  /** Removes all objects without emitting changes. */
   clear(): void {
     for (const id of this.#objects.keys()) this.#interner.release(id);
     this.#objects.clear();

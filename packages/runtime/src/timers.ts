@@ -1,25 +1,25 @@
-// Every deadline of the process, and one armed wake of the Clock for all of them. Each user has a lane: a heap over the
-// shared key ids, with at most one deadline per key. Whatever is due is handed out earliest first.
+// All deadlines of the process, with a single armed timer. Each user has a lane: a heap of key ids with at most one
+// deadline per key. Due keys are delivered earliest first, across all lanes.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Instant, instant } from '@lapse/base/instant';
 import { TimerHeap } from '@lapse/base/timerHeap';
 import type { KeyId } from './interner.ts';
 
-// A million deadlines at one instant must not keep sockets waiting: after this many, others have a turn.
+// Yields to the event loop after this many keys, so that a million equal deadlines do not block sockets.
 const BATCH = 4096;
 const END_OF_TIME = instant(Number.POSITIVE_INFINITY);
 
 export interface Lane {
   readonly size: number;
   get(id: KeyId): Instant | undefined;
-  /** Sets the deadline unless an earlier one stands. */
+  /** Sets the deadline unless an earlier one is set. */
   setEarlier(id: KeyId, at: Instant): void;
   delete(id: KeyId): boolean;
-  /** While paused nothing is handed out; deadlines are kept. */
+  /** While paused, deadlines are kept but not delivered. */
   pause(): void;
   resume(): void;
-  /** Forgets everything and leaves. */
+  /** Removes the lane and all its deadlines. */
   close(): void;
 }
 
@@ -39,7 +39,7 @@ export class Timers {
     this.#clock = clock;
   }
 
-  /** Deadlines of all lanes. */
+  /** Number of deadlines in all lanes. */
   get pending(): number {
     return this.#rows.reduce((sum, row) => sum + row.heap.size, 0);
   }
@@ -49,7 +49,7 @@ export class Timers {
     return this.#rows.reduce((sum, row) => sum + row.heap.bytes, 0);
   }
 
-  /** `onDue` is called with each key at or after its deadline; the deadline is forgotten before the call. */
+  /** Calls `onDue` with each key at or after its deadline. The deadline is removed before the call. */
   lane(onDue: (id: KeyId) => void): Lane {
     const row: Row = { heap: new TimerHeap(), onDue, paused: false };
     const { heap } = row;
@@ -77,13 +77,13 @@ export class Timers {
   }
 
   /**
-   * Hands everything out, due or not: after the wall clock was set back, pauses that were meant to be short have become
-   * long. Whoever is woken decides anew.
+   * Delivers all keys, due or not. Used after the wall clock was set back, because short pauses have become long. The
+   * receiver decides again when the key is due.
    */
   lookAgain(): void {
     for (const { heap, onDue, paused } of this.#rows) {
       if (paused) continue;
-      // All first: those who are woken set new deadlines.
+      // Collects all ids first, because `onDue` sets new deadlines.
       const ids: KeyId[] = [];
       for (let id = heap.popDue(END_OF_TIME); id !== undefined; id = heap.popDue(END_OF_TIME))
         ids.push(id as KeyId);
@@ -91,7 +91,7 @@ export class Timers {
     }
   }
 
-  /** Forgets everything; no wake stays armed to keep a process alive. */
+  /** Removes all deadlines and disarms the timer, so that it does not keep the process alive. */
   close(): void {
     this.#rows = [];
     this.#disarm?.();
@@ -108,7 +108,7 @@ export class Timers {
     if (at !== undefined && (this.#armedAt === undefined || at < this.#armedAt)) this.#armAt(at);
   }
 
-  // A deadline that is deleted leaves the wake armed: waking for nothing is cheaper than re-arming for every change.
+  // Deleting a deadline leaves the timer armed: an unneeded wake-up is cheaper than re-arming on every change.
   #armAt(at: Instant): void {
     this.#disarm?.();
     this.#armedAt = at;
@@ -119,7 +119,7 @@ export class Timers {
     this.#armedAt = undefined;
     this.#disarm = undefined;
     const now = this.#clock.now();
-    for (let handed = 0; handed < BATCH; handed++) {
+    for (let delivered = 0; delivered < BATCH; delivered++) {
       const row = this.#earliest();
       const id = row?.heap.popDue(now);
       if (row === undefined || id === undefined) break;
@@ -128,7 +128,7 @@ export class Timers {
     this.#arm();
   }
 
-  /** The lane whose earliest deadline is the earliest of all; of equals the first that was made. */
+  /** The lane with the earliest deadline. Ties go to the lane that was created first. */
   #earliest(): Row | undefined {
     let best: Row | undefined;
     for (const row of this.#rows) {

@@ -1,5 +1,5 @@
-// The page to read first. A worker takes a key, gives it one pass with one `now`, and settles the outcome: what follows
-// for the queue, the metrics and the log is decided in one place, the switch below.
+// Runs the reconcile loop of a controller; start reading the runtime here. A worker takes a key, reconciles it with one
+// fixed `now`, and applies the outcome to the queue, the metrics and the log (`settle`).
 
 import { assertNever } from '@lapse/base/assertNever';
 import type { Clock } from '@lapse/base/clock';
@@ -11,7 +11,7 @@ import type { ControllerMetrics } from './metrics/runtimeMetrics.ts';
 import { asError, failed, type Outcome } from './outcome.ts';
 import type { Queue, Taken } from './queue.ts';
 
-/** One pass, after it was settled. */
+/** One finished reconcile. */
 export interface PassRecord {
   readonly key: string;
   readonly reason: string;
@@ -27,17 +27,17 @@ export interface WorkerOptions {
   readonly time: DecisionTime;
   readonly metrics: ControllerMetrics;
   readonly log: Log;
-  /** Until when the key cannot be looked at because its cache is behind; undefined when it can. */
+  /** Until when the key must wait because its cache is behind its own writes; undefined if it need not wait. */
   readonly behindUntil: (taken: Taken) => Instant | undefined;
   readonly keyOf: (taken: Taken) => string;
-  /** The pass itself; it may throw. */
+  /** The reconcile function; may throw. */
   readonly reconcile: (taken: Taken, now: Instant) => Promise<Outcome> | Outcome;
-  /** A failure or a terminal outcome is to be shown to people. */
+  /** Called for a failed or terminal outcome, to emit an Event. */
   readonly report: (taken: Taken, outcome: Outcome) => void;
   readonly onPass?: (record: PassRecord) => void;
 }
 
-// Passes that need no request finish within one turn; after this many others get theirs.
+// Yields to the event loop after this many reconciles, because those without a request finish within one turn.
 const BREATH = 16;
 
 export class Worker {
@@ -46,13 +46,13 @@ export class Worker {
   #running = false;
   #woken = false;
   #busy = 0;
-  #idle: (() => void)[] = [];
+  #onIdle: (() => void)[] = [];
 
   constructor(options: WorkerOptions) {
     this.#options = options;
   }
 
-  /** Passes under way. */
+  /** Number of running reconciles. */
   get busy(): number {
     return this.#busy;
   }
@@ -65,13 +65,13 @@ export class Worker {
     this.wake();
   }
 
-  /** Takes nothing more; resolves when the passes under way have ended. */
+  /** Takes no more keys. Resolves when the running reconciles have ended. */
   stop(): Promise<void> {
     this.#running = false;
-    return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+    return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** There may be something to take. Passes never start inside the call that woke them. */
+  /** Notifies the worker that a key may be ready. Reconciles never start synchronously inside this call. */
   wake(): void {
     if (this.#woken) return;
     this.#woken = true;
@@ -81,7 +81,7 @@ export class Worker {
     });
   }
 
-  /** Takes what is ready, as far as there are hands. */
+  /** Starts reconciles until the queue is empty or all workers are busy. */
   #pump(): void {
     const { queue, concurrency } = this.#options;
     while (this.#running && this.#busy < concurrency) {
@@ -122,7 +122,7 @@ export class Worker {
     onPass?.({ key, reason: taken.reason, now, outcome, took });
   }
 
-  /** Whatever a pass throws concerns its own key only. */
+  /** Turns an exception into a failed outcome, so that it affects only its own key. */
   async #attempt(taken: Taken, now: Instant): Promise<Outcome> {
     try {
       return await this.#options.reconcile(taken, now);
@@ -135,8 +135,8 @@ export class Worker {
     this.#busy--;
     this.#pump();
     if (this.#busy > 0) return;
-    const waiting = this.#idle;
-    this.#idle = [];
+    const waiting = this.#onIdle;
+    this.#onIdle = [];
     for (const resolve of waiting) resolve();
   }
 
@@ -152,7 +152,7 @@ export interface Settling extends Pick<WorkerOptions, 'queue' | 'time' | 'metric
   readonly now: Instant;
 }
 
-/** What follows from an outcome. The key is still ours; `queue.done` comes after. */
+/** Applies an outcome to the queue, the metrics and the log. Must be called before `queue.done`. */
 export function settle(outcome: Outcome, settling: Settling): void {
   const { queue, time, metrics, log, report, taken, key, now } = settling;
   const { id, reason } = taken;
@@ -167,7 +167,7 @@ export function settle(outcome: Outcome, settling: Settling): void {
         settle(failed(new Error(`a pass wants to wait until ${outcome.at} (${outcome.why})`)), settling);
         return;
       }
-      // Due already when it was decided: not a wait, and not a loop either.
+      // The deadline was already due at the decision. Retries with a delay, to avoid a hot loop.
       if (isDue(outcome.at, now)) queue.addContended(id, `deadline: ${outcome.why}`);
       else {
         queue.forget(id);

@@ -1,4 +1,4 @@
-// For tests: the embedded API server, a user, and a manager with controllers, all on one virtual clock.
+// Test fixture: the embedded API server, a user's client, and a manager with controllers, all on one virtual clock.
 
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import { type Instant, type Millis, millis, minus } from '@lapse/base/instant';
@@ -48,9 +48,9 @@ export const configMap = (
   data,
 });
 
-/** Answers instead of the server, or before it; undefined lets the request through. */
+/** An injected response or fault. Undefined lets the request through. */
 type Disturbance = HttpResponse | 'hang' | 'loseAnswer' | undefined;
-/** Before a request is handled; what it does itself is done by then if it is waited for. */
+/** Called before each request is handled. A returned promise is awaited first. */
 export type Interference = (request: HttpRequest) => Disturbance | Promise<Disturbance>;
 
 export interface WorldOptions extends Partial<Omit<ManagerOptions, 'clock' | 'random' | 'client'>> {
@@ -64,7 +64,7 @@ export class World {
   readonly requests: string[] = [];
   readonly passes: (PassRecord & { controller: string })[] = [];
   readonly server: ApiServer;
-  /** The hands of a user: no faults, no limits. */
+  /** A user's client, without faults and rate limits. */
   readonly user;
   readonly manager: Manager;
   readonly client;
@@ -92,18 +92,18 @@ export class World {
     });
   }
 
-  /** Lets everything come to rest: nothing in hand, nothing undelivered. */
+  /** Waits until the manager is idle and the server has delivered all events. */
   readonly settle = async (): Promise<void> => {
-    for (let quiet = 0, turns = 0; quiet < 4; turns++) {
+    for (let idleTurns = 0, turns = 0; idleTurns < 4; turns++) {
       if (turns > 100_000) throw new Error(`never idle: ${JSON.stringify(this.manager.activity())}`);
       await nextTurn();
-      quiet = isIdle(this.manager.activity()) && this.server.undelivered() === 0 ? quiet + 1 : 0;
+      idleTurns = isIdle(this.manager.activity()) && this.server.undelivered() === 0 ? idleTurns + 1 : 0;
     }
   };
   readonly pass = (length: number): Promise<void> => this.clock.advance(length as Millis, this.settle);
-  /** Milliseconds since the world began. */
+  /** Milliseconds since the start of the test. */
   since = (at: Instant = this.clock.now()): Millis => minus(at, this.start);
-  /** `+milliseconds key outcome` of every pass. */
+  /** `+milliseconds key outcome` for each reconcile. */
   timeline = (): string[] =>
     this.passes.map(({ key, now, outcome }) => `+${this.since(now)} ${key} ${outcome.kind}`);
 
@@ -116,7 +116,7 @@ export class World {
 
   async #handle(request: HttpRequest): Promise<HttpResponse> {
     this.requests.push(`${request.method} ${request.path}`);
-    // Whoever does not wait costs no turn.
+    // A synchronous interference does not cost an event loop turn.
     const asked = this.interfere(request);
     const answer = asked instanceof Promise ? await asked : asked;
     if (answer === 'hang') return new Promise(() => {});
@@ -127,10 +127,10 @@ export class World {
     const response = answer ?? (await this.server.handle(request));
     return response.body instanceof Uint8Array
       ? response
-      : { ...response, body: this.#slowed(response.body) };
+      : { ...response, body: this.#holdable(response.body) };
   }
 
-  /** Events are under way, and do not arrive until released: the caches are stale. */
+  /** Holds watch events back until `releaseEvents`, so that the caches are stale. */
   holdEvents(): void {
     this.#held ??= Promise.withResolvers<void>();
   }
@@ -139,7 +139,7 @@ export class World {
     this.#held = undefined;
   }
 
-  async *#slowed(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#holdable(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       while (this.#held !== undefined) await this.#held.promise;
       yield chunk;
@@ -156,7 +156,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   return new World(server, clock, options);
 }
 
-/** Runs a test in a world, and ends it whatever happens. */
+/** Runs a test in a new World and always closes it. */
 export const inWorld =
   (options: WorldOptions, test: (world: World) => Promise<void>) => async (): Promise<void> => {
     const made = await world(options);
@@ -189,7 +189,7 @@ export const refuse = (
   ),
 });
 
-/** A controller over ConfigMaps that does what the test says. */
+/** A controller for ConfigMaps with the given reconcile function. */
 export const over = (
   reconcile: ControllerDefinition['reconcile'],
   more: Partial<ControllerDefinition<ConfigMap>> = {},

@@ -1,5 +1,4 @@
-// Whether a user may: asked of the API server by SubjectAccessReview, and remembered for a moment, as every aggregated API
-// server does.
+// Authorizes users with SubjectAccessReviews and caches the results briefly, as aggregated API servers usually do.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, seconds } from '@lapse/base/instant';

@@ -1,5 +1,5 @@
-// An API of ours behind a real kube-apiserver: found by kubectl, refused to whom RBAC refuses it, streamed, and deaf to
-// anybody who comes without the front proxy's certificate. And a webhook whose certificate nobody looks after.
+// An aggregated API behind a real kube-apiserver: discovery by kubectl, RBAC, streaming, and refusal of callers without
+// the front proxy's certificate. Also a webhook with a self-managed certificate.
 
 import { readFileSync } from 'node:fs';
 import { realClock } from '@lapse/base/clock';

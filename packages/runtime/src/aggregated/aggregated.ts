@@ -1,6 +1,6 @@
-// An API of our own behind the cluster's API server: who asks is what the front proxy says, whether they may is what a
-// SubjectAccessReview says, what there is is said by discovery documents. The handler is a function of a request and of
-// whom it came from; sockets and certificates are the host's (host/listen.ts).
+// The request handler of an aggregated API server. The front proxy authenticates the user, a SubjectAccessReview
+// authorizes the request, and discovery documents describe the resources. The handler is a function of the request and
+// its peer; host/listen.ts owns sockets and certificates.
 
 import type { Log } from '@lapse/base/log';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
@@ -20,23 +20,23 @@ export interface AggregatedCall extends Omit<ResourceAsked, 'kind'> {
   readonly query: URLSearchParams;
   readonly headers: HttpRequest['headers'];
   readonly body?: Uint8Array;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller disconnects. */
   readonly signal?: AbortSignal;
 }
 
-/** An object, or bytes as they come. A refusal is thrown as ApiError. */
+/** An object, or a stream of bytes. Errors are thrown as ApiError. */
 export type AggregatedAnswer =
   | { readonly object: JsonObject; readonly status?: number }
   | {
       readonly contentType: string;
       readonly body: AsyncIterable<Uint8Array> | Uint8Array;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Worth compressing for whoever accepts that. What has to arrive bit by bit is not. */
+      /** Compress the stream if the client accepts gzip. Do not set it for streams that must arrive incrementally. */
       readonly compressible?: boolean;
     };
 
 export interface AggregatedResource {
-  /** The plural. */
+  /** The plural name. */
   readonly resource: string;
   readonly subresource?: string;
   readonly kind: string;
@@ -55,17 +55,17 @@ export interface AggregatedApi {
 
 export interface AggregatedOptions {
   readonly api: AggregatedApi;
-  /** As it is now: authorities change. */
+  /** Returns the current configuration, because the authority can change. */
   readonly frontProxy: () => FrontProxy;
   readonly authorize: Authorizer;
   readonly log: Log;
 }
 
-/** Paths that every caller may read. */
+/** Paths without authentication. */
 const OPEN = new Set(['/healthz', '/livez', '/readyz']);
 const isOpen = (path: string): boolean => OPEN.has(path.split('?')[0]!);
 
-/** Answers callers that are not the front proxy before a body of theirs is read. */
+/** Refuses callers other than the front proxy before their request body is read. */
 export const refuseStrangers =
   (frontProxy: () => FrontProxy) =>
   ({ path }: Pick<HttpRequest, 'path'>, peer: Peer): HttpResponse | undefined =>
@@ -123,7 +123,7 @@ async function serve(
   const found = api.resources.find(
     ({ resource, subresource }) => isHere && resource === asked.resource && subresource === asked.subresource,
   );
-  // One that needs a namespace is listed over all of them, but nothing in it has a name without one.
+  // A namespaced resource can be listed over all namespaces, but a request with a name needs a namespace.
   const misplaced = found !== undefined && found.namespaced !== (asked.namespace !== undefined);
   if (found === undefined || (misplaced && (asked.name !== undefined || !found.namespaced)))
     return refusal(404, 'NotFound', 'the server could not find the requested resource');

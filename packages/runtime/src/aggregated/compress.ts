@@ -1,8 +1,8 @@
-// Compressing an answer on its way, for callers who take that.
+// Compresses a streamed response for clients that accept gzip.
 
 import { createGzip, type Gzip } from 'node:zlib';
 
-/** What an Accept-Encoding header says of gzip; `gzip;q=0` is a refusal. */
+/** Whether an Accept-Encoding header allows gzip. `gzip;q=0` does not. */
 export function acceptsGzip(header: string): boolean {
   const weights = new Map(
     header.split(',').map((part) => {
@@ -14,7 +14,7 @@ export function acceptsGzip(header: string): boolean {
   return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-/** Speed over size: the network is close. A source that fails makes this fail, without the end that a whole one has. */
+/** Prefers speed over size, because the network is close. If the source fails, this fails without a gzip trailer. */
 export async function* gzipStream(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const zip = createGzip({ level: 1 });
   const feeding = feed(source, zip).catch((cause: Error) => void zip.destroy(cause));

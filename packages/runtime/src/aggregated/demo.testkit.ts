@@ -1,5 +1,5 @@
-// For tests of aggregated APIs on either server: an API of reports and their pages, served on a socket with a certificate,
-// the objects that register it, and what a stranger who finds the socket gets.
+// Test fixture for aggregated APIs on the embedded and the real API server: an API of reports and their pages on a TLS
+// socket, the objects that register it, and a request without the front proxy's certificate.
 
 import { issueCertificate, makeAuthority, type Pem } from '@lapse/base/certificates';
 import { realClock } from '@lapse/base/clock';
@@ -30,7 +30,7 @@ const report = (name: string, namespace: string, readBy: string) => ({
   readBy,
 });
 
-/** Whoever reads a report finds their own name in it. */
+/** A report contains the name of the user who reads it. */
 export const demoApi: AggregatedApi = {
   group: GROUP,
   version: 'v1',
@@ -59,11 +59,11 @@ export const demoApi: AggregatedApi = {
 
 export interface DemoHost extends Host {
   readonly authority: Pem;
-  /** A GET with the headers of the front proxy and without its certificate: the code of the answer. */
+  /** Sends a GET with the front proxy's headers but without its certificate. Returns the status code. */
   askAsStranger(): Promise<number>;
 }
 
-/** On a socket of this machine, with a certificate for the Service. */
+/** Opens a socket on the local machine, with a certificate for the Service. */
 export async function openDemoHost(client: Client): Promise<DemoHost> {
   const now = realClock.now();
   const authority = await makeAuthority('demo-ca', now, hours(24));
@@ -95,7 +95,7 @@ export async function openDemoHost(client: Client): Promise<DemoHost> {
   };
 }
 
-/** The Service and the APIService; without an authority, of a server that needs none. */
+/** The Service and the APIService. Omit the authority for a server that does not verify it. */
 export const demoRegistration = (port: number, authority?: Pem): [KubeObject, KubeObject] => [
   {
     apiVersion: 'v1',
@@ -118,7 +118,7 @@ export const demoRegistration = (port: number, authority?: Pem): [KubeObject, Ku
   },
 ];
 
-/** A GET, as text. */
+/** Sends a GET and returns the body as text. */
 export async function readText(client: Client, path: string): Promise<{ status: number; text: string }> {
   const { status, body } = await client.raw({ method: 'GET', path });
   return { status, text: Buffer.from(body).toString() };

@@ -1,4 +1,4 @@
-// What an aggregated API server says it serves, in the three forms that clients and the API server in front ask for.
+// Discovery documents of an aggregated API server, in the three formats that clients and the kube-apiserver request.
 
 import type { JsonObject } from '@lapse/kube/api/json';
 import { apiVersionOf } from '@lapse/kube/api/object';
@@ -41,7 +41,7 @@ export const resourceList = (api: AggregatedApi): JsonObject => ({
   })),
 });
 
-/** Subresources belong to their resource, which must be listed too, be it without verbs of its own. */
+/** The parent of a subresource must be listed too, even if it has no verbs. */
 export function discoveryList(api: AggregatedApi): JsonObject {
   const { group, version, resources } = api;
   const kindOf = ({ kind }: AggregatedResource): JsonObject => ({ group, version, kind });

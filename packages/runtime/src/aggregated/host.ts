@@ -1,4 +1,4 @@
-// An aggregated API on a socket: asks callers for the front proxy's certificate, and keeps up with the authority that the
+// Serves an aggregated API on a socket. Requests the front proxy's client certificate and follows the authority that the
 // cluster publishes.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
@@ -16,22 +16,22 @@ import { type FrontProxy, readFrontProxy } from './requestHeader.ts';
 
 export interface AggregatedHostOptions {
   readonly api: AggregatedApi;
-  /** For the published authority and for reviews. */
+  /** Reads the published authority and creates SubjectAccessReviews. */
   readonly client: Client;
   readonly certificate: Certificate;
   readonly clock: Clock;
   readonly log: Log;
   readonly address?: string;
   readonly port: number;
-  /** For tests; default: the self-test of the Node that runs. */
+  /** For tests; default: a self-test of the running Node version. */
   readonly trustsResumedSessions?: Parameters<typeof requireSafeResumption>[1];
 }
 
-/** Requests in flight: the API server passes on those of all users. */
+/** Maximum number of requests in flight. The kube-apiserver forwards the requests of all users. */
 const MAX_IN_FLIGHT = 128;
 const LOOK_EVERY = minutes(1);
 
-/** Throws when the cluster publishes no front proxy, or when this Node cannot authenticate it. */
+/** Throws if the cluster publishes no front proxy, or if this Node version cannot authenticate it. */
 export async function openAggregatedHost(options: AggregatedHostOptions): Promise<Host> {
   const { api, client, certificate, clock, log, address, port } = options;
   await requireSafeResumption(certificate.current(), options.trustsResumedSessions);
@@ -67,7 +67,7 @@ export async function openAggregatedHost(options: AggregatedHostOptions): Promis
   };
 }
 
-/** The published configuration; one that cannot be read leaves the one before. */
+/** Follows the published configuration. If it cannot be read, the previous one is kept. */
 async function followFrontProxy({ client, clock, log }: AggregatedHostOptions) {
   let current: FrontProxy = await readFrontProxy(client);
   let cancel: Cancel | undefined;

@@ -1,4 +1,4 @@
-// A request to an API server, read off its method, path and query: which verb, of what.
+// Parses the verb and the resource of an API request from its method, path and query.
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
@@ -24,7 +24,7 @@ const NAMED: Readonly<Record<string, Verb>> = {
   DELETE: 'delete',
 };
 
-/** Undefined for a path that cannot be decoded, or a method that nobody knows. */
+/** Returns undefined if the path cannot be decoded or the method is unknown. */
 export function parseAsked(method: string, target: string): Asked | undefined {
   const [path = '', query = ''] = target.split('?', 2);
   let parts: string[];

@@ -1,6 +1,6 @@
-// Telling the API server whom to believe: the caBundle of our APIService. A new certificate is shown to callers only after
-// that has been told, so that there is no moment in which nobody trusts us. An APIService that does not exist yet needs
-// nothing; it is looked for every minute.
+// Keeps the caBundle of the APIService up to date. A new certificate is served only after its authority is in the
+// caBundle, so that the kube-apiserver trusts the server at all times. A missing APIService is not an error; it is checked
+// every minute.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { hours, type Millis, minutes } from '@lapse/base/instant';
@@ -31,13 +31,13 @@ export interface RegistrationOptions {
   readonly client: Pick<Client, 'get' | 'update'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of the APIService. */
+  /** The name of the APIService. */
   readonly name: string;
   readonly certificate: Certificate & { caBundle(): string };
 }
 
 export interface RegisteredCertificate extends Certificate {
-  /** Looks now instead of at the next interval. */
+  /** Checks the APIService now instead of at the next interval. */
   look(): Promise<void>;
   close(): void;
 }
@@ -45,7 +45,7 @@ export interface RegisteredCertificate extends Certificate {
 const INTERVAL = hours(1);
 const RETRY = minutes(1);
 
-/** The certificate as callers may see it. */
+/** Returns the certificate that may be served: its authority is in the caBundle. */
 export async function openRegistration(options: RegistrationOptions): Promise<RegisteredCertificate> {
   const { clock, log, certificate, name } = options;
   let shown: KeyPair = certificate.current();
@@ -94,11 +94,11 @@ export async function openRegistration(options: RegistrationOptions): Promise<Re
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-/** False: there is none. */
+/** Returns false if the APIService does not exist. */
 async function inject({ client, log, name }: RegistrationOptions, caBundle: string): Promise<boolean> {
   const found = await client.get(ApiService, { name });
   if (found === undefined) return false;
-  // One without a service is answered by the API server itself.
+  // The kube-apiserver itself serves an APIService without spec.service.
   if (found.spec?.service === undefined || found.spec.caBundle === caBundle) return true;
   const { insecureSkipTLSVerify: _, ...spec } = found.spec;
   const answer = await client.update(ApiService, { ...found, spec: { ...spec, caBundle } });

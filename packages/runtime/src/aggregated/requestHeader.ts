@@ -1,5 +1,6 @@
-// Who asks, as the API server in front of us says: it shows a client certificate of the front proxy's authority and names
-// the user in headers. The authority and the names of the headers are published in a ConfigMap that every cluster has.
+// Request header authentication. The kube-apiserver presents a client certificate of the front proxy's authority and
+// names the user in headers. Every cluster publishes the authority and the header names in a ConfigMap
+// (kube-system/extension-apiserver-authentication).
 
 import { ConfigMap } from '@lapse/kube/api/kinds/builtin';
 import type { Client } from '@lapse/kube/client/client';
@@ -13,9 +14,9 @@ export interface User {
 }
 
 export interface FrontProxy {
-  /** PEM: who may speak for others. */
+  /** PEM: the authority that signs the front proxy's certificate. */
   readonly authority: string;
-  /** Common names of the proxy's certificate; empty: any that the authority signed. */
+  /** Allowed common names of the proxy's certificate. Empty: any certificate of the authority. */
   readonly allowedNames: readonly string[];
   /** Lower case, in order of preference. */
   readonly userHeaders: readonly string[];
@@ -29,7 +30,7 @@ export const AUTHENTICATION = {
   name: 'extension-apiserver-authentication',
 } as const;
 
-/** The cluster has no front proxy: nobody could be believed. */
+/** The cluster publishes no front proxy, so no user can be authenticated. */
 export class NoFrontProxyError extends Error {}
 
 export async function readFrontProxy(client: Pick<Client, 'get'>): Promise<FrontProxy> {
@@ -39,7 +40,7 @@ export async function readFrontProxy(client: Pick<Client, 'get'>): Promise<Front
   return parseFrontProxy(published.data ?? {});
 }
 
-/** Throws NoFrontProxyError when there is nobody to believe. */
+/** Throws NoFrontProxyError if the ConfigMap contains no CA of a front proxy. */
 export function parseFrontProxy(data: Readonly<Record<string, string>>): FrontProxy {
   const authority = data['requestheader-client-ca-file'] ?? '';
   if (authority.trim() === '')
@@ -63,7 +64,7 @@ export function parseFrontProxy(data: Readonly<Record<string, string>>): FrontPr
   };
 }
 
-/** Undefined: not the front proxy, or it does not say for whom it asks. Headers of anybody else mean nothing. */
+/** Returns undefined if the peer is not the front proxy or names no user. Headers of other peers are ignored. */
 export function authenticate(proxy: FrontProxy, peer: Peer): User | undefined {
   if (!peer.verified) return undefined;
   if (proxy.allowedNames.length > 0 && !proxy.allowedNames.includes(peer.commonName ?? '')) return undefined;

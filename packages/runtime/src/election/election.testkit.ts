@@ -1,5 +1,5 @@
-// For tests: candidates on one embedded server, each with a clock of its own that can be set, stopped or slowed, and a
-// connection that can fail.
+// Test fixture: candidates on one embedded server. Each has its own clock, which can be set or frozen, and a connection
+// that can fail.
 
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
 import type { Cancel, Clock } from '@lapse/base/clock';
@@ -15,7 +15,7 @@ import { Registry } from '../metrics/registry.ts';
 import { LeaseElector } from './elector.ts';
 import { Lease } from './lease.ts';
 
-/** A process's view of time: its wall clock may be off; frozen, its timers do not fire. */
+/** The clock of one process. Its wall clock can be wrong. While frozen, its timers do not fire. */
 export class OwnClock implements Clock {
   readonly #true: Clock;
   #offset = 0;
@@ -62,7 +62,7 @@ export interface Candidate {
   readonly elector: LeaseElector;
   readonly clock: OwnClock;
   readonly log: string[];
-  /** `hang`: no answer; `lose`: carried out, no answer; `refuse`: 500; `slow`: carried out, answered 4 s later. */
+  /** `hang`: no response; `lose`: handled, response lost; `refuse`: 500; `slow`: handled, response after 4 s. */
   connection: 'good' | 'hang' | 'lose' | 'refuse' | 'slow';
 }
 

@@ -1,5 +1,5 @@
-// Leader election on a Lease: candidate → leader → candidate, for as long as the process lives. Renewal has a client of
-// its own, outside flow control, so that a saturated API client does not cost the leadership.
+// Leader election with a Lease: candidate → leader → candidate, until the process exits. Renewal uses a separate client
+// without rate limits, so that a saturated API client does not cost the leadership.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
@@ -15,20 +15,20 @@ import { buildReleased, buildTaken, computeClaim, Lease, type Observed } from '.
 import { Validity } from './validity.ts';
 
 export interface ElectionOptions {
-  /** With `flow: 'none'` and a transport of its own. */
+  /** Must have `flow: 'none'` and its own transport. */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly registry: Registry;
-  /** Unlike any other candidate's: host name and something random. */
+  /** Unique among the candidates: host name and a random part. */
   readonly identity: string;
   readonly lease: Required<ObjectKey>;
-  /** How long others wait for us to renew; 15 s unless told. */
+  /** Lease duration: how long other candidates wait for a renewal; default: 15 s. */
   readonly duration?: Millis;
-  /** How long we act without having renewed; 10 s unless told, less than `duration`. */
+  /** How long the leader acts without a renewal; less than `duration`; default: 10 s. */
   readonly renewDeadline?: Millis;
-  /** 2 s unless told. */
+  /** Default: 2 s. */
   readonly retryPeriod?: Millis;
 }
 
@@ -37,7 +37,7 @@ type Attempt =
   | { readonly kind: 'theirs'; readonly holder: string; readonly left: Millis }
   | { readonly kind: 'unknown'; readonly error: Error };
 
-/** Candidates that started together must not stay together. */
+/** Spreads the attempts of candidates that started at the same time. */
 const JITTER = 0.2;
 const RELEASE_TIMEOUT = seconds(2);
 
@@ -71,12 +71,12 @@ export class LeaseElector implements Elector {
       .with(name);
   }
 
-  /** Whether we may act at this very moment. Ask right before each write. */
+  /** Whether this process may act right now. Check directly before each write. */
   isValid(): boolean {
     return this.#term !== undefined && this.#validity.isValid();
   }
 
-  /** Aborted when the present term ends; undefined when there is none. */
+  /** Aborted when the current term ends. Undefined if this process does not lead. */
   get term(): AbortSignal | undefined {
     return this.#term?.signal;
   }
@@ -102,7 +102,7 @@ export class LeaseElector implements Elector {
     }
   }
 
-  /** One attempt to take or renew; how long to wait until the next. */
+  /** Tries to acquire or renew the lease. Returns the time until the next attempt. */
   async #turn(): Promise<Millis> {
     const attempt = await this.#attempt();
     switch (attempt.kind) {
@@ -113,7 +113,7 @@ export class LeaseElector implements Elector {
         return millis(Math.min(attempt.left, this.#jittered()));
       case 'unknown':
         this.#log.warn({ error: attempt.error }, 'the lease could not be read or written');
-        // Who leads has until the deadline, and uses it.
+        // The leader retries more often, until its renew deadline.
         return this.#term === undefined ? this.#jittered() : millis(this.#retryPeriod / 2);
     }
   }
@@ -147,7 +147,7 @@ export class LeaseElector implements Elector {
     return (await this.#take(record)) ?? this.#unknown('changed by somebody else just now');
   }
 
-  /** Writes the record with us as holder, on the version it was read with; undefined when somebody was faster. */
+  /** Writes the Lease with this process as holder, with its resourceVersion. Undefined if another candidate was faster. */
   async #take(before: Lease | undefined): Promise<Attempt | undefined> {
     const { client, clock, lease, identity } = this.#options;
     const sent = { wall: clock.now(), elapsed: clock.elapsed() };
@@ -168,7 +168,7 @@ export class LeaseElector implements Elector {
     }
     this.#record = answer.object;
     this.#validity.extend(sent, () => this.#lose('not renewed in time'));
-    // The answer may have taken longer than the validity lasts.
+    // The response may have taken longer than the validity.
     if (!this.#validity.isValid()) return this.#unknown('renewed too late');
     this.#gain();
     return { kind: 'ours' };
@@ -202,11 +202,11 @@ export class LeaseElector implements Elector {
     this.#on.lost();
   }
 
-  /** So that the next leader need not wait. If it fails, it waits. */
+  /** Releases the Lease so that the next leader need not wait. On failure, the Lease expires instead. */
   async #release(): Promise<void> {
     const { client, clock, lease, identity } = this.#options;
     try {
-      // Read first: a renewal cut off by the stop may have been carried out.
+      // Reads the Lease first, because the server may have handled a renewal that `stop` aborted.
       const record = await client.get(Lease, lease, { timeout: RELEASE_TIMEOUT });
       if (record?.spec?.holderIdentity !== identity) return;
       const spec = buildReleased(record.spec, clock.now());

@@ -1,6 +1,6 @@
-// The last look before a write leaves: whoever does not lead does not write. It sits directly in front of the wire, after
-// every queue and pause, and ends what is under way when the leadership does. A write that slips through all the same
-// carries a version, a uid or a fixed name, so that it is refused or changes nothing.
+// A transport that allows writes only while leading. It is the last check before the network, after all queues and
+// delays, and aborts running writes when the leadership ends. A write that still reaches the server carries a
+// resourceVersion, a uid or a fixed name, so that the server refuses it or it changes nothing.
 
 import { linkedController } from '@lapse/kube/client/abortable';
 import { type Transport, TransportError, type TransportRequest } from '@lapse/kube/client/transport';
@@ -15,7 +15,7 @@ const isRead = ({ method }: TransportRequest): boolean => method === 'GET' || me
 const refused = (): TransportError =>
   new TransportError('aborted', 'not sent: this process does not lead', { sent: false });
 
-/** Reads and watches pass; writes only while leading. */
+/** Reads and watches are always allowed; writes only while leading. */
 export function leaderOnly(inner: Transport, leadership: Leadership): Transport {
   return {
     async request(request) {

@@ -1,4 +1,4 @@
-// Leases as data, and every decision about them. Pure: (what the record says, what we remember, now) → what to do.
+// The Lease kind and the pure decisions of leader election: (Lease, last observation, now) → take or wait.
 
 import { formatMicroTime, type Instant, type Millis, millis } from '@lapse/base/instant';
 import { defineKind } from '@lapse/kube/api/kind';
@@ -24,7 +24,7 @@ export const Lease = defineKind<Lease>({
   namespaced: true,
 });
 
-/** A record somebody else holds, and since when (monotonic) it has not changed before our eyes. */
+/** A Lease of another holder, and since when (monotonic) it has been observed unchanged. */
 export interface Observed {
   readonly holder: string;
   readonly renewTime: string;
@@ -32,12 +32,12 @@ export interface Observed {
 }
 
 export type Claim =
-  /** Nobody holds it, or we do, or its holder has let it lapse. */
+  /** The Lease has no holder, is held by this process, or has expired. */
   { readonly kind: 'take' } | { readonly kind: 'wait'; readonly left: Millis; readonly observed: Observed };
 
 /**
- * May we take the lease? The times in the record are by its holder's clock and are not compared with ours: a record
- * must stay unchanged for its whole duration by our own clock.
+ * Whether this process may take the Lease. Times in the Lease come from the holder's clock and are not compared with the
+ * local clock. The Lease has expired if it stayed unchanged for its duration by the local clock.
  */
 export function computeClaim(spec: LeaseSpec, me: string, before: Observed | undefined, now: Millis): Claim {
   const holder = spec.holderIdentity ?? '';
@@ -55,7 +55,7 @@ export interface Taking {
   readonly now: Instant;
 }
 
-/** The record with us as its holder. Changing hands is counted; renewing is not. */
+/** The Lease spec with this process as holder. A change of the holder increments leaseTransitions; a renewal does not. */
 export function buildTaken(before: LeaseSpec | undefined, { me, durationSeconds, now }: Taking): LeaseSpec {
   const time = formatMicroTime(now);
   const transitions = before?.leaseTransitions ?? 0;
@@ -69,7 +69,7 @@ export function buildTaken(before: LeaseSpec | undefined, { me, durationSeconds,
   };
 }
 
-/** The record without a holder: the next candidate need not wait. */
+/** The Lease spec without a holder, so that the next candidate need not wait. */
 export function buildReleased(before: LeaseSpec, now: Instant): LeaseSpec {
   const time = formatMicroTime(now);
   return { ...before, holderIdentity: '', leaseDurationSeconds: 1, renewTime: time, acquireTime: time };

@@ -1,5 +1,5 @@
-// Until when we may act. It ends when either clock says so: the monotonic one does not see a suspended machine, the wall
-// clock may be set. Whoever is about to write asks here, because a timer may come late.
+// Until when the leader may act. The validity ends as soon as either clock says so: the monotonic clock may stop while the
+// machine is suspended, the wall clock may be set. Writers check it directly, because a timer may fire late.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Instant, type Millis, minus, plus } from '@lapse/base/instant';
@@ -12,7 +12,7 @@ export class Validity {
   #until = Number.NEGATIVE_INFINITY;
   #cancels: Cancel[] = [];
 
-  /** `length` from the moment a successful renewal was sent. */
+  /** `length` counts from the moment a successful renewal was sent. */
   constructor(clock: Clock, length: Millis) {
     this.#clock = clock;
     this.#length = length;
@@ -23,7 +23,7 @@ export class Validity {
     return this.#wallUntil !== undefined && now < this.#wallUntil && elapsed < this.#until;
   }
 
-  /** A renewal sent at these times succeeded; `onEnd` is called once when the validity is over, unless extended. */
+  /** A renewal sent at these times succeeded. `onEnd` is called once when the validity ends, unless it is extended. */
   extend(sent: { readonly wall: Instant; readonly elapsed: Millis }, onEnd: () => void): void {
     this.end();
     this.#wallUntil = plus(sent.wall, this.#length);

@@ -1,5 +1,4 @@
-// An events.k8s.io/v1 Event from what is said about an object. Pure; it always passes the API server's validation,
-// whatever it is given.
+// Builds an events.k8s.io/v1 Event. Pure. The result passes the API server's validation for any input.
 
 import { formatMicroTime, type Instant } from '@lapse/base/instant';
 import type { Random } from '@lapse/base/random';
@@ -78,7 +77,7 @@ export function buildEvent(regarding: Regarded, event: EventNote, context: Event
   };
 }
 
-/** `<object>.<nanoseconds in hexadecimal>`, as everybody names events; the nanoseconds we do not have are chance. */
+/** `<object>.<nanoseconds in hexadecimal>`, as client-go does. The digits below a millisecond are random. */
 function buildName(object: string, { now, random }: EventContext): string {
   const nanos = BigInt(Math.floor(now)) * 1_000_000n + BigInt(Math.floor(random.next() * 1e6));
   const base = object.slice(0, MAX_NAME - SUFFIX).replace(/[.-]+$/, '');
@@ -98,12 +97,12 @@ function referenceTo({ apiVersion, kind, metadata }: Regarded): ObjectReference 
   };
 }
 
-/** Cut between characters, not inside one. */
+/** Cuts between characters, not inside a multi-byte character. */
 function cutToBytes(text: string, most: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= most) return text;
   let end = most - 3;
-  // 10xxxxxx continues a character.
+  // 10xxxxxx is a UTF-8 continuation byte.
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return `${bytes.toString('utf8', 0, end)}…`;
 }

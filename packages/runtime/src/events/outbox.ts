@@ -1,5 +1,5 @@
-// Events on their way to the API server. Whoever speaks does not wait: events queue up here, a few are sent at a time,
-// and when the server does not take them for long enough they are dropped and counted. Nothing depends on an Event.
+// Sends Events to the API server in the background. `record` never waits: Events are queued and a few are sent at a time.
+// If the server does not accept them for too long, they are dropped and counted. No decision depends on an Event.
 
 import type { Cancel, Clock } from '@lapse/base/clock';
 import { type Millis, millis, plus, seconds } from '@lapse/base/instant';
@@ -16,15 +16,15 @@ import { EventSeriesBook, type EventWrite, FINISH_AFTER } from './series.ts';
 import type { EventNote, EventSink, Regarded } from './types.ts';
 
 export interface EventOutboxOptions {
-  /** Neither `leaderOnly` nor a dry run: what is said is said. */
+  /** Not wrapped in `leaderOnly` or dry run: Events are always written. */
   readonly client: Pick<Client, 'create' | 'patch'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly registry: Registry;
-  /** Which process speaks: the host name or the Pod's. */
+  /** The reporting instance: the host name or the Pod's name. */
   readonly instance: string;
-  /** The first half of `reportingController`; `lapse.dev` unless told. */
+  /** The prefix of `reportingController`; default: `lapse.dev`. */
   readonly domain?: string;
 }
 
@@ -37,8 +37,8 @@ export class EventSender implements EventOutbox {
   readonly #options: EventOutboxOptions;
   readonly #book = new EventSeriesBook();
   readonly #queue: EventWrite[] = [];
-  /** Names of the Events that are being written. */
-  readonly #underWay = new Set<string>();
+  /** Names of the Events with a write in progress. */
+  readonly #writing = new Set<string>();
   readonly #stop = new AbortController();
   readonly #dropped: Counter;
   readonly #recorded: Counter;
@@ -57,7 +57,7 @@ export class EventSender implements EventOutbox {
 
   readonly sink: EventSink = { record: (regarding, note, by) => this.#record(regarding, note, by) };
 
-  /** Events that could be sent now; those that wait for a retry do not count. */
+  /** Number of Events that can be sent now, without those that wait for a retry. */
   get pending(): number {
     return this.#queue.length + this.#sending - this.#sleeping;
   }
@@ -91,7 +91,7 @@ export class EventSender implements EventOutbox {
     else if (write !== 'counted') this.#enqueue(write);
   }
 
-  /** Armed only while there is something to sweep: an idle process has no wakes. */
+  /** Armed only while there are series to sweep, so that an idle process has no timers. */
   #armSweep(): void {
     const { clock } = this.#options;
     this.#sweep ??= clock.wakeAt(plus(clock.now(), FINISH_AFTER), () => {
@@ -116,10 +116,10 @@ export class EventSender implements EventOutbox {
       if (write === undefined) break;
       const { name } = write.event.metadata;
       this.#sending++;
-      this.#underWay.add(name!);
+      this.#writing.add(name!);
       void this.#deliver(write).then(() => {
         this.#sending--;
-        this.#underWay.delete(name!);
+        this.#writing.delete(name!);
         this.#pump();
       });
     }
@@ -127,9 +127,9 @@ export class EventSender implements EventOutbox {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** The next write whose Event is not being written already: a later count must not be overtaken by an earlier one. */
+  /** The next write whose Event has no write in progress. Otherwise an earlier count could overwrite a later one. */
   #take(): EventWrite | undefined {
-    const at = this.#queue.findIndex(({ event }) => !this.#underWay.has(event.metadata.name!));
+    const at = this.#queue.findIndex(({ event }) => !this.#writing.has(event.metadata.name!));
     return at < 0 ? undefined : this.#queue.splice(at, 1)[0];
   }
 
@@ -158,8 +158,8 @@ export class EventSender implements EventOutbox {
   }
 
   /**
-   * False: try again. A series whose Event is not there is begun anew: it has expired on the server, or it is only now
-   * being created by a write before this one, in which case it can be patched after all.
+   * Returns false to retry. If the Event of a series does not exist, it is created again: it has expired on the server. If
+   * an earlier write creates it at the same time, it is patched instead.
    */
   async #send({ kind, event }: EventWrite): Promise<boolean> {
     if (kind === 'create') {
@@ -184,7 +184,7 @@ export class EventSender implements EventOutbox {
     return true;
   }
 
-  /** `exists` to a new Event: our own earlier attempt, whose answer was lost. */
+  /** `exists` means that an earlier attempt succeeded and its response was lost. */
   async #create(event: KubeEvent): Promise<'created' | 'exists'> {
     const answer = await this.#options.client.create(KubeEvent, event, { signal: this.#stop.signal });
     if (answer.kind === 'invalid') throw answer.error;

@@ -1,12 +1,12 @@
-// Saying the same thing again counts instead of repeating: the first is an Event, the second makes it a series, further
-// ones are counted here and written when the series is over (or every half hour while it goes on). One object cannot
-// fill the cluster with different things said about it either.
+// Aggregates repeated Events into series: the first creates an Event, the second makes it a series, further ones are
+// counted here and written when the series ends, or every half hour while it continues. Also limits the rate of
+// different Events per object.
 
 import { formatMicroTime, type Instant, type Millis, minus, minutes } from '@lapse/base/instant';
 import { TokenBucket } from '@lapse/base/tokenBucket';
 import type { KubeEvent } from './build.ts';
 
-/** What must be written to the API server. */
+/** A write to the API server. */
 export type EventWrite =
   | { readonly kind: 'create'; readonly event: KubeEvent }
   | { readonly kind: 'count'; readonly event: KubeEvent };
@@ -15,18 +15,18 @@ interface Entry {
   event: KubeEvent;
   lastSeen: Instant;
   lastWritten: Instant;
-  /** What is counted and not written yet. */
+  /** Whether the count has changed since the last write. */
   unwritten: boolean;
 }
 
-// The numbers are client-go's.
-/** Quiet for this long, a series is over. */
+// The limits are those of client-go.
+/** A series ends after this long without a repetition. */
 export const FINISH_AFTER = minutes(6);
-/** A series that goes on is written this often. */
+/** How often a continuing series is written. */
 const REFRESH_AFTER = minutes(30);
 const SPAM_BURST = 25;
 const SPAM_PER_SECOND = 1 / 300;
-/** Objects remembered at most, for either purpose. */
+/** Maximum number of entries, for series and for rate limits each. */
 const MOST = 4096;
 
 export class EventSeriesBook {
@@ -37,7 +37,7 @@ export class EventSeriesBook {
     return this.#entries.size;
   }
 
-  /** What has to be written now; `dropped` when too much was said about the object lately. */
+  /** Returns the write that is due now; `counted` if none is; `dropped` if the object exceeds its rate limit. */
   observe(event: KubeEvent, now: Instant, elapsed: Millis): EventWrite | 'counted' | 'dropped' {
     const key = keyOf(event);
     const known = this.#entries.get(key);
@@ -57,7 +57,7 @@ export class EventSeriesBook {
     return { kind: 'count', event: known.event };
   }
 
-  /** Ends what is over; gives the counts that have to be written. */
+  /** Removes ended series and returns the counts that must be written. */
   sweep(now: Instant): EventWrite[] {
     const writes: EventWrite[] = [];
     for (const [key, entry] of this.#entries) {
@@ -69,7 +69,7 @@ export class EventSeriesBook {
     return writes;
   }
 
-  /** Everything that is counted and not written. */
+  /** Returns all counts that are not written yet. */
   flush(now: Instant): EventWrite[] {
     return [...this.#entries.values()]
       .filter(({ unwritten }) => unwritten)
@@ -94,7 +94,7 @@ function written(entry: Entry, now: Instant): EventWrite {
   return { kind: 'count', event: entry.event };
 }
 
-/** The same thing said about the same object; its version and the wording do not matter. */
+/** Identifies equal Events. The object's resourceVersion and the note do not matter. */
 function keyOf({ type, action, reason, reportingController, regarding, related }: KubeEvent): string {
   const { uid, apiVersion, kind, name, namespace } = regarding;
   const parts = [

@@ -1,4 +1,4 @@
-// What is said about an object, before it becomes an events.k8s.io/v1 Event.
+// The content of an Event before it is built as events.k8s.io/v1.
 
 import type { KubeObject } from '@lapse/kube/api/object';
 
@@ -6,17 +6,17 @@ export type Regarded = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 export interface EventNote {
   readonly type: 'Normal' | 'Warning';
-  /** Why, one word in CamelCase: `Deleted`. */
+  /** One word in CamelCase: `Deleted`. */
   readonly reason: string;
-  /** What was done or tried, one word in CamelCase: `Delete`. */
+  /** The attempted action, one word in CamelCase: `Delete`. */
   readonly action: string;
-  /** For people; up to 1,024 bytes are kept. */
+  /** Human-readable; truncated to 1,024 bytes. */
   readonly note: string;
-  /** Another object involved. */
+  /** Another object that is involved. */
   readonly related?: Regarded;
 }
 
 export interface EventSink {
-  /** `by` is the controller that speaks. Never waits, never throws. */
+  /** `by` is the reporting controller. Never blocks, never throws. */
   record(regarding: Regarded, event: EventNote, by: string): void;
 }

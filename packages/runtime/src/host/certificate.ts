@@ -1,5 +1,5 @@
-// Certificates and authorities from files. The files are read again when they change, so that a rotation needs no restart.
-// Contents that cannot be used are reported, and the previous ones stay.
+// Certificates and CA certificates from files. Changed files are reloaded, so that a rotation needs no restart. Invalid
+// contents are reported, and the previous ones are kept.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ export interface KeyPair {
 
 export interface Certificate {
   current(): KeyPair;
-  /** Called with every later pair; gives the way to stop that. */
+  /** Calls the listener with every later pair. Returns the unsubscribe function. */
   onChange(listener: (pair: KeyPair) => void): () => void;
 }
 
@@ -34,7 +34,7 @@ interface FollowOptions {
   readonly clock: Clock;
   /** How often the files are read; default: 10 s. */
   readonly interval?: Millis;
-  /** The files cannot be used; the previous contents stay. */
+  /** Called if the files are invalid. The previous contents are kept. */
   readonly onProblem?: (error: Error) => void;
 }
 
@@ -43,7 +43,7 @@ export interface CertificateOptions extends FollowOptions {
   readonly keyFile: string;
 }
 
-/** Throws when the pair cannot be used. */
+/** Throws if the pair is invalid. */
 function checkPair({ cert, key }: KeyPair, { certFile, keyFile }: CertificateOptions): void {
   const parsed = attempt(`${certFile} is not a certificate`, () => new X509Certificate(cert));
   const privateKey = attempt(`${keyFile} is not a private key`, () => createPrivateKey(key));
@@ -59,7 +59,7 @@ function attempt<R>(what: string, parse: () => R): R {
 }
 
 async function readPair(options: CertificateOptions): Promise<KeyPair> {
-  // One after the other, so that the first problem is always the same one.
+  // Sequential, so that the reported problem is deterministic.
   const cert = await readFile(options.certFile, 'utf8');
   const key = await readFile(options.keyFile, 'utf8');
   const pair = { cert, key };
@@ -67,7 +67,7 @@ async function readPair(options: CertificateOptions): Promise<KeyPair> {
   return pair;
 }
 
-/** Throws, naming the file, when there is no usable pair to begin with. */
+/** Throws an error that names the file if there is no valid pair at the start. */
 export const openCertificate = (options: CertificateOptions): Promise<CertificateFiles> =>
   follow(
     () => readPair(options),
@@ -75,7 +75,7 @@ export const openCertificate = (options: CertificateOptions): Promise<Certificat
     options,
   );
 
-/** Certificates of authorities, PEM. Throws, naming the file, when there is none to begin with. */
+/** CA certificates, PEM. Throws an error that names the file if there is none at the start. */
 export const openAuthority = (file: string, options: FollowOptions): Promise<Followed<string>> =>
   follow(
     async () => {

@@ -1,5 +1,5 @@
-// The webhook configurations of our reviews: their caBundle, and the secret part of the path that they call. Helm and
-// `kubectl apply` leave both alone, because the chart does not contain them.
+// Injects the caBundle and the secret part of the path into Lapse's webhook configurations. Helm and `kubectl apply` do
+// not overwrite these fields, because the chart does not contain them.
 
 import type { Log } from '@lapse/base/log';
 import { defineKind, type Kind } from '@lapse/kube/api/kind';
@@ -20,7 +20,7 @@ interface ClientConfig {
 }
 
 export interface Injection {
-  /** PEM; unset: another program sets the caBundle. */
+  /** PEM. Unset: another program, such as cert-manager, sets the caBundle. */
   readonly bundle?: string;
   /** The secret part of the path. */
   readonly secret: string;
@@ -42,11 +42,11 @@ const CONFIGURATIONS = ['ValidatingWebhookConfiguration', 'MutatingWebhookConfig
 );
 const ROUNDS = 3;
 
-/** A path below /review/ names the function. Without a path, the name of the webhook begins with it. */
+/** The admission function of a webhook: named by the path below /review/, otherwise by the first label of its name. */
 const functionOf = (name: string, path: string): string | undefined =>
   path === '' || path === '/' ? name.split('.')[0] : parseReviewPath(path)?.name;
 
-/** A webhook that calls another path than ours stays as it is. */
+/** Returns the webhook with the injected fields. A webhook with a path that is not Lapse's is not changed. */
 export function computeWebhook<W extends ConfiguredWebhook>(webhook: W, { bundle, secret }: Injection): W {
   const { name, clientConfig = {} } = webhook;
   const { service, url } = clientConfig;
@@ -66,11 +66,11 @@ export function computeWebhook<W extends ConfiguredWebhook>(webhook: W, { bundle
 export interface InjectOptions {
   readonly client: Pick<Client, 'get' | 'update'>;
   readonly log: Log;
-  /** Names of webhook configurations, of either kind. One that does not exist needs nothing. */
+  /** Names of validating or mutating webhook configurations. Missing ones are ignored. */
   readonly configurations: readonly string[];
 }
 
-/** False: some configuration could not be updated; the caller tries again. */
+/** Returns false if a configuration could not be updated; the caller retries. */
 export async function injectAll(options: InjectOptions, injection: Injection): Promise<boolean> {
   let isDone = true;
   for (const kind of CONFIGURATIONS)

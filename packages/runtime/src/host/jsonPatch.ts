@@ -1,5 +1,5 @@
-// The difference of two objects as a JSON patch, which is how a mutating webhook answers. Objects are compared deeply,
-// lists as a whole: what a webhook changes is small.
+// Computes a JSON patch between two objects, for the response of a mutating webhook. Objects are compared deeply, lists
+// as a whole, because webhooks make small changes.
 
 import { equal, isObject, type Json, type JsonObject } from '@lapse/kube/api/json';
 

@@ -1,6 +1,5 @@
-// A socket in front of a handler, for the small servers of the runtime: health, metrics, webhooks, aggregated APIs.
-// Headers, bodies, connections and requests in flight are bounded, and slow clients are disconnected. An error that a
-// handler throws becomes a 500 without details.
+// HTTP(S) server for health, metrics, webhooks and aggregated APIs. Headers, bodies, connections and requests in flight
+// are limited, and slow clients are disconnected. An exception of a handler becomes a 500 without details.
 
 import { constants } from 'node:crypto';
 import {
@@ -18,22 +17,22 @@ import { type ServeOptions, serverOf } from './serve.ts';
 
 export { text } from './serve.ts';
 
-/** Whose client certificates are accepted; PEM. */
+/** The CA certificates for client certificates; PEM. */
 export interface ClientAuthority {
   current(): string;
   onChange(listener: () => void): () => void;
 }
 
 export interface HostOptions extends ServeOptions {
-  /** Default: all addresses, since probes come from outside. */
+  /** Default: all addresses, because the kubelet sends probes from outside the Pod. */
   readonly address?: string;
   /** 0: any free port. */
   readonly port: number;
   /** Absent: plain HTTP. */
   readonly certificate?: Certificate;
-  /** Ask callers for certificates; a caller without one is `verified: false`. */
+  /** Requests client certificates. A caller without one has `verified: false`. */
   readonly clientAuthority?: ClientAuthority;
-  /** A connection failed before there was a request: for example, the client does not trust our certificate. */
+  /** Called when a connection fails before a request, for example because the client does not trust the certificate. */
   readonly onConnectionError?: () => void;
 }
 
@@ -46,7 +45,7 @@ const SLOWEST_REQUEST = 30_000;
 const LIMITS = {
   requestTimeout: SLOWEST_REQUEST,
   headersTimeout: 10_000,
-  /** How often the two time-outs above are looked at. */
+  /** How often Node checks the two timeouts above. */
   connectionsCheckingInterval: 5_000,
   handshakeTimeout: 10_000,
   maxHeaderSize: 64 << 10,
@@ -83,20 +82,20 @@ export async function listen(options: HostOptions): Promise<Host> {
 const secureContext = ({ certificate, clientAuthority }: HostOptions) => ({
   ...certificate!.current(),
   minVersion: 'TLSv1.2' as const,
-  // Without tickets no session is resumed: every connection of a client shows its certificate.
+  // Without tickets no session is resumed, so a client must present its certificate on every connection.
   ...(clientAuthority === undefined
     ? {}
     : { ca: clientAuthority.current(), secureOptions: constants.SSL_OP_NO_TICKET }),
 });
 
 function tls(options: HostOptions, onRequest: RequestListener): TlsServer {
-  // Callers without a certificate may connect; the handler sees that they are not verified.
+  // Callers without a certificate may connect. The handler receives `verified: false`.
   const asking =
     options.clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
   return createHttps({ ...LIMITS, ...secureContext(options), ...asking }, onRequest);
 }
 
-/** New connections use the certificate and the client authority that are current then. */
+/** Reloads the TLS context on changes, so that new connections use the current certificate and client authority. */
 function follow(server: TlsServer, options: HostOptions): () => void {
   const renew = () => server.setSecureContext(secureContext(options));
   const unfollow = [options.certificate?.onChange(renew), options.clientAuthority?.onChange(renew)];
@@ -110,7 +109,7 @@ const BAD_REQUESTS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** Answers as Node does without this listener, and reports that a client could not be served. */
+/** Reports failed connections. Otherwise responds as Node does by default. */
 function reportConnectionErrors(server: HttpServer | TlsServer, { onConnectionError }: HostOptions): void {
   server.on('tlsClientError', () => onConnectionError?.());
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Duplex) => {

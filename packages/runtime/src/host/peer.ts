@@ -1,24 +1,24 @@
-// Who is at the other end of a connection: whether it showed a certificate, and its headers one by one.
+// The caller of a request: its verified client certificate and its headers.
 
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { headerText } from '@lapse/kube/api/headerText';
 
-/** The caller of one request. Headers are kept apart: joined, a comma in one value could pass for two values. */
+/** The caller of one request. Repeated headers stay separate, because a comma in a joined value is ambiguous. */
 export interface Peer {
-  /** The caller showed a certificate of the `clientAuthority` on this very connection. */
+  /** The caller presented a certificate of the `clientAuthority` on this connection. */
   readonly verified: boolean;
   readonly commonName?: string;
   headers(name: string): readonly string[];
   headerNames(): readonly string[];
 }
 
-/** The parts of a TLS connection that say who the client is. */
+/** The parts of a TLS connection that identify the client. */
 export type ClientSide = Pick<TLSSocket, 'authorized' | 'isSessionReused' | 'getPeerX509Certificate'>;
 
 /**
  * Whether the client proved the possession of a certificate on this connection. `authorized` alone is not a proof: some
- * versions of Node set it for resumed TLS 1.3 sessions of clients that never showed a certificate.
+ * Node versions set it for resumed TLS 1.3 sessions of clients that never presented a certificate.
  */
 export const isVerified = (socket: ClientSide): boolean =>
   socket.authorized && !socket.isSessionReused() && socket.getPeerX509Certificate() !== undefined;

@@ -1,14 +1,14 @@
-// Whether the Node that runs us takes a resumed TLS 1.3 session for an authenticated client although the client never
-// showed a certificate. Node 20 does; hosts that authenticate by client certificates must not run on it.
+// Detects Node versions that treat a resumed TLS 1.3 session as authenticated although the client never presented a
+// certificate. Node 20 does; hosts that authenticate by client certificates must not run on it.
 
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
 import type { KeyPair } from './certificate.ts';
 
-/** The host cannot authenticate clients on this Node. */
+/** The host cannot authenticate clients on this Node version. */
 export class UnsafeNodeError extends Error {}
 
-/** Throws UnsafeNodeError where resumed sessions authenticate. `trusts` is the self-test, replaceable in tests. */
+/** Throws UnsafeNodeError if resumed sessions count as authenticated. `trusts` is the self-test, replaceable in tests. */
 export async function requireSafeResumption(
   pair: KeyPair,
   trusts: (pair: KeyPair) => Promise<boolean> = trustsResumedSessions,
@@ -19,7 +19,7 @@ export async function requireSafeResumption(
     );
 }
 
-/** Connects twice to a server on loopback without a client certificate, the second time with the session of the first. */
+/** Connects twice to a loopback server without a client certificate, the second time with the session of the first. */
 export async function trustsResumedSessions(pair: KeyPair): Promise<boolean> {
   let authorized = false;
   const server = createServer(
@@ -43,12 +43,12 @@ export async function trustsResumedSessions(pair: KeyPair): Promise<boolean> {
   }
 }
 
-/** One connection; resolves with the session that the server offered. */
+/** Opens one connection and resolves with the session that the server offered. */
 function visit(server: Server, session?: Buffer): Promise<Buffer | undefined> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve, reject) => {
     let offered: Buffer | undefined;
-    // No identity is checked: the server is the one above, and nothing is sent to it.
+    // The server's identity is not verified: it is the local server above, and no data is sent.
     const socket: TLSSocket = connect({
       host: '127.0.0.1',
       port,

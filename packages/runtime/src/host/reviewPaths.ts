@@ -1,34 +1,34 @@
-// The secret part of the path under which reviews are served. Only the webhook configurations contain it, so that only
-// the API server and those who may read these configurations can ask for a review. It is rotated; each rotation uses a
-// secret that all replicas have known for at least an hour.
+// The secret part of the webhook path. Only the webhook configurations contain it, so that only the API server and users
+// who may read these configurations can call the webhook. It is rotated; each rotation uses a secret that all replicas
+// have known for at least an hour.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hours, type Instant, instant, minutes } from '@lapse/base/instant';
 import { isObject, type Json } from '@lapse/kube/api/json';
 
 export interface PathSecrets {
-  /** What the webhook configurations contain. */
+  /** The secret in the webhook configurations. */
   readonly current: string;
-  /** What they contain after the next rotation; accepted already, for replicas that rotate earlier than others. */
+  /** The secret after the next rotation. Already accepted, because another replica may rotate first. */
   readonly next: string;
-  /** What they contained before; API servers may use it until they have seen the change. */
+  /** The secret before the last rotation. API servers may use it until they have observed the change. */
   readonly previous?: string;
   readonly rotatedAt: Instant;
 }
 
-/** Rotations are at least this far apart: meanwhile every replica has read the next secret. */
+/** Minimum time between rotations, in which every replica reads the next secret. */
 const SHORTEST_LIFETIME = hours(1);
 const LONGEST_LIFETIME = hours(24);
-/** How long the previous secret is accepted once the configurations have the current one; longer than replicas disagree. */
+/** How long the previous secret is accepted after the injection of the current one; longer than replicas may differ. */
 const GRACE = minutes(30);
-/** 32 bytes in hex: API servers take only lower case DNS names as parts of a webhook's path. */
+/** 32 bytes in hex: API servers allow only lower-case DNS labels as segments of a webhook path. */
 const SHAPE = /^[0-9a-f]{64}$/;
 
 const makeSecret = (): string => randomBytes(32).toString('hex');
 
 const PREFIX = '/review/';
 
-/** Where a function is served. */
+/** The path of an admission function. */
 export const reviewPath = (name: string, secret?: string): string =>
   secret === undefined ? `${PREFIX}${name}` : `${PREFIX}${secret}/${name}`;
 
@@ -43,7 +43,7 @@ export function parseReviewPath(path: string): { name: string; secret?: string }
 
 export interface RotationContext {
   readonly now: Instant;
-  /** The process starts: API servers may have shown the path to users while no replica answered. */
+  /** The process is starting. API servers may have shown the path in error messages while no replica responded. */
   readonly starting: boolean;
   /** The certificate is renewed in the same write. */
   readonly renewed: boolean;
@@ -73,7 +73,7 @@ export function computeAccepted(
   return isRetired ? [current, next] : [current, next, previous];
 }
 
-/** The time it takes does not depend on how much of a secret is right. */
+/** Constant-time comparison. */
 export function isAccepted(candidate: string, accepted: readonly string[]): boolean {
   const digest = (value: string) => createHash('sha256').update(value).digest();
   const given = digest(candidate);
@@ -82,7 +82,7 @@ export function isAccepted(candidate: string, accepted: readonly string[]): bool
   return found;
 }
 
-/** Undefined for a text that is not what `writePathSecrets` wrote: new secrets are made then. */
+/** Returns undefined if `writePathSecrets` did not write the text; the caller then creates new secrets. */
 export function readPathSecrets(text: string): PathSecrets | undefined {
   let json: Json;
   try {

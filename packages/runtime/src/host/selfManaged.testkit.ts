@@ -1,4 +1,4 @@
-// For tests of the webhook's Secret: an embedded server with a webhook configuration, and replicas on a virtual clock.
+// Test fixture for the webhook's Secret: an embedded server with a webhook configuration, and replicas on a virtual clock.
 
 import { X509Certificate } from 'node:crypto';
 import { type ApiServer, createServer } from '@lapse/apiserver/server';
@@ -34,7 +34,7 @@ let server: ApiServer;
 export let client: Client;
 export let opened: ReviewPaths[];
 
-/** Gives every test of the calling file a server of its own. */
+/** Creates a new server for each test of the calling file. */
 export function useServer(): void {
   beforeEach(async () => {
     clock = new VirtualClock();
@@ -89,14 +89,14 @@ export const paths = async () =>
   (await client.get(Configuration, { name: 'lapse' }))!.webhooks.map(
     ({ clientConfig }) => clientConfig.service?.path,
   );
-/** The secret that the configuration contains. */
+/** The path secret in the webhook configuration. */
 export const injected = async (): Promise<string> =>
   /^\/review\/([^/]+)\/a$/.exec((await paths())[0] ?? '')![1]!;
 export const isSignedBy = (leaf: string, bundle: string): boolean => {
   const authorities = bundle.split(/(?=-----BEGIN)/).map((pem) => new X509Certificate(pem));
   return authorities.some((ca) => new X509Certificate(leaf).verify(ca.publicKey));
 };
-/** Certificates are made off the loop: real turns must pass too. */
+/** Waits real event loop turns, because certificates are created outside the event loop. */
 export const rest = async () => {
   for (let i = 0; i < 300; i++) await nextTurn();
 };

@@ -1,6 +1,6 @@
-// The Secret of the webhook, shared by all replicas: the secret part of the review path, and, where no files bring one, an
-// authority and a certificate signed by it. Both are renewed in time and written to the webhook configurations. The first
-// replica writes the Secret; the others read it.
+// The Secret of the webhook, shared by all replicas. It contains the secret part of the webhook path and, unless files
+// provide them, a CA and a serving certificate. Both are renewed in time and injected into the webhook configurations. The
+// first replica creates the Secret; the others read it.
 
 import { isGoodFor, issueCertificate, makeAuthority, type Pem } from '@lapse/base/certificates';
 import type { Cancel, Clock } from '@lapse/base/clock';
@@ -23,32 +23,32 @@ import {
 } from './reviewPaths.ts';
 
 export interface PathSecretOptions {
-  /** Not `leaderOnly`: every replica answers reviews. */
+  /** Not wrapped in `leaderOnly`, because every replica serves the webhook. */
   readonly client: Pick<Client, 'get' | 'create' | 'update'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly secret: Required<ObjectKey>;
-  /** Names of webhook configurations, of either kind, that call this process. */
+  /** Names of the validating or mutating webhook configurations that call this process. */
   readonly configurations: readonly string[];
 }
 
 export interface SelfManagedOptions extends PathSecretOptions {
-  /** Names that API servers call us by: `lapse.lapse-system.svc`. */
+  /** DNS names of the webhook Service: `lapse.lapse-system.svc`. */
   readonly hosts: readonly string[];
 }
 
 export interface ReviewPaths {
-  /** The secret parts of review paths that are accepted now. */
+  /** The path secrets that are accepted now. */
   accepted(): readonly string[];
   /** Checks the Secret and the configurations now instead of at the next interval. */
   look(): Promise<void>;
-  /** Checks them soon, at most every 10 s: a caller used a wrong path, or does not trust the certificate. */
+  /** Checks them soon, at most every 10 s. Used when a caller has a wrong path or does not trust the certificate. */
   lookSoon(): void;
   close(): void;
 }
 
 export interface SelfManagedCertificate extends Certificate, ReviewPaths {
-  /** What callers must trust: PEM, the present authority first. */
+  /** PEM of the CAs that callers must trust, the current one first. */
   caBundle(): string;
 }
 
@@ -61,7 +61,7 @@ const RETRY = minutes(1);
 const SOONEST = seconds(10);
 const ROUNDS = 5;
 
-/** As it is stored. `bundle` has every authority whose leaves may still be in use. */
+/** The stored form. `bundle` contains every CA whose certificates may still be in use. */
 interface StoredCertificate {
   readonly authority: Pem;
   readonly bundle: string;
@@ -76,7 +76,7 @@ type Complete = Stored & { readonly paths: PathSecrets };
 
 export type Renewal = 'nothing' | 'leaf' | 'everything';
 
-/** What has to be made anew. */
+/** Which parts must be renewed. */
 export function computeRenewal(
   stored: StoredCertificate | undefined,
   hosts: readonly string[],
@@ -130,13 +130,13 @@ async function renew(
       ? await makeAuthority('lapse-webhook-ca', now, AUTHORITY_LIFETIME)
       : before.authority;
   const leaf = await issueCertificate({ authority, hosts, name: hosts[0]!, now, lifetime: LEAF_LIFETIME });
-  // Leaves of the previous authority are in use until every replica has read the Secret.
+  // Certificates of the previous CA are in use until every replica has read the Secret.
   const older = before === undefined ? [] : [before.authority.cert];
   const bundle = [...new Set([authority.cert, ...older])].map((pem) => `${pem.trim()}\n`).join('');
   return { authority, bundle, leaf };
 }
 
-/** Throws when there is no certificate to begin with; later problems are logged, and the previous pair stays. */
+/** Throws if there is no certificate at the start. Later problems are logged, and the previous pair is kept. */
 export async function openSelfManaged(options: SelfManagedOptions): Promise<SelfManagedCertificate> {
   const { paths, certificate, onChange } = await openSecret(options, options.hosts);
   return {
@@ -147,7 +147,7 @@ export async function openSelfManaged(options: SelfManagedOptions): Promise<Self
   };
 }
 
-/** The review paths alone, for a certificate that comes from files. */
+/** Manages only the path secrets, for a certificate from files. */
 export const openPathSecret = async (options: PathSecretOptions): Promise<ReviewPaths> =>
   (await openSecret(options)).paths;
 
@@ -170,9 +170,9 @@ async function openSecret(options: PathSecretOptions, hosts?: readonly string[])
 
   async function refresh(starting = false): Promise<boolean> {
     try {
-      // Paths that could not be injected are not rotated: the configurations would fall behind.
+      // Path secrets that could not be injected are not rotated, because the configurations would fall behind.
       const next = await obtain(options, hosts, isInjected ? (starting ? 'start' : 'rotate') : 'keep');
-      // Callers trust the new authority before they see its leaf.
+      // Injects the new CA before its certificate is served.
       isInjected = await inject(next);
       const isNews = next.certificate?.leaf.cert !== stored.certificate?.leaf.cert;
       stored = next;
@@ -203,7 +203,7 @@ async function openSecret(options: PathSecretOptions, hosts?: readonly string[])
   };
 }
 
-/** Calls `work` at intervals that depend on its success, and sooner when asked to. */
+/** Calls `work` at intervals that depend on its success, and earlier on request. */
 function repeat(clock: Clock, work: () => Promise<boolean>) {
   let cancel: Cancel | undefined;
   let closed = false;
@@ -235,7 +235,7 @@ function repeat(clock: Clock, work: () => Promise<boolean>) {
 
 type Rotation = 'keep' | 'rotate' | 'start';
 
-/** The contents of the Secret, made or renewed when due. A replica that loses a race reads again. */
+/** Returns the contents of the Secret, created or renewed if due. On a conflict the replica reads it again. */
 async function obtain(
   options: PathSecretOptions,
   hosts: readonly string[] | undefined,
@@ -278,7 +278,7 @@ interface Advance {
   readonly now: Instant;
 }
 
-/** Undefined: nothing is due. */
+/** Returns undefined if nothing is due. */
 async function advance(before: Stored, { hosts, rotation, now }: Advance): Promise<Complete | undefined> {
   const renewed = hosts !== undefined && computeRenewal(before.certificate, hosts, now) !== 'nothing';
   const isDue =

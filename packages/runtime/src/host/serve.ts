@@ -1,37 +1,37 @@
-// One HTTP request through a handler: refused before its body is read where it can be, its body bounded alone and together
-// with those of the other requests in flight, and answered.
+// Serves one HTTP request: refuses it before its body is read if possible, limits its body and the total size of all
+// bodies in flight, calls the handler and writes the response.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { HttpRequest, HttpResponse } from '@lapse/kube/api/http';
 import { type Peer, peerOf } from './peer.ts';
 
-/** What is known about a request before its body is read. */
+/** The parts of a request that are known before its body is read. */
 export type RequestHead = Pick<HttpRequest, 'method' | 'path'>;
 
-/** Why a request was refused by its size or by the number of others. */
+/** Why a request exceeded a limit: its size, or too many requests in flight. */
 export type Excess = 'size' | 'overload';
 
 export interface ServeOptions {
   readonly handle: (request: HttpRequest, peer: Peer) => Promise<HttpResponse>;
-  /** An answer that needs no body; the body is not read then, and the connection is closed. */
+  /** Returns a response that does not need the request body. The body is then not read and the connection is closed. */
   readonly refuse?: (head: RequestHead, peer: Peer) => HttpResponse | undefined;
   /** Largest request body in bytes; default: 64 KiB. */
   readonly maxBody?: number;
-  /** Bytes of all bodies in flight; default: four of the largest. */
+  /** Maximum bytes of all bodies in flight; default: four times `maxBody`. */
   readonly maxBuffered?: number;
-  /** Requests in flight; default: 64. More are answered with 429 and Retry-After. */
+  /** Maximum requests in flight; default: 64. More get 429 with Retry-After. */
   readonly maxInFlight?: number;
-  /** A request was too large, or there were too many. */
+  /** Called when a request exceeds a limit. */
   readonly onExcess?: (excess: Excess) => void;
-  /** A handler threw. */
+  /** Called when a handler throws. */
   readonly onError?: (error: unknown) => void;
 }
 
 const MAX_BODY = 64 << 10;
 const MAX_IN_FLIGHT = 64;
 
-/** A short plain text answer. */
+/** A short plain text response. */
 export const text = (status: number, words: string, type = 'text/plain; charset=utf-8'): HttpResponse => ({
   status,
   headers: { 'content-type': type },
@@ -39,7 +39,7 @@ export const text = (status: number, words: string, type = 'text/plain; charset=
 });
 
 const TOO_LARGE = text(413, 'the request is too large\n');
-/** API servers try again after this time, within the time-out of their call. */
+/** API servers retry after this time, within the timeout of the webhook call. */
 const BUSY: HttpResponse = {
   ...text(429, 'too many requests in flight\n'),
   headers: { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '1' },
@@ -108,7 +108,7 @@ function toRequest(request: IncomingMessage, response: ServerResponse, body: Buf
 
 type Body = { readonly kind: 'read'; readonly bytes: Buffer } | { readonly kind: 'tooLarge' | 'noRoom' };
 
-/** Takes the bytes it reads out of `room`, and gives them back unless it returns them. The rest of an excess is not read. */
+/** Reserves the read bytes from `room` and frees them unless it returns a body. Stops reading a body over the limit. */
 async function readBody(request: IncomingMessage, limit: number, room: { bytes: number }): Promise<Body> {
   if (Number(request.headers['content-length'] ?? 0) > limit) return { kind: 'tooLarge' };
   const chunks: Buffer[] = [];
@@ -132,7 +132,7 @@ async function readBody(request: IncomingMessage, limit: number, room: { bytes: 
   return { kind: 'read', bytes: Buffer.concat(chunks) };
 }
 
-/** The connection is closed: what the client still sends is not read. */
+/** Responds without reading the rest of the body, and closes the connection. */
 async function answerUnread(
   request: IncomingMessage,
   response: ServerResponse,

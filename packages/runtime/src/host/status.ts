@@ -1,11 +1,11 @@
-// /healthz, /readyz and /metrics on one port. Plain text, no authentication: nothing here is a secret.
+// Serves /healthz, /readyz and /metrics on one port. Plain text without authentication, because nothing is secret.
 
 import type { HttpHandler } from '@lapse/kube/api/http';
 import { METRICS_CONTENT_TYPE } from '../metrics/text.ts';
 import { text } from './listen.ts';
 
 export interface StatusOptions {
-  /** What is wrong, in words; undefined when all is well. A process that is not healthy is restarted. */
+  /** A message if the process is unhealthy, otherwise undefined. The kubelet restarts an unhealthy process. */
   readonly health?: () => string | undefined;
   readonly readiness: () => { readonly ready: boolean; readonly problems: readonly string[] };
   readonly metrics: () => string;
@@ -14,7 +14,7 @@ export interface StatusOptions {
 export function statusHandler({ health, readiness, metrics }: StatusOptions): HttpHandler {
   const readyz = () => {
     const { ready, problems } = readiness();
-    // Ready in spite of problems: other controllers work. They are said all the same.
+    // The process can be ready despite problems, because other controllers work. The response lists the problems anyway.
     const words = problems.map((problem) => `${problem}\n`).join('');
     return text(ready ? 200 : 503, `${ready ? 'ok' : 'not ready'}\n${words}`);
   };

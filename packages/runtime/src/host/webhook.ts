@@ -1,6 +1,6 @@
-// Admission functions behind HTTPS: `POST /review/<secret>/<name>` with an AdmissionReview. Callers without the secret, or
-// without a client certificate where one is required, get 404 before their body is read. A function that throws or takes
-// too long is answered with an HTTP error, so that the failure policy of the webhook configuration applies.
+// Serves admission functions over HTTPS: `POST /review/<secret>/<name>` with an AdmissionReview. Callers without the
+// secret, or without a required client certificate, get 404 before their body is read. If a function throws or times out,
+// the response is an HTTP error, so that the failurePolicy of the webhook configuration applies.
 
 import type { Clock } from '@lapse/base/clock';
 import { type Millis, millis, seconds } from '@lapse/base/instant';
@@ -31,20 +31,20 @@ export interface WebhookOptions {
   readonly log: Log;
   readonly registry: Registry;
   readonly callers: Callers;
-  /** Longest review; default: 10 s, as API servers wait. */
+  /** Timeout of a review; default: 10 s, the default of API servers. */
   readonly timeout?: Millis;
 }
 
-/** How the API server is told apart from other callers. At least one of the two is needed. */
+/** How the API server is distinguished from other callers. At least one of the two is required. */
 export interface Callers {
   readonly paths?: Pick<ReviewPaths, 'accepted' | 'lookSoon'>;
-  /** Common names of client certificates; empty: any that the authority signed. Unset: no certificate is needed. */
+  /** Allowed common names of client certificates. Empty: any certificate of the CA. Unset: no certificate is required. */
   readonly clientNames?: readonly string[];
 }
 
 export interface Webhook extends Required<Pick<ServeOptions, 'handle' | 'refuse' | 'onExcess'>> {}
 
-/** Why a caller is refused. All but `method` get the same answer. */
+/** Why a caller is refused. All reasons but `method` get the same response. */
 type Refusal = 'path' | 'client' | 'method';
 const REFUSALS = ['path', 'client', 'method', 'size', 'overload'] as const satisfies readonly (
   | Refusal
@@ -85,7 +85,7 @@ export function webhookHandler(options: WebhookOptions): Webhook {
       const target = route(head, peer);
       if (typeof target !== 'string') return undefined;
       refused.with(target).inc();
-      // The configurations may have lost the path, for example after they were created anew.
+      // The configurations may have lost the path, for example because they were recreated.
       if (target === 'path') callers.paths?.lookSoon();
       return answerTo(target);
     },
@@ -136,7 +136,7 @@ async function judge(fn: AdmissionFunction, request: AdmissionRequest): Promise<
   const { group, resource } = request.resource;
   const plain = group === '' ? resource : `${resource}.${group}`;
   const target = request.subResource === undefined ? plain : `${plain}/${request.subResource}`;
-  // A configuration that sends us more than we know about must not stop it.
+  // Allows resources that the function does not review: a webhook configuration may have broader rules.
   if (!fn.resources.includes(target)) return { allowed: true };
   return fn.review(request);
 }

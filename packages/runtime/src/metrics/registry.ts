@@ -1,5 +1,5 @@
-// Metrics in Prometheus' text format. Small on purpose: counters, gauges and histograms with labels; a bound child costs
-// an addition. A name registered twice is the same metric, so that controllers may share one.
+// A minimal Prometheus metrics registry: counters, gauges and histograms with labels. Updating a bound child costs one
+// addition. Registering a name twice returns the same metric, so that controllers can share it.
 
 import { type Sample, textOf } from './text.ts';
 
@@ -20,15 +20,15 @@ export interface Histogram {
   readonly sum: number;
 }
 
-/** A metric with labels; `with` gives the child for their values, in the order of the label names. */
+/** A metric with labels. `with` returns the child for label values, in the order of the label names. */
 export interface Family<Child> {
   with(...values: string[]): Child;
-  /** Forgets a child, when what it counted is gone. */
+  /** Removes a child whose subject no longer exists. */
   remove(...values: string[]): void;
 }
 
 export interface GaugeFamily extends Family<Gauge> {
-  /** Asked at every scrape, for values that are cheaper to look up than to keep. */
+  /** Reads the values at each scrape, for values that are cheaper to look up than to maintain. */
   collect(read: () => Iterable<readonly [values: Labels, value: number]>): void;
 }
 
@@ -42,7 +42,7 @@ export interface Metric {
 
 const SEPARATOR = '\u0000';
 
-/** Children by their label values, made on first use. */
+/** Children by label values, created on first use. */
 class Children<Child> {
   readonly #labels: Labels;
   readonly #make: () => Child;
@@ -53,7 +53,7 @@ class Children<Child> {
     this.#name = name;
     this.#labels = labels;
     this.#make = make;
-    // Without labels there is nothing to wait for: the metric exists from the start.
+    // A metric without labels is exported from the start.
     if (labels.length === 0) this.with();
   }
 
@@ -152,7 +152,7 @@ export class Registry {
     });
   }
 
-  /** Everything, as a scrape reads it. */
+  /** All metrics in the text exposition format. */
   text(): string {
     return textOf([...this.#metrics.values()].map(({ metric }) => metric));
   }

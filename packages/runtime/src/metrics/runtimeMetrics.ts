@@ -1,5 +1,5 @@
-// The metrics of the runtime, under the names that dashboards for controller-runtime and client-go know, all of them
-// there from the start.
+// The metrics of the runtime, with the names of controller-runtime and client-go so that existing dashboards work. All
+// are exported from the start.
 
 import type { Exchange } from '@lapse/kube/client/deadline';
 import type { CacheStatus, Caches } from '../caches.ts';
@@ -7,7 +7,7 @@ import type { Queue, QueueObserver } from '../queue.ts';
 import type { Timers } from '../timers.ts';
 import type { Counter, Gauge, Histogram, Registry } from './registry.ts';
 
-// Buckets as controller-runtime and client-go have them.
+// The buckets of controller-runtime and client-go.
 const PASS_SECONDS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,
   1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
@@ -69,7 +69,7 @@ export function controllerMetrics(
   };
 }
 
-/** Observes a queue; `watch` adds what is looked up at the scrape. */
+/** The metrics of a queue. `watch` adds those that are read at each scrape. */
 export function queueMetrics(
   registry: Registry,
   name: string,
@@ -108,14 +108,14 @@ export function queueMetrics(
   };
 }
 
-/** For `createClient({ observe })`: every attempt, by method and answer. */
+/** For `createClient({ observe })`: counts every attempt by method and status code. */
 export function requestMetrics(registry: Registry): (exchange: Exchange) => void {
   const total = registry.counter('rest_client_requests_total', 'Requests by answer.', ['code', 'method']);
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) total.with('200', method);
   return ({ status, method }) => total.with(status === undefined ? '<error>' : String(status), method).inc();
 }
 
-/** What the caches and timers hold, looked up at the scrape. */
+/** Sizes of the caches and timers, read at each scrape. */
 export function cacheMetrics(registry: Registry, caches: Caches, timers: Timers): void {
   const perSource = (
     metric: string,
